@@ -1,0 +1,110 @@
+"""The public API of retrai's core: what plugin authors and callers may rely on.
+
+Names are loaded when they are first used, so that importing this package is cheap; everything that
+does not stand in `__all__` is private.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from .contracts.agent import Agent, AgentOptions
+    from .contracts.context import RunContext
+    from .contracts.frontend import Frontend
+    from .contracts.goal import (
+        CaseOutcome,
+        CheckReport,
+        Detection,
+        GoalBase,
+        GoalOptions,
+        GoalResult,
+        Marker,
+        Suspicion,
+    )
+    from .contracts.hooks import GateDecision, ToolCall, hookimpl
+    from .contracts.llm import LLMOptions, LLMProvider
+    from .contracts.memory import MemoryOptions, MemoryStore, RunOutcome, Strategy
+    from .contracts.sandbox import Completed, Limits, Sandbox, SandboxOptions
+    from .contracts.tool import Tool, ToolArgs, ToolOptions, ToolResult
+    from .contracts.workspace import Entry, Workspace
+    from .errors import PluginError, RetraiError, ToolError, UsageError, WorkspaceError
+    from .events import EVENT_KINDS, AgentEvent, EventKind
+
+_HOME = {
+    "contracts.agent": ("Agent", "AgentOptions"),
+    "contracts.context": ("RunContext",),
+    "contracts.frontend": ("Frontend",),
+    "contracts.goal": (
+        "CaseOutcome",
+        "CheckReport",
+        "Detection",
+        "GoalBase",
+        "GoalOptions",
+        "GoalResult",
+        "Marker",
+        "Suspicion",
+    ),
+    "contracts.hooks": ("GateDecision", "ToolCall", "hookimpl"),
+    "contracts.llm": ("LLMOptions", "LLMProvider"),
+    "contracts.memory": ("MemoryOptions", "MemoryStore", "RunOutcome", "Strategy"),
+    "contracts.sandbox": ("Completed", "Limits", "Sandbox", "SandboxOptions"),
+    "contracts.tool": ("Tool", "ToolArgs", "ToolOptions", "ToolResult"),
+    "contracts.workspace": ("Entry", "Workspace"),
+    "errors": ("PluginError", "RetraiError", "ToolError", "UsageError", "WorkspaceError"),
+    "events": ("EVENT_KINDS", "AgentEvent", "EventKind"),
+}
+_MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
+
+__all__ = [
+    "EVENT_KINDS",
+    "Agent",
+    "AgentEvent",
+    "AgentOptions",
+    "CaseOutcome",
+    "CheckReport",
+    "Completed",
+    "Detection",
+    "Entry",
+    "EventKind",
+    "Frontend",
+    "GateDecision",
+    "GoalBase",
+    "GoalOptions",
+    "GoalResult",
+    "LLMOptions",
+    "LLMProvider",
+    "Limits",
+    "Marker",
+    "MemoryOptions",
+    "MemoryStore",
+    "PluginError",
+    "RetraiError",
+    "RunContext",
+    "RunOutcome",
+    "Sandbox",
+    "SandboxOptions",
+    "Strategy",
+    "Suspicion",
+    "Tool",
+    "ToolArgs",
+    "ToolCall",
+    "ToolError",
+    "ToolOptions",
+    "ToolResult",
+    "UsageError",
+    "Workspace",
+    "WorkspaceError",
+    "__version__",
+    "hookimpl",
+]
+
+
+def __getattr__(name: str) -> Any:
+    module = _MODULE_OF.get(name)
+    if module is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{module}"), name)

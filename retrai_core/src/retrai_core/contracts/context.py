@@ -1,0 +1,101 @@
+"""What a plugin is given when it is built: the run it belongs to, and the run's other parts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..events import AgentEvent, EventKind
+from .workspace import Workspace
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+    from .goal import GoalBase
+    from .llm import LLMProvider
+    from .memory import MemoryStore
+    from .sandbox import Sandbox
+    from .tool import Tool
+
+
+def drop_event(event: AgentEvent) -> None:
+    """The publisher of a context that nobody listens to."""
+
+
+class MissingPartError(RuntimeError):
+    """A plugin asked for a part that is built after it."""
+
+
+@dataclass
+class RunContext:
+    """Everything that one run needs, and no other run sees.
+
+    Parts are built in this order, and each may use those before it: workspace, sandbox, goal,
+    provider, tools, memory. `wire()` fills them in; in a test, give only those you need.
+
+    Attributes:
+        run_id: the run's id.
+        project: the absolute path of the project.
+        workspace: the project's files.
+        python: the interpreter that runs the project's code, as an absolute path; it may be older
+            than ours and lack our packages.
+        run_dir: the run's own folder, outside the project.
+        model_name: as the user gave it (`offline`, `claude-sonnet-4-6`, `replay:run.jsonl`).
+        task: the user's free text beside the goal; empty when there is none.
+        plugin_options: what stands under `plugins:` in the configuration, by plugin name.
+        iteration: the current iteration, kept up to date by the loop.
+
+    Example:
+        >>> from retrai_core.workspace.safe_paths import SafeWorkspace
+        >>> import sys, tempfile
+        >>> from pathlib import Path
+        >>> folder = Path(tempfile.mkdtemp())
+        >>> context = RunContext("r1", folder, SafeWorkspace(folder), sys.executable, folder)
+        >>> context.publish("log", level="info", message="nobody listens")
+    """
+
+    run_id: str
+    project: Path
+    workspace: Workspace
+    python: str
+    run_dir: Path
+    model_name: str = ""
+    task: str = ""
+    max_iterations: int = 50
+    hitl_enabled: bool = False
+    plugin_options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    on_event: Callable[[AgentEvent], None] = drop_event
+    iteration: int = 0
+    tools: dict[str, Tool] = field(default_factory=dict)
+    sandbox_part: Sandbox | None = None
+    goal_part: GoalBase | None = None
+    provider_part: LLMProvider | None = None
+    model_part: BaseChatModel | None = None
+    memory_part: MemoryStore | None = None
+
+    @property
+    def sandbox(self) -> Sandbox:
+        """Where every process of this run is started."""
+        if self.sandbox_part is None:
+            raise MissingPartError("this context has no sandbox yet")
+        return self.sandbox_part
+
+    @property
+    def goal(self) -> GoalBase:
+        """The goal of this run."""
+        if self.goal_part is None:
+            raise MissingPartError("this context has no goal yet")
+        return self.goal_part
+
+    @property
+    def provider(self) -> LLMProvider:
+        """The provider of this run's model."""
+        if self.provider_part is None:
+            raise MissingPartError("this context has no model provider yet")
+        return self.provider_part
+
+    def publish(self, kind: EventKind, **payload: Any) -> None:
+        """Tell everyone who listens; never blocks and never raises for a slow listener."""
+        self.on_event(AgentEvent(kind, self.run_id, self.iteration, payload))

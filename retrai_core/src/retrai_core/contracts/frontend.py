@@ -1,0 +1,37 @@
+"""A frontend: one more command of the `retrai` script."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, ClassVar
+
+if TYPE_CHECKING:
+    import click
+
+
+class Frontend(ABC):
+    """Gives one click command, listed by name without being imported.
+
+    It drives runs through `RunManager` and hears them through the bus, like retrai's own CLI.
+
+    Example:
+        >>> import click
+        >>> class Hello(Frontend):
+        ...     name = "hello"
+        ...     summary = "say hello"
+        ...     def command(self):
+        ...         @click.command("hello")
+        ...         def hello():
+        ...             click.echo("hello")
+        ...         return hello
+        >>> Hello().command().name
+        'hello'
+    """
+
+    name: ClassVar[str]
+    summary: ClassVar[str] = ""
+    needs: ClassVar[frozenset[str]] = frozenset()
+
+    @abstractmethod
+    def command(self) -> click.Command:
+        """The command, named as the frontend."""

@@ -1,0 +1,185 @@
+"""A goal: something a machine can check, and what may not be changed to make the check pass."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from .context import RunContext
+
+CaseOutcome = Literal["passed", "failed", "error", "skipped", "xfailed", "xpassed"]
+
+
+@dataclass(frozen=True, slots=True)
+class CheckReport:
+    """What a check saw, case by case; the guard compares it with the baseline's.
+
+    Attributes:
+        cases: outcome by case id, in the runner's order. Ids are stable between checks.
+        command: the exact command that was run.
+        interpreter: the program that ran the project's code; empty where there is none.
+        complete: the runner itself says that it ended well (a crash, a time-out or a missing
+            report is False; failing tests are not).
+    """
+
+    cases: Mapping[str, CaseOutcome]
+    command: Sequence[str]
+    interpreter: str = ""
+    complete: bool = True
+
+    def counts(self) -> dict[str, int]:
+        """How many cases had each outcome, by outcome name, sorted."""
+        found: dict[str, int] = {}
+        for outcome in self.cases.values():
+            found[outcome] = found.get(outcome, 0) + 1
+        return dict(sorted(found.items()))
+
+
+@dataclass(frozen=True, slots=True)
+class GoalResult:
+    """The answer of one check.
+
+    Attributes:
+        achieved: the goal holds, as far as the goal itself can tell.
+        reason: one line for people (`2 of 20 tests fail`).
+        details: what the model needs to go on: failures with location and relevant lines.
+        report: the cases; None only where a goal has no notion of a case.
+    """
+
+    achieved: bool
+    reason: str
+    details: str = ""
+    report: CheckReport | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Detection:
+    """Why a goal fits a project: `evidence` is what was found (`pyproject.toml: [tool.pytest...]`)."""
+
+    evidence: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """A sign of a goal in a project that the scan can look for without loading the goal.
+
+    Attributes:
+        glob: a file or folder at the project's root (`pyproject.toml`, `tests/`).
+        contains: text that the file must have; empty for any.
+        priority: the lower, the earlier it is offered; 20 is pytest's, 80 a Makefile's.
+    """
+
+    glob: str
+    contains: str = ""
+    priority: int = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Suspicion:
+    """Something in a diff that may be a trick; it raises suspicion and never decides."""
+
+    path: str
+    line: int
+    what: str
+
+
+class GoalOptions(BaseModel):
+    """Base of a goal's options; unknown keys are errors."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class GoalBase(ABC):
+    """A goal that a machine can check.
+
+    One instance serves one run. `check` may be called many times, also on a clean copy of the
+    project (`cwd` differs from `context.project` then), and must start its processes through
+    `context.sandbox` only.
+
+    Example:
+        >>> class FileExists(GoalBase):
+        ...     name = "file-exists"
+        ...     summary = "a file exists"
+        ...     class Options(GoalOptions):
+        ...         path: str
+        ...     async def check(self, state, cwd):
+        ...         there = (cwd / self.options.path).is_file()
+        ...         cases = {self.options.path: "passed" if there else "failed"}
+        ...         report = CheckReport(cases, command=["test", "-f", self.options.path])
+        ...         return GoalResult(there, "there" if there else "missing", report=report)
+        ...     def system_prompt(self):
+        ...         return f"Create the file {self.options.path}."
+        >>> FileExists.Options(path="a.txt").path
+        'a.txt'
+    """
+
+    name: ClassVar[str]
+    summary: ClassVar[str] = ""
+    needs: ClassVar[frozenset[str]] = frozenset({"read", "run"})
+    markers: ClassVar[Sequence[Marker]] = ()
+    default_tools: ClassVar[Sequence[str]] = (
+        "bash_exec",
+        "file_read",
+        "file_list",
+        "file_write",
+        "file_patch",
+        "grep_search",
+        "find_files",
+        "git_diff",
+    )
+    Options: type[GoalOptions] = GoalOptions
+
+    def __init__(self, options: Any, context: RunContext) -> None:
+        self.options = options
+        self.context = context
+
+    @classmethod
+    def detect(cls, project: Path) -> Detection | None:
+        """Whether this goal fits `project`; called only where one of `markers` was found."""
+        return None
+
+    async def ready(self) -> str | None:
+        """A problem that must be said before the first step (a missing runner), or None."""
+        return None
+
+    @abstractmethod
+    async def check(self, state: Mapping[str, Any], cwd: Path) -> GoalResult:
+        """Run the check in `cwd` and say what it found.
+
+        A runner that crashes, hangs or leaves no report is a result with `achieved=False` and
+        `report.complete=False`, not an exception.
+
+        Args:
+            state: the loop's state, read-only; empty for the baseline.
+            cwd: the project, or a clean copy of it.
+        """
+
+    @abstractmethod
+    def system_prompt(self) -> str:
+        """What the model must know about this goal: what counts, what is protected, good practice."""
+
+    def protected(self, project: Path) -> Sequence[str]:
+        """Globs (gitignore syntax, relative) of existing files that the agent may not change."""
+        return ()
+
+    def steering(self, project: Path) -> Sequence[str]:
+        """Globs (gitignore syntax) of files that steer the runner; new ones are set aside."""
+        return ()
+
+    async def external_state(self, project: Path) -> str:
+        """A fingerprint of what lies outside the tree and changes the verdict; empty for none."""
+        return ""
+
+    def audit(self, diff: str) -> Sequence[Suspicion]:
+        """Suspicious additions in a unified diff of the run's changes."""
+        return ()
+
+    async def aclose(self) -> None:
+        """Give back what this goal holds; called once, also after a failed run."""
+        return None

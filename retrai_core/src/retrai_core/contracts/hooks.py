@@ -1,0 +1,119 @@
+"""The hooks: how a plugin tells or asks everyone, instead of being chosen by name.
+
+A plugin is an entry point in `retrai.hooks` that names a module, a class or an object; its methods
+are marked with `hookimpl`. A class is built once per run without arguments. Hooks are called one
+plugin at a time, so that one that raises does not silence the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import pluggy
+
+from ..events import AgentEvent
+from .context import RunContext
+from .goal import GoalBase
+from .tool import Tool
+
+PROJECT_NAME = "retrai"
+hookspec = pluggy.HookspecMarker(PROJECT_NAME)
+hookimpl = pluggy.HookimplMarker(PROJECT_NAME)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """What the model asked for: the call's id, the tool's name, its arguments and its needs."""
+
+    id: str
+    name: str
+    args: Mapping[str, Any]
+    needs: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class GateDecision:
+    """A gate's answer: let the call through, ask the user, or refuse it with a reason."""
+
+    verdict: Literal["allow", "ask", "deny"]
+    reason: str = ""
+
+
+class HookSpecs:
+    """Every hook that retrai calls."""
+
+    @hookspec
+    def on_event(self, event: AgentEvent) -> None:
+        """An event sink: hears every event of the run, in order.
+
+        Called in a thread of its own per sink, so a slow sink never slows the run; what it misses
+        stands in the run log. An exception is reported once and ends only this sink.
+
+        Example:
+            >>> class PrintSink:
+            ...     @hookimpl
+            ...     def on_event(self, event):
+            ...         print(event.kind)
+            >>> PrintSink().on_event(AgentEvent("log", "r1", 0, {}))
+            log
+        """
+
+    @hookspec
+    def before_tool(self, call: ToolCall, context: RunContext) -> GateDecision | None:
+        """A tool gate: asked before every tool call; None means no opinion.
+
+        One `deny` refuses the call (the model reads the reason), else one `ask` asks the user
+        (refused where nobody can answer), else it is allowed. A gate that raises denies.
+
+        Example:
+            >>> class NoNetwork:
+            ...     @hookimpl
+            ...     def before_tool(self, call, context):
+            ...         if "network" in call.needs:
+            ...             return GateDecision("deny", "this project works offline")
+            >>> NoNetwork().before_tool(ToolCall("1", "web", {}, frozenset({"network"})), None).verdict
+            'deny'
+        """
+
+    @hookspec
+    def system_prompt(self, goal: GoalBase, context: RunContext) -> str | None:
+        """A prompt part: text added to the system prompt, after the goal's own.
+
+        Example:
+            >>> class Politeness:
+            ...     @hookimpl
+            ...     def system_prompt(self, goal, context):
+            ...         return "Write British English in comments."
+            >>> Politeness().system_prompt(None, None)
+            'Write British English in comments.'
+        """
+
+    @hookspec
+    def tools(self, context: RunContext) -> Sequence[Tool]:
+        """Tools that are known only at run time (those of MCP servers, say).
+
+        Example:
+            >>> class NoTools:
+            ...     @hookimpl
+            ...     def tools(self, context):
+            ...         return []
+            >>> NoTools().tools(None)
+            []
+        """
+        return ()
+
+    @hookspec
+    def goals(self, context: RunContext) -> Sequence[GoalBase]:
+        """Goals that are known only at run time, chosen by their `name`.
+
+        Example:
+            >>> class NoGoals:
+            ...     @hookimpl
+            ...     def goals(self, context):
+            ...         return []
+            >>> NoGoals().goals(None)
+            []
+        """
+        return ()

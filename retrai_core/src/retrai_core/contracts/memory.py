@@ -1,0 +1,97 @@
+"""A memory store: strategies that worked, kept from run to run."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+from pydantic import BaseModel, ConfigDict
+
+from .context import RunContext
+
+
+@dataclass(frozen=True, slots=True)
+class Strategy:
+    """Something that worked before.
+
+    Attributes:
+        goal: the goal's name.
+        pattern: one or two sentences for the model.
+        success_count: how many successful runs used it.
+        confidence: between 0 and 1; the prompt shows the highest first.
+    """
+
+    goal: str
+    pattern: str
+    success_count: int = 1
+    confidence: float = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class RunOutcome:
+    """What a finished run leaves to learn from.
+
+    Attributes:
+        goal: the goal's name.
+        project: the project's absolute path.
+        outcome: `achieved`, `failed`, ...
+        failure: the baseline's one-line reason (what was wrong at first).
+        changed_files: relative paths that the run changed, sorted.
+        tools_used: tool names in the order of their first use.
+        notes: what the model said last, shortened.
+    """
+
+    goal: str
+    project: Path
+    outcome: str
+    failure: str
+    changed_files: Sequence[str] = ()
+    tools_used: Sequence[str] = ()
+    notes: str = ""
+
+
+class MemoryOptions(BaseModel):
+    """Base of a store's options; they come from `plugins: {STORE: {...}}`."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class MemoryStore(ABC):
+    """Recalls strategies at the start of a run and learns from its end.
+
+    Example:
+        >>> import asyncio
+        >>> from pathlib import Path
+        >>> class Forgetful(MemoryStore):
+        ...     name = "forgetful"
+        ...     async def recall(self, goal, project):
+        ...         return []
+        ...     async def learn(self, outcome):
+        ...         pass
+        >>> asyncio.run(Forgetful(MemoryOptions(), context=None).recall("pytest", Path(".")))
+        []
+    """
+
+    name: ClassVar[str]
+    summary: ClassVar[str] = ""
+    needs: ClassVar[frozenset[str]] = frozenset({"read", "write"})
+    Options: type[MemoryOptions] = MemoryOptions
+
+    def __init__(self, options: Any, context: RunContext) -> None:
+        self.options = options
+        self.context = context
+
+    @abstractmethod
+    async def recall(self, goal: str, project: Path) -> Sequence[Strategy]:
+        """Strategies for `goal`, best first; an unreadable store is a warning event, not an error."""
+
+    @abstractmethod
+    async def learn(self, outcome: RunOutcome) -> None:
+        """Take over what a finished run teaches; runs that end side by side lose no entry."""
+
+    async def aclose(self) -> None:
+        """Give back what this store holds; called once, also after a failed run."""
+        return None

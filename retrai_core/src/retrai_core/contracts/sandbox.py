@@ -1,0 +1,122 @@
+"""A sandbox: the one place where a run starts processes."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+from pydantic import BaseModel, ConfigDict
+
+from .context import RunContext
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one command may use; None leaves a limit to the sandbox.
+
+    Attributes:
+        cpu_s: CPU seconds of each process.
+        memory_bytes: address space of each process.
+        file_bytes: size of each file it writes.
+        output_bytes: how much of each output stream is kept: the first and the last half of it.
+    """
+
+    cpu_s: int | None = None
+    memory_bytes: int | None = None
+    file_bytes: int | None = None
+    output_bytes: int = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Completed:
+    """How a command ended.
+
+    Attributes:
+        exit_code: the process's exit code; minus the signal's number when a signal ended it.
+        stdout, stderr: what it printed, decoded as UTF-8 with replacement, cut to the limit with
+            a line that says how many bytes were left out.
+        timed_out: it was ended because `timeout_s` had passed.
+        duration_s: wall-clock seconds.
+    """
+
+    exit_code: int
+    stdout: str
+    stderr: str
+    timed_out: bool = False
+    duration_s: float = 0.0
+
+
+class SandboxOptions(BaseModel):
+    """Base of a sandbox's options; they come from `plugins: {SANDBOX: {...}}`."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Sandbox(ABC):
+    """Starts commands, waits for them, and leaves nothing behind.
+
+    However a command ends (by itself, by its time-out, by the cancellation of the awaiting task),
+    its whole process group is ended and reaped before `run` returns or raises.
+
+    Example:
+        >>> import asyncio, sys
+        >>> from pathlib import Path
+        >>> from retrai_core.sandbox.local import LocalSandbox
+        >>> from retrai_core.contracts.context import RunContext
+        >>> from retrai_core.workspace.safe_paths import SafeWorkspace
+        >>> here = Path.cwd()
+        >>> context = RunContext("r1", here, SafeWorkspace(here), sys.executable, here)
+        >>> sandbox = LocalSandbox(SandboxOptions(), context)
+        >>> asyncio.run(sandbox.run(["echo", "hello"], timeout_s=10)).stdout
+        'hello\\n'
+    """
+
+    name: ClassVar[str]
+    summary: ClassVar[str] = ""
+    needs: ClassVar[frozenset[str]] = frozenset({"run"})
+    Options: type[SandboxOptions] = SandboxOptions
+
+    def __init__(self, options: Any, context: RunContext) -> None:
+        self.options = options
+        self.context = context
+
+    @abstractmethod
+    async def run(
+        self,
+        command: Sequence[str] | str,
+        *,
+        timeout_s: float,
+        cwd: Path | None = None,
+        env: Mapping[str, str] | None = None,
+        limits: Limits | None = None,
+        stdin: bytes | None = None,
+        writable: Sequence[Path] = (),
+        readable: Sequence[Path] = (),
+    ) -> Completed:
+        """Run a program (a list of arguments) or a shell line (a string, through `bash -c`).
+
+        Args:
+            command: argv, or one shell line.
+            timeout_s: wall-clock seconds; then the process group is ended.
+            cwd: where it runs; the project when left out.
+            env: variables added to the sandbox's clean environment. API keys never get there.
+            limits: what it may use.
+            stdin: what it reads; nothing when left out (never the terminal).
+            writable: folders outside the project that it may write (a fresh report folder).
+            readable: folders outside the project that it must be able to read.
+
+        Raises:
+            ToolError: the program does not exist or cannot be started.
+        """
+
+    async def probe(self) -> str | None:
+        """Try the sandbox by running something; the problem, or None when it works."""
+        done = await self.run(["true"], timeout_s=10)
+        return None if done.exit_code == 0 else done.stderr.strip() or "`true` failed"
+
+    async def aclose(self) -> None:
+        """End what is still running; called once, also after a failed run."""
+        return None

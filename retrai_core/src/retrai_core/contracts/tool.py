@@ -1,0 +1,103 @@
+"""A tool: something the model can ask for by name."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from pydantic import BaseModel, ConfigDict
+
+from .context import RunContext
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """What a tool answers.
+
+    Attributes:
+        content: the text the model reads; `act` cuts it at the tool's `max_chars`.
+        ok: False when the tool could not do what it was asked; the model reads why in `content`.
+        data: structured values for frontends and tests; never sent to the model.
+    """
+
+    content: str
+    ok: bool = True
+    data: Mapping[str, Any] = field(default_factory=dict)
+
+
+class ToolOptions(BaseModel):
+    """Base of a tool's options (its limits, above all); unknown keys are errors.
+
+    They come from `plugins: {TOOL: {...}}` in the configuration.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    max_chars: int = 8000
+    """The longest result that the model gets, in characters."""
+
+
+class ToolArgs(BaseModel):
+    """Base of a tool's arguments; each field's description is what the model goes by."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Tool(ABC):
+    """Something the model can do. One instance serves one run.
+
+    Files and processes are touched only through `context.workspace` and `context.sandbox`.
+    `run` raises `ToolError` or `WorkspaceError` for what the model should read; `act` turns every
+    exception into a result, so that a broken tool never ends a run. Calls of a tool whose `needs`
+    are within `{"read"}` (or `{"read", "network"}`) may run side by side.
+
+    Example:
+        >>> import asyncio
+        >>> class CountArgs(ToolArgs):
+        ...     text: str
+        >>> class Count(Tool):
+        ...     name = "count"
+        ...     description = "Count the characters of a text."
+        ...     needs = frozenset()
+        ...     Args = CountArgs
+        ...     async def run(self, args, context):
+        ...         return ToolResult(str(len(args.text)))
+        >>> tool = Count(ToolOptions(), context=None)
+        >>> asyncio.run(tool.run(CountArgs(text="four"), None)).content
+        '4'
+    """
+
+    name: ClassVar[str]
+    description: ClassVar[str]
+    needs: ClassVar[frozenset[str]] = frozenset({"read"})
+    Args: type[ToolArgs] = ToolArgs
+    Options: type[ToolOptions] = ToolOptions
+
+    def __init__(self, options: Any, context: RunContext) -> None:
+        self.options = options
+        self.context = context
+
+    @property
+    def max_chars(self) -> int:
+        """The longest result that the model gets, in characters."""
+        return self.options.max_chars
+
+    def summary(self, args: Any) -> str:
+        """One short line for people that says what a call does; the first argument by default."""
+        values = args.model_dump(exclude_defaults=True).values()
+        return next((str(value) for value in values), "")
+
+    @abstractmethod
+    async def run(self, args: Any, context: RunContext) -> ToolResult:
+        """Do it. `args` is an instance of `Args`, already validated.
+
+        Raises:
+            ToolError: it could not be done, and the model should know why.
+            WorkspaceError: a path was refused.
+        """
+
+    async def aclose(self) -> None:
+        """Give back what this tool holds; called once, also after a failed run."""
+        return None

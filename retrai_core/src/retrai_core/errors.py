@@ -1,0 +1,52 @@
+"""The one exception family. A message says what was wrong, where, and what to type next."""
+
+from __future__ import annotations
+
+
+class RetraiError(Exception):
+    """Base of every error that retrai shows to a person.
+
+    Args:
+        message: one line: what was wrong and where.
+        hint: the next command to type, or what to change; empty when the message says it all.
+    """
+
+    exit_code = 70
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return f"{self.message} ({self.hint})" if self.hint else self.message
+
+
+class UsageError(RetraiError):
+    """Something the user typed or wrote in a configuration file cannot be used; exit code 2."""
+
+    exit_code = 2
+
+
+class PluginError(RetraiError):
+    """A plugin that this run needs is broken, incompatible, blocked or ambiguous."""
+
+    exit_code = 2
+
+
+class WorkspaceError(RetraiError):
+    """A path or a write was refused: it leaves the project, or the guard protects it."""
+
+
+class WorkspaceLockedError(RetraiError):
+    """Another run works in this project; the message names it."""
+
+    exit_code = 2
+
+
+class ToolError(RetraiError):
+    """A tool could not do what it was asked; becomes a result that the model reads."""
+
+
+class RunNotFoundError(UsageError):
+    """No run has this id, or more than one begins with it."""

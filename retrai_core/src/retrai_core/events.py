@@ -1,0 +1,96 @@
+"""What a run tells the world: one frozen event a step, each a JSON object on the wire.
+
+Payload keys by kind (a key is always there unless it is marked optional):
+
+=====================  =============================================================================
+kind                   payload
+=====================  =============================================================================
+step_start             step: plan | act | evaluate | human_check
+tool_call              id, name, args (object), summary (one short line for people)
+tool_result            id, name, ok, content, duration_s, cut_chars (what the limit cut, 0 if nothing),
+                       replayed (true when a resumed run took the result from the journal)
+llm_usage              model, text, tool_calls ([{id, name, args}]), input_tokens, output_tokens,
+                       total_tokens, cost_usd (null when unknown), duration_s
+goal_check             phase: baseline | iteration | final; achieved, reason, details,
+                       counts ({outcome: n}), duration_s, remembered (true: nothing changed, not run)
+human_check_required   question, reason
+human_check_response   response, approved
+iteration_complete     total_tokens, cost_usd
+run_end                outcome, reason, exit_code, next_step
+error                  message, where
+log                    level: info | warning; message
+=====================  =============================================================================
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, get_args
+
+EventKind = Literal[
+    "step_start",
+    "tool_call",
+    "tool_result",
+    "llm_usage",
+    "goal_check",
+    "human_check_required",
+    "human_check_response",
+    "iteration_complete",
+    "run_end",
+    "error",
+    "log",
+]
+
+EVENT_KINDS: tuple[EventKind, ...] = get_args(EventKind)
+
+
+@dataclass(frozen=True, slots=True)
+class AgentEvent:
+    """One thing that happened in a run.
+
+    Attributes:
+        kind: one of `EVENT_KINDS`.
+        run_id: the run it belongs to.
+        iteration: how many evaluations had been counted when it happened (0 before the first).
+        ts: seconds since the epoch.
+        payload: JSON values only; the keys of each kind stand at the top of this module.
+
+    Example:
+        >>> event = AgentEvent("log", "r1", 0, {"level": "info", "message": "hello"}, ts=1.5)
+        >>> AgentEvent.from_json(event.to_json()) == event
+        True
+    """
+
+    kind: EventKind
+    run_id: str
+    iteration: int
+    payload: Mapping[str, Any]
+    ts: float = field(default_factory=time.time)
+
+    def to_json(self) -> str:
+        """One line of JSON, as the run log stores it."""
+        return json.dumps(
+            {
+                "kind": self.kind,
+                "run_id": self.run_id,
+                "iteration": self.iteration,
+                "ts": self.ts,
+                "payload": self.payload,
+            },
+            ensure_ascii=False,
+        )
+
+    @classmethod
+    def from_json(cls, line: str) -> AgentEvent:
+        """Read one line of a run log.
+
+        Raises:
+            ValueError: the line is not an event.
+        """
+        raw = json.loads(line)
+        if not isinstance(raw, dict) or raw.get("kind") not in EVENT_KINDS:
+            raise ValueError(f"not an event: {line[:80]!r}")
+        return cls(raw["kind"], raw["run_id"], raw["iteration"], raw["payload"], ts=raw["ts"])
