@@ -1,1 +1,1 @@
-
+"""What a run leaves behind, in its own folder outside the project."""

@@ -1,0 +1,123 @@
+"""The event bus: one publisher, any number of readers, none of which can slow the run."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections import deque
+from collections.abc import AsyncIterator, Callable
+
+from .events import AgentEvent
+
+QUEUE_SIZE = 1000
+
+ReadBack = Callable[[int, int], list[AgentEvent]]
+"""Events number `first` to `last` (exclusive), from the run log."""
+
+
+class Subscription:
+    """One reader's bounded queue. Iterate over it; it ends when the bus is closed.
+
+    When the reader is slow and the queue overflows, the oldest events leave the queue, and the
+    reader gets them from the run log instead: it misses nothing and the run waits for nobody.
+    """
+
+    def __init__(self, size: int, read_back: ReadBack | None) -> None:
+        self._queue: deque[tuple[int, AgentEvent]] = deque(maxlen=size)
+        self._read_back = read_back
+        self._wake = asyncio.Event()
+        self._closed = False
+        self._next: int | None = None
+
+    def put(self, number: int, event: AgentEvent) -> None:
+        """Take over event `number`; called by the bus, on the event loop."""
+        if self._next is None:
+            self._next = number
+        self._queue.append((number, event))
+        self._wake.set()
+
+    def close(self) -> None:
+        """End the iteration after what is queued."""
+        self._closed = True
+        self._wake.set()
+
+    async def __aiter__(self) -> AsyncIterator[AgentEvent]:
+        while True:
+            while self._queue:
+                number, event = self._queue.popleft()
+                expected = self._next if self._next is not None else number
+                self._next = number + 1
+                if number > expected and self._read_back is not None:
+                    for missed in await asyncio.to_thread(self._read_back, expected, number):
+                        yield missed
+                yield event
+            if self._closed:
+                return
+            self._wake.clear()
+            await self._wake.wait()
+
+
+class AsyncEventBus:
+    """Hands every published event to every reader, in order.
+
+    Args:
+        read_back: gives back events that a slow reader's queue could not hold.
+
+    Example:
+        >>> async def hear():
+        ...     bus = AsyncEventBus()
+        ...     reader = bus.subscribe()
+        ...     bus.publish(AgentEvent("log", "r1", 0, {}))
+        ...     bus.close()
+        ...     return [event.kind async for event in reader]
+        >>> asyncio.run(hear())
+        ['log']
+    """
+
+    def __init__(self, read_back: ReadBack | None = None) -> None:
+        self._read_back = read_back
+        self._readers: list[Subscription] = []
+        self._direct: list[Callable[[AgentEvent], None]] = []
+        self._published = 0
+        self._closed = False
+        self._loop = asyncio.get_running_loop()
+        self._thread = threading.get_ident()
+
+    def subscribe(self, size: int = QUEUE_SIZE) -> Subscription:
+        """A reader that hears everything from now on, its queue bounded to `size` events."""
+        reader = Subscription(size, self._read_back)
+        if self._closed:
+            reader.close()
+        self._readers.append(reader)
+        return reader
+
+    def attach(self, write: Callable[[AgentEvent], None]) -> None:
+        """Call `write` for each event before any reader hears of it (the run log)."""
+        self._direct.append(write)
+
+    def publish(self, event: AgentEvent) -> None:
+        """Hand `event` to every reader; may be called from any thread; never blocks on a reader."""
+        if threading.get_ident() == self._thread:
+            self._deliver(event)
+        else:
+            self._loop.call_soon_threadsafe(self._deliver, event)
+
+    def _deliver(self, event: AgentEvent) -> None:
+        if self._closed:
+            return
+        for write in self._direct:
+            write(event)
+        for reader in self._readers:
+            reader.put(self._published, event)
+        self._published += 1
+
+    async def iter_events(self) -> AsyncIterator[AgentEvent]:
+        """Everything from now on, until the bus is closed."""
+        async for event in self.subscribe():
+            yield event
+
+    def close(self) -> None:
+        """No more events: every reader ends after what it still has queued."""
+        self._closed = True
+        for reader in self._readers:
+            reader.close()

@@ -1,0 +1,23 @@
+"""Checkpoints in SQLite, read back strictly: a forged file cannot name code to run."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import aiosqlite
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+
+
+@asynccontextmanager
+async def open_checkpoints(path: Path) -> AsyncIterator[AsyncSqliteSaver]:
+    """The run's checkpointer; closed on the way out.
+
+    `allowed_msgpack_modules=None` is the strict mode: only LangGraph's list of safe types is
+    rebuilt. It must be passed here, the environment variable is read when LangGraph is imported.
+    """
+    serializer = JsonPlusSerializer(allowed_msgpack_modules=None)
+    async with aiosqlite.connect(path) as connection:
+        yield AsyncSqliteSaver(connection, serde=serializer)

@@ -1,0 +1,48 @@
+"""The run log, `events.jsonl`: every event, one line each, in order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+from ..events import AgentEvent
+
+
+class RunLog:
+    """Appends events to a file and gives ranges of them back.
+
+    Args:
+        path: the file; made when missing. A line that a kill left half written is ended first.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._before = sum(1 for _ in read_events(path)) if path.exists() else 0
+        self._file = path.open("a", encoding="utf-8")
+        if path.stat().st_size and not path.read_bytes().endswith(b"\n"):
+            self._file.write("\n")
+
+    def append(self, event: AgentEvent) -> None:
+        """Write one event and hand it to the system, so that a kill of retrai loses none."""
+        self._file.write(event.to_json() + "\n")
+        self._file.flush()
+
+    def read(self, first: int, last: int) -> list[AgentEvent]:
+        """Events number `first` to `last` (exclusive) of those appended through this object."""
+        events = read_events(self.path)
+        return list(islice(events, self._before + first, self._before + last))
+
+    def close(self) -> None:
+        """No more events."""
+        self._file.close()
+
+
+def read_events(path: Path) -> Iterator[AgentEvent]:
+    """Every event in a run log; a line that a kill left half written is passed over."""
+    with path.open(encoding="utf-8") as file:
+        for line in file:
+            try:
+                yield AgentEvent.from_json(line)
+            except ValueError:
+                continue

@@ -1,0 +1,135 @@
+"""The run record, `run.json`: what was asked, how it ended, and on what evidence."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from ..contracts.goal import CheckReport
+
+Status = Literal[
+    "pending",
+    "running",
+    "achieved",
+    "failed",
+    "aborted",
+    "tampered",
+    "stuck",
+    "budget",
+    "flaky",
+    "error",
+    "interrupted",
+]
+
+EXIT_CODES: dict[str, int] = {
+    "achieved": 0,
+    "failed": 1,
+    "aborted": 3,
+    "tampered": 4,
+    "stuck": 5,
+    "budget": 6,
+    "flaky": 7,
+    "error": 70,
+    "interrupted": 130,
+}
+"""Exit code by outcome; a usage error, before there is a run, is 2."""
+
+RESUMABLE = frozenset({"pending", "running", "failed", "stuck", "budget", "error", "interrupted"})
+
+
+class Tokens(BaseModel):
+    """Tokens that the run's model calls used."""
+
+    input: int = 0
+    output: int = 0
+    total: int = 0
+
+
+class CheckEvidence(BaseModel):
+    """What one check saw: cases by outcome, the exact command, the interpreter, the reason."""
+
+    achieved: bool
+    reason: str
+    counts: dict[str, int] = Field(default_factory=dict)
+    command: list[str] = Field(default_factory=list)
+    interpreter: str = ""
+
+    @classmethod
+    def of(cls, achieved: bool, reason: str, report: CheckReport | None) -> CheckEvidence:
+        """Evidence from a goal's answer."""
+        if report is None:
+            return cls(achieved=achieved, reason=reason)
+        return cls(
+            achieved=achieved,
+            reason=reason,
+            counts=report.counts(),
+            command=list(report.command),
+            interpreter=report.interpreter,
+        )
+
+
+class RunRecord(BaseModel):
+    """One run, from `pending` to its outcome. `retrai run --json` prints it."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    schema_version: int = 1
+    id: str
+    goal: str
+    goal_evidence: str = ""
+    """Why this goal, when it was found from the project."""
+    model: str
+    project: Path
+    task: str = ""
+    status: Status = "pending"
+    exit_code: int | None = None
+    reason: str = ""
+    next_step: str = ""
+    """What to type next."""
+    started_at: float | None = None
+    ended_at: float | None = None
+    iterations: int = 0
+    tokens: Tokens = Field(default_factory=Tokens)
+    cost_usd: float | None = None
+    """None when the model's price is not known."""
+    before: CheckEvidence | None = None
+    """The baseline check, before the first turn."""
+    after: CheckEvidence | None = None
+    """The last check."""
+    checks_run: int = 0
+    checks_remembered: int = 0
+    """Evaluations that ran nothing because nothing had changed."""
+    refused: list[str] = Field(default_factory=list)
+    """Changes of protected files that were refused or undone, in plain words."""
+    changed_files: list[str] = Field(default_factory=list)
+    versions: dict[str, str] = Field(default_factory=dict)
+    """Version by distribution: retrai's and those of the plugins used."""
+    config: dict[str, Any] = Field(default_factory=dict)
+    """The configuration that the run was created with; resuming uses it again."""
+
+    @property
+    def resumable(self) -> bool:
+        """Whether `retrai runs resume` can go on with it."""
+        return self.status in RESUMABLE
+
+    def save(self, run_dir: Path) -> None:
+        """Write `run.json` atomically, so that a kill leaves the old one or the new one."""
+        with tempfile.NamedTemporaryFile("w", dir=run_dir, delete=False, encoding="utf-8") as file:
+            file.write(self.model_dump_json(indent=2))
+            file.flush()
+            os.fsync(file.fileno())
+        Path(file.name).replace(run_dir / "run.json")
+
+    @classmethod
+    def load(cls, run_dir: Path) -> RunRecord:
+        """Read `run.json`.
+
+        Raises:
+            OSError: there is none.
+            pydantic.ValidationError: it is not a run record.
+        """
+        return cls.model_validate_json((run_dir / "run.json").read_text(encoding="utf-8"))

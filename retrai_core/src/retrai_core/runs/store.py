@@ -1,0 +1,92 @@
+"""Where runs are kept: `runs/<id>/` under the user's state folder, never in the project."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from pathlib import Path
+
+import platformdirs
+from pydantic import ValidationError
+
+from ..errors import RunNotFoundError
+from .record import RunRecord
+
+
+def state_dir() -> Path:
+    """The user's state folder for retrai; `RETRAI_STATE_DIR` names another."""
+    return Path(os.environ.get("RETRAI_STATE_DIR") or platformdirs.user_state_dir("retrai"))
+
+
+class RunStore:
+    """Finds, lists and prunes runs.
+
+    Args:
+        state: the state folder; the user's when left out.
+    """
+
+    def __init__(self, state: Path | None = None) -> None:
+        self.state = state or state_dir()
+        self.runs = self.state / "runs"
+
+    def folder(self, run_id: str) -> Path:
+        """The run's folder, which may not exist yet."""
+        return self.runs / run_id
+
+    def create(self, record: RunRecord) -> Path:
+        """Make the run's folder, readable only by the user, and save the record in it."""
+        folder = self.folder(record.id)
+        folder.mkdir(parents=True, mode=0o700)
+        record.save(folder)
+        return folder
+
+    def list(self) -> list[RunRecord]:
+        """Every readable run, newest first."""
+        found: list[tuple[float, RunRecord]] = []
+        if not self.runs.is_dir():
+            return []
+        for folder in self.runs.iterdir():
+            record = self._read(folder)
+            if record is not None:
+                found.append((record.started_at or folder.stat().st_mtime, record))
+        return [record for _, record in sorted(found, key=lambda item: -item[0])]
+
+    def load(self, run_id: str) -> RunRecord:
+        """The run with this id, or the only one whose id begins with it.
+
+        Raises:
+            RunNotFoundError: none or several do.
+        """
+        names = sorted(path.name for path in self.runs.iterdir()) if self.runs.is_dir() else []
+        matching = [run_id] if run_id in names else [n for n in names if n.startswith(run_id)]
+        if len(matching) > 1:
+            raise RunNotFoundError(
+                f"{run_id} may be any of {', '.join(matching)}", hint="give more of the id"
+            )
+        record = self._read(self.folder(matching[0])) if matching and run_id else None
+        if record is None:
+            raise RunNotFoundError(
+                f"no run {run_id!r} in {self.runs}", hint="`retrai runs list` shows them"
+            )
+        return record
+
+    def prune(self, *, keep: int | None = None, older_than_days: float | None = None) -> list[str]:
+        """Delete finished runs beyond the newest `keep` or older than so many days; their ids."""
+        limit = time.time() - (older_than_days or 0) * 86_400
+        removed: list[str] = []
+        for index, record in enumerate(self.list()):
+            if record.status == "running":
+                continue
+            too_many = keep is not None and index >= keep
+            too_old = older_than_days is not None and (record.ended_at or 0) < limit
+            if too_many or too_old:
+                shutil.rmtree(self.folder(record.id))
+                removed.append(record.id)
+        return removed
+
+    def _read(self, folder: Path) -> RunRecord | None:
+        try:
+            return RunRecord.load(folder)
+        except (OSError, ValidationError):
+            return None

@@ -1,0 +1,229 @@
+"""What a run is asked to do, and where each value came from.
+
+User configuration < `.retrai.yml` < environment (`RETRAI_*`) < flags. Unknown keys are errors that
+name the nearest known one; a key that no field knows is taken for an option of the chosen goal, and
+checked against that goal's options when it is known.
+"""
+
+from __future__ import annotations
+
+import difflib
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import platformdirs
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic_settings import BaseSettings, EnvSettingsSource, SettingsConfigDict
+
+from .errors import UsageError
+
+PROJECT_FILE = ".retrai.yml"
+DEFAULT_MODEL = "claude-sonnet-4-6"
+_FLAG, _DEFAULT = "flag", "default"
+
+
+def new_run_id() -> str:
+    """A short random run id, unique enough for one person's runs."""
+    return uuid.uuid4().hex[:12]
+
+
+class RunConfig(BaseModel):
+    """Everything that decides what a run does."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+    goal: str | None = None
+    """The goal's name; found from the project when left out."""
+    cwd: Path = Field(default_factory=Path.cwd)
+    """The project's folder."""
+    model_name: str = Field(default=DEFAULT_MODEL, alias="model")
+    """The model: `offline`, `replay:FILE`, or any name that a provider knows."""
+    max_iterations: int = Field(default=50, ge=1, le=100_000)
+    """How many times plan, act and evaluate may go round."""
+    hitl_enabled: bool = False
+    """Ask a person after each evaluation that did not achieve the goal."""
+    run_id: str = Field(default_factory=new_run_id)
+    """The run's id."""
+    task: str = ""
+    """Free text that goes to the model beside the goal (an issue's words, say)."""
+    options: dict[str, Any] = Field(default_factory=dict)
+    """The goal's own options; in `.retrai.yml` they stand at the top level."""
+    plugins: dict[str, dict[str, Any]] = Field(default_factory=dict)
+    """Options of other plugins, by plugin name."""
+    pins: dict[str, str] = Field(default_factory=dict)
+    """Which distribution a plugin name means where two offer it: `{pytest: retrai-goals-python}`."""
+    agent: str = "goal-loop"
+    """The agent that works towards the goal."""
+    memory: str = "file"
+    """The memory store; `none` for no memory."""
+    sandbox: str = "auto"
+    """The sandbox; `auto` takes the strictest one that works here."""
+    temperature: float = Field(default=0.0, ge=0.0, le=2.0)
+    """The model's temperature."""
+    tools: list[str] | None = None
+    """The tools that the model gets; the goal's default set when left out."""
+    allow_edit: list[str] = Field(default_factory=list)
+    """Globs of protected files that the agent may change after all."""
+    holdout: list[str] = Field(default_factory=list)
+    """Globs of tests that the agent never sees."""
+    permissions: dict[str, Any] = Field(default_factory=dict)
+    """Rules for the tool gates: allow, ask or deny by tool and pattern."""
+    required_plugins: dict[str, str] = Field(default_factory=dict)
+    """Distributions that must be installed, with their version ranges."""
+    mcp: dict[str, Any] = Field(default_factory=dict)
+    """MCP servers whose tools the run gets."""
+    python: str | None = None
+    """The interpreter that runs the project's code; found from the project when left out."""
+    max_tampering: int = Field(default=3, ge=1)
+    """How many refused changes of protected files end the run as `tampered`."""
+
+
+class _Environment(BaseSettings):
+    """The settings that the environment may give; `RETRAI_MODEL=offline`."""
+
+    model_config = SettingsConfigDict(env_prefix="RETRAI_", extra="ignore")
+
+    goal: str | None = None
+    model: str = DEFAULT_MODEL
+    max_iterations: int = 50
+    hitl_enabled: bool = False
+    task: str = ""
+    agent: str = ""
+    memory: str = ""
+    sandbox: str = ""
+    temperature: float = 0.0
+    tools: list[str] | None = None
+    python: str | None = None
+
+
+@dataclass(frozen=True)
+class Settings:
+    """A configuration and where each of its values came from.
+
+    Attributes:
+        config: the merged configuration.
+        origins: by field name: `flag`, `RETRAI_...`, a file's path, or `default`.
+    """
+
+    config: RunConfig
+    origins: Mapping[str, str]
+
+
+def user_config_file() -> Path:
+    """The user's own configuration, `config.yml` in the user's configuration folder."""
+    return Path(platformdirs.user_config_dir("retrai")) / "config.yml"
+
+
+def load_settings(cwd: Path, flags: Mapping[str, Any] | None = None) -> Settings:
+    """Merge the four sources for the project in `cwd`.
+
+    Args:
+        cwd: the project's folder.
+        flags: values given on the command line; those that are None were not given. `options`
+            holds `--option key=value` pairs and is merged key by key.
+
+    Raises:
+        UsageError: the folder is missing, a file is not a mapping of known keys, or a value is
+            out of range; the message names the file and the key.
+    """
+    if not cwd.is_dir():
+        raise UsageError(f"no such folder: {cwd}", hint="give the project's folder with -C DIR")
+    layers = [
+        *_file_layer(user_config_file()),
+        *_file_layer(cwd / PROJECT_FILE),
+        *_environment_layer(),
+        *_flag_layer(flags or {}),
+    ]
+    merged: dict[str, Any] = {"cwd": cwd.resolve()}
+    origins: dict[str, str] = dict.fromkeys(RunConfig.model_fields, _DEFAULT)
+    origins["cwd"] = _FLAG
+    for origin, key, value in layers:
+        if key in ("options", "plugins", "pins") and isinstance(value, Mapping):
+            merged[key] = {**merged.get(key, {}), **cast("Mapping[str, Any]", value)}
+            for name in cast("Mapping[str, Any]", value):
+                origins[f"{key}.{name}"] = origin
+        else:
+            merged[key] = value
+        origins[key] = origin
+    try:
+        return Settings(RunConfig.model_validate(merged), origins)
+    except ValidationError as error:
+        raise _explain(error, origins) from error
+
+
+def nearest(name: str, known: list[str]) -> str:
+    """` (did you mean NAME?)` for the nearest known name, or nothing."""
+    close = difflib.get_close_matches(name, known, n=1)
+    return f" (did you mean {close[0]}?)" if close else ""
+
+
+def _file_layer(path: Path) -> list[tuple[str, str, Any]]:
+    """The file's values as (origin, field, value); keys that are no field go to `options`."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return []
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} cannot be read: {error}") from error
+    try:
+        raw: Any = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        where = getattr(error, "problem_mark", None)
+        line = f" at line {where.line + 1}" if where else ""
+        what = getattr(error, "problem", None) or "not YAML"
+        raise UsageError(f"{path} is not valid YAML{line}: {what}") from error
+    if raw is None:
+        return []
+    if not isinstance(raw, dict):
+        raise UsageError(f"{path} must hold `key: value` lines, not a {type(raw).__name__}")
+    known = {"model": "model_name"} | {name: name for name in RunConfig.model_fields}
+    for internal in ("cwd", "run_id"):
+        known.pop(internal)
+    layer: list[tuple[str, str, Any]] = []
+    for key, value in cast("dict[Any, Any]", raw).items():
+        if key in known:
+            layer.append((str(path), known[key], value))
+        else:
+            layer.append((str(path), "options", {str(key): value}))
+    return layer
+
+
+def _environment_layer() -> list[tuple[str, str, Any]]:
+    try:
+        values = EnvSettingsSource(_Environment)()
+    except ValueError as error:
+        raise UsageError(f"an environment variable cannot be read: {error}") from error
+    return [
+        (f"RETRAI_{key.upper()}", "model_name" if key == "model" else key, value)
+        for key, value in values.items()
+    ]
+
+
+def _flag_layer(flags: Mapping[str, Any]) -> list[tuple[str, str, Any]]:
+    return [(_FLAG, key, value) for key, value in flags.items() if value is not None]
+
+
+def _explain(error: ValidationError, origins: Mapping[str, str]) -> UsageError:
+    first = error.errors(include_url=False)[0]
+    key = ".".join(str(part) for part in first["loc"]) or "configuration"
+    top = "model_name" if key == "model" else key.split(".")[0]
+    shown = "model" if top == "model_name" else key
+    origin = origins.get(top, _FLAG)
+    return UsageError(
+        f"{shown}: {first['msg'].lower()}, got {first['input']!r} (from {origin})",
+        hint="`retrai config show` lists every setting",
+    )
+
+
+def unknown_option(name: str, goal: str, known: list[str], origin: str) -> UsageError:
+    """The error for a key that is neither a setting nor an option of the goal."""
+    every = sorted({*known, *RunConfig.model_fields, "model"} - {"cwd", "run_id", "model_name"})
+    return UsageError(
+        f"{name}: neither a setting nor an option of the goal {goal}"
+        f"{nearest(name, every)} (from {origin})",
+        hint=f"`retrai plugins show {goal}` lists its options",
+    )
