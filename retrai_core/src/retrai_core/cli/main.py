@@ -1,0 +1,92 @@
+"""The start of the command line. It imports click and nothing heavier until a command is chosen."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import click
+
+from .. import __version__
+from .failures import explain_failure
+from .lazy_group import LazyCommand, LazyGroup, frontend_summaries, load_frontend
+
+COMMANDS = {
+    "run": LazyCommand(".run", "run", "Work on a project until its goal holds."),
+    "init": LazyCommand(".init", "init", "Write .retrai.yml for a project."),
+    "demo": LazyCommand(".demo", "demo", "Mend a small broken project: no key, no network."),
+    "runs": LazyCommand(".runs", "runs", "List, show, resume, compare and prune runs."),
+    "plugins": LazyCommand(".plugins", "plugins", "List and show what is installed."),
+    "config": LazyCommand(".config", "config", "Show every setting and where it comes from."),
+}
+ONLY_CORE = {"RETRAI_PLUGINS": "retrai-core"}
+
+
+def make_group() -> LazyGroup:
+    """The top command, `retrai`."""
+    return LazyGroup(
+        "retrai",
+        COMMANDS,
+        frontend_summaries,
+        load_frontend,
+        callback=_start,
+        params=[
+            click.Option(
+                ["--no-plugins"], is_flag=True, help="Use the core alone, whatever is installed."
+            ),
+            click.Option(
+                ["--version"],
+                is_flag=True,
+                is_eager=True,
+                expose_value=False,
+                callback=_show_version,
+                help="Show the version and exit.",
+            ),
+        ],
+        help_text="Name a goal that a machine can check, and retrai works until the check holds.",
+    )
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    """Run a command; the exit code. Nothing that a command raises gets past this function."""
+    try:
+        result = make_group().main(args, prog_name=_program_name(), standalone_mode=False)
+    except BaseException as error:
+        if isinstance(error, (SystemExit, GeneratorExit)):
+            raise
+        return explain_failure(error)
+    return result if isinstance(result, int) else 0
+
+
+def _start(no_plugins: bool) -> None:
+    if no_plugins:
+        click.get_current_context().with_resource(_environment(ONLY_CORE))
+
+
+def _show_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted and not ctx.resilient_parsing:
+        click.echo(f"retrai {__version__}")
+        ctx.exit()
+
+
+@contextmanager
+def _environment(values: dict[str, str]) -> Iterator[None]:
+    """Set variables while a command runs: the scan reads them wherever it is called from."""
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+def _program_name() -> str:
+    import sys
+
+    started = os.path.basename(sys.argv[0]) if sys.argv else ""
+    return "python -m retrai_core" if started == "__main__.py" else "retrai"
