@@ -1,0 +1,1 @@
+"""Orders of a small shop. All money is in whole cents."""
