@@ -1,1 +1,1 @@
-
+"""The registries: scan (no import), load (through stevedore), and hooks (through pluggy)."""

@@ -1,0 +1,227 @@
+"""The plugins of this environment: scanned, chosen by name, loaded one by one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .. import __version__
+from ..errors import PluginError, UsageError
+from .hints import Hints, read_hints
+from .inspection import DistributionPlugins
+from .record import KINDS, Kind, PluginRecord, normalised
+from .scan import scan_distributions
+from .switches import Switches
+
+if TYPE_CHECKING:
+    from .detect import DetectedGoal
+
+_CHOOSABLE = ("unloaded", "ok")
+
+
+class Catalog:
+    """What is installed, what it is called, and whether it can be used.
+
+    Nothing is imported before `load`; metadata and manifests are read for the kinds asked for.
+    A catalog belongs to one command or run: it does not notice what is installed after `scan`.
+
+    Example:
+        >>> catalog = Catalog.scan()
+        >>> catalog.find("sandbox", "local").dist
+        'retrai-core'
+    """
+
+    def __init__(
+        self,
+        distributions: Sequence[DistributionPlugins],
+        pins: Mapping[str, str],
+        hints: Hints,
+    ) -> None:
+        self._distributions = distributions
+        self._hints = hints
+        self._pins = {name: normalised(dist) for name, dist in pins.items()}
+        self._by_kind: dict[Kind, list[PluginRecord]] = {}
+        self._contested: dict[int, list[PluginRecord]] = {}
+
+    @classmethod
+    def scan(
+        cls,
+        *,
+        disabled: Iterable[str] = (),
+        allow: Iterable[str] | None = None,
+        pins: Mapping[str, str] | None = None,
+        paths: Sequence[str] | None = None,
+        environ: Mapping[str, str] | None = None,
+    ) -> Catalog:
+        """Read what is installed; imports no plugin and raises nothing for a broken one.
+
+        Args:
+            disabled: distributions, entry-point names or `name@dist` not to use, beside those of
+                `RETRAI_DISABLE_PLUGINS`.
+            allow: use only these, with the core's own parts; `RETRAI_PLUGINS` when left out. An
+                empty one is `--no-plugins`.
+            pins: the distribution to take where several offer one name: `{name: distribution}`.
+            paths: the folders to look in; what an import would use when left out.
+            environ: the environment variables; the process's own when left out.
+        """
+        switches = Switches.read(
+            os.environ if environ is None else environ, disabled=disabled, allow=allow
+        )
+        found = scan_distributions(paths)
+        plugins = [DistributionPlugins(dist, switches, __version__, paths) for dist in found]
+        return cls(plugins, pins or {}, read_hints(dist.entry_points for dist in found))
+
+    def records(self, kind: Kind | None = None) -> list[PluginRecord]:
+        """The records of one kind or all, sorted by name, kind and distribution.
+
+        These are the catalog's own: loading a plugin changes its record.
+        """
+        if kind is not None:
+            return list(self._of_kind(kind))
+        return sorted((record for each in KINDS for record in self._of_kind(each)), key=_order)
+
+    def matching(self, name: str, kind: Kind | None = None) -> list[PluginRecord]:
+        """Every record that `name` or `name@dist` may mean, usable or not."""
+        records = self.records(kind)
+        exact = [record for record in records if record.name == name]
+        if exact:
+            return exact
+        entry, at, dist = name.rpartition("@")
+        wanted = normalised(dist)
+        return [r for r in records if at and r.name == entry and normalised(r.dist) == wanted]
+
+    def find(self, kind: Kind, name: str) -> PluginRecord:
+        """The plugin of this kind that `name` or `name@dist` means; it may still fail to load.
+
+        Raises:
+            UsageError: nothing has this name; the hint says the nearest one and where the list is.
+            PluginError: it is blocked or incompatible, or several distributions offer it.
+        """
+        matching = self.matching(name, kind)
+        if not matching:
+            raise self._unknown(kind, name)
+        pinned = self._pins.get(name)
+        if pinned and not any(normalised(record.dist) == pinned for record in matching):
+            raise UsageError(
+                f"the {kind} `{name}` is pinned to {pinned}, which does not offer it",
+                hint=f"offered by {', '.join(record.dist for record in matching)}",
+            )
+        usable = [record for record in matching if record.status in _CHOOSABLE]
+        contested = next((rivals for r in usable if (rivals := self._contested.get(id(r)))), None)
+        if contested and len(usable) > 1:
+            raise PluginError(
+                f"the {kind} `{name}` is offered by {' and '.join(r.dist for r in contested)}",
+                hint=f"write `{contested[0].full_name}`, or pin one of them in the configuration",
+            )
+        if usable:
+            return usable[0]
+        # A broken one is handed out: loading it says what is wrong, and `show` explains it.
+        broken = [record for record in matching if record.status == "broken"]
+        if broken:
+            return broken[0]
+        raise matching[0].problem()
+
+    def load(self, record: PluginRecord) -> object:
+        """Import the plugin and return the object behind its entry point.
+
+        The record's status, load time and error say what became of it.
+
+        Raises:
+            PluginError: it cannot be used; names the plugin, its distribution, what happened and
+                the command that mends it.
+        """
+        from .registry import load_plugin  # stevedore is for those who load
+
+        return load_plugin(record, self._metadata_folder(record))
+
+    def provider_for(self, model: str) -> PluginRecord:
+        """The provider that serves `model`, by the manifests' patterns.
+
+        Raises:
+            UsageError: no provider serves it.
+            PluginError: two serve it equally well.
+        """
+        from .providers import choose_provider
+
+        usable = [record for record in self.records("llm") if record.status in _CHOOSABLE]
+        for record in usable:
+            if record.entry is None:
+                # Without a manifest only the class knows its patterns.
+                try:
+                    self.load(record)
+                except PluginError:
+                    continue  # the record says why; another provider may serve the model
+        return choose_provider((r for r in usable if r.status in _CHOOSABLE), model)
+
+    def detect(self, project: Path) -> list[DetectedGoal]:
+        """The goals that `project` shows a marker of, the lowest priority first; imports none."""
+        from .detect import detect_goals
+
+        usable = (record for record in self.records("goal") if record.status in _CHOOSABLE)
+        return detect_goals(usable, project)
+
+    def installable_for(self, project: Path) -> list[str]:
+        """Distributions not installed that offer goals for what lies at the project's root."""
+        installed = {dist.found.name for dist in self._distributions}
+        brings = {
+            self._hints.markers[name] for name in self._hints.markers if (project / name).exists()
+        }
+        return sorted(brings - installed)
+
+    def _of_kind(self, kind: Kind) -> list[PluginRecord]:
+        if kind not in self._by_kind:
+            found = [
+                record
+                for dist in self._distributions
+                if kind in dist.kinds
+                for record in dist.records()
+                if record.kind == kind
+            ]
+            self._by_kind[kind] = sorted(found, key=_order)
+            if kind != "hook":  # hooks are called all, not chosen by name
+                self._settle_names(self._by_kind[kind])
+        return self._by_kind[kind]
+
+    def _settle_names(self, records: list[PluginRecord]) -> None:
+        by_name: dict[str, list[PluginRecord]] = {}
+        for record in records:
+            if record.status in _CHOOSABLE:
+                by_name.setdefault(record.name, []).append(record)
+        for name, rivals in by_name.items():
+            if len(rivals) < 2:
+                continue
+            pinned = self._pins.get(name)
+            if any(normalised(record.dist) == pinned for record in rivals):
+                for record in rivals:
+                    if normalised(record.dist) != pinned:
+                        record.status, record.error = "shadowed", f"`{name}` is pinned to {pinned}"
+                continue
+            for record in rivals:
+                others = ", ".join(r.dist for r in rivals if r is not record)
+                record.error = f"also offered by {others}: write `{record.full_name}` or pin one"
+                self._contested[id(record)] = rivals
+
+    def _metadata_folder(self, record: PluginRecord) -> str:
+        for dist in self._distributions:
+            if any(known is record for known in dist.records() if record.kind in dist.kinds):
+                return dist.found.folder
+        return ""
+
+    def _unknown(self, kind: Kind, name: str) -> UsageError:
+        import difflib
+
+        names = sorted({record.name for record in self.records(kind)})
+        near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+        first = f"did you mean `{near[0]}`? " if near else ""
+        if kind == "goal" and (brings := self._hints.goals.get(name)):
+            first = f"`pip install {brings}` brings it; "
+        return UsageError(
+            f"no {kind} is called `{name}`",
+            hint=f"{first}`retrai plugins list --kind {kind}` shows all",
+        )
+
+
+def _order(record: PluginRecord) -> tuple[str, str, str, str]:
+    return (record.name, record.kind, record.dist, record.version)

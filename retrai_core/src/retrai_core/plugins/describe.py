@@ -1,0 +1,144 @@
+"""What a plugin's class says about itself, in the form of a manifest entry."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import itertools
+import textwrap
+import types
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal, Union, cast, get_args, get_origin
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+from pydantic_core import to_jsonable_python
+
+from .record import Kind, ManifestEntry, MarkerEntry, OptionEntry
+
+_IMPL_MARK = "retrai_impl"
+"""The attribute that pluggy's `HookimplMarker("retrai")` leaves on a method."""
+
+
+def describe_plugin(kind: Kind, plugin: object) -> ManifestEntry:
+    """The manifest entry of a loaded plugin.
+
+    Raises:
+        TypeError: an attribute has a form that no manifest can hold.
+    """
+    if kind == "hook":
+        return ManifestEntry(
+            summary=_summary(plugin), needs=_needs(plugin), hooks=hook_names(plugin)
+        )
+    return ManifestEntry(
+        summary=_summary(plugin),
+        needs=_needs(plugin),
+        options=_options(getattr(plugin, "Options", None)),
+        markers=tuple(
+            MarkerEntry(marker.glob, marker.contains, marker.priority)
+            for marker in getattr(plugin, "markers", ())
+        ),
+        model_patterns=tuple(getattr(plugin, "model_patterns", ())),
+        default_tools=tuple(getattr(plugin, "default_tools", ())) if kind == "goal" else (),
+    )
+
+
+def hook_names(plugin: object) -> tuple[str, ...]:
+    """The hooks that `plugin` (a module, a class or an object) implements, sorted."""
+    names: list[str] = []
+    for attribute in dir(plugin):
+        mark = getattr(inspect.getattr_static(plugin, attribute, None), _IMPL_MARK, None)
+        if isinstance(mark, dict):
+            names.append(cast(dict[str, Any], mark).get("specname") or attribute)
+    return tuple(sorted(names))
+
+
+def _needs(plugin: object) -> tuple[str, ...]:
+    return tuple(sorted(getattr(plugin, "needs", ())))
+
+
+def _summary(plugin: object) -> str:
+    """The class's `summary`, else the first line of a tool's description or of the docstring."""
+    text = getattr(plugin, "summary", "")
+    if not isinstance(text, str) or not text:
+        text = getattr(plugin, "description", "") or inspect.getdoc(plugin) or ""
+    return " ".join(text.strip().partition("\n\n")[0].partition("\n")[0].split())
+
+
+def _options(model: object) -> dict[str, OptionEntry]:
+    if not (isinstance(model, type) and issubclass(model, BaseModel)):
+        return {}
+    documented = _attribute_docs(model)
+    return {
+        name: _option(field, documented.get(name, ""))
+        for name, field in sorted(model.model_fields.items())
+    }
+
+
+def _option(field: FieldInfo, documented: str) -> OptionEntry:
+    required = field.is_required()
+    default = None if required else field.get_default(call_default_factory=True, validated_data={})
+    return OptionEntry(
+        type=type_name(field.annotation),
+        default=to_jsonable_python(default, fallback=str),
+        required=required,
+        description=" ".join((field.description or documented).split()),
+    )
+
+
+def _attribute_docs(model: type[BaseModel]) -> dict[str, str]:
+    """The strings that stand below fields in the class body; nothing where there is no source."""
+    docs: dict[str, str] = {}
+    for base in reversed(model.__mro__):
+        if base is BaseModel or not issubclass(base, BaseModel):
+            continue
+        try:
+            tree = ast.parse(textwrap.dedent(inspect.getsource(base)))
+        except (OSError, TypeError, SyntaxError):
+            continue
+        body = cast(ast.ClassDef, tree.body[0]).body
+        for field, text in itertools.pairwise(body):
+            if (
+                isinstance(field, ast.AnnAssign)
+                and isinstance(field.target, ast.Name)
+                and isinstance(text, ast.Expr)
+                and isinstance(text.value, ast.Constant)
+                and isinstance(text.value.value, str)
+            ):
+                docs[field.target.id] = text.value.value
+    return docs
+
+
+def type_name(annotation: object) -> str:
+    """An annotation as a person writes it, the same for every version of Python.
+
+    Example:
+        >>> type_name(int | None), type_name(list[str])
+        ('int | None', 'list[str]')
+    """
+    if annotation is None or annotation is type(None):
+        return "None"
+    if isinstance(annotation, str):
+        return annotation
+    origin = get_origin(annotation)
+    arguments = get_args(annotation)
+    if origin is Union or origin is types.UnionType:
+        return " | ".join(type_name(argument) for argument in arguments)
+    if origin is Literal:
+        return " | ".join(repr(argument) for argument in arguments)
+    if origin is not None and arguments:
+        inner = ", ".join(_argument_name(argument) for argument in arguments)
+        return f"{type_name(origin)}[{inner}]"
+    if isinstance(annotation, type):
+        return "path" if issubclass(annotation, Path) else annotation.__name__
+    return str(annotation).removeprefix("typing.")
+
+
+def _argument_name(argument: object) -> str:
+    if argument is Ellipsis:
+        return "..."
+    if isinstance(argument, list):
+        items = cast(Sequence[object], argument)
+        return f"[{', '.join(type_name(item) for item in items)}]"
+    return type_name(argument)

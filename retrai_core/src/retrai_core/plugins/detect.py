@@ -1,0 +1,61 @@
+"""Which goals a project shows signs of, from the manifests' markers alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from .record import MarkerEntry, PluginRecord
+
+_MAX_BYTES = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class DetectedGoal:
+    """A goal whose marker stands in a project.
+
+    Attributes:
+        record: the goal, not loaded.
+        marker: the one with the lowest priority of those that were found.
+        evidence: what was found, for people (`pyproject.toml: [tool.pytest`).
+    """
+
+    record: PluginRecord
+    marker: MarkerEntry
+    evidence: str
+
+
+def detect_goals(goals: Iterable[PluginRecord], project: Path) -> list[DetectedGoal]:
+    """The goals with a marker in `project`, the lowest priority first, then by name."""
+    found = [hit for record in goals if (hit := _first_hit(record, project)) is not None]
+    return sorted(found, key=lambda hit: (hit.marker.priority, hit.record.name, hit.record.dist))
+
+
+def _first_hit(record: PluginRecord, project: Path) -> DetectedGoal | None:
+    for marker in sorted(record.markers, key=lambda marker: marker.priority):
+        for path in _matching(project, marker.glob):
+            if not marker.contains:
+                return DetectedGoal(record, marker, path.relative_to(project).as_posix())
+            if _contains(path, marker.contains):
+                evidence = f"{path.relative_to(project).as_posix()}: {marker.contains}"
+                return DetectedGoal(record, marker, evidence)
+    return None
+
+
+def _matching(project: Path, glob: str) -> Iterator[Path]:
+    try:
+        found = sorted(project.glob(glob.rstrip("/")))
+    except (OSError, ValueError):  # a folder we may not read shows no sign
+        return
+    for path in found:
+        if not glob.endswith("/") or path.is_dir():
+            yield path
+
+
+def _contains(path: Path, text: str) -> bool:
+    try:
+        with path.open("rb") as file:
+            return text.encode() in file.read(_MAX_BYTES)
+    except OSError:
+        return False

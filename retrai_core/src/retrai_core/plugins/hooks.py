@@ -1,0 +1,104 @@
+"""Calling the hooks, one plugin at a time, so that one that raises does not silence the others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import pluggy
+
+from ..contracts.hooks import PROJECT_NAME, HookSpecs
+from ..errors import PluginError
+from .record import PluginRecord
+
+
+class HookCaller:
+    """The hook plugins of one run.
+
+    Each plugin has a pluggy manager of its own: pluggy calls all plugins of a manager in one go,
+    and the first that raises ends the call for the rest.
+
+    Args:
+        plugins: records with what `Catalog.load` returned for them. A class is built without
+            arguments. One that cannot be built, that implements a hook retrai does not have, or
+            that asks for an argument the hook does not give, is marked `broken` in its record and
+            left out; the caller decides what that means (a configured gate must not be missing).
+
+    Attributes:
+        broken: the records that were left out, each with the error that says why.
+
+    Example:
+        >>> from retrai_core import GateDecision, ToolCall, hookimpl
+        >>> class NoNetwork:
+        ...     @hookimpl
+        ...     def before_tool(self, call):
+        ...         return GateDecision("deny", "offline")
+        >>> record = PluginRecord("no-network", "hook", "acme", "1.0", "acme:NoNetwork")
+        >>> hooks = HookCaller([(record, NoNetwork)])
+        >>> for record, answer in hooks.call_each("before_tool", call=None, context=None):
+        ...     print(record.name, answer.verdict)
+        no-network deny
+    """
+
+    def __init__(self, plugins: Iterable[tuple[PluginRecord, object]]) -> None:
+        self.broken: list[tuple[PluginRecord, PluginError]] = []
+        self._managers: list[tuple[PluginRecord, pluggy.PluginManager]] = []
+        for record, plugin in sorted(plugins, key=lambda pair: pair[0].full_name):
+            try:
+                self._managers.append((record, _registered(record, plugin)))
+            except Exception as error:  # noqa: BLE001 - whatever it raises, this plugin is broken
+                first_line = (str(error).strip() or "no message").splitlines()[0]
+                record.status = "broken"
+                record.error = f"{type(error).__name__}: {first_line}"
+                record.mend = f"pip install --upgrade {record.dist}"
+                problem = record.problem()
+                problem.__cause__ = error
+                self.broken.append((record, problem))
+
+    def implementers(self, hook_name: str) -> list[PluginRecord]:
+        """The plugins that implement a hook, in the order in which they are called."""
+        return [record for record, manager in self._managers if _implements(manager, hook_name)]
+
+    def call_each(
+        self, hook_name: str, **arguments: Any
+    ) -> Iterator[tuple[PluginRecord, object | Exception]]:
+        """Call a hook of every plugin that implements it, sorted by name.
+
+        Yields:
+            the plugin's record with what it returned (None included), or with the exception that
+            it raised.
+        """
+        for record, manager in self._managers:
+            if _implements(manager, hook_name):
+                yield record, _answer(manager, hook_name, arguments)
+
+    def call_one(
+        self, record: PluginRecord, hook_name: str, **arguments: Any
+    ) -> object | Exception:
+        """Call a hook of one plugin; None where it does not implement the hook."""
+        for known, manager in self._managers:
+            if known is record and _implements(manager, hook_name):
+                return _answer(manager, hook_name, arguments)
+        return None
+
+
+def _registered(record: PluginRecord, plugin: object) -> pluggy.PluginManager:
+    manager = pluggy.PluginManager(PROJECT_NAME)
+    manager.add_hookspecs(HookSpecs)
+    manager.register(plugin() if isinstance(plugin, type) else plugin, record.full_name)
+    manager.check_pending()
+    return manager
+
+
+def _implements(manager: pluggy.PluginManager, hook_name: str) -> bool:
+    return bool(getattr(manager.hook, hook_name).get_hookimpls())
+
+
+def _answer(
+    manager: pluggy.PluginManager, hook_name: str, arguments: dict[str, Any]
+) -> object | Exception:
+    try:
+        answers: list[object] = getattr(manager.hook, hook_name)(**arguments)
+    except Exception as error:  # noqa: BLE001 - handed to the caller, who knows what it means
+        return error
+    return answers[0] if answers else None

@@ -1,0 +1,115 @@
+"""From a distribution that was found to the records of its plugins, without importing them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .entry_points import EntryLine, parse_entry_points
+from .manifest import Manifest, ManifestError, read_manifest
+from .metadata import Metadata, parse_metadata
+from .package import PackageFolder, find_package
+from .record import CORE_DIST, PluginRecord, normalised
+from .requirements import accepts, core_range
+from .scan import FoundDistribution
+from .switches import Switches
+
+
+class DistributionPlugins:
+    """The plugins of one distribution; their metadata and manifest are read when asked for.
+
+    Args:
+        found: what the scan found.
+        switches: what the user switched off.
+        core_version: the retrai-core that plugins must accept.
+        paths: the folders that were scanned; None for what an import would use.
+    """
+
+    def __init__(
+        self,
+        found: FoundDistribution,
+        switches: Switches,
+        core_version: str,
+        paths: Sequence[str] | None = None,
+    ) -> None:
+        self.found = found
+        self.entries = list(parse_entry_points(found.entry_points))
+        self.kinds = {entry.kind for entry in self.entries}
+        self._switches = switches
+        self._core_version = core_version
+        self._paths = paths
+        self._records: list[PluginRecord] | None = None
+        self._manifests: dict[str, Manifest | None] = {}
+
+    def records(self) -> list[PluginRecord]:
+        """One record an entry point, in the order of the file; the same objects every time."""
+        if self._records is None:
+            metadata = parse_metadata(self.found.metadata())
+            self._records = [self._record(entry, metadata) for entry in self.entries]
+        return self._records
+
+    def _record(self, entry: EntryLine, metadata: Metadata) -> PluginRecord:
+        record = PluginRecord(
+            name=entry.name,
+            kind=entry.kind,
+            dist=metadata.name or self.found.name,
+            version=metadata.version or self.found.version,
+            entry_point=entry.value,
+            api=core_range(metadata.requires),
+            home_page=metadata.home_page,
+        )
+        reinstall = f"pip install --force-reinstall {record.dist}"
+        if entry.problem:
+            record.status, record.error, record.mend = "broken", entry.problem, reinstall
+            return record
+        package = find_package(entry.module, self._paths)
+        if package is not None:
+            is_core = normalised(record.dist) == CORE_DIST
+            record.source = "core" if is_core else package.folder or package.origin
+        self._judge(record, package, metadata)
+        if record.status == "broken" and not record.mend:
+            record.mend = reinstall
+        return record
+
+    def _judge(
+        self, record: PluginRecord, package: PackageFolder | None, metadata: Metadata
+    ) -> None:
+        """Set the status; the first reason not to use it is the one that is told."""
+        manifest_problem = self._describe(record, package)
+        if self.found.shadowed_by:
+            record.status = "shadowed"
+            record.error = f"an earlier {record.dist} on the path is used: {self.found.shadowed_by}"
+            record.mend = f"pip uninstall {record.dist}"
+        elif off := self._switches.why_off(record):
+            record.status, record.error = "blocked", off
+        elif package is None:
+            top = record.entry_point.partition(":")[0].partition(".")[0]
+            record.status, record.error = "broken", f"there is no module `{top}` to import"
+            if metadata.missing:
+                record.error += "; its metadata is left over from a removed installation"
+        elif problem := _refusal(record, self._core_version):
+            record.status, record.error = "incompatible", problem
+            record.mend = f"pip install --upgrade {record.dist} {CORE_DIST}"
+        elif manifest_problem:
+            record.status, record.error = "broken", manifest_problem
+
+    def _describe(self, record: PluginRecord, package: PackageFolder | None) -> str:
+        """Take over what the manifest says; the problem when it cannot be read."""
+        path = "" if package is None else package.manifest_path
+        if not path:
+            return ""
+        try:
+            if path not in self._manifests:
+                self._manifests[path] = read_manifest(path)
+        except ManifestError as error:
+            return str(error)
+        manifest = self._manifests[path]
+        record.entry = None if manifest is None else manifest.get((record.kind, record.name))
+        return ""
+
+
+def _refusal(record: PluginRecord, core_version: str) -> str:
+    try:
+        fits = accepts(record.api, core_version)
+    except ValueError as error:
+        return str(error)
+    return "" if fits else f"it needs {CORE_DIST}{record.api}, this is {CORE_DIST} {core_version}"

@@ -1,0 +1,66 @@
+"""The few fields of a distribution's METADATA that a scan shows or checks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+_HOME = ("homepage", "home", "source", "sourcecode", "repository", "documentation")
+
+
+@dataclass(frozen=True, slots=True)
+class Metadata:
+    """Fields of METADATA (or PKG-INFO); empty where it does not say.
+
+    Attributes:
+        requires: every `Requires-Dist`, as written.
+        missing: there was no metadata file at all.
+    """
+
+    name: str = ""
+    version: str = ""
+    home_page: str = ""
+    requires: tuple[str, ...] = ()
+    missing: bool = False
+
+
+def parse_metadata(raw: bytes | None) -> Metadata:
+    """Read the header of a METADATA file; bytes that are not UTF-8 are replaced, not refused.
+
+    `email.parser` would read it too, but costs a listing more than everything else it does.
+    """
+    if raw is None:
+        return Metadata(missing=True)
+    name = version = home = ""
+    requires: list[str] = []
+    urls: dict[str, str] = {}
+    for key, value in _fields(raw.decode("utf-8", "replace")):
+        if key == "name":
+            name = value
+        elif key == "version":
+            version = value
+        elif key == "requires-dist":
+            requires.append(value)
+        elif key == "home-page":
+            home = value
+        elif key == "project-url":
+            label, _, url = value.partition(",")
+            urls["".join(c for c in label.lower() if c.isalnum())] = url.strip()
+    home = home or next((urls[label] for label in _HOME if label in urls), "")
+    return Metadata(name, version, home, tuple(requires))
+
+
+def _fields(text: str) -> Iterator[tuple[str, str]]:
+    key, value = "", ""
+    for line in text.splitlines():
+        if not line.strip():
+            break
+        if line[0] in " \t":
+            value = f"{value} {line.strip()}"
+            continue
+        if key:
+            yield key, value
+        key, _, value = line.partition(":")
+        key, value = key.strip().lower(), value.strip()
+    if key:
+        yield key, value

@@ -1,0 +1,49 @@
+"""The command that mends a plugin whose import failed."""
+
+from __future__ import annotations
+
+import shlex
+from importlib.metadata import PackageNotFoundError, distribution
+
+from .metadata import parse_metadata
+from .record import PluginRecord
+from .requirements import requirement_name
+
+
+def command_that_mends(error: BaseException, record: PluginRecord, metadata_folder: str) -> str:
+    """Install what is missing where that is the cause, else install the plugin again."""
+    if isinstance(error, ModuleNotFoundError):
+        missing = _missing_requirements(metadata_folder)
+        own = record.entry_point.partition(":")[0].partition(".")[0]
+        module = (error.name or "").partition(".")[0]
+        if missing:
+            return f"pip install {' '.join(shlex.quote(requirement) for requirement in missing)}"
+        if module and module != own:
+            return f"pip install {module}"
+    return f"pip install --force-reinstall {record.dist}"
+
+
+def _missing_requirements(metadata_folder: str) -> list[str]:
+    """The plugin's own requirements that are not installed, sorted."""
+    if not metadata_folder:
+        return []
+    from packaging.requirements import InvalidRequirement, Requirement
+
+    try:
+        with open(f"{metadata_folder}/METADATA", "rb") as file:
+            metadata = parse_metadata(file.read())
+    except OSError:
+        return []
+    missing: list[str] = []
+    for text in metadata.requires:
+        try:
+            requirement = Requirement(text)
+        except InvalidRequirement:
+            continue
+        if requirement.marker is not None and not requirement.marker.evaluate({"extra": ""}):
+            continue
+        try:
+            distribution(requirement_name(text))
+        except PackageNotFoundError:
+            missing.append(f"{requirement.name}{requirement.specifier}")
+    return sorted(missing)

@@ -1,0 +1,203 @@
+"""What is known about one plugin, loaded or not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from ..errors import PluginError
+
+Kind = Literal["goal", "tool", "llm", "memory", "frontend", "agent", "sandbox", "hook"]
+Status = Literal["ok", "broken", "incompatible", "blocked", "shadowed", "unloaded"]
+
+GROUP_OF: dict[Kind, str] = {
+    "goal": "retrai.goals",
+    "tool": "retrai.tools",
+    "llm": "retrai.llms",
+    "memory": "retrai.memory",
+    "frontend": "retrai.frontends",
+    "agent": "retrai.agents",
+    "sandbox": "retrai.sandboxes",
+    "hook": "retrai.hooks",
+}
+KIND_OF: dict[str, Kind] = {group: kind for kind, group in GROUP_OF.items()}
+KINDS: tuple[Kind, ...] = tuple(GROUP_OF)
+STATUSES: tuple[Status, ...] = (
+    "ok",
+    "broken",
+    "incompatible",
+    "blocked",
+    "shadowed",
+    "unloaded",
+)
+CORE_DIST = "retrai-core"
+
+
+def normalised(dist: str) -> str:
+    """A distribution's name as PyPA compares it: `My_Plugin` and `my.plugin` are one."""
+    return re.sub(r"[-_.]+", "-", dist).lower()
+
+
+@dataclass(frozen=True, slots=True)
+class OptionEntry:
+    """An option as the manifest describes it.
+
+    Attributes:
+        type: the annotation, as a person writes it (`int`, `str | None`).
+        default: a JSON value; None when the option has no default or its default is None.
+        required: it must be given.
+        description: one or two sentences.
+    """
+
+    type: str
+    default: Any = None
+    required: bool = False
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class MarkerEntry:
+    """A goal's detection marker; see `retrai_core.Marker`, which is not imported by a scan."""
+
+    glob: str
+    contains: str = ""
+    priority: int = 50
+
+
+@dataclass(frozen=True, slots=True)
+class ManifestEntry:
+    """What `retrai.toml` says about one entry point."""
+
+    summary: str = ""
+    needs: tuple[str, ...] = ()
+    options: Mapping[str, OptionEntry] = field(default_factory=dict[str, OptionEntry])
+    markers: tuple[MarkerEntry, ...] = ()
+    model_patterns: tuple[str, ...] = ()
+    default_tools: tuple[str, ...] = ()
+    hooks: tuple[str, ...] = ()
+
+
+@dataclass(slots=True, eq=False)
+class PluginRecord:
+    """One entry point and what became of it.
+
+    Attributes:
+        name: the entry point's name.
+        kind: one of `KINDS`.
+        dist: the distribution, as its metadata spells it.
+        version: the distribution's version; empty when its metadata does not say.
+        entry_point: `module:attribute`.
+        api: the range of retrai-core that the distribution accepts; empty when it names none.
+        status: `unloaded` until it is loaded, as far as the scan can tell that it could be.
+        source: the package's folder, or `core`.
+        load_ms: how long the import took, in milliseconds; None until it is loaded.
+        error: why it is not usable, or a note on an ambiguous name; empty otherwise.
+        mend: the command that mends it; empty where none is known.
+        traceback: of the failed import; empty otherwise.
+        home_page: from the metadata.
+        entry: what the manifest says; None without a manifest, until it is loaded.
+    """
+
+    name: str
+    kind: Kind
+    dist: str
+    version: str
+    entry_point: str
+    api: str = ""
+    status: Status = "unloaded"
+    source: str = ""
+    load_ms: float | None = None
+    error: str = ""
+    mend: str = ""
+    traceback: str = ""
+    home_page: str = ""
+    entry: ManifestEntry | None = None
+
+    @property
+    def group(self) -> str:
+        """The entry-point group."""
+        return GROUP_OF[self.kind]
+
+    @property
+    def full_name(self) -> str:
+        """`name@dist`, which always works, also where two distributions offer one name."""
+        return f"{self.name}@{self.dist}"
+
+    @property
+    def needs(self) -> tuple[str, ...] | None:
+        """What it uses, sorted; None while that is unknown."""
+        return None if self.entry is None else self.entry.needs
+
+    @property
+    def summary(self) -> str:
+        """One line that says what it is."""
+        return "" if self.entry is None else self.entry.summary
+
+    @property
+    def options(self) -> Mapping[str, OptionEntry]:
+        """Its options by name."""
+        return {} if self.entry is None else self.entry.options
+
+    @property
+    def markers(self) -> tuple[MarkerEntry, ...]:
+        """A goal's detection markers."""
+        return () if self.entry is None else self.entry.markers
+
+    @property
+    def model_patterns(self) -> tuple[str, ...]:
+        """A provider's model patterns."""
+        return () if self.entry is None else self.entry.model_patterns
+
+    @property
+    def default_tools(self) -> tuple[str, ...]:
+        """The tools that a goal asks for when the user names none."""
+        return () if self.entry is None else self.entry.default_tools
+
+    @property
+    def hooks(self) -> tuple[str, ...]:
+        """The hooks that a hook plugin implements."""
+        return () if self.entry is None else self.entry.hooks
+
+    def problem(self) -> PluginError:
+        """Why this plugin cannot be used, as an error that names it and its distribution."""
+        hint = f"mend it with `{self.mend}`" if self.mend else ""
+        message = f"{self.kind} `{self.name}` of {self.dist} {self.version}".rstrip()
+        return PluginError(f"{message} is {self.status}: {self.error}", hint=hint)
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON values only; the keys are stable within one `schema`."""
+        return {
+            "name": self.name,
+            "kind": self.kind,
+            "dist": self.dist,
+            "version": self.version,
+            "api": self.api,
+            "status": self.status,
+            "source": self.source,
+            "entry_point": self.entry_point,
+            "needs": None if self.needs is None else list(self.needs),
+            "load_ms": self.load_ms,
+            "error": self.error,
+            "mend": self.mend,
+            "summary": self.summary,
+            "options": {
+                name: {
+                    "type": option.type,
+                    "default": option.default,
+                    "required": option.required,
+                    "description": option.description,
+                }
+                for name, option in self.options.items()
+            },
+            "markers": [
+                {"glob": marker.glob, "contains": marker.contains, "priority": marker.priority}
+                for marker in self.markers
+            ],
+            "model_patterns": list(self.model_patterns),
+            "default_tools": list(self.default_tools),
+            "hooks": list(self.hooks),
+            "home_page": self.home_page,
+            "traceback": self.traceback,
+        }

@@ -1,0 +1,150 @@
+"""The load phase: importing one chosen plugin through stevedore, and judging what came."""
+
+from __future__ import annotations
+
+import importlib
+import time
+import traceback
+from importlib.metadata import Distribution, EntryPoint, PathDistribution
+from pathlib import Path
+from typing import Any, cast
+
+from stevedore import ExtensionManager, NamedExtensionManager
+
+from ..contracts.agent import Agent
+from ..contracts.frontend import Frontend
+from ..contracts.goal import GoalBase
+from ..contracts.llm import LLMProvider
+from ..contracts.memory import MemoryStore
+from ..contracts.sandbox import Sandbox
+from ..contracts.tool import Tool
+from .describe import describe_plugin, hook_names
+from .missing import command_that_mends
+from .record import Kind, PluginRecord
+from .watch import watched_import
+
+_CONTRACT_OF: dict[Kind, type[object]] = {
+    "goal": GoalBase,
+    "tool": Tool,
+    "llm": LLMProvider,
+    "memory": MemoryStore,
+    "frontend": Frontend,
+    "agent": Agent,
+    "sandbox": Sandbox,
+}
+
+
+class WrongPluginTypeError(TypeError):
+    """What stands behind an entry point does not implement the contract of its kind."""
+
+
+class WatchedEntryPoint(EntryPoint):
+    """An entry point that keeps its distribution and whose import cannot change our process."""
+
+    def load(self) -> Any:
+        """Import and return the object; see `watched_import` for what is raised."""
+        with watched_import():
+            try:
+                return super().load()
+            except (KeyboardInterrupt, Exception, SystemExit):
+                raise
+            except BaseException as error:
+                raise ImportError(f"it raises {type(error).__name__}: {error}") from error
+
+
+class ChosenManager(NamedExtensionManager[object]):
+    """stevedore's manager over the scan: it sees exactly the entry points that were chosen.
+
+    stevedore's own listing goes through a disk cache that can be stale, and forgets which
+    distribution an entry point belongs to.
+    """
+
+    def __init__(self, group: str, chosen: list[EntryPoint]) -> None:
+        self._chosen = chosen
+        self.failures: dict[str, BaseException] = {}
+        super().__init__(
+            group,
+            [entry_point.name for entry_point in chosen],
+            on_load_failure_callback=self._note_failure,
+            on_missing_entrypoints_callback=None,
+        )
+
+    def list_entry_points(self) -> list[EntryPoint]:
+        """The chosen ones."""
+        return self._chosen
+
+    def _note_failure(
+        self, manager: ExtensionManager[object], entry_point: EntryPoint, error: BaseException
+    ) -> None:
+        self.failures[entry_point.name] = error
+
+
+def load_plugin(record: PluginRecord, metadata_folder: str) -> object:
+    """Import a plugin, check that it is of its kind, and note the outcome in its record.
+
+    Args:
+        record: which one; loading it again gives the same object.
+        metadata_folder: its distribution's `*.dist-info`; empty when it has none on disk.
+
+    Raises:
+        PluginError: it cannot be used.
+    """
+    if record.status not in ("unloaded", "ok"):
+        raise record.problem()
+    importlib.invalidate_caches()
+    entry_point = WatchedEntryPoint(record.name, record.entry_point, record.group)
+    if metadata_folder:
+        _keep_distribution(entry_point, PathDistribution(Path(metadata_folder)))
+    started = time.perf_counter()
+    try:
+        plugin = _imported(record, entry_point)
+        if record.entry is None:
+            record.entry = describe_plugin(record.kind, plugin)
+    except Exception as error:  # whatever a plugin raises, it is the plugin that is broken
+        record.status = "broken"
+        record.error = _told(error)
+        record.mend = command_that_mends(error, record, metadata_folder)
+        record.traceback = "".join(traceback.format_exception(error))
+        raise record.problem() from error
+    finally:
+        record.load_ms = round((time.perf_counter() - started) * 1000, 1)
+    record.status = "ok"
+    return plugin
+
+
+def _imported(record: PluginRecord, entry_point: EntryPoint) -> object:
+    try:
+        manager = ChosenManager(record.group, [entry_point])
+    except AssertionError as error:  # the one exception that stevedore does not hand on
+        raise ImportError(f"it raises AssertionError: {error}") from error
+    if record.name in manager.failures:
+        raise manager.failures[record.name]
+    plugin: object = manager[record.name].plugin
+    _check_type(record, plugin)
+    return plugin
+
+
+def _check_type(record: PluginRecord, plugin: object) -> None:
+    contract = _CONTRACT_OF.get(record.kind)
+    if contract is None:
+        if not hook_names(plugin):
+            raise WrongPluginTypeError("it has no method marked with `@hookimpl`")
+        return
+    if not isinstance(plugin, type) or not issubclass(plugin, contract):
+        what = plugin.__name__ if isinstance(plugin, type) else f"a {type(plugin).__name__}"
+        raise WrongPluginTypeError(
+            f"`{record.entry_point}` is {what}, not a subclass of retrai_core.{contract.__name__}"
+        )
+    abstract = sorted(cast(frozenset[str], getattr(plugin, "__abstractmethods__", ())))
+    if abstract:
+        raise WrongPluginTypeError(f"`{record.entry_point}` lacks {', '.join(abstract)}")
+
+
+def _keep_distribution(entry_point: EntryPoint, distribution: Distribution) -> None:
+    # What `EntryPoint._for` does; an entry point refuses plain assignment.
+    vars(entry_point).update(dist=distribution)
+
+
+def _told(error: Exception) -> str:
+    first_line = (str(error).strip() or "no message").splitlines()[0]
+    return f"{type(error).__name__}: {first_line}"

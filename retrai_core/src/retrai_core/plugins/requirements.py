@@ -1,0 +1,76 @@
+"""Whether a plugin accepts this retrai-core: the check that comes before any import."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from .record import CORE_DIST, normalised
+
+_REQUIREMENT = re.compile(
+    r"\s*([A-Za-z0-9][\w.-]*)\s*(?:\[[^\]]*\])?\s*\(?([^;)]*)\)?\s*(?:;(.*))?"
+)
+_RELEASE = re.compile(r"\d+(?:\.\d+)*")
+_CLAUSE = re.compile(r"(>=|<=|==|!=|<|>)\s*(\d+(?:\.\d+)*)")
+
+
+def requirement_name(requirement: str) -> str:
+    """The normalised distribution that a `Requires-Dist` names; empty when it names none."""
+    match = _REQUIREMENT.match(requirement)
+    return normalised(match.group(1)) if match else ""
+
+
+def core_range(requires: Iterable[str]) -> str:
+    """The range of retrai-core among `Requires-Dist` lines; empty when there is none.
+
+    A requirement of an extra is left out: it does not hold for the plain installation.
+    """
+    ranges: list[str] = []
+    for requirement in requires:
+        match = _REQUIREMENT.fullmatch(requirement)
+        if match is None or normalised(match.group(1)) != CORE_DIST:
+            continue
+        if "extra" not in (match.group(3) or ""):
+            ranges.append(match.group(2).replace(" ", ""))
+    return ",".join(sorted({part for part in ranges if part}))
+
+
+def accepts(core_range: str, version: str) -> bool:
+    """Whether `version` lies within `core_range` (empty: any).
+
+    Raises:
+        ValueError: the range cannot be read.
+    """
+    if not core_range:
+        return True
+    parts = core_range.split(",")
+    clauses = [match for part in parts if (match := _CLAUSE.fullmatch(part.strip()))]
+    if _RELEASE.fullmatch(version) and len(clauses) == len(parts):
+        return all(_holds(clause.group(1), clause.group(2), version) for clause in clauses)
+    # Wildcards, `~=` and pre-releases are packaging's; its import costs half of click's, so it is
+    # not paid for the plain ranges that nearly every plugin has.
+    from packaging.specifiers import InvalidSpecifier, SpecifierSet
+
+    try:
+        return SpecifierSet(core_range).contains(version, prereleases=True)
+    except InvalidSpecifier as error:
+        raise ValueError(f"`{core_range}` is not a version range") from error
+
+
+def _holds(operator: str, bound: str, version: str) -> bool:
+    left, right = _release(version), _release(bound)
+    return {
+        ">=": left >= right,
+        "<=": left <= right,
+        "==": left == right,
+        "!=": left != right,
+        "<": left < right,
+        ">": left > right,
+    }[operator]
+
+
+def _release(version: str) -> tuple[int, ...]:
+    parts = [int(part) for part in version.split(".")]
+    while parts and parts[-1] == 0:
+        parts.pop()
+    return tuple(parts)

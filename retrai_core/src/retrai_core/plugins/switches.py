@@ -1,0 +1,69 @@
+"""Which plugins the user has switched off, and by what."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from .record import CORE_DIST, PluginRecord, normalised
+
+ALLOW_VARIABLE = "RETRAI_PLUGINS"
+DISABLE_VARIABLE = "RETRAI_DISABLE_PLUGINS"
+
+
+@dataclass(frozen=True, slots=True)
+class Switches:
+    """Names of distributions, of entry points, or `name@dist`.
+
+    Attributes:
+        allowed: only these are used, with the core's own parts; None for all.
+        disabled: these are not used, whatever `allowed` says.
+    """
+
+    allowed: frozenset[str] | None = None
+    disabled: frozenset[str] = frozenset()
+
+    @classmethod
+    def read(
+        cls,
+        environ: Mapping[str, str],
+        *,
+        disabled: Iterable[str] = (),
+        allow: Iterable[str] | None = None,
+    ) -> Switches:
+        """Both variables (names separated by commas) and the caller's own.
+
+        What either switches off is off; an `allow` of the caller's replaces the variable's, and an
+        empty variable says nothing.
+        """
+        named = _names(environ.get(ALLOW_VARIABLE, ""))
+        allowed = frozenset(allow) if allow is not None else named or None
+        return cls(allowed, frozenset(disabled) | _names(environ.get(DISABLE_VARIABLE, "")))
+
+    def why_off(self, record: PluginRecord) -> str:
+        """Why this plugin is switched off; empty when it is not."""
+        if _is_named(self.disabled, record):
+            return f"switched off (by {DISABLE_VARIABLE}, or in the configuration)"
+        if self.allowed is None or normalised(record.dist) == CORE_DIST:
+            return ""
+        if _is_named(self.allowed, record):
+            return ""
+        if not self.allowed:
+            return "switched off by --no-plugins"
+        return f"not among the allowed plugins ({ALLOW_VARIABLE})"
+
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(name.strip() for name in re.split(r"[,\n]", text) if name.strip())
+
+
+def _is_named(names: frozenset[str], record: PluginRecord) -> bool:
+    dist = normalised(record.dist)
+    for name in names:
+        entry, at, of_dist = name.rpartition("@")
+        if at and entry == record.name and normalised(of_dist) == dist:
+            return True
+        if name == record.name or normalised(name) == dist:
+            return True
+    return False
