@@ -1,0 +1,155 @@
+"""Turns the report's lines into one outcome for each case."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from retrai_core import CaseOutcome
+
+from .report_lines import (
+    Begin,
+    Collect,
+    Collected,
+    Deselected,
+    Explanation,
+    Finish,
+    InternalError,
+    Interrupted,
+    Line,
+    Phase,
+    Start,
+    Stopped,
+)
+
+_ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{4,}\b")
+
+
+@dataclass
+class Case:
+    """What is known of one case so far."""
+
+    node_id: str
+    outcome: CaseOutcome | None = None
+    finished: bool = False
+    duration_s: float = 0.0
+    reason: str = ""
+    problems: list[tuple[str, Explanation]] = field(default_factory=list[tuple[str, Explanation]])
+    sections: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+
+
+@dataclass
+class Session:
+    """Everything that the report says, case by case."""
+
+    cases: dict[str, Case] = field(default_factory=dict[str, Case])
+    begin: Begin | None = None
+    stopped: Stopped | None = None
+    interrupted: str = ""
+    internal_error: str = ""
+    finish: Finish | None = None
+    collected: tuple[str, ...] = ()
+    deselected: int = 0
+    last_started: str = ""
+
+    def running(self) -> list[str]:
+        """Cases that were started and have not ended."""
+        return [name for name, case in self.cases.items() if not case.finished]
+
+    def not_run(self) -> list[str]:
+        """Cases that were collected and never begun."""
+        return [name for name in self.collected if name not in self.cases]
+
+
+def read_session(lines: Iterable[Line]) -> Session:
+    """One outcome a case, from set-up, call and tear-down."""
+    session = Session()
+    current: dict[str, str] = {}
+    for line in lines:
+        match line:
+            case Start():
+                current[line.id] = _name_for(session, line.id)
+                session.cases[current[line.id]] = Case(line.id)
+                session.last_started = current[line.id]
+            case Phase():
+                _take_phase(session, line, current.setdefault(line.id, line.id))
+            case Collect():
+                _take_collect(session, line)
+            case Collected():
+                session.collected = session.collected or tuple(line.ids)
+            case Deselected():
+                session.deselected += line.count
+            case Begin():
+                session.begin = line
+            case Stopped():
+                session.stopped = line
+            case Interrupted():
+                session.interrupted = line.text
+            case InternalError():
+                session.internal_error = line.text
+            case Finish():
+                session.finish = line
+    _sort_as_collected(session)
+    return session
+
+
+def _name_for(session: Session, name: str) -> str:
+    """The id itself, or `id#2` for the second case of that id."""
+    number, found = 1, name
+    while found in session.cases:
+        number += 1
+        found = f"{name}#{number}"
+    return found
+
+
+def _take_collect(session: Session, line: Collect) -> None:
+    name = line.id or "collection"
+    outcome: CaseOutcome = "skipped" if line.outcome == "skipped" else "error"
+    case = Case(line.id, outcome, finished=True)
+    if outcome == "skipped":
+        case.reason = line.why.text
+    else:
+        case.problems.append(("collection", line.why))
+    session.cases[name] = case
+
+
+def _take_phase(session: Session, line: Phase, name: str) -> None:
+    if line.subtest:
+        name = _name_for(session, f"{name} {_ADDRESS.sub('0x…', line.subtest)}")
+    case = session.cases.setdefault(name, Case(line.id))
+    if line.outcome not in ("passed", "failed", "skipped"):
+        # A plugin runs the test once more (`rerun`); only the last try counts.
+        session.cases[name] = Case(line.id)
+        return
+    case.duration_s += line.duration_s
+    outcome = _outcome_of(line)
+    # A failed call stays failed when its tear-down breaks too; a broken tear-down spoils all else.
+    if outcome is not None and case.outcome != "failed":
+        case.outcome = outcome
+    if line.outcome == "failed":
+        case.problems.append((line.when, line.why))
+        case.sections = line.sections
+    elif line.outcome == "skipped" or line.xfail is not None:
+        case.reason = line.xfail if line.xfail is not None else line.why.text
+    # "???" is what xdist reports when the worker that ran the test has died.
+    if line.when in ("teardown", "???") or line.subtest:
+        case.finished = True
+
+
+def _outcome_of(line: Phase) -> CaseOutcome | None:
+    """The outcome that one phase decides; None where a later one decides."""
+    if line.outcome == "failed":
+        return "error" if line.when in ("setup", "teardown") else "failed"
+    if line.outcome == "skipped":
+        return "skipped" if line.xfail is None else "xfailed"
+    if line.when == "call":
+        return "passed" if line.xfail is None else "xpassed"
+    return None
+
+
+def _sort_as_collected(session: Session) -> None:
+    """Under xdist cases end in any order; the report keeps the order of collection."""
+    place = {name: index for index, name in enumerate(session.collected)}
+    in_order = sorted(session.cases.items(), key=lambda pair: place.get(pair[1].node_id, -1))
+    session.cases = dict(in_order)

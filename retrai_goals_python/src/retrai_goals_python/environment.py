@@ -1,0 +1,93 @@
+"""What can be said of a Python environment without running the project in it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from retrai_core import Completed, Sandbox, ToolError
+
+PROBE_TIMEOUT_S = 30.0
+_PROBE = """
+import importlib.util, json, sys
+name = sys.argv[1]
+print(json.dumps({
+    "python": "%d.%d.%d" % sys.version_info[:3],
+    "found": importlib.util.find_spec(name) is not None,
+    "path": [entry for entry in sys.path if entry],
+}))
+"""
+
+
+class ProbedEnvironment(BaseModel):
+    """An interpreter's answer.
+
+    Attributes:
+        python: its version.
+        found: the module that was asked for can be imported.
+        path: its import path, without the current folder.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    python: str
+    found: bool
+    path: list[str]
+
+
+async def probe_environment(
+    sandbox: Sandbox, python: str, module: str, cwd: Path | None = None
+) -> ProbedEnvironment | str:
+    """Ask an interpreter for its version, its path, and whether it has `module`.
+
+    Returns:
+        the answer, or one line that says why the interpreter gave none.
+    """
+    # -I: what lies in the current folder must not decide what is installed.
+    command = [python, "-I", "-c", _PROBE, module]
+    try:
+        done = await sandbox.run(command, timeout_s=PROBE_TIMEOUT_S, cwd=cwd)
+    except ToolError as error:
+        return f"{python} cannot be run: {error}"
+    return _read_answer(python, done)
+
+
+def _read_answer(python: str, done: Completed) -> ProbedEnvironment | str:
+    if done.timed_out:
+        return f"{python} gave no answer within {PROBE_TIMEOUT_S:g} s"
+    try:
+        return ProbedEnvironment.model_validate(json.loads(done.stdout))
+    except (json.JSONDecodeError, ValidationError):
+        said = (done.stderr.strip().splitlines() or ["no output"])[-1]
+        return f"{python} cannot be used (exit status {done.exit_code}): {said}"
+
+
+def missing_module(python: str, module: str) -> str:
+    """One line that says what to type when `module` is not installed."""
+    return f"{module} is not installed for {python}; install it with: {python} -m pip install {module}"
+
+
+def packages_fingerprint(path: list[str]) -> str:
+    """A digest of what is installed in the folders of an import path.
+
+    Names and change times of each folder's entries are looked at, nothing is opened: a package that
+    is added, removed or upgraded changes it.
+    """
+    import hashlib
+    import os
+
+    digest = hashlib.sha256()
+    for folder in path:
+        if os.path.basename(folder) not in ("site-packages", "dist-packages"):
+            continue
+        try:
+            with os.scandir(folder) as entries:
+                for entry in sorted(entries, key=lambda entry: entry.name):
+                    changed = entry.stat(follow_symlinks=False).st_mtime_ns
+                    if entry.name != "__pycache__":
+                        digest.update(f"{folder}/{entry.name}:{changed}\n".encode())
+        except OSError as error:
+            digest.update(f"{folder}: {type(error).__name__}\n".encode())
+    return digest.hexdigest()

@@ -1,0 +1,86 @@
+"""What one run of a project's pytest showed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from retrai_core import CaseOutcome, CheckReport
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A case that failed or could not be run.
+
+    Attributes:
+        id: the case's id.
+        outcome: `failed` (the test said no) or `error` (fixture, collection, or cut off).
+        location: `file:line`, relative to the project where it lies inside; empty when unknown.
+        message: the exception as pytest explains it, compared values included.
+        text: what the model reads: the relevant source lines, the message, captured output; at
+            most `max_chars_per_failure` characters.
+    """
+
+    id: str
+    outcome: CaseOutcome
+    location: str
+    message: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class PytestRun:
+    """The result of `runner.run_pytest`.
+
+    Attributes:
+        cases: outcome by test id, in the order of collection. A file that cannot be collected is a
+            case of its own with the outcome `error`, named by its path; a subtest is its test's id
+            followed by its description; the second test of one id ends in `#2`.
+        failures: every case with the outcome `failed` or `error`.
+        complete: pytest itself said that the session ended, and every collected case has an
+            outcome; failing tests do not make a run incomplete.
+        exit_status: of the process; minus the signal's number when a signal ended it.
+        command: the command, without the reporter of ours, which changes no outcome.
+        interpreter: the Python that ran it, as it was given.
+        duration_s: wall-clock seconds of the whole process.
+        problem: one line that says why the run is not complete; empty when it is.
+        last_started: the id of the test that was started last; empty when none was.
+        running: the tests that were cut off (by the time limit or the process's end).
+        collected: ids that pytest had collected and meant to run.
+        deselected: how many cases `-k`, `-m` and the like left out.
+        durations: seconds by case (set-up, call and tear-down together).
+        skip_reasons: why, by case, for those skipped or expected to fail.
+        output_tail: the end of what pytest printed, for people.
+        pytest_version, python_version: of the project's environment; empty when it never started.
+    """
+
+    cases: Mapping[str, CaseOutcome]
+    failures: tuple[Failure, ...]
+    complete: bool
+    exit_status: int
+    command: tuple[str, ...]
+    interpreter: str
+    duration_s: float
+    problem: str = ""
+    last_started: str = ""
+    running: tuple[str, ...] = ()
+    collected: tuple[str, ...] = ()
+    deselected: int = 0
+    durations: Mapping[str, float] = field(default_factory=dict[str, float])
+    skip_reasons: Mapping[str, str] = field(default_factory=dict[str, str])
+    output_tail: str = ""
+    pytest_version: str = ""
+    python_version: str = ""
+
+    @property
+    def all_passed(self) -> bool:
+        """pytest ended well by its own account, there was a case, and none failed."""
+        return self.complete and self.exit_status == 0 and bool(self.cases) and not self.failures
+
+    def counts(self) -> dict[str, int]:
+        """How many cases had each outcome, by outcome name, sorted."""
+        return self.to_report().counts()
+
+    def to_report(self) -> CheckReport:
+        """The part that the guard compares with the baseline."""
+        return CheckReport(self.cases, self.command, self.interpreter, self.complete)

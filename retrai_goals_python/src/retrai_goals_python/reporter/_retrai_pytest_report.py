@@ -1,0 +1,253 @@
+"""The one file of ours that is loaded into a project's pytest: it writes down what pytest reports.
+
+It runs in the project's interpreter, which may be Python 3.7 with pytest 6, beside the project's
+own plugins, so it uses nothing but the standard library and pytest's public hooks. The runner copies
+it to a fresh folder, puts that folder first on PYTHONPATH and names it with `-p`; once every plugin
+is imported, the folder is taken off the path again and PYTHONPATH is put back, so that the tests
+see the path and the environment that they would see without it.
+
+One JSON object a line, flushed at once: when the process dies, what was said until then is there.
+Under pytest-xdist only the controller writes; the workers just get the same settings.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import Any
+
+import pytest
+
+REPORT = "RETRAI_PYTEST_REPORT"
+PATH_BEFORE = "RETRAI_PYTHONPATH_BEFORE"
+MAX_TEXT = 16000
+MAX_SECTION = 3000
+MAX_ENTRIES = 24
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+class Writer:
+    """Appends lines to the report.
+
+    The functions are kept as they are at the start: a test may have replaced `os.open` or
+    `json.dumps`, or closed every open file, when a report is due.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self._open, self._write, self._close = os.open, os.write, os.close
+        self._flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
+        self._encode = json.JSONEncoder().encode
+        self._unwritten = b""
+
+    def write(self, kind: str, **values: Any) -> None:
+        values["kind"] = kind
+        self._unwritten += self._encode(values).encode("ascii") + b"\n"
+        try:
+            target = self._open(self.path, self._flags, 0o600)
+        except OSError:  # a test that uses up the file descriptors: the next line takes this along
+            return
+        try:
+            while self._unwritten:
+                written = self._write(target, self._unwritten)
+                self._unwritten = self._unwritten[written:]
+        finally:
+            self._close(target)
+
+
+def clean_environment() -> None:
+    """Leave no trace of this file in what the tests and their child processes see."""
+    if HERE in sys.path:
+        sys.path.remove(HERE)
+    os.environ.pop(REPORT, None)
+    if PATH_BEFORE in os.environ:
+        before = os.environ.pop(PATH_BEFORE)
+        if before:
+            os.environ["PYTHONPATH"] = before
+        else:
+            os.environ.pop("PYTHONPATH", None)
+
+
+def set_ini(config: Any, name: str, value: Any) -> None:
+    """Set an ini value where this pytest knows the name (`-o` would warn where it does not)."""
+    try:
+        config.getini(name)
+    except (KeyError, ValueError):
+        return
+    known = getattr(config, "_inicache", None)
+    if isinstance(known, dict):
+        known[name] = value
+
+
+def apply_settings(config: Any, cache_dir: str) -> None:
+    """Settings that let every case be seen; none of them changes the outcome of a test."""
+    option = config.option
+    option.maxfail = 0
+    option.continue_on_collection_errors = True
+    option.usepdb = False
+    option.tbstyle = "short"
+    option.color = "no"
+    for name in ("stepwise", "stepwise_skip"):
+        if hasattr(option, name):
+            setattr(option, name, False)
+    set_ini(config, "cache_dir", cache_dir)
+    set_ini(config, "truncation_limit_lines", "60")
+    set_ini(config, "truncation_limit_chars", "3000")
+
+
+def shorten(text: Any, limit: int) -> str:
+    text = str(text)
+    if len(text) <= limit:
+        return text
+    half = limit // 2
+    cut = len(text) - 2 * half
+    return "%s\n... %d characters left out ...\n%s" % (text[:half], cut, text[-half:])
+
+
+def explain_entry(entry: Any) -> dict[str, Any]:
+    place = getattr(entry, "reprfileloc", None)
+    return {
+        "path": str(getattr(place, "path", "") or ""),
+        "line": int(getattr(place, "lineno", 0) or 0),
+        "where": str(getattr(place, "message", "") or ""),
+        "lines": shorten("\n".join(str(x) for x in getattr(entry, "lines", ())), MAX_TEXT),
+    }
+
+
+def explain(longrepr: Any) -> dict[str, Any]:
+    """pytest's own explanation of a failure or a skip, as plain data."""
+    if longrepr is None:
+        return {}
+    if isinstance(longrepr, tuple) and len(longrepr) == 3:
+        return {"path": str(longrepr[0]), "line": int(longrepr[1] or 0), "text": str(longrepr[2])}
+    crash = getattr(longrepr, "reprcrash", None)
+    parts = []
+    for link in getattr(longrepr, "chain", None) or [(getattr(longrepr, "reprtraceback", None),)]:
+        entries = list(getattr(link[0], "reprentries", None) or ())
+        if len(entries) > MAX_ENTRIES:
+            entries = entries[: MAX_ENTRIES // 3] + entries[-2 * MAX_ENTRIES // 3 :]
+        after = str(link[2] or "") if len(link) > 2 else ""
+        if entries:
+            parts.append({"entries": [explain_entry(entry) for entry in entries], "after": after})
+    found = {"chain": parts}  # type: dict[str, Any]
+    if crash is not None:
+        found["path"] = str(crash.path)
+        found["line"] = int(crash.lineno or 0)
+        found["message"] = shorten(crash.message, MAX_TEXT)
+    if not parts:
+        found["text"] = shorten(longrepr, MAX_TEXT)
+    return found
+
+
+def describe_subtest(report: Any) -> str:
+    """What tells one subtest from another; empty for a test of its own."""
+    context = getattr(report, "context", None)
+    if context is None or not hasattr(context, "kwargs"):
+        return ""
+    parts = [] if context.msg is None else ["[%s]" % context.msg]
+    if context.kwargs:
+        parts.append("(%s)" % ", ".join("%s=%s" % pair for pair in sorted(context.kwargs.items())))
+    return " ".join(parts) or "(<subtest>)"
+
+
+class Reporter:
+    """The hooks that write; registered in the process that has the whole picture."""
+
+    def __init__(self, writer: Writer, cache_dir: str) -> None:
+        self.writer = writer
+        self.cache_dir = cache_dir
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        node.workerinput["retrai_cache_dir"] = self.cache_dir
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, node: Any, ids: Any) -> None:
+        self.writer.write("collected", ids=[str(one) for one in ids])
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_finish(self, session: Any) -> None:
+        self.writer.write("collected", ids=[item.nodeid for item in session.items])
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_deselected(self, items: Any) -> None:
+        self.writer.write("deselected", count=len(items))
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collectreport(self, report: Any) -> None:
+        if not report.passed:
+            why = explain(report.longrepr)
+            self.writer.write("collect", id=report.nodeid, outcome=report.outcome, why=why)
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        self.writer.write("start", id=nodeid)
+
+    # Last, so that what other plugins make of a report is seen as the terminal would show it.
+    @pytest.hookimpl(trylast=True)
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        phase = {
+            "id": report.nodeid,
+            "when": str(report.when),
+            "outcome": str(report.outcome),
+            "duration_s": float(getattr(report, "duration", 0.0) or 0.0),
+        }  # type: dict[str, Any]
+        if hasattr(report, "wasxfail"):
+            phase["xfail"] = str(report.wasxfail)
+        subtest = describe_subtest(report)
+        if subtest:
+            phase["subtest"] = subtest
+        if report.outcome != "passed":
+            phase["why"] = explain(report.longrepr)
+        if report.outcome == "failed":
+            phase["sections"] = [
+                [str(title), shorten(text, MAX_SECTION)] for title, text in report.sections
+            ]
+        self.writer.write("phase", **phase)
+
+    def pytest_keyboard_interrupt(self, excinfo: Any) -> None:
+        self.writer.write("interrupted", text=shorten(excinfo.exconly(), MAX_TEXT))
+
+    def pytest_internalerror(self, excrepr: Any) -> None:
+        self.writer.write("internal_error", text=shorten(excrepr, MAX_TEXT))
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_sessionfinish(self, session: Any, exitstatus: Any) -> Any:
+        yield
+        self.writer.write("finish", exit_status=int(getattr(session, "exitstatus", exitstatus)))
+
+
+_report_path = os.environ.get(REPORT, "")
+_writer = Writer(_report_path) if _report_path else None
+
+
+@pytest.hookimpl(hookwrapper=True, tryfirst=True)
+def pytest_load_initial_conftests(early_config: Any) -> Any:
+    """Every plugin is imported by now, and no conftest.py yet."""
+    clean_environment()
+    if _writer is not None:
+        python = "%d.%d.%d" % sys.version_info[:3]
+        rootdir = str(getattr(early_config, "rootdir", ""))
+        _writer.write("begin", pytest=pytest.__version__, python=python, rootdir=rootdir)
+    outcome = yield
+    problem = outcome.excinfo
+    if problem is not None and _writer is not None:
+        # A conftest.py that cannot be imported: (path, excinfo) in pytest 6 and 7, attributes since.
+        error = problem[1]
+        cause = getattr(error, "cause", None) or getattr(error, "__cause__", None)
+        if cause is None and getattr(error, "excinfo", None):
+            cause = error.excinfo[1]
+        named = "%s: %s" % (type(cause or error).__name__, cause or error)
+        path = str(getattr(error, "path", ""))
+        _writer.write("stopped", path=path, text=shorten(named, MAX_TEXT))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: Any) -> None:
+    if hasattr(config, "workerinput"):
+        apply_settings(config, config.workerinput.get("retrai_cache_dir", ".pytest_cache"))
+    elif _writer is not None:
+        cache_dir = os.path.join(os.path.dirname(_writer.path), "cache")
+        apply_settings(config, cache_dir)
+        config.pluginmanager.register(Reporter(_writer, cache_dir), "retrai-reporter")

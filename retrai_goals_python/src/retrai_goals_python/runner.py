@@ -1,0 +1,147 @@
+"""Runs a project's pytest with the project's own interpreter and gives back every case by its id.
+
+This is the documented library module of `retrai-goals-python`: other distributions may use
+`run_pytest`, `render_failures`, `PytestRun` and `Failure`.
+
+The results come from pytest's own reports, which a small reporter (one standard-library file, put
+on the interpreter's path for this run) writes to a fresh folder outside the project. The reporter
+changes no outcome: it lifts `--maxfail`, `-x` and `--stepwise` so that every case is seen, goes on
+after collection errors, keeps pytest's cache outside the project, and asks for short tracebacks.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from retrai_core import Completed, Limits, Sandbox, ToolError
+
+from .environment import ProbedEnvironment, missing_module, probe_environment
+from .pytest_run import Failure, PytestRun
+from .rendering import render_failures
+from .report_reading import make_run
+
+__all__ = ["Failure", "PytestRun", "render_failures", "run_pytest"]
+
+REPORTER = "_retrai_pytest_report"
+OUTPUT_BYTES = 200_000
+
+
+async def run_pytest(
+    sandbox: Sandbox,
+    python: str,
+    cwd: Path,
+    *,
+    targets: Sequence[str] = (),
+    extra_args: Sequence[str] = (),
+    timeout_s: float = 120.0,
+    max_chars_per_failure: int = 4000,
+    env: Mapping[str, str] | None = None,
+) -> PytestRun:
+    """Run `PYTHON -m pytest` in `cwd` and read what every case came to.
+
+    Never raises for what a project does: a crash, a hang, a missing pytest or an unreadable report
+    is a run that is not `complete`, with the reason in `problem`.
+
+    Args:
+        sandbox: where the process is started.
+        python: the project's interpreter (`context.python`), 3.7 or newer with pytest 6 or newer.
+        cwd: the project, or a copy of it.
+        targets: files, folders or test ids; all that pytest finds when empty.
+        extra_args: more arguments for pytest, before the targets.
+        timeout_s: wall-clock seconds for the whole run.
+        max_chars_per_failure: the longest text of one failure, in characters.
+        env: variables for the tests, beside the sandbox's own.
+
+    Example:
+        >>> import asyncio, sys, tempfile
+        >>> from pathlib import Path
+        >>> from retrai_core import RunContext, SandboxOptions
+        >>> from retrai_core.sandbox.local import LocalSandbox
+        >>> from retrai_core.workspace.safe_paths import SafeWorkspace
+        >>> project = Path(tempfile.mkdtemp()).resolve()
+        >>> _ = (project / "test_one.py").write_text("def test_one():\\n    assert 1 + 1 == 2\\n")
+        >>> context = RunContext("r1", project, SafeWorkspace(project), sys.executable, project)
+        >>> sandbox = LocalSandbox(SandboxOptions(), context)
+        >>> dict(asyncio.run(run_pytest(sandbox, sys.executable, project)).cases)
+        {'test_one.py::test_one': 'passed'}
+    """
+    arguments = [*extra_args, *targets]
+    folder = Path(tempfile.mkdtemp(prefix="retrai-pytest-")).resolve()
+    try:
+        await asyncio.to_thread(_lay_out, folder)
+        done = await _start(sandbox, python, cwd, folder, arguments, timeout_s, env)
+        data = b""
+        if isinstance(done, Completed):
+            data = await asyncio.to_thread(_read_report, folder / "report.jsonl")
+        run = await asyncio.to_thread(
+            make_run, data, done, cwd, python, arguments, timeout_s, max_chars_per_failure
+        )
+    finally:
+        await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+    if not run.complete and not run.pytest_version and isinstance(done, Completed):
+        return await _explain_missing(sandbox, python, cwd, run)
+    return run
+
+
+def _lay_out(folder: Path) -> None:
+    """The reporter's own folder, for the path, and room for the report beside it."""
+    (folder / "path").mkdir()
+    source = Path(__file__).parent / "reporter" / f"{REPORTER}.py"
+    shutil.copyfile(source, folder / "path" / source.name)
+
+
+async def _start(
+    sandbox: Sandbox,
+    python: str,
+    cwd: Path,
+    folder: Path,
+    arguments: Sequence[str],
+    timeout_s: float,
+    env: Mapping[str, str] | None,
+) -> Completed | ToolError:
+    before = (env or {}).get("PYTHONPATH", "")
+    variables = {
+        # Compiled files and coverage data would be litter in the project; a stale compiled file
+        # could even hide an edit made in the same second.
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "COVERAGE_FILE": str(folder / "coverage"),
+        **(env or {}),
+        "PYTHONPATH": os.pathsep.join(filter(None, [str(folder / "path"), before])),
+        "RETRAI_PYTHONPATH_BEFORE": before,
+        "RETRAI_PYTEST_REPORT": str(folder / "report.jsonl"),
+    }
+    command = [python, "-m", "pytest", "-p", REPORTER, *arguments]
+    try:
+        return await sandbox.run(
+            command,
+            timeout_s=timeout_s,
+            cwd=cwd,
+            env=variables,
+            limits=Limits(output_bytes=OUTPUT_BYTES),
+            writable=[folder],
+        )
+    except ToolError as error:
+        return error
+
+
+def _read_report(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return b""
+
+
+async def _explain_missing(sandbox: Sandbox, python: str, cwd: Path, run: PytestRun) -> PytestRun:
+    """pytest never began: say so plainly when the reason is that it is not installed."""
+    from dataclasses import replace
+
+    found = await probe_environment(sandbox, python, "pytest", cwd)
+    if isinstance(found, ProbedEnvironment) and found.found:
+        return run
+    problem = found if isinstance(found, str) else missing_module(python, "pytest")
+    return replace(run, problem=problem, output_tail="")

@@ -1,0 +1,49 @@
+"""Shows a few lines of the project's source around a location."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+BEFORE = 3
+AFTER = 2
+MAX_FILE_BYTES = 2_000_000
+
+
+class SourceLines:
+    """Reads the project's files, each once; nothing outside the project is ever shown."""
+
+    def __init__(self, project: Path) -> None:
+        self._project = project.resolve()
+        self._files: dict[str, list[str]] = {}
+
+    def around(self, path: str, line: int) -> str:
+        """The lines around `line` (counted from 1) with a mark at it; empty when there are none.
+
+        Args:
+            path: relative to the project.
+            line: counted from 1.
+        """
+        lines = self._lines(path)
+        if not 1 <= line <= len(lines):
+            return ""
+        first, last = max(1, line - BEFORE), min(len(lines), line + AFTER)
+        width = len(str(last))
+        return "\n".join(
+            f"{'>' if number == line else ' '} {number:>{width}} | {lines[number - 1][:200]}".rstrip()
+            for number in range(first, last + 1)
+        )
+
+    def _lines(self, path: str) -> list[str]:
+        if path not in self._files:
+            self._files[path] = self._read(path)
+        return self._files[path]
+
+    def _read(self, path: str) -> list[str]:
+        try:
+            full = (self._project / path).resolve()
+            if not full.is_relative_to(self._project) or full.stat().st_size > MAX_FILE_BYTES:
+                return []
+            return full.read_text("utf-8", errors="replace").splitlines()
+        except (OSError, ValueError):
+            # A traceback can name a file that never existed (`<string>`): there is nothing to show.
+            return []
