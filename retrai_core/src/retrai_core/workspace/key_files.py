@@ -1,0 +1,110 @@
+"""What the first prompt shows of a project: its key files and an outline of its tree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ..contracts.workspace import Workspace
+from ..errors import WorkspaceError
+
+KEY_FILES = (
+    "AGENTS.md",
+    "CLAUDE.md",
+    "pyproject.toml",
+    "setup.cfg",
+    "pytest.ini",
+    "tox.ini",
+    "package.json",
+    "Cargo.toml",
+    "go.mod",
+    "Makefile",
+)
+"""The most telling first; the README comes last, for it is the longest."""
+
+CUT_NOTE = "\n[... {left} more characters]"
+
+
+def key_files(workspace: Workspace, max_chars: int = 12_000) -> list[tuple[str, str]]:
+    """The project's key files as (path, text), at most `max_chars` characters of text in all.
+
+    No file takes more than half of what is left, unless it is the last, so that a long one does not
+    hide the others; what is cut is said in its text.
+    """
+    names = {entry.path for entry in workspace.list_folder(".") if entry.kind != "folder"}
+    chosen = [name for name in KEY_FILES if name in names]
+    chosen += sorted(name for name in names if name.upper().startswith("README"))
+    shown: list[tuple[str, str]] = []
+    left = max_chars
+    for index, name in enumerate(chosen):
+        share = left if index == len(chosen) - 1 else left // 2
+        text = _text(workspace, name)
+        if text is None or share <= len(CUT_NOTE):
+            continue
+        if len(text) > share:
+            kept = share - len(CUT_NOTE) - len(str(len(text)))
+            text = text[:kept] + CUT_NOTE.format(left=len(text) - kept)
+        left -= len(text)
+        shown.append((name, text))
+    return shown
+
+
+def _text(workspace: Workspace, path: str) -> str | None:
+    try:
+        data = workspace.read_bytes(path, 1_000_000)
+    except WorkspaceError:
+        return None  # a symlink that leads outside, or unreadable: the prompt does without it
+    if not data.strip() or b"\0" in data:
+        return None
+    return data.decode("utf-8", "replace").removeprefix("\ufeff").replace("\r\n", "\n")
+
+
+def tree_listing(workspace: Workspace, max_entries: int = 200) -> str:
+    """The project's files, one a line and indented by folder, in at most `max_entries` lines.
+
+    A large tree is shown down to the depth that fits; a folder that is not opened says how many
+    files it holds. What git ignores is left out.
+    """
+    files = [entry.path for entry in workspace.walk(".")]
+    deepest = max((path.count("/") for path in files), default=0)
+    lines: list[str] = []
+    for depth in range(deepest + 1):
+        deeper = _outline(files, depth)
+        if depth and len(deeper) > max_entries:
+            break
+        lines = deeper
+    if len(lines) > max_entries:
+        hidden = len(lines) - max_entries + 1
+        lines = [*lines[: max_entries - 1], f"... and {hidden} more entries"]
+    return "\n".join(lines)
+
+
+def _outline(paths: Iterable[str], depth: int) -> list[str]:
+    """One line a file or folder; folders below `depth` are closed."""
+    lines: list[str] = []
+    closed = ""
+    count = 0
+    opened: list[str] = []
+
+    def finish() -> None:
+        if closed:
+            name = closed.rsplit("/", 1)[-1]
+            lines.append(f"{'  ' * closed.count('/')}{name}/ ({count} files)")
+
+    for path in paths:
+        parts = path.split("/")
+        folders = parts[:-1]
+        cut = "/".join(folders[: depth + 1]) if len(folders) > depth else ""
+        if closed and cut != closed:
+            finish()
+            closed, count = "", 0
+        shown = folders[:depth]
+        for level, name in enumerate(shown):
+            if opened[: level + 1] != shown[: level + 1]:
+                lines.append(f"{'  ' * level}{name}/")
+                opened = shown[: level + 1]
+        if cut:
+            closed, count = cut, count + 1
+        else:
+            lines.append(f"{'  ' * len(folders)}{parts[-1]}")
+    finish()
+    return lines

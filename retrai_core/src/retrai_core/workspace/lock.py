@@ -1,0 +1,80 @@
+"""One run at a time works in a project; a lock that dies with its process."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import hashlib
+import json
+import os
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from ..errors import WorkspaceLockedError
+
+
+class WorkspaceLock:
+    """Holds a project for one run, as a context manager.
+
+    The lock is an `flock` on a file in the state folder: the system drops it when the process ends,
+    however that happens, and nothing is written into the project. The file stays when the lock is
+    given back, because removing it would race with whoever opens it next. Processes that we start
+    do not inherit it.
+
+    Args:
+        project: the project's folder; two paths of one folder are one project.
+        state_dir: retrai's state folder.
+        run_id: the run that wants it.
+
+    Raises:
+        WorkspaceLockedError: on entering, while another run holds it; the message names that run.
+    """
+
+    def __init__(self, project: Path, state_dir: Path, run_id: str) -> None:
+        self.project = Path(os.path.realpath(project))
+        self.run_id = run_id
+        name = hashlib.sha256(os.fsencode(self.project)).hexdigest()[:24]
+        self.path = state_dir / "locks" / f"{name}.lock"
+        self._handle = -1
+
+    def __enter__(self) -> Self:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            held = error.errno in (errno.EWOULDBLOCK, errno.EACCES)
+            holder = _holder(handle)
+            os.close(handle)
+            if not held:
+                raise
+            raise WorkspaceLockedError(
+                f"{holder} works in {self.project}",
+                hint="wait for it, or end it; `retrai runs list` shows it",
+            ) from None
+        note = {"run_id": self.run_id, "pid": os.getpid(), "project": str(self.project)}
+        os.ftruncate(handle, 0)
+        os.pwrite(handle, json.dumps(note).encode(), 0)
+        self._handle = handle
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._handle >= 0:
+            os.ftruncate(self._handle, 0)
+            os.close(self._handle)
+            self._handle = -1
+
+
+def _holder(handle: int) -> str:
+    """Who holds the lock, in words."""
+    try:
+        note = json.loads(os.pread(handle, 65_536, 0))
+        return f"run {note['run_id']} (process {note['pid']})"
+    except (ValueError, KeyError, TypeError):
+        return "another run"  # it has the lock and is just about to write its name

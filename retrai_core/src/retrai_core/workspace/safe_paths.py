@@ -1,0 +1,149 @@
+"""The project's files, with nothing outside the project in reach."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from ..contracts.workspace import Entry, Workspace
+from ..errors import WorkspaceError
+from .atomic_write import write_atomically
+from .beneath import explained, parts_of, reach
+from .ignore_rules import RulesReader
+from .tree_walk import open_folder, walk_tree
+
+
+class SafeWorkspace(Workspace):
+    """Reads and writes below one folder, whatever the tree does meanwhile.
+
+    A symlink whose target lies in the project is followed; one that leads outside is refused. It
+    keeps no file open and may be used from several threads.
+
+    Attributes:
+        root: the project's real absolute path.
+        refuse_write: set by the guard: the reason why a path may not be written, or None. It is
+            asked for the path as given and for the one that symlinks lead to.
+        on_refused: hears of each refused write: the path and the reason.
+
+    Raises:
+        WorkspaceError: the folder does not exist.
+
+    Example:
+        >>> import tempfile
+        >>> workspace = SafeWorkspace(Path(tempfile.mkdtemp()))
+        >>> workspace.write_bytes("src/a.py", b"x = 1\\n")
+        >>> workspace.read_bytes("src/a.py")
+        b'x = 1\\n'
+        >>> workspace.read_bytes("../secret")  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+        ...
+        retrai_core.errors.WorkspaceError: '../secret' goes up with `..` (...)
+    """
+
+    def __init__(self, root: Path) -> None:
+        self.root = Path(os.path.realpath(root))
+        if not self.root.is_dir():
+            raise WorkspaceError(f"{str(root)!r} is not a folder")
+        self.refuse_write: Callable[[str], str | None] | None = None
+        self.on_refused: Callable[[str, str], None] | None = None
+        self._rules = RulesReader()
+
+    def read_bytes(self, path: str, max_bytes: int | None = None) -> bytes:
+        """The file's bytes, at most `max_bytes` of them."""
+        # Without O_NONBLOCK, opening a named pipe would wait for its writer.
+        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        with reach(self.root, path) as place:
+            try:
+                handle = os.open(place.name, flags, dir_fd=place.folder)
+                try:
+                    return _read(handle, path, max_bytes)
+                finally:
+                    os.close(handle)
+            except OSError as error:
+                raise explained(error, path) from error
+
+    def write_bytes(self, path: str, data: bytes) -> None:
+        """Write the whole file atomically; missing folders are made; an existing mode is kept."""
+        given = "/".join(parts_of(self.root, path)) or "."
+        self._ask_guard(given)
+
+        def ask(real: str) -> None:
+            if real != given:
+                self._ask_guard(real)
+
+        with reach(self.root, path, before_making=ask) as place:
+            ask(place.real)
+            write_atomically(place, path, data)
+
+    def _ask_guard(self, path: str) -> None:
+        reason = self.refuse_write(path) if self.refuse_write is not None else None
+        if reason is not None:
+            if self.on_refused is not None:
+                self.on_refused(path, reason)
+            raise WorkspaceError(reason)
+
+    def list_folder(self, path: str = ".") -> list[Entry]:
+        """The folder's entries, sorted by path."""
+        prefix = "".join(f"{part}/" for part in parts_of(self.root, path))
+        handle = open_folder(self.root, path)
+        found: list[Entry] = []
+        try:
+            with os.scandir(handle) as entries:
+                for entry in entries:
+                    try:
+                        status = entry.stat(follow_symlinks=False)
+                    except FileNotFoundError:
+                        continue  # it went away meanwhile
+                    found.append(_entry(prefix + entry.name, status))
+        except OSError as error:
+            raise explained(error, path) from error
+        finally:
+            os.close(handle)
+        return sorted(found, key=lambda entry: entry.path)
+
+    def walk(self, path: str = ".", *, ignored: bool = False) -> Iterator[Entry]:
+        """Every file and symlink below `path`, sorted; see the contract for what is left out."""
+        with reach(self.root, path) as place:
+            start = place.real
+        os.close(open_folder(self.root, start))
+        for found in walk_tree(self.root, start, reader=self._rules, with_ignored=ignored):
+            entry = _entry(found.path, found.stat)
+            if entry.kind in ("file", "symlink"):
+                yield entry
+
+    def stat(self, path: str) -> Entry | None:
+        """The entry at `path`, or None where nothing is; a symlink at its end is not followed."""
+        name = "/".join(parts_of(self.root, path)) or "."
+        try:
+            with reach(self.root, path, follow_last=False) as place:
+                status = os.stat(place.name, dir_fd=place.folder, follow_symlinks=False)
+        except WorkspaceError as error:
+            if isinstance(error.__cause__, (FileNotFoundError, NotADirectoryError)):
+                return None
+            raise
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError as error:
+            raise explained(error, path) from error
+        return _entry(name, status)
+
+
+def _read(handle: int, path: str, max_bytes: int | None) -> bytes:
+    mode = os.fstat(handle).st_mode
+    if stat.S_ISDIR(mode):
+        raise WorkspaceError(f"{path!r} is a folder")
+    if not stat.S_ISREG(mode):
+        raise WorkspaceError(f"{path!r} is not a regular file")
+    with open(handle, "rb", closefd=False) as file:
+        return file.read(-1 if max_bytes is None else max_bytes)
+
+
+def _entry(path: str, status: os.stat_result) -> Entry:
+    mode = status.st_mode
+    if stat.S_ISREG(mode):
+        return Entry(path, "file", status.st_size)
+    if stat.S_ISDIR(mode):
+        return Entry(path, "folder")
+    return Entry(path, "symlink" if stat.S_ISLNK(mode) else "other")

@@ -1,0 +1,160 @@
+"""The state of the project's files as one hash, so that a step that changed nothing is known."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from ..errors import WorkspaceError
+from .beneath import reach
+from .ignore_rules import RulesReader
+from .tree_walk import NEVER_WALKED, WalkedFile, walk_tree
+
+CACHE_FOLDERS = frozenset(
+    {"__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis"}
+)
+"""Folders that tools fill while they look at a project; nothing in them is the project's."""
+
+SETTLED_NS = 2_000_000_000
+"""A file that changed less than this before it was hashed is hashed again the next time: file
+times move in steps (2 s on the coarsest file system), and two writes can fall into one step."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileState:
+    """One file: `kind` is `f`, `x` (executable), `l` (symlink) or `o`; `digest` its content's."""
+
+    kind: str
+    digest: str
+
+
+@dataclass(frozen=True)
+class TreeState:
+    """The working tree at one moment.
+
+    Attributes:
+        files: every file that no `.gitignore` names, by path.
+        ignored: digest over path, size, mode and time of those that one does (a virtual
+            environment, say); their content is not read.
+    """
+
+    files: Mapping[str, FileState]
+    ignored: str
+
+    @cached_property
+    def digest(self) -> str:
+        """One hash of everything in this state, in hexadecimal."""
+        whole = hashlib.sha256(self.ignored.encode())
+        for path, state in sorted(self.files.items()):
+            whole.update(os.fsencode(path) + b"\0" + f"{state.kind}{state.digest}\n".encode())
+        return whole.hexdigest()
+
+    def changed_paths(self, before: TreeState) -> list[str]:
+        """Paths that were added, removed or changed since `before`, sorted; ignored ones aside."""
+        paths = self.files.keys() | before.files.keys()
+        return sorted(path for path in paths if self.files.get(path) != before.files.get(path))
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    key: tuple[int, ...]
+    state: FileState
+    hashed_ns: int
+
+
+class TreeHasher:
+    """Takes states of one tree, and reads again only the files whose stat has changed.
+
+    Not for several threads at once.
+
+    Args:
+        root: the project.
+        skip: names that are left out wherever they stand, beside version control, `.retrai` and
+            the caches of Python's tools.
+    """
+
+    def __init__(self, root: Path, skip: frozenset[str] = frozenset()) -> None:
+        self.root = Path(os.path.realpath(root))
+        self._skip = NEVER_WALKED | CACHE_FOLDERS | skip
+        self._rules = RulesReader()
+        self._known: dict[str, _Known] = {}
+
+    def state(self) -> TreeState:
+        """The tree as it is; reads files, so call it in a thread."""
+        files: dict[str, FileState] = {}
+        ignored = hashlib.sha256()
+        known: dict[str, _Known] = {}
+        for found in walk_tree(
+            self.root, ".", reader=self._rules, with_ignored=True, skip=self._skip
+        ):
+            if found.ignored:
+                ignored.update(_stat_line(found))
+                continue
+            entry = self._entry(found)
+            if entry is not None:
+                known[found.path] = entry
+                files[found.path] = entry.state
+        self._known = known
+        return TreeState(files, ignored.hexdigest())
+
+    def _entry(self, found: WalkedFile) -> _Known | None:
+        status = found.stat
+        key = (
+            status.st_size,
+            status.st_mtime_ns,
+            status.st_ctime_ns,
+            status.st_ino,
+            status.st_mode,
+        )
+        known = self._known.get(found.path)
+        if known is not None and known.key == key and _settled(known):
+            return known
+        now_ns = time.time_ns()
+        try:
+            return _Known(key, _file_state(self.root, found), now_ns)
+        except FileNotFoundError:
+            return None
+        except WorkspaceError as error:
+            if isinstance(error.__cause__, FileNotFoundError):
+                return None  # a folder above it went away meanwhile
+            raise
+
+
+def _settled(known: _Known) -> bool:
+    changed_ns = max(known.key[1], known.key[2])
+    return changed_ns < known.hashed_ns - SETTLED_NS
+
+
+def _stat_line(found: WalkedFile) -> bytes:
+    status = found.stat
+    line = f"\0{status.st_size} {status.st_mtime_ns} {status.st_mode:o}\n"
+    return os.fsencode(found.path) + line.encode()
+
+
+def _file_state(root: Path, found: WalkedFile) -> FileState:
+    mode = found.stat.st_mode
+    with reach(root, found.path, follow_last=False) as place:
+        if stat.S_ISLNK(mode):
+            target = os.readlink(place.name, dir_fd=place.folder)
+            return FileState("l", hashlib.sha256(os.fsencode(target)).hexdigest())
+        if not stat.S_ISREG(mode):
+            return FileState("o", f"{stat.S_IFMT(mode):o}")
+        kind = "x" if mode & 0o111 else "f"
+        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        try:
+            handle = os.open(place.name, flags, dir_fd=place.folder)
+        except PermissionError:
+            return FileState(kind, "unreadable")
+        with open(handle, "rb") as file:
+            return FileState(kind, hashlib.file_digest(file, "sha256").hexdigest())
+
+
+def tree_state(root: Path) -> TreeState:
+    """The state of the tree below `root`, taken once; use a `TreeHasher` to take several."""
+    return TreeHasher(root).state()
