@@ -101,7 +101,7 @@ class Catalog:
         """
         matching = self.matching(name, kind)
         if not matching:
-            raise self._unknown(kind, name)
+            raise self.unknown(name, kind)
         pinned = self._pins.get(name)
         if pinned and not any(normalised(record.dist) == pinned for record in matching):
             raise UsageError(
@@ -209,7 +209,8 @@ class Catalog:
                 return dist.found.folder
         return ""
 
-    def _unknown(self, kind: Kind, name: str) -> UsageError:
+    def unknown(self, name: str, kind: Kind | None = None) -> UsageError:
+        """The error that says that no plugin has this name, which is nearest, and where all are."""
         import difflib
 
         names = sorted({record.name for record in self.records(kind)})
@@ -218,8 +219,8 @@ class Catalog:
         if kind == "goal" and (brings := self._hints.goals.get(name)):
             first = f"`pip install {brings}` brings it; "
         return UsageError(
-            f"no {kind} is called `{name}`",
-            hint=f"{first}`retrai plugins list --kind {kind}` shows all",
+            f"no {kind or 'plugin'} is called `{name}`",
+            hint=f"{first}`retrai plugins list{f' --kind {kind}' if kind else ''}` shows all",
         )
 
 

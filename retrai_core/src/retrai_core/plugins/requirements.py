@@ -32,7 +32,8 @@ def core_range(requires: Iterable[str]) -> str:
             continue
         if "extra" not in (match.group(3) or ""):
             ranges.append(match.group(2).replace(" ", ""))
-    return ",".join(sorted({part for part in ranges if part}))
+    clauses = {clause for part in ranges for clause in part.split(",") if clause}
+    return ",".join(sorted(clauses, key=lambda clause: (clause.startswith("<"), clause)))
 
 
 def accepts(core_range: str, version: str) -> bool:

@@ -123,10 +123,10 @@ def _read(path: str) -> bytes | None:
 
 def _archived(archives: list[str]) -> Iterator[FoundDistribution]:
     """Distributions in zip files and eggs on the path."""
-    from importlib_metadata import Distribution, DistributionFinder
+    from importlib_metadata import DistributionFinder, MetadataPathFinder
 
     context = DistributionFinder.Context(path=archives)
-    yield from _through_metadata(Distribution.discover(context=context))
+    yield from _through_metadata(MetadataPathFinder.find_distributions(context))
 
 
 def _from_other_finders() -> Iterator[FoundDistribution]:

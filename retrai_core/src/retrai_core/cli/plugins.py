@@ -1,0 +1,179 @@
+"""`retrai plugins`: what is installed, whether it can be used, and what mends it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from ..errors import UsageError
+from ..plugins.catalog import Catalog
+from ..plugins.record import KINDS, STATUSES, Kind, PluginRecord
+from .columns import aligned
+
+_SCHEMA = 1
+_HEADINGS = ("NAME", "KIND", "DIST", "VERSION", "API", "STATUS", "NEEDS", "SOURCE")
+_KIND_OPTION = click.option("--kind", type=click.Choice(KINDS), help="Only this kind.")
+_JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+_LOAD_OPTION = click.option(
+    "--load", is_flag=True, help="Import each in a process of its own and say how that went."
+)
+
+
+@click.group()
+def plugins() -> None:
+    """List and show what is installed; nothing is imported unless you ask for it."""
+
+
+@plugins.command("list")
+@_KIND_OPTION
+@click.option("--status", type=click.Choice(STATUSES), help="Only those with this status.")
+@_JSON_OPTION
+@_LOAD_OPTION
+def list_plugins(kind: Kind | None, status: str | None, as_json: bool, load: bool) -> None:
+    """List the installed plugins.
+
+    `unloaded` is the usual status: nothing speaks against using it, and it is not imported yet.
+    """
+    records = Catalog.scan().records(kind)
+    if load:
+        _load_apart(records)
+    records = [record for record in records if status in (None, record.status)]
+    if as_json:
+        click.echo(_as_json(records))
+        return
+    click.echo(aligned([_HEADINGS, *(_row(record) for record in records)]))
+    notes = [_note(record) for record in records if record.error and record.status != "blocked"]
+    if notes:
+        click.echo("\n" + "\n".join(notes))
+
+
+@plugins.command()
+@click.argument("name")
+@_KIND_OPTION
+@_JSON_OPTION
+@_LOAD_OPTION
+def show(name: str, kind: Kind | None, as_json: bool, load: bool) -> None:
+    """Show all that is known about the plugin NAME (or NAME@DIST)."""
+    catalog = Catalog.scan()
+    records = catalog.matching(name, kind)
+    if not records:
+        raise catalog.unknown(name, kind)
+    if load:
+        _load_apart(records)
+    if as_json:
+        click.echo(_as_json(records))
+        return
+    click.echo("\n\n".join(_described(record) for record in records))
+
+
+@plugins.command()
+@click.argument("target", metavar="PACKAGE_OR_FOLDER")
+@click.option("--check", is_flag=True, help="Write nothing; exit 1 when a manifest differs.")
+def manifest(target: str, check: bool) -> int:
+    """Write the manifest (retrai.toml) of an installed plugin package from its classes.
+
+    PACKAGE_OR_FOLDER is a distribution, an import package, or the folder of either.
+    """
+    from ..plugins.authoring import manifests_of
+
+    different = 0
+    for written in manifests_of(Catalog.scan(), target):
+        if not written.differs:
+            click.echo(f"{written.path} says what the classes say")
+            continue
+        different += 1
+        if check:
+            click.echo(f"{written.path} differs: `retrai plugins manifest {target}` writes it")
+        else:
+            _write(written.path, written.text)
+            click.echo(f"{written.path} written")
+    return 1 if check and different else 0
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {error.strerror}") from error
+
+
+def _load_apart(records: list[PluginRecord]) -> None:
+    from ..plugins.probe import probe_plugin
+
+    for record in records:
+        probe_plugin(record)
+
+
+def _as_json(records: list[PluginRecord]) -> str:
+    import json  # `plugins list` without --json starts faster
+
+    shown = {"schema": _SCHEMA, "plugins": [record.to_json() for record in records]}
+    return json.dumps(shown, indent=2, ensure_ascii=False)
+
+
+def _row(record: PluginRecord) -> tuple[str, ...]:
+    return (
+        record.name,
+        record.kind,
+        record.dist,
+        record.version or "?",
+        record.api or "-",
+        record.status,
+        _needs(record),
+        record.source or "-",
+    )
+
+
+def _needs(record: PluginRecord) -> str:
+    if record.needs is None:
+        return "?"
+    return ",".join(record.needs) or "-"
+
+
+def _note(record: PluginRecord) -> str:
+    mend = f"; mend it with `{record.mend}`" if record.mend else ""
+    return f"{record.full_name} ({record.status}): {record.error}{mend}"
+
+
+def _described(record: PluginRecord) -> str:
+    known = "" if record.entry is not None else " (no manifest: known once it is loaded)"
+    fields = [
+        ("kind", record.kind),
+        ("distribution", f"{record.dist} {record.version}"),
+        ("summary", record.summary),
+        ("status", record.status),
+        ("error", record.error),
+        ("mend", record.mend),
+        ("needs", f"{_needs(record)}{known}"),
+        ("api", f"retrai-core {record.api}" if record.api else ""),
+        ("models", ", ".join(record.model_patterns)),
+        ("tools", ", ".join(record.default_tools)),
+        ("hooks", ", ".join(record.hooks)),
+        ("found by", ", ".join(_marker(m.glob, m.contains) for m in record.markers)),
+        ("home page", record.home_page),
+        ("entry point", record.entry_point),
+        ("source", record.source),
+        ("load", "" if record.load_ms is None else f"{record.load_ms} ms"),
+    ]
+    lines = [record.name, aligned((f"  {label}", value) for label, value in fields if value)]
+    lines += _options(record)
+    if record.traceback:
+        lines += ["", record.traceback.rstrip()]
+    return "\n".join(lines)
+
+
+def _options(record: PluginRecord) -> list[str]:
+    import json
+
+    if not record.options:
+        return []
+    rows = [("  OPTION", "TYPE", "DEFAULT", "")]
+    for name, option in record.options.items():
+        default = "required" if option.required else json.dumps(option.default, ensure_ascii=False)
+        rows.append((f"  {name}", option.type, default, option.description))
+    return ["", aligned(rows)]
+
+
+def _marker(glob: str, contains: str) -> str:
+    return f"{glob} ({contains})" if contains else glob
