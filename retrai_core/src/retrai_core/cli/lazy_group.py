@@ -110,7 +110,5 @@ def load_frontend(name: str) -> click.Command:
     record = catalog.find("frontend", name)
     loaded = catalog.load(record)
     if not (isinstance(loaded, type) and issubclass(loaded, Frontend)):
-        raise PluginError(
-            f"frontend {name} of {record.distribution} is not a Frontend class: {loaded!r}"
-        )
+        raise PluginError(f"frontend {name} of {record.dist} is not a Frontend class: {loaded!r}")
     return loaded().command()

@@ -1,0 +1,60 @@
+"""`retrai config show`: every setting, its value, and where it comes from."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ..settings import Settings, load_settings
+from .render.terminal import make_console
+
+
+@click.group()
+def config() -> None:
+    """Show every setting and where it comes from."""
+
+
+@config.command()
+@click.option(
+    "-C",
+    "project",
+    type=click.Path(path_type=Path),
+    default=Path(),
+    metavar="DIR",
+    help="The project's folder; the current one when left out.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def show(project: Path, as_json: bool) -> None:
+    """Show each value and where it comes from.
+
+    Sources, the later ones stronger: the user's config.yml, the project's .retrai.yml, the
+    environment (RETRAI_MODEL and so on), flags.
+    """
+    rows = setting_rows(load_settings(project))
+    if as_json:
+        click.echo(json.dumps({name: {"value": v, "from": o} for name, v, o in rows}, indent=2))
+        return
+    from rich.table import Table
+
+    table = Table("setting", "value", "from", box=None, pad_edge=False, header_style="dim")
+    for name, value, origin in rows:
+        shown = json.dumps(value, ensure_ascii=False) if isinstance(value, (dict, list)) else value
+        table.add_row(name, "-" if shown in (None, "") else str(shown), origin)
+    make_console().print(table)
+
+
+def setting_rows(settings: Settings) -> list[tuple[str, Any, str]]:
+    """Name as `.retrai.yml` has it, value as JSON, origin; `run_id` is no setting of anyone's."""
+    values = settings.config.model_dump(mode="json", exclude={"run_id"})
+    origins = settings.origins
+    rows = [
+        ("model" if key == "model_name" else key, value, origins.get(key, "default"))
+        for key, value in values.items()
+        if key != "options"
+    ]
+    options: dict[str, Any] = values["options"]
+    rows += [(key, value, origins[f"options.{key}"]) for key, value in options.items()]
+    return rows

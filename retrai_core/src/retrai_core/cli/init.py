@@ -1,0 +1,73 @@
+"""`retrai init`: writes a project's `.retrai.yml` with the goal that fits it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from ..errors import UsageError
+from ..plugins.catalog import Catalog
+from ..settings import PROJECT_FILE, RunConfig
+from .detection import fitting_goals
+
+_TEMPLATE = """\
+# What retrai does in this project; `retrai config show` tells where each value comes from.
+goal: {goal}
+{model}
+# How often it may go round before it gives up.
+max_iterations: {max_iterations}
+# Ask before each new iteration.
+hitl_enabled: false
+"""
+
+
+@click.command()
+@click.option(
+    "-C",
+    "project",
+    type=click.Path(path_type=Path),
+    default=Path(),
+    metavar="DIR",
+    help="The project's folder; the current one when left out.",
+)
+@click.option("--goal", help="The goal; found from the project when left out.")
+@click.option("-m", "--model", help="The model; decided at each run when left out.")
+@click.option("--force", is_flag=True, help="Write over an existing file.")
+def init(project: Path, goal: str | None, model: str | None, force: bool) -> None:
+    """Write .retrai.yml for a project.
+
+    Asks which goal to take only on a terminal, and only where several fit.
+    """
+    path = project / PROJECT_FILE
+    if not project.is_dir():
+        raise UsageError(f"no such folder: {project}", hint="give the project's folder with -C DIR")
+    if path.exists() and not force:
+        raise UsageError(f"{path} is there already", hint="--force writes over it")
+    catalog = Catalog.scan()
+    if goal is None:
+        goal = _choose_goal(catalog, project)
+    else:
+        catalog.find("goal", goal)
+    written = f"model: {model}" if model else "# model: offline"
+    path.write_text(
+        _TEMPLATE.format(
+            goal=goal,
+            model=written,
+            max_iterations=RunConfig.model_fields["max_iterations"].default,
+        ),
+        encoding="utf-8",
+    )
+    click.echo(f"wrote {path} with the goal {goal}; `retrai run` starts")
+
+
+def _choose_goal(catalog: Catalog, project: Path) -> str:
+    found = {goal.record.name: goal.evidence for goal in fitting_goals(catalog, project)}
+    for name, evidence in found.items():
+        click.echo(f"{name}: {evidence}")
+    first = next(iter(found))
+    if len(found) == 1 or not sys.stdin.isatty():
+        return first
+    answer: str = click.prompt("goal", default=first, type=click.Choice(list(found)))
+    return answer

@@ -1,0 +1,150 @@
+"""Turns a run's events into lines: iteration, what was done, on what, how long it took."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from rich.text import Text
+
+from ...events import AgentEvent
+from .words import cost, count, one_line, outcome_counts, seconds
+
+NAME_WIDTH = 12
+TIME_WIDTH = 11
+_MARGIN = 6 + NAME_WIDTH + 1 + TIME_WIDTH
+
+
+@dataclass(slots=True)
+class Totals:
+    """What the run has used so far."""
+
+    tokens: int = 0
+    cost_usd: float | None = None
+
+
+class EventLines:
+    """Remembers what is under way, and gives the lines that each event is worth.
+
+    Args:
+        width: the line's width in characters.
+    """
+
+    def __init__(self, width: int) -> None:
+        self.width = width
+        self.totals = Totals()
+        self.waiting_for = "starting"
+        """What the run is doing now, in a few words."""
+        self._calls: dict[str, str] = {}
+        self._writers: dict[str, Callable[[AgentEvent], list[Text]]] = {
+            "step_start": self._step_start,
+            "tool_call": self._tool_call,
+            "tool_result": self._tool_result,
+            "llm_usage": self._llm_usage,
+            "goal_check": self._goal_check,
+            "human_check_response": self._human_answer,
+            "iteration_complete": self._iteration_complete,
+            "error": self._error,
+            "log": self._log,
+        }
+
+    def write(self, event: AgentEvent) -> list[Text]:
+        """The lines for one event, none where it only changes what is waited for."""
+        writer = self._writers.get(event.kind)
+        return writer(event) if writer else []
+
+    def _step_start(self, event: AgentEvent) -> list[Text]:
+        self.waiting_for = {
+            "plan": "waiting for the model",
+            "act": "acting",
+            "evaluate": "checking the goal",
+            "human_check": "waiting for your answer",
+        }.get(str(event.payload["step"]), str(event.payload["step"]))
+        return []
+
+    def _tool_call(self, event: AgentEvent) -> list[Text]:
+        call = event.payload
+        self._calls[str(call["id"])] = str(call["summary"])
+        self.waiting_for = f"{call['name']} {one_line(str(call['summary']), 40)}".rstrip()
+        return []
+
+    def _tool_result(self, event: AgentEvent) -> list[Text]:
+        result = event.payload
+        argument = self._calls.pop(str(result["id"]), "")
+        if result.get("replayed"):
+            argument = f"{argument} (done before the run was resumed)".lstrip()
+        style = "cyan" if result["ok"] else "yellow"
+        lines = [
+            self._line(event, str(result["name"]), argument, result["duration_s"], style=style)
+        ]
+        if not result["ok"]:
+            lines.append(self._note(str(result["content"]), "yellow"))
+        return lines
+
+    def _llm_usage(self, event: AgentEvent) -> list[Text]:
+        usage = event.payload
+        said = str(usage["text"] or "")
+        if not said:
+            said = "calls " + ", ".join(str(call["name"]) for call in usage["tool_calls"])
+        return [self._line(event, "model", said, usage["duration_s"], style="magenta")]
+
+    def _goal_check(self, event: AgentEvent) -> list[Text]:
+        check = event.payload
+        verdict, style = ("holds", "green") if check["achieved"] else ("fails", "red")
+        counts = outcome_counts(check["counts"])
+        said = f"{verdict}: {check['reason']}"
+        if counts:
+            said += f" ({counts})"
+        if check.get("remembered"):
+            said += ", nothing changed"
+        name = {"baseline": "check", "final": "last check"}.get(str(check["phase"]), "check")
+        return [self._line(event, name, said, check["duration_s"], style=style, loud=True)]
+
+    def _human_answer(self, event: AgentEvent) -> list[Text]:
+        style = "green" if event.payload["approved"] else "yellow"
+        return [self._line(event, "you", str(event.payload["response"]), None, style=style)]
+
+    def _iteration_complete(self, event: AgentEvent) -> list[Text]:
+        self.totals = Totals(event.payload["total_tokens"], event.payload["cost_usd"])
+        return []
+
+    def _error(self, event: AgentEvent) -> list[Text]:
+        where: Mapping[str, Any] = event.payload
+        return [
+            self._line(event, "error", f"{where['where']}: {where['message']}", None, style="red")
+        ]
+
+    def _log(self, event: AgentEvent) -> list[Text]:
+        level = str(event.payload["level"])
+        style = "yellow" if level == "warning" else "dim"
+        return [self._line(event, level, str(event.payload["message"]), None, style=style)]
+
+    def used(self) -> str:
+        """Tokens and cost so far."""
+        return f"{count(self.totals.tokens, 'token')}, " + cost(
+            self.totals.cost_usd, self.totals.tokens
+        )
+
+    def _line(
+        self,
+        event: AgentEvent,
+        name: str,
+        argument: str,
+        duration_s: float | None,
+        *,
+        style: str,
+        loud: bool = False,
+    ) -> Text:
+        room = max(20, self.width - _MARGIN)
+        line = Text(f"{event.iteration:>4}  ", style="dim", no_wrap=True)
+        line.append(f"{name:<{NAME_WIDTH}} ", style=style)
+        line.append(f"{one_line(argument, room):<{room}}", style=style if loud else "default")
+        if duration_s is not None:
+            line.append(f"{seconds(duration_s):>{TIME_WIDTH}}", style="dim")
+        line.rstrip()
+        return line
+
+    def _note(self, text: str, style: str) -> Text:
+        room = max(20, self.width - _MARGIN)
+        return Text(" " * (7 + NAME_WIDTH) + one_line(text, room), style=style, no_wrap=True)

@@ -1,0 +1,60 @@
+"""How a run ended, and on what evidence, in a few lines."""
+
+from __future__ import annotations
+
+import shlex
+
+from rich.text import Text
+
+from ...runs.record import RunRecord
+from .words import cost, count, one_line, outcome_counts, seconds
+
+STYLE_OF = {
+    "achieved": "bold green",
+    "running": "cyan",
+    "pending": "cyan",
+    "interrupted": "yellow",
+    "aborted": "yellow",
+}
+_LABEL_WIDTH = 10
+
+
+def outcome_style(status: str) -> str:
+    """The colour of an outcome."""
+    return STYLE_OF.get(status, "bold red")
+
+
+def summary_lines(record: RunRecord) -> list[Text]:
+    """The outcome, the evidence before and after, what changed, what it took, what to do next."""
+    head = Text(record.status, style=outcome_style(record.status))
+    head.append(f": {one_line(record.reason, 300)}" if record.reason else "", style="default")
+    lines = [head]
+    if record.before is not None:
+        lines.append(_row("before", outcome_counts(record.before.counts) or record.before.reason))
+    if record.after is not None:
+        after = outcome_counts(record.after.counts) or record.after.reason
+        lines.append(_row("after", after))
+        if record.after.command:
+            lines.append(_row("checked", one_line(shlex.join(record.after.command), 300)))
+    if record.changed_files:
+        lines.append(_row("changed", ", ".join(record.changed_files)))
+    lines += [_row("refused", one_line(refused, 300)) for refused in record.refused]
+    lines.append(_row("used", _used(record)))
+    lines.append(_row("run", record.id))
+    if record.next_step:
+        lines.append(_row("next", record.next_step))
+    return lines
+
+
+def _used(record: RunRecord) -> str:
+    parts = [count(record.iterations, "iteration")]
+    if record.started_at is not None and record.ended_at is not None:
+        parts.append(seconds(record.ended_at - record.started_at))
+    parts.append(count(record.tokens.total, "token"))
+    parts.append(cost(record.cost_usd, record.tokens.total))
+    return ", ".join(parts)
+
+
+def _row(label: str, value: str) -> Text:
+    row = Text(f"  {label:<{_LABEL_WIDTH}}", style="dim")
+    return row.append(value, style="default")

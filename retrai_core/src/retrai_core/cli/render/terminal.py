@@ -1,0 +1,101 @@
+"""Prints a run's lines as they come, with a spinner below them where a person is watching."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+
+from rich.console import Console, RenderableType
+from rich.live import Live
+from rich.spinner import Spinner
+from rich.text import Text
+
+from ...events import AgentEvent
+from .lines import EventLines
+from .words import seconds
+
+PLAIN_WIDTH = 100
+_REFRESH_PER_SECOND = 8
+
+
+def make_console(*, stderr: bool = False) -> Console:
+    """The console for people: standard output, or standard error where that carries a record.
+
+    Off a terminal, and with `NO_COLOR`, it writes plain text.
+    """
+    stream = sys.stderr if stderr else sys.stdout
+    reconfigure = getattr(stream, "reconfigure", None)
+    if reconfigure is not None:
+        # A terminal that cannot show a letter shows `?` instead of ending the run.
+        reconfigure(errors="replace")
+    watched = stream.isatty() and not os.environ.get("NO_COLOR")
+    return Console(
+        file=stream,
+        force_terminal=watched,
+        no_color=not watched,
+        width=None if stream.isatty() else PLAIN_WIDTH,
+        highlight=False,
+        markup=False,
+        soft_wrap=not watched,
+    )
+
+
+class RunTerminal:
+    """Shows one run; a context manager that takes its spinner away at the end.
+
+    Args:
+        console: where to print.
+    """
+
+    def __init__(self, console: Console) -> None:
+        self.console = console
+        self.lines = EventLines(console.width)
+        self._since = time.monotonic()
+        self._live = (
+            Live(
+                console=console,
+                transient=True,
+                get_renderable=self._waiting,
+                refresh_per_second=_REFRESH_PER_SECOND,
+            )
+            if console.is_terminal
+            else None
+        )
+        self._spinner = Spinner("dots")
+
+    def __enter__(self) -> RunTerminal:
+        self.resume()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.pause()
+
+    def hear(self, event: AgentEvent) -> None:
+        """Print what one event is worth."""
+        before = self.lines.waiting_for
+        for line in self.lines.write(event):
+            self.console.print(line)
+        if self.lines.waiting_for != before or event.kind in ("step_start", "tool_call"):
+            self._since = time.monotonic()
+
+    def say(self, text: str, style: str = "") -> None:
+        """Print one line of retrai's own."""
+        self.console.print(Text(text, style=style))
+
+    def pause(self) -> None:
+        """Take the spinner away, so that something else can use the last line."""
+        if self._live is not None and self._live.is_started:
+            self._live.stop()
+
+    def resume(self) -> None:
+        """Show the spinner again."""
+        if self._live is not None and not self._live.is_started:
+            self._live.start()
+
+    def _waiting(self) -> RenderableType:
+        waited = seconds(time.monotonic() - self._since)
+        self._spinner.update(
+            text=Text(f"{self.lines.waiting_for}, {waited}   {self.lines.used()}", style="dim")
+        )
+        return self._spinner

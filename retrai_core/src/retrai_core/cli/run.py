@@ -1,0 +1,136 @@
+"""`retrai run`: work on a project until its goal holds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, TextIO
+
+import click
+import yaml
+
+from ..plugins.catalog import Catalog
+from ..run_manager import RunManager
+from ..runs.record import RunRecord
+from ..settings import RunConfig, load_settings
+from .detection import fitting_goals
+from .foreground import follow_run, require_someone_to_ask
+from .render.summary import summary_lines
+from .render.terminal import RunTerminal, make_console
+
+
+@click.command()
+@click.argument("goal", required=False)
+@click.option(
+    "-C",
+    "project",
+    type=click.Path(path_type=Path),
+    default=Path(),
+    metavar="DIR",
+    help="The project's folder; the current one when left out.",
+)
+@click.option("-m", "--model", help="A model's name: offline, replay:FILE, claude-..., gpt-...")
+@click.option("-n", "--max-iterations", type=int, metavar="N", help="How often it may go round.")
+@click.option("--task", metavar="TEXT", help="Text for the model beside the goal: an issue, say.")
+@click.option(
+    "--task-file",
+    type=click.File(encoding="utf-8"),
+    metavar="FILE",
+    help="The same from a file; - reads standard input.",
+)
+@click.option("--hitl", is_flag=True, help="Ask before each new iteration.")
+@click.option("--json", "as_json", is_flag=True, help="Print the run record alone, as JSON.")
+@click.option(
+    "--option",
+    "options",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="An option of the goal; may be given several times.",
+)
+def run(
+    goal: str | None,
+    project: Path,
+    model: str | None,
+    max_iterations: int | None,
+    task: str | None,
+    task_file: TextIO | None,
+    hitl: bool,
+    as_json: bool,
+    options: Sequence[str],
+) -> int:
+    """Work on a project until GOAL holds.
+
+    GOAL is found from the project's files when it is left out; `retrai plugins list` shows what
+    is installed. The exit code tells the outcome: 0 achieved, 1 failed, 3 aborted, 4 tampered,
+    5 stuck, 6 out of budget, 7 flaky, 70 error, 130 interrupted; 2 is a usage error.
+    """
+    if task is not None and task_file is not None:
+        raise click.UsageError("give --task or --task-file, not both")
+    flags = {
+        "goal": goal,
+        "model_name": model,
+        "max_iterations": max_iterations,
+        "task": task_file.read() if task_file is not None else task,
+        "hitl_enabled": True if hitl else None,
+        "options": parse_options(options) or None,
+    }
+    config = load_settings(project, flags).config
+    return run_config(config, as_json=as_json).exit_code or 0
+
+
+def run_config(config: RunConfig, *, as_json: bool = False) -> RunRecord:
+    """Run what `config` asks for, show it, and show how it ended.
+
+    Raises:
+        UsageError: nothing can be run like that; nothing has been started.
+    """
+    if config.hitl_enabled:
+        require_someone_to_ask()
+    terminal = RunTerminal(make_console(stderr=as_json))
+    if config.goal is None:
+        _say_what_fits(Catalog.scan(pins=config.pins), config.cwd, terminal)
+
+    async def begin(manager: RunManager) -> str:
+        return (await manager.create(config)).id
+
+    async def work(manager: RunManager, run_id: str) -> RunRecord:
+        return await manager.start(run_id)
+
+    return show_end(follow_run(begin, work, terminal), terminal, as_json=as_json)
+
+
+def show_end(record: RunRecord, terminal: RunTerminal, *, as_json: bool) -> RunRecord:
+    """Print how a run ended: for people, or as JSON alone on standard output."""
+    if as_json:
+        click.echo(record.model_dump_json(indent=2))
+    else:
+        terminal.console.print()
+        for line in summary_lines(record):
+            terminal.console.print(line)
+    return record
+
+
+def parse_options(pairs: Sequence[str]) -> dict[str, Any]:
+    """`key=value` pairs, each value read as YAML: `3` is a number, `[a, b]` a list.
+
+    Raises:
+        click.UsageError: a pair without `=`, or a value that is not YAML.
+    """
+    options: dict[str, Any] = {}
+    for pair in pairs:
+        key, equals, value = pair.partition("=")
+        if not equals or not key:
+            raise click.UsageError(f"--option takes key=value, not {pair!r}")
+        try:
+            options[key] = yaml.safe_load(value) if value else ""
+        except yaml.YAMLError as error:
+            raise click.UsageError(
+                f"--option {key}: {value!r} is not a YAML value; quote it, as in '{key}=\"...\"'"
+            ) from error
+    return options
+
+
+def _say_what_fits(catalog: Catalog, project: Path, terminal: RunTerminal) -> None:
+    first, *others = fitting_goals(catalog, project)
+    also = f"; also possible: {', '.join(o.record.name for o in others)}" if others else ""
+    terminal.say(f"goal: {first.record.name} ({first.evidence}){also}")

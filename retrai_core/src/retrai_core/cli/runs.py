@@ -1,0 +1,147 @@
+"""`retrai runs`: list, show, resume, compare and prune runs."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+from rich.table import Table
+from rich.text import Text
+
+from ..errors import UsageError
+from ..run_manager import RunManager
+from ..runs.record import RunRecord
+from ..runs.snapshots import Snapshots
+from ..runs.store import RunStore
+from .foreground import follow_run, require_someone_to_ask
+from .render.summary import outcome_style, summary_lines
+from .render.terminal import RunTerminal, make_console
+from .run import show_end
+
+
+@click.group()
+def runs() -> None:
+    """List, show, resume, compare and prune runs.
+
+    A run is named by its id, or by as much of it as is unique.
+    """
+
+
+@runs.command("list")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def list_runs(as_json: bool) -> None:
+    """List the runs, newest first."""
+    records = RunStore().list()
+    if as_json:
+        click.echo(json.dumps([record.model_dump(mode="json") for record in records], indent=2))
+        return
+    if not records:
+        click.echo("no runs yet; `retrai run` starts one")
+        return
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for column in ("run", "outcome", "goal", "model", "iterations", "started", "project"):
+        table.add_column(column, no_wrap=column != "project", overflow="fold")
+    for record in records:
+        table.add_row(
+            record.id,
+            Text(record.status, style=outcome_style(record.status)),
+            record.goal,
+            record.model,
+            str(record.iterations),
+            _when(record.started_at),
+            Text(str(record.project)),
+        )
+    make_console().print(table)
+
+
+@runs.command()
+@click.argument("run_id", metavar="RUN")
+@click.option("--events", is_flag=True, help="Show the run again, step by step.")
+@click.option("--json", "as_json", is_flag=True, help="Print the record (or the events) as JSON.")
+def show(run_id: str, events: bool, as_json: bool) -> None:
+    """Show how a run ended and on what evidence."""
+    store = RunStore()
+    record = store.load(run_id)
+    log = store.folder(record.id) / "events.jsonl"
+    if events and as_json:
+        click.echo(log.read_text(encoding="utf-8"), nl=False)
+        return
+    if as_json:
+        click.echo(record.model_dump_json(indent=2))
+        return
+    console = make_console()
+    if events:
+        _replay(log, RunTerminal(console))
+    console.print(f"{record.goal} with {record.model} in {record.project}")
+    for line in summary_lines(record):
+        console.print(line)
+    console.print(f"  files     {store.folder(record.id)}")
+
+
+@runs.command()
+@click.argument("run_id", metavar="RUN")
+@click.option("-n", "--max-iterations", type=int, metavar="N", help="How often it may go round.")
+@click.option("--json", "as_json", is_flag=True, help="Print the run record alone, as JSON.")
+def resume(run_id: str, max_iterations: int | None, as_json: bool) -> int:
+    """Go on with a run from its last finished step."""
+    record = RunStore().load(run_id)
+    if not record.resumable:
+        raise UsageError(
+            f"run {record.id} has ended: {record.status}",
+            hint="`retrai run` starts a new one",
+        )
+    if record.config.get("hitl_enabled"):
+        require_someone_to_ask()
+    terminal = RunTerminal(make_console(stderr=as_json))
+
+    async def begin(_: RunManager) -> str:
+        return record.id
+
+    async def work(manager: RunManager, run_id: str) -> RunRecord:
+        return await manager.resume(run_id, max_iterations=max_iterations)
+
+    ended = show_end(follow_run(begin, work, terminal), terminal, as_json=as_json)
+    return ended.exit_code or 0
+
+
+@runs.command()
+@click.argument("run_id", metavar="RUN")
+@click.option("--first", type=int, metavar="N", help="From the end of iteration N; 0: the start.")
+@click.option("--last", type=int, metavar="N", help="To the end of iteration N.")
+def diff(run_id: str, first: int | None, last: int | None) -> None:
+    """Show what a run has changed, as a unified diff."""
+    store = RunStore()
+    record = store.load(run_id)
+    snapshots = Snapshots(store.folder(record.id), record.project)
+    click.echo(snapshots.diff(first, last), nl=False)
+
+
+@runs.command()
+@click.option("--keep", type=click.IntRange(min=0), metavar="N", help="Keep the newest N runs.")
+@click.option(
+    "--older-than",
+    type=click.FloatRange(min=0),
+    metavar="DAYS",
+    help="Delete runs that ended more than so many days ago.",
+)
+def prune(keep: int | None, older_than: float | None) -> None:
+    """Delete old runs: their records, logs, checkpoints and snapshots."""
+    if keep is None and older_than is None:
+        raise click.UsageError("say which: --keep N or --older-than DAYS")
+    removed = RunStore().prune(keep=keep, older_than_days=older_than)
+    click.echo(f"deleted {len(removed)} of your runs")
+
+
+def _replay(log: Path, terminal: RunTerminal) -> None:
+    from ..runs.log import read_events
+
+    for event in read_events(log):
+        terminal.hear(event)
+
+
+def _when(timestamp: float | None) -> str:
+    if timestamp is None:
+        return "-"
+    return datetime.fromtimestamp(timestamp, UTC).astimezone().strftime("%Y-%m-%d %H:%M")

@@ -1,0 +1,49 @@
+"""`retrai config show` tells where each value comes from."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from retrai_core.settings import PROJECT_FILE, RunConfig
+
+
+def shown(retrai, project: Path) -> dict[str, dict[str, object]]:
+    code, out, _ = retrai("config", "show", "-C", project, "--json")
+    assert code == 0
+    return json.loads(out)
+
+
+def test_every_setting_is_shown(retrai, project: Path) -> None:
+    names = set(RunConfig.model_fields) - {"run_id", "options", "model_name"} | {"model"}
+    assert set(shown(retrai, project)) == names
+
+
+def test_each_source_beats_the_one_before(
+    retrai, project: Path, own_folders: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    user = own_folders / "config" / "retrai" / "config.yml"
+    user.parent.mkdir(parents=True)
+    user.write_text("model: user-model\nmax_iterations: 7\nmemory: none\n")
+    (project / PROJECT_FILE).write_text("model: project-model\nmax_iterations: 8\n")
+    monkeypatch.setenv("RETRAI_MODEL", "environment-model")
+    settings = shown(retrai, project)
+    assert settings["model"] == {"value": "environment-model", "from": "RETRAI_MODEL"}
+    assert settings["max_iterations"]["value"] == 8
+    assert str(settings["max_iterations"]["from"]).endswith(PROJECT_FILE)
+    assert settings["memory"] == {"value": "none", "from": str(user)}
+    assert settings["hitl_enabled"] == {"value": False, "from": "default"}
+
+
+def test_options_of_the_goal_stand_beside_the_settings(retrai, project: Path) -> None:
+    (project / PROJECT_FILE).write_text("check_command: make check\n")
+    assert shown(retrai, project)["check_command"]["value"] == "make check"
+
+
+def test_the_table_is_plain_off_a_terminal(retrai, project: Path) -> None:
+    code, out, _ = retrai("config", "show", "-C", project)
+    assert code == 0
+    assert "\x1b" not in out
+    assert "max_iterations" in out

@@ -1,0 +1,76 @@
+"""The core with no plugin installed still answers, and says clearly what is missing.
+
+Only tox's `core` environment runs these: elsewhere there are plugins.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture
+def core(tmp_path: Path):
+    """Runs `python -m retrai_core` in an empty project."""
+    env = {name: value for name, value in os.environ.items() if not name.startswith("RETRAI_")}
+    env |= {"RETRAI_STATE_DIR": str(tmp_path / "state"), "XDG_CONFIG_HOME": str(tmp_path)}
+    project = tmp_path / "project"
+    project.mkdir()
+
+    def call(*args: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "retrai_core", *args],
+            capture_output=True,
+            text=True,
+            cwd=project,
+            env=env,
+            timeout=60,
+            check=False,
+        )
+
+    return call
+
+
+def test_no_plugin_can_be_imported_here(core) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", "import retrai_goals_python"], capture_output=True, check=False
+    )
+    assert done.returncode != 0
+
+
+def test_help_works(core) -> None:
+    done = core("--help")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "run " in done.stdout
+
+
+def test_plugins_list_shows_the_core_s_own_parts(core) -> None:
+    done = core("plugins", "list", "--json")
+    assert done.returncode == 0, done.stderr
+    assert "goal-loop" in done.stdout
+    assert {entry["dist"] for entry in plugin_entries(json.loads(done.stdout))} == {"retrai-core"}
+
+
+def test_a_run_without_any_goal_says_so(core) -> None:
+    done = core("run")
+    assert done.returncode == 2
+    assert "no installed goal fits" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_an_unknown_goal_says_where_the_list_is(core) -> None:
+    done = core("run", "pytest", "--model", "offline")
+    assert done.returncode == 2
+    assert "pytest" in done.stderr
+    assert "retrai plugins list" in done.stderr
+
+
+def plugin_entries(listed: object) -> list[dict[str, str]]:
+    entries = listed["plugins"] if isinstance(listed, dict) else listed
+    assert isinstance(entries, list)
+    return entries
