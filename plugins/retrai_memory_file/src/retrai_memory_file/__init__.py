@@ -1,0 +1,1 @@
+"""A memory store in one file of the project: `.retrai/memory.json`."""

@@ -1,0 +1,104 @@
+"""The memory store `file`."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, TypeVar
+
+from pydantic import Field
+
+from retrai_core import MemoryOptions, MemoryStore, RunContext, RunOutcome, Strategy
+
+from .document import Document, Entry
+from .memory_file import MemoryFile, MemoryUnavailableError
+from .pattern import learned_from, one_line, shorten
+
+T = TypeVar("T")
+
+MAX_PROMPT_CHARS = 600
+
+SPEAKS_AGAINST = frozenset({"failed", "stuck", "budget", "tampered"})
+"""Outcomes of a run that had its chance; an aborted, interrupted or broken one had not."""
+
+
+class FileMemoryOptions(MemoryOptions):
+    """How much is kept and told."""
+
+    max_recalled: int = Field(default=5, ge=0)
+    """How many strategies a run is told, the most trusted first."""
+
+    max_entries: int = Field(default=200, ge=1)
+    """How many strategies the file keeps; the least trusted go first."""
+
+
+class FileMemory(MemoryStore):
+    """Keeps strategies in `.retrai/memory.json` of the project.
+
+    Example:
+        >>> import asyncio, tempfile
+        >>> from pathlib import Path
+        >>> store = FileMemory(FileMemoryOptions(), context=None)
+        >>> asyncio.run(store.recall("pytest", Path(tempfile.mkdtemp())))
+        []
+    """
+
+    name: ClassVar[str] = "file"
+    summary: ClassVar[str] = "strategies that worked, in .retrai/memory.json of the project"
+    needs: ClassVar[frozenset[str]] = frozenset({"read", "write"})
+    Options = FileMemoryOptions
+
+    def __init__(self, options: Any, context: RunContext) -> None:
+        super().__init__(options, context)
+        self._shown: list[tuple[str, str]] = []
+
+    async def recall(self, goal: str, project: Path) -> Sequence[Strategy]:
+        """The most trusted strategies for `goal`; a file that cannot be read is a warning."""
+        memory = MemoryFile(project)
+        document = await self._in_thread(memory, memory.read) or Document()
+        best = document.best(goal, self.options.max_recalled)
+        self._shown = [entry.key for entry in best]
+        return [as_strategy(entry) for entry in best]
+
+    async def learn(self, outcome: RunOutcome) -> None:
+        """Count a success for what an achieved run did, a failure for what a failed one saw."""
+        memory = MemoryFile(outcome.project)
+        learned = learned_from(outcome) if outcome.outcome == "achieved" else None
+        shown = self._shown if outcome.outcome in SPEAKS_AGAINST else []
+        if learned is None and not shown:
+            return
+
+        def change(document: Document) -> None:
+            document.add_failures(shown)
+            if learned is not None:
+                document.add_success(learned)
+            document.forget_beyond(self.options.max_entries)
+
+        await self._in_thread(memory, lambda: memory.change(change))
+
+    async def _in_thread(self, memory: MemoryFile, work: Callable[[], T]) -> T | None:
+        """Do file work off the event loop; what goes wrong with the file is only a warning."""
+        try:
+            return await asyncio.to_thread(work)
+        except MemoryUnavailableError as error:
+            memory.warnings.append(str(error))
+            return None
+        finally:
+            for warning in memory.warnings:
+                self._warn(warning)
+
+    def _warn(self, message: str) -> None:
+        if self.context:
+            self.context.publish("log", level="warning", message=f"memory: {message}")
+
+
+def as_strategy(entry: Entry) -> Strategy:
+    """An entry as the model is told; the file may have been edited, so the text is made tidy."""
+    text = f"{entry.pattern} {entry.note}" if entry.note else entry.pattern
+    return Strategy(
+        goal=entry.goal,
+        pattern=shorten(one_line(text), MAX_PROMPT_CHARS),
+        success_count=entry.success_count,
+        confidence=entry.confidence,
+    )
