@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from retrai_core.workspace.safe_paths import SafeWorkspace
-from retrai_llm_replay.provider import ReplayOptions, ReplayProvider
 
 from retrai_core import AgentEvent, RunContext
+from retrai_core.workspace.safe_paths import SafeWorkspace
+from retrai_llm_replay.provider import ReplayOptions, ReplayProvider
 
 MakeModel = Callable[..., Any]
 

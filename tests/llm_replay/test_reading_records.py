@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from retrai_llm_replay.provider import ReplayOptions, ReplayProvider
-from retrai_llm_replay.reading import read_recording
 
 from retrai_core import AgentEvent, RunContext, UsageError
+from retrai_llm_replay.provider import ReplayOptions, ReplayProvider
+from retrai_llm_replay.reading import read_recording
 
 SHARED = Path(__file__).parents[3] / "shared" / "data" / "trajectories"
 

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from retrai_llm_replay.path_prefix import PathPrefix
 
 from retrai_core import AgentEvent
+from retrai_llm_replay.path_prefix import PathPrefix
 
 HERE = PathPrefix(["/testbed"], Path("/home/me/app"))
 
