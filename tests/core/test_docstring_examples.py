@@ -36,7 +36,9 @@ def examples(module: str) -> list[doctest.DocTest]:
 
 
 @pytest.mark.parametrize(
-    "example", [example for module in MODULES for example in examples(module)], ids=str
+    "example",
+    [example for module in MODULES for example in examples(module)],
+    ids=lambda example: example.name,
 )
 def test_the_example_runs(example: doctest.DocTest) -> None:
     said: list[str] = []

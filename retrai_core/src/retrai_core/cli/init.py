@@ -10,7 +10,6 @@ import click
 from ..errors import UsageError
 from ..plugins.catalog import Catalog
 from ..settings import PROJECT_FILE, RunConfig
-from .detection import fitting_goals
 
 _TEMPLATE = """\
 # What retrai does in this project; `retrai config show` tells where each value comes from.
@@ -63,7 +62,18 @@ def init(project: Path, goal: str | None, model: str | None, force: bool) -> Non
 
 
 def _choose_goal(catalog: Catalog, project: Path) -> str:
-    found = {goal.record.name: goal.evidence for goal in fitting_goals(catalog, project)}
+    """The goal that fits the project best; asked for where several do and someone can answer."""
+    found: dict[str, str] = {}
+    for hit in catalog.detect(project):
+        found.setdefault(hit.record.name, hit.evidence)
+    if not found:
+        brings = " ".join(catalog.installable_for(project))
+        raise UsageError(
+            f"no installed goal fits {project.resolve()}",
+            hint=f"`pip install {brings}` brings goals for what lies there"
+            if brings
+            else "name one with --goal; `retrai plugins list --kind goal` shows them",
+        )
     for name, evidence in found.items():
         click.echo(f"{name}: {evidence}")
     first = next(iter(found))

@@ -9,11 +9,9 @@ from typing import Any, TextIO
 import click
 import yaml
 
-from ..plugins.catalog import Catalog
 from ..run_manager import RunManager
 from ..runs.record import RunRecord
 from ..settings import RunConfig, load_settings
-from .detection import fitting_goals
 from .foreground import follow_run, require_someone_to_ask
 from .render.summary import summary_lines
 from .render.terminal import RunTerminal, make_console
@@ -87,8 +85,6 @@ def run_config(config: RunConfig, *, as_json: bool = False) -> RunRecord:
     if config.hitl_enabled:
         require_someone_to_ask()
     terminal = RunTerminal(make_console(stderr=as_json))
-    if config.goal is None:
-        _say_what_fits(Catalog.scan(pins=config.pins), config.cwd, terminal)
 
     async def begin(manager: RunManager) -> str:
         return (await manager.create(config)).id
@@ -128,9 +124,3 @@ def parse_options(pairs: Sequence[str]) -> dict[str, Any]:
                 f"--option {key}: {value!r} is not a YAML value; quote it, as in '{key}=\"...\"'"
             ) from error
     return options
-
-
-def _say_what_fits(catalog: Catalog, project: Path, terminal: RunTerminal) -> None:
-    first, *others = fitting_goals(catalog, project)
-    also = f"; also possible: {', '.join(o.record.name for o in others)}" if others else ""
-    terminal.say(f"goal: {first.record.name} ({first.evidence}){also}")
