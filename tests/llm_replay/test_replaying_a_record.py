@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
 
-from retrai_core import AgentEvent, RetraiError
+from retrai_core import AgentEvent, ModelError
 
 WINDOW = 60
 
@@ -122,8 +122,19 @@ async def test_a_used_up_record_ends_the_run_where_the_user_wants_that(
     model_of: Callable[..., Any], write_trajectory: Callable[..., Path]
 ) -> None:
     model = model_of(write_trajectory("ls"), on_end="error")
-    with pytest.raises(RetraiError, match="used up"):
+    with pytest.raises(ModelError, match="used up") as caught:
         await drive(model, 2)
+    assert caught.value.fatal
+
+
+async def test_an_empty_answer_does_not_hold_the_replay(
+    model_of: Callable[..., Any], write_run: Callable[..., Path]
+) -> None:
+    folder = write_run([answer_event(""), answer_event("second", iteration=1)])
+    first, second = await drive(model_of(folder), 2)
+    # The loop keeps no empty answer, so one must say that it was empty.
+    assert first.text
+    assert second.content == "second"
 
 
 async def test_the_call_that_hands_in_the_work_ends_the_record_and_is_not_made(

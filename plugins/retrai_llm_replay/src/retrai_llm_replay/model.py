@@ -20,21 +20,22 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.runnables import Runnable
 from langchain_core.tools import BaseTool
 
-from retrai_core import RetraiError
+from retrai_core import ModelError
 
 from .recording import Decision, RecordedCall
 
-INDEX_KEY = "replay_index"
+MESSAGE_ID = re.compile(r"replay-(?P<index>\d+)")
 CALL_ID = re.compile(r"replay-(?P<index>\d+)-\d+")
+EMPTY = "(The recorded answer was empty.)"
+HANDED_IN = "The recorded run handed in its work here."
 
 
 class ReplayModel(BaseChatModel):
     """Answers with the decisions of a record, in order.
 
-    The position is not kept here but in the answers: each carries its index in
-    `additional_kwargs`, and in the ids of its calls, and the next one follows the last index among
-    the messages it is given. So a window that shows only the newest messages, and a resumed run, go
-    on where the run stands.
+    The position is not kept here but in the answers: each carries its index in its id and in the
+    ids of its calls, and the next one follows the last index among the messages it is given. So a
+    window that shows only the newest messages, and a resumed run, go on where the run stands.
 
     Attributes:
         decisions: the answers, in order.
@@ -87,7 +88,7 @@ class ReplayModel(BaseChatModel):
         """The answer that follows the last recorded one among `messages`.
 
         Raises:
-            RetraiError: the record is used up and `end_is_error` is set.
+            ModelError: the record is used up and `end_is_error` is set.
         """
         index = next_index(messages)
         if index >= len(self.decisions):
@@ -97,7 +98,7 @@ class ReplayModel(BaseChatModel):
         # Recorded ids may repeat from answer to answer, and a run's journal needs unique ones.
         return message_at(
             index,
-            decision.text or (self.submission_note() if self.is_submission(index) else ""),
+            decision.text or self.stand_in(index, decision),
             [
                 ToolCall(name=call.name, args=call.args, id=f"replay-{index}-{number}")
                 for number, call in enumerate(calls)
@@ -114,11 +115,14 @@ class ReplayModel(BaseChatModel):
             ],
         )
 
-    def is_submission(self, index: int) -> bool:
-        return self.submitted and index == len(self.decisions) - 1
+    def stand_in(self, index: int, decision: Decision) -> str:
+        """The text of an answer without one; never empty where nothing else would be left of it.
 
-    def submission_note(self) -> str:
-        return "The recorded run handed in its work here."
+        An empty answer does not stay in the conversation, and the position would be lost with it.
+        """
+        if self.submitted and index == len(self.decisions) - 1:
+            return HANDED_IN
+        return "" if decision.calls or decision.malformed else EMPTY
 
     def end_message(self, index: int) -> AIMessage:
         text = (
@@ -126,7 +130,7 @@ class ReplayModel(BaseChatModel):
             "been replayed, and there is nothing more to try."
         )
         if self.end_is_error:
-            raise RetraiError(text, hint="lower the iterations, or choose another --model")
+            raise ModelError(text, hint="another --model can take over from here", fatal=True)
         return message_at(index, text, [], [])
 
 
@@ -142,11 +146,12 @@ def next_index(messages: Sequence[BaseMessage]) -> int:
 def recorded_index(message: BaseMessage) -> int | None:
     """The index of the answer that this message is, or that the tool result belongs to."""
     if isinstance(message, AIMessage):
-        index = message.additional_kwargs.get(INDEX_KEY)
-        return index if isinstance(index, int) else None
-    if isinstance(message, ToolMessage) and (found := CALL_ID.fullmatch(message.tool_call_id)):
-        return int(found["index"])
-    return None
+        found = MESSAGE_ID.fullmatch(message.id or "")
+    elif isinstance(message, ToolMessage):
+        found = CALL_ID.fullmatch(message.tool_call_id)
+    else:
+        return None
+    return int(found["index"]) if found else None
 
 
 def message_at(
@@ -157,7 +162,6 @@ def message_at(
         tool_calls=calls,
         invalid_tool_calls=invalid,
         id=f"replay-{index}",
-        additional_kwargs={INDEX_KEY: index},
         # Nothing is sent to anyone, so nothing is billed: recorded usage would be counted twice.
         usage_metadata=UsageMetadata(input_tokens=0, output_tokens=0, total_tokens=0),
     )
