@@ -6,7 +6,7 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
 
 import psutil
@@ -56,16 +56,24 @@ async def _follow(begin: Begin, work: Work, terminal: RunTerminal) -> RunRecord:
     manager = RunManager(ask=ask)
     run_id = await begin(manager)
     reader = manager.bus(run_id).subscribe()
-    with terminal, _stop_signals(lambda: manager.cancel(run_id), terminal):
+    worker = asyncio.ensure_future(work(manager, run_id))
+
+    def stop() -> None:
+        # A run that has not quite begun is not known to its manager yet.
+        if not manager.cancel(run_id):
+            worker.cancel()
+
+    with terminal, _stop_signals(stop, terminal):
         shown = asyncio.create_task(_show(reader, terminal))
         try:
-            record = await work(manager, run_id)
+            return await worker
+        except asyncio.CancelledError:
+            raise KeyboardInterrupt from None
         finally:
             # The bus is closed when the run has ended; what is still queued is shown.
             reader.close()
             await asyncio.wait({shown}, timeout=_DRAIN_TIMEOUT_S)
             shown.cancel()
-    return record
 
 
 async def _show(reader: Subscription, terminal: RunTerminal) -> None:
@@ -74,7 +82,7 @@ async def _show(reader: Subscription, terminal: RunTerminal) -> None:
 
 
 @contextmanager
-def _stop_signals(stop: Callable[[], object], terminal: RunTerminal) -> Iterator[None]:
+def _stop_signals(stop: Callable[[], None], terminal: RunTerminal) -> Generator[None]:
     loop = asyncio.get_running_loop()
     heard: list[int] = []
 

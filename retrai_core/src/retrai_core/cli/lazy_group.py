@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from importlib import import_module
-from typing import cast
+from typing import NamedTuple, cast
 
 import click
 
 from ..errors import PluginError
 
 
-@dataclass(frozen=True, slots=True)
-class LazyCommand:
+class LazyCommand(NamedTuple):
     """Where a command is, and the line that `--help` shows for it.
 
     Attributes:
@@ -75,6 +72,8 @@ class LazyGroup(click.Group):
         name = args[0]
         command = self.get_command(ctx, name)
         if command is None:
+            import difflib
+
             close = difflib.get_close_matches(name, self.list_commands(ctx), n=1)
             guess = f" (did you mean {close[0]}?)" if close else ""
             raise click.UsageError(f"no such command: {name}{guess}", ctx)
@@ -92,9 +91,9 @@ class LazyGroup(click.Group):
 
 def frontend_summaries() -> dict[str, str]:
     """Summary by name of the installed frontends; imports no plugin."""
-    from ..plugins.catalog import Catalog
+    from ..plugins.summaries import plugin_summaries
 
-    return {record.name: record.summary for record in Catalog.scan().records("frontend")}
+    return plugin_summaries("frontend")
 
 
 def load_frontend(name: str) -> click.Command:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 
 import click
 
 from .. import __version__
-from .failures import explain_failure
 from .lazy_group import LazyCommand, LazyGroup, frontend_summaries, load_frontend
 
 COMMANDS = {
@@ -55,6 +54,8 @@ def main(args: Sequence[str] | None = None) -> int:
     except BaseException as error:
         if isinstance(error, (SystemExit, GeneratorExit)):
             raise
+        from .failures import explain_failure  # the traceback tools are for those who need them
+
         return explain_failure(error)
     return result if isinstance(result, int) else 0
 
@@ -71,7 +72,7 @@ def _show_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
 
 
 @contextmanager
-def _environment(values: dict[str, str]) -> Iterator[None]:
+def _environment(values: dict[str, str]) -> Generator[None]:
     """Set variables while a command runs: the scan reads them wherever it is called from."""
     before = {name: os.environ.get(name) for name in values}
     os.environ.update(values)

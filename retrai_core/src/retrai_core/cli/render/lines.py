@@ -13,6 +13,7 @@ from .words import cost, count, one_line, outcome_counts, seconds
 
 NAME_WIDTH = 12
 TIME_WIDTH = 11
+_LONGEST = 2_000
 _MARGIN = 6 + NAME_WIDTH + 1 + TIME_WIDTH
 
 
@@ -111,14 +112,14 @@ class EventLines:
 
     def _error(self, event: AgentEvent) -> list[Text]:
         where: Mapping[str, Any] = event.payload
-        return [
-            self._line(event, "error", f"{where['where']}: {where['message']}", None, style="red")
-        ]
+        said = f"{where['where']}: {where['message']}"
+        return [self._line(event, "error", said, None, style="red", whole=True)]
 
     def _log(self, event: AgentEvent) -> list[Text]:
         level = str(event.payload["level"])
         style = "yellow" if level == "warning" else "dim"
-        return [self._line(event, level, str(event.payload["message"]), None, style=style)]
+        said = str(event.payload["message"])
+        return [self._line(event, level, said, None, style=style, whole=True)]
 
     def used(self) -> str:
         """Tokens and cost so far."""
@@ -135,14 +136,16 @@ class EventLines:
         *,
         style: str,
         loud: bool = False,
+        whole: bool = False,
     ) -> Text:
-        room = max(20, self.width - _MARGIN)
-        line = Text(f"{event.iteration:>4}  ", style="dim", no_wrap=True)
+        room = _LONGEST if whole else max(20, self.width - _MARGIN)
+        said = one_line(argument, room)
+        line = Text(f"{event.iteration:>4}  ", style="dim", no_wrap=not whole)
         line.append(f"{name:<{NAME_WIDTH}} ", style=style)
-        line.append(f"{one_line(argument, room):<{room}}", style=style if loud else "default")
+        line.append(said, style=style if loud else "default")
         if duration_s is not None:
+            line.append(" " * (room - len(said)))
             line.append(f"{seconds(duration_s):>{TIME_WIDTH}}", style="dim")
-        line.rstrip()
         return line
 
     def _note(self, text: str, style: str) -> Text:
