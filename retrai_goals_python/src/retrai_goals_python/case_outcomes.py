@@ -108,7 +108,7 @@ def _take_collect(session: Session, line: Collect) -> None:
     outcome: CaseOutcome = "skipped" if line.outcome == "skipped" else "error"
     case = Case(line.id, outcome, finished=True)
     if outcome == "skipped":
-        case.reason = line.why.text
+        case.reason = _plain_reason(line.why.text)
     else:
         case.problems.append(("collection", line.why))
     session.cases[name] = case
@@ -131,7 +131,7 @@ def _take_phase(session: Session, line: Phase, name: str) -> None:
         case.problems.append((line.when, line.why))
         case.sections = line.sections
     elif line.outcome == "skipped" or line.xfail is not None:
-        case.reason = line.xfail if line.xfail is not None else line.why.text
+        case.reason = _plain_reason(line.xfail if line.xfail is not None else line.why.text)
     # "???" is what xdist reports when the worker that ran the test has died.
     if line.when in ("teardown", "???") or line.subtest:
         case.finished = True
@@ -146,6 +146,11 @@ def _outcome_of(line: Phase) -> CaseOutcome | None:
     if line.when == "call":
         return "passed" if line.xfail is None else "xpassed"
     return None
+
+
+def _plain_reason(text: str) -> str:
+    """The reason as its author wrote it, without what pytest puts before it."""
+    return text.removeprefix("Skipped: ").removeprefix("reason: ").strip()
 
 
 def _sort_as_collected(session: Session) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import os
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -10,13 +12,16 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from retrai_core import Completed, Sandbox, ToolError
 
 PROBE_TIMEOUT_S = 30.0
+# What lies in the current folder must not decide what is installed, nor stand in for a module here.
 _PROBE = """
-import importlib.util, json, sys
+import sys
+sys.path[:] = [entry for entry in sys.path if entry]
+import importlib.util, json
 name = sys.argv[1]
 print(json.dumps({
     "python": "%d.%d.%d" % sys.version_info[:3],
     "found": importlib.util.find_spec(name) is not None,
-    "path": [entry for entry in sys.path if entry],
+    "path": sys.path,
 }))
 """
 
@@ -45,8 +50,7 @@ async def probe_environment(
     Returns:
         the answer, or one line that says why the interpreter gave none.
     """
-    # -I: what lies in the current folder must not decide what is installed.
-    command = [python, "-I", "-c", _PROBE, module]
+    command = [python, "-c", _PROBE, module]
     try:
         done = await sandbox.run(command, timeout_s=PROBE_TIMEOUT_S, cwd=cwd)
     except ToolError as error:
@@ -66,7 +70,9 @@ def _read_answer(python: str, done: Completed) -> ProbedEnvironment | str:
 
 def missing_module(python: str, module: str) -> str:
     """One line that says what to type when `module` is not installed."""
-    return f"{module} is not installed for {python}; install it with: {python} -m pip install {module}"
+    return (
+        f"{module} is not installed for {python}; install it with: {python} -m pip install {module}"
+    )
 
 
 def packages_fingerprint(path: list[str]) -> str:
@@ -75,9 +81,6 @@ def packages_fingerprint(path: list[str]) -> str:
     Names and change times of each folder's entries are looked at, nothing is opened: a package that
     is added, removed or upgraded changes it.
     """
-    import hashlib
-    import os
-
     digest = hashlib.sha256()
     for folder in path:
         if os.path.basename(folder) not in ("site-packages", "dist-packages"):

@@ -104,7 +104,9 @@ class FailureWriter:
         full = os.path.normpath(os.path.join(self.project, path)) if path else ""
         relative = os.path.relpath(full, self.project) if full else ""
         parts = relative.split(os.sep)
-        outside = not full or parts[0] == ".." or bool({"site-packages", "dist-packages"} & {*parts})
+        outside = (
+            not full or parts[0] == ".." or bool({"site-packages", "dist-packages"} & {*parts})
+        )
         return Place(full if outside else relative.replace(os.sep, "/"), line, where, not outside)
 
 

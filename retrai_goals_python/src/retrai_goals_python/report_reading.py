@@ -9,15 +9,11 @@ from retrai_core import CaseOutcome, Completed, ToolError
 
 from .case_outcomes import Case, Session, read_session
 from .failure_text import FailureWriter
+from .incomplete_reason import incomplete_reason
 from .pytest_run import Failure, PytestRun
 from .report_lines import read_lines
 
 TAIL_CHARS = 3000
-EXIT_MEANINGS = {
-    2: "pytest was interrupted",
-    3: "pytest had an internal error",
-    4: "pytest was used wrongly (an unknown option, a target or a conftest.py that cannot be loaded)",
-}
 
 
 def make_run(
@@ -47,7 +43,7 @@ def make_run(
     lines, damaged = read_lines(data)
     session = read_session(lines)
     running = session.running()
-    problem = _problem(session, done, timeout_s, damaged, running)
+    problem = incomplete_reason(session, done, timeout_s, damaged)
     cases = _outcomes(session)
     tail = (done.stdout.rstrip() + "\n" + done.stderr.rstrip()).strip()[-TAIL_CHARS:]
     return PytestRun(
@@ -95,65 +91,3 @@ def _failures(
             said = f"it did not end: {problem}" if problem else "it did not end"
             found.append(Failure(name, outcome, "", said, said))
     return tuple(found)
-
-
-def _problem(
-    session: Session, done: Completed, timeout_s: float, damaged: int, running: Sequence[str]
-) -> str:
-    """One line that says why the run is not complete; empty when it is."""
-    during = f" while {_some(running)} ran" if running else ""
-    if done.timed_out:
-        where = f"; running then: {_some(running)}" if running else _not_in_a_test(session)
-        return f"pytest was still running after {timeout_s:g} s{where}"
-    if session.stopped is not None:
-        return f"pytest stopped before it collected any test: {_first_line(session.stopped.text)}"
-    if session.interrupted:
-        return f"pytest was stopped{during}: {_first_line(session.interrupted)}"
-    if session.internal_error:
-        return f"pytest or one of its plugins crashed: {_last_line(session.internal_error)}"
-    if session.finish is None:
-        return _no_finish(session, done, during)
-    if done.exit_code < 0:
-        return f"pytest's process was ended by signal {-done.exit_code} after the last test"
-    if session.finish.exit_status not in (0, 1, 5):
-        status = session.finish.exit_status
-        meaning = EXIT_MEANINGS.get(status, "pytest ended early")
-        return f"{meaning} (exit status {status}): {_last_line(done.stderr or done.stdout)}"
-    if running:
-        return f"{_some(running)} began and did not end"
-    missing = session.not_run()
-    if missing:
-        return f"{len(missing)} of {len(session.collected)} collected tests were not run: {_some(missing)}"
-    if damaged:
-        return f"{damaged} lines of pytest's report cannot be read"
-    return ""
-
-
-def _no_finish(session: Session, done: Completed, during: str) -> str:
-    how = (
-        f"was ended by signal {-done.exit_code}"
-        if done.exit_code < 0
-        else f"ended with exit status {done.exit_code}"
-    )
-    if session.begin is None or (done.exit_code == 4 and not session.cases):
-        return f"pytest did not begin ({how}): {_last_line(done.stderr or done.stdout)}"
-    return f"pytest's process {how}{during}, without the end of its report"
-
-
-def _not_in_a_test(session: Session) -> str:
-    if session.last_started:
-        return f"; no test was running, the last one was {session.last_started}"
-    return "; no test had been started (it was collecting, or importing the project)"
-
-
-def _some(names: Sequence[str]) -> str:
-    shown = ", ".join(names[:3])
-    return shown if len(names) <= 3 else f"{shown} and {len(names) - 3} more"
-
-
-def _first_line(text: str) -> str:
-    return next((line.strip() for line in text.splitlines() if line.strip()), "no reason given")
-
-
-def _last_line(text: str) -> str:
-    return next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "no output")

@@ -16,6 +16,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from retrai_core import Completed, Limits, Sandbox, ToolError
@@ -71,9 +72,8 @@ async def run_pytest(
         {'test_one.py::test_one': 'passed'}
     """
     arguments = [*extra_args, *targets]
-    folder = Path(tempfile.mkdtemp(prefix="retrai-pytest-")).resolve()
+    folder = await asyncio.to_thread(_lay_out)
     try:
-        await asyncio.to_thread(_lay_out, folder)
         done = await _start(sandbox, python, cwd, folder, arguments, timeout_s, env)
         data = b""
         if isinstance(done, Completed):
@@ -88,11 +88,13 @@ async def run_pytest(
     return run
 
 
-def _lay_out(folder: Path) -> None:
-    """The reporter's own folder, for the path, and room for the report beside it."""
+def _lay_out() -> Path:
+    """A fresh folder with the reporter's own, for the path, and room for the report beside it."""
+    folder = Path(tempfile.mkdtemp(prefix="retrai-pytest-")).resolve()
     (folder / "path").mkdir()
-    source = Path(__file__).parent / "reporter" / f"{REPORTER}.py"
+    source = Path(__file__).parent / "inside" / f"{REPORTER}.py"
     shutil.copyfile(source, folder / "path" / source.name)
+    return folder
 
 
 async def _start(
@@ -138,8 +140,6 @@ def _read_report(path: Path) -> bytes:
 
 async def _explain_missing(sandbox: Sandbox, python: str, cwd: Path, run: PytestRun) -> PytestRun:
     """pytest never began: say so plainly when the reason is that it is not installed."""
-    from dataclasses import replace
-
     found = await probe_environment(sandbox, python, "pytest", cwd)
     if isinstance(found, ProbedEnvironment) and found.found:
         return run

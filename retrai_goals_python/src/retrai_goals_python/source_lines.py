@@ -28,10 +28,11 @@ class SourceLines:
             return ""
         first, last = max(1, line - BEFORE), min(len(lines), line + AFTER)
         width = len(str(last))
-        return "\n".join(
-            f"{'>' if number == line else ' '} {number:>{width}} | {lines[number - 1][:200]}".rstrip()
-            for number in range(first, last + 1)
-        )
+        shown: list[str] = []
+        for number in range(first, last + 1):
+            mark = ">" if number == line else " "
+            shown.append(f"{mark} {number:>{width}} | {lines[number - 1][:200]}".rstrip())
+        return "\n".join(shown)
 
     def _lines(self, path: str) -> list[str]:
         if path not in self._files:

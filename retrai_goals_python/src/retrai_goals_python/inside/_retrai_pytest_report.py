@@ -1,10 +1,10 @@
 """The one file of ours that is loaded into a project's pytest: it writes down what pytest reports.
 
 It runs in the project's interpreter, which may be Python 3.7 with pytest 6, beside the project's
-own plugins, so it uses nothing but the standard library and pytest's public hooks. The runner copies
-it to a fresh folder, puts that folder first on PYTHONPATH and names it with `-p`; once every plugin
-is imported, the folder is taken off the path again and PYTHONPATH is put back, so that the tests
-see the path and the environment that they would see without it.
+own plugins, so it uses nothing but the standard library and pytest's public hooks. The runner
+copies it to a fresh folder, puts that folder first on PYTHONPATH and names it with `-p`; once every
+plugin is imported, the folder is taken off the path again and PYTHONPATH is put back, so that the
+tests see the path and the environment that they would see without it.
 
 One JSON object a line, flushed at once: when the process dies, what was said until then is there.
 Under pytest-xdist only the controller writes; the workers just get the same settings.
@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from typing import Any
+from typing import Any, Generator, Tuple, cast
 
 import pytest
 
@@ -119,18 +119,22 @@ def explain(longrepr: Any) -> dict[str, Any]:
     """pytest's own explanation of a failure or a skip, as plain data."""
     if longrepr is None:
         return {}
-    if isinstance(longrepr, tuple) and len(longrepr) == 3:
-        return {"path": str(longrepr[0]), "line": int(longrepr[1] or 0), "text": str(longrepr[2])}
-    crash = getattr(longrepr, "reprcrash", None)
-    parts = []
-    for link in getattr(longrepr, "chain", None) or [(getattr(longrepr, "reprtraceback", None),)]:
-        entries = list(getattr(link[0], "reprentries", None) or ())
+    if isinstance(longrepr, tuple):
+        path, line, reason = cast("Tuple[object, Any, object]", longrepr)
+        return {"path": str(path), "line": int(line or 0), "text": str(reason)}
+    # Not every explanation has these: a doctest's, a collection error's and a plugin's are texts.
+    crash: Any = getattr(longrepr, "reprcrash", None)
+    alone: Any = (getattr(longrepr, "reprtraceback", None), None, "")
+    chain: Any = getattr(longrepr, "chain", None) or [alone]
+    parts: list[dict[str, Any]] = []
+    for link in chain:
+        entries: list[Any] = list(getattr(link[0], "reprentries", None) or ())
         if len(entries) > MAX_ENTRIES:
             entries = entries[: MAX_ENTRIES // 3] + entries[-2 * MAX_ENTRIES // 3 :]
-        after = str(link[2] or "") if len(link) > 2 else ""
+        after = str(link[2] or "")
         if entries:
             parts.append({"entries": [explain_entry(entry) for entry in entries], "after": after})
-    found = {"chain": parts}  # type: dict[str, Any]
+    found: dict[str, Any] = {"chain": parts}
     if crash is not None:
         found["path"] = str(crash.path)
         found["line"] = int(crash.lineno or 0)
@@ -187,12 +191,12 @@ class Reporter:
     # Last, so that what other plugins make of a report is seen as the terminal would show it.
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_logreport(self, report: Any) -> None:
-        phase = {
+        phase: dict[str, Any] = {
             "id": report.nodeid,
             "when": str(report.when),
             "outcome": str(report.outcome),
             "duration_s": float(getattr(report, "duration", 0.0) or 0.0),
-        }  # type: dict[str, Any]
+        }
         if hasattr(report, "wasxfail"):
             phase["xfail"] = str(report.wasxfail)
         subtest = describe_subtest(report)
@@ -213,7 +217,7 @@ class Reporter:
         self.writer.write("internal_error", text=shorten(excrepr, MAX_TEXT))
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
-    def pytest_sessionfinish(self, session: Any, exitstatus: Any) -> Any:
+    def pytest_sessionfinish(self, session: Any, exitstatus: Any) -> Generator[None, Any, None]:
         yield
         self.writer.write("finish", exit_status=int(getattr(session, "exitstatus", exitstatus)))
 
@@ -223,7 +227,7 @@ _writer = Writer(_report_path) if _report_path else None
 
 
 @pytest.hookimpl(hookwrapper=True, tryfirst=True)
-def pytest_load_initial_conftests(early_config: Any) -> Any:
+def pytest_load_initial_conftests(early_config: Any) -> Generator[None, Any, None]:
     """Every plugin is imported by now, and no conftest.py yet."""
     clean_environment()
     if _writer is not None:
@@ -231,9 +235,9 @@ def pytest_load_initial_conftests(early_config: Any) -> Any:
         rootdir = str(getattr(early_config, "rootdir", ""))
         _writer.write("begin", pytest=pytest.__version__, python=python, rootdir=rootdir)
     outcome = yield
-    problem = outcome.excinfo
+    problem: Any = outcome.excinfo
     if problem is not None and _writer is not None:
-        # A conftest.py that cannot be imported: (path, excinfo) in pytest 6 and 7, attributes since.
+        # A conftest.py that cannot be imported: pytest 8 names the cause, older ones wrap excinfo.
         error = problem[1]
         cause = getattr(error, "cause", None) or getattr(error, "__cause__", None)
         if cause is None and getattr(error, "excinfo", None):

@@ -1,0 +1,91 @@
+"""Recognizes a project that is tested with pytest."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from fnmatch import fnmatch
+from pathlib import Path
+
+from retrai_core import Marker
+
+PRIORITY = 20
+TEST_FILES = ("test_*.py", "*_test.py")
+MARKERS = (
+    Marker("pytest.ini", priority=PRIORITY),
+    Marker(".pytest.ini", priority=PRIORITY),
+    Marker("pytest.toml", priority=PRIORITY),
+    Marker("pyproject.toml", "pytest", PRIORITY),
+    Marker("tox.ini", "[pytest]", PRIORITY),
+    Marker("setup.cfg", "[tool:pytest]", PRIORITY),
+    Marker("conftest.py", priority=PRIORITY),
+    Marker("test_*.py", priority=PRIORITY),
+    Marker("*_test.py", priority=PRIORITY),
+    Marker("tests/", priority=PRIORITY),
+    Marker("test/", priority=PRIORITY),
+)
+CONFIGURATIONS = (
+    ("pytest.toml", re.compile(r"", re.MULTILINE), "pytest.toml"),
+    (".pytest.toml", re.compile(r"", re.MULTILINE), ".pytest.toml"),
+    ("pytest.ini", re.compile(r"", re.MULTILINE), "pytest.ini"),
+    (".pytest.ini", re.compile(r"", re.MULTILINE), ".pytest.ini"),
+    (
+        "pyproject.toml",
+        re.compile(r"^\s*\[\s*tool\.pytest(?:\.ini_options)?\s*\]", re.MULTILINE),
+        "pyproject.toml: [tool.pytest.ini_options]",
+    ),
+    ("tox.ini", re.compile(r"^\[pytest\]", re.MULTILINE), "tox.ini: [pytest]"),
+    ("setup.cfg", re.compile(r"^\[tool:pytest\]", re.MULTILINE), "setup.cfg: [tool:pytest]"),
+)
+NOT_OURS = {"node_modules", "site-packages", "venv", "build", "dist", "__pycache__"}
+MAX_ENTRIES = 5000
+MAX_DEPTH = 5
+
+
+def find_evidence(project: Path) -> str:
+    """What shows that pytest tests this project (`tests/test_api.py`); empty for nothing.
+
+    A configuration section counts by itself; a folder only when a test file lies in it.
+    """
+    for name, section, evidence in CONFIGURATIONS:
+        text = _read(project / name)
+        if text is not None and section.search(text):
+            return evidence
+    return next(_test_files(project), "")
+
+
+def _test_files(project: Path) -> Iterator[str]:
+    """Test files, those in `tests/` first; a bounded number of entries is looked at."""
+    looked_at = 0
+    waiting = ["tests", "test", ""]
+    seen: set[str] = set()
+    while waiting:
+        folder = waiting.pop(0)
+        if folder in seen:
+            continue
+        seen.add(folder)
+        try:
+            with os.scandir(project / folder) as entries:
+                found = sorted(entries, key=lambda entry: entry.name)
+        except OSError:
+            # A folder that is not there or cannot be read holds no evidence.
+            continue
+        for entry in found:
+            looked_at += 1
+            if looked_at > MAX_ENTRIES:
+                return
+            path = f"{folder}/{entry.name}" if folder else entry.name
+            if entry.is_dir(follow_symlinks=False):
+                if entry.name not in NOT_OURS and not entry.name.startswith("."):
+                    waiting.append(path)
+            elif any(fnmatch(entry.name, pattern) for pattern in TEST_FILES):
+                yield path
+        waiting = [path for path in waiting if path.count("/") < MAX_DEPTH]
+
+
+def _read(path: Path) -> str | None:
+    try:
+        return path.read_text("utf-8", errors="replace")
+    except OSError:
+        return None

@@ -1,0 +1,180 @@
+"""The goal `pytest`: every test of the project passes."""
+
+from __future__ import annotations
+
+import asyncio
+import shlex
+from collections.abc import Mapping, Sequence
+from pathlib import Path, PurePosixPath
+from typing import Any, ClassVar
+
+from pydantic import Field, field_validator
+
+from retrai_core import Detection, GoalBase, GoalOptions, GoalResult, Marker, RunContext, Suspicion
+
+from .environment import (
+    ProbedEnvironment,
+    missing_module,
+    packages_fingerprint,
+    probe_environment,
+)
+from .pytest_detection import MARKERS, find_evidence
+from .pytest_guarding import audit_diff, protected_globs, steering_globs
+from .pytest_run import PytestRun
+from .runner import render_failures, run_pytest
+
+PROMPT = """\
+The goal is `pytest`: every test of this project passes, as pytest itself reports it, test by test.
+
+- Start from the failures you are given: the exception, the location and the compared values. Read \
+the code under test before you change it, and look for the cause, not for the line that raised.
+- `run_pytest` runs all tests, or the targets you name (`tests/test_api.py::test_login`), in the \
+project's own environment. Run the failing ones while you work and the whole suite before you stop.
+- Fix the source, not the tests. Test files, conftest.py and the runner's configuration \
+(pytest.ini, pyproject.toml, tox.ini, setup.cfg, lock files) are protected: changes to them are \
+refused or undone before each check, and new files that steer pytest are set aside.
+- A test counts only when it ran and passed. Skipping, deselecting, expecting failure, ending the \
+process early or answering only what the tests ask for is no solution, and it is looked for.
+- Tests are the specification. If two of them contradict each other, or one cannot be met, say so \
+instead of bending the code.
+- Every case that passes now must still pass at the end.\
+"""
+
+
+class PytestGoalOptions(GoalOptions):
+    """Options of the goal `pytest`."""
+
+    path: str = "."
+    """The folder to run pytest in, relative to the project (for a monorepo)."""
+    targets: list[str] = Field(default_factory=list[str])
+    """Files, folders or test ids; all when empty. A string is split like a shell line."""
+    args: list[str] = Field(default_factory=list[str])
+    """More arguments for pytest. A string is split like a shell line."""
+    timeout_s: float = Field(default=120.0, gt=0)
+    """Wall-clock seconds for one run of the whole suite."""
+    max_chars_per_failure: int = Field(default=4000, ge=200)
+    """The longest text of one failing test that the model gets, in characters."""
+    max_full_failures: int = Field(default=10, ge=1)
+    """How many different failures the model gets in full; of the rest only names."""
+
+    @field_validator("targets", "args", mode="before")
+    @classmethod
+    def _split(cls, value: object) -> object:
+        return shlex.split(value) if isinstance(value, str) else value
+
+    @field_validator("path")
+    @classmethod
+    def _stay_inside(cls, value: str) -> str:
+        path = PurePosixPath(value)
+        if path.is_absolute() or ".." in path.parts:
+            raise ValueError("must be a folder inside the project")
+        return str(path)
+
+
+class PytestGoal(GoalBase):
+    """Every test passes, in the project's own environment."""
+
+    name: ClassVar[str] = "pytest"
+    summary: ClassVar[str] = "every test passes (pytest)"
+    needs: ClassVar[frozenset[str]] = frozenset({"read", "run"})
+    markers: ClassVar[Sequence[Marker]] = MARKERS
+    default_tools: ClassVar[Sequence[str]] = (*GoalBase.default_tools, "run_pytest")
+    Options: type[GoalOptions] = PytestGoalOptions
+
+    def __init__(self, options: Any, context: RunContext) -> None:
+        super().__init__(options, context)
+        self.options: PytestGoalOptions = options
+        self._environment: ProbedEnvironment | None = None
+
+    @classmethod
+    def detect(cls, project: Path) -> Detection | None:
+        evidence = find_evidence(project)
+        return Detection(evidence) if evidence else None
+
+    async def ready(self) -> str | None:
+        folder = self.context.project / self.options.path
+        if not await asyncio.to_thread(folder.is_dir):
+            return f"the option path={self.options.path} names no folder of {self.context.project}"
+        found = await self._probe()
+        if isinstance(found, str):
+            return found
+        return None if found.found else missing_module(self.context.python, "pytest")
+
+    async def check(self, state: Mapping[str, Any], cwd: Path) -> GoalResult:
+        run = await run_pytest(
+            self.context.sandbox,
+            self.context.python,
+            cwd / self.options.path,
+            targets=self.options.targets,
+            extra_args=self.options.args,
+            timeout_s=self.options.timeout_s,
+            max_chars_per_failure=self.options.max_chars_per_failure,
+        )
+        details = render_failures(run, max_full=self.options.max_full_failures)
+        if not details and not run.all_passed:
+            details = run.output_tail
+        return GoalResult(run.all_passed, describe_run(run), details, run.to_report())
+
+    def system_prompt(self) -> str:
+        return PROMPT
+
+    def protected(self, project: Path) -> Sequence[str]:
+        return protected_globs(project, self.options.path, self.options.targets)
+
+    def steering(self, project: Path) -> Sequence[str]:
+        return steering_globs(self.options.path)
+
+    async def external_state(self, project: Path) -> str:
+        found = await self._probe()
+        if isinstance(found, str):
+            return found
+        digest = await asyncio.to_thread(packages_fingerprint, found.path)
+        return f"{self.context.python} {found.python} {digest}"
+
+    def audit(self, diff: str) -> Sequence[Suspicion]:
+        return audit_diff(diff)
+
+    async def _probe(self) -> ProbedEnvironment | str:
+        """Asked once a run: the interpreter stays, what is installed is looked at each time."""
+        if self._environment is not None:
+            return self._environment
+        found = await probe_environment(self.context.sandbox, self.context.python, "pytest")
+        if isinstance(found, ProbedEnvironment):
+            self._environment = found
+        return found
+
+
+def describe_run(run: PytestRun) -> str:
+    """One line for people: what came of the run.
+
+    Example:
+        >>> cases = {"test_a.py::test_one": "passed", "test_a.py::test_two": "skipped"}
+        >>> describe_run(PytestRun(cases, (), True, 0, ("pytest",), "python3", 0.1))
+        '1 test passes, 1 skipped'
+    """
+    counts = run.counts()
+    total = sum(counts.values())
+    bad = counts.get("failed", 0) + counts.get("error", 0)
+    left_out = "".join(
+        f", {counts[name]} {name}" for name in ("skipped", "xfailed", "xpassed") if name in counts
+    )
+    if not run.complete:
+        seen = f" ({bad} of {total} tests failed until then)" if total else ""
+        return f"{run.problem}{seen}"
+    if bad:
+        verb = "fails" if bad == 1 else "fail"
+        return f"{bad} of {total} {_tests(total)} {verb}{left_out}"
+    if not total:
+        deselected = f" ({run.deselected} deselected)" if run.deselected else ""
+        return f"no tests were collected{deselected}"
+    if counts.get("skipped", 0) == total:
+        return f"no test was run: all {total} were skipped"
+    passed = counts.get("passed", 0)
+    said = f"{passed} {_tests(passed)} {'passes' if passed == 1 else 'pass'}{left_out}"
+    if run.exit_status != 0:
+        return f"{said}, but pytest ended with exit status {run.exit_status}"
+    return said
+
+
+def _tests(count: int) -> str:
+    return "test" if count == 1 else "tests"
