@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from .contracts.sandbox import Completed, Limits, Sandbox, SandboxOptions
     from .contracts.tool import Tool, ToolArgs, ToolOptions, ToolResult
     from .contracts.workspace import Entry, Workspace
-    from .errors import PluginError, RetraiError, ToolError, UsageError, WorkspaceError
+    from .errors import ModelError, PluginError, RetraiError, ToolError, UsageError, WorkspaceError
     from .events import EVENT_KINDS, AgentEvent, EventKind
 
 _HOME = {
@@ -54,7 +54,14 @@ _HOME = {
     "contracts.sandbox": ("Completed", "Limits", "Sandbox", "SandboxOptions"),
     "contracts.tool": ("Tool", "ToolArgs", "ToolOptions", "ToolResult"),
     "contracts.workspace": ("Entry", "Workspace"),
-    "errors": ("PluginError", "RetraiError", "ToolError", "UsageError", "WorkspaceError"),
+    "errors": (
+        "ModelError",
+        "PluginError",
+        "RetraiError",
+        "ToolError",
+        "UsageError",
+        "WorkspaceError",
+    ),
     "events": ("EVENT_KINDS", "AgentEvent", "EventKind"),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
@@ -81,6 +88,7 @@ __all__ = [
     "Marker",
     "MemoryOptions",
     "MemoryStore",
+    "ModelError",
     "PluginError",
     "RetraiError",
     "RunContext",

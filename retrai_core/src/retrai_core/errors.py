@@ -34,6 +34,18 @@ class PluginError(RetraiError):
     exit_code = 2
 
 
+class ModelError(RetraiError):
+    """A model call failed after the provider's own retries.
+
+    The run goes on within its limits; three in a row end it. With `fatal`, trying again cannot help
+    (a wrong key, a model that does not exist), and the run ends at once.
+    """
+
+    def __init__(self, message: str, *, hint: str = "", fatal: bool = False) -> None:
+        super().__init__(message, hint=hint)
+        self.fatal = fatal
+
+
 class WorkspaceError(RetraiError):
     """A path or a write was refused: it leaves the project, or the guard protects it."""
 

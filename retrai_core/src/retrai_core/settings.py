@@ -55,7 +55,7 @@ class RunConfig(BaseModel):
     plugins: dict[str, dict[str, Any]] = Field(default_factory=dict)
     """Options of other plugins, by plugin name."""
     pins: dict[str, str] = Field(default_factory=dict)
-    """Which distribution a plugin name means where two offer it: `{pytest: retrai-goals-python}`."""
+    """Which distribution a plugin name means where two offer it: `{pytest: my-dist}`."""
     agent: str = "goal-loop"
     """The agent that works towards the goal."""
     memory: str = "file"
@@ -219,11 +219,14 @@ def _explain(error: ValidationError, origins: Mapping[str, str]) -> UsageError:
     )
 
 
-def unknown_option(name: str, goal: str, known: list[str], origin: str) -> UsageError:
-    """The error for a key that is neither a setting nor an option of the goal."""
-    every = sorted({*known, *RunConfig.model_fields, "model"} - {"cwd", "run_id", "model_name"})
+def unknown_option(name: str, kind: str, plugin: str, known: list[str]) -> UsageError:
+    """The error for a key that is no option of a plugin and, for a goal's, no setting either."""
+    settings = {*RunConfig.model_fields, "model"} - {"cwd", "run_id", "model_name", "options"}
+    every = sorted({*known, *settings} if kind == "goal" else known)
+    what = f"no option of the {kind} {plugin}"
+    if kind == "goal":
+        what = f"neither a setting nor an option of the goal {plugin}"
     return UsageError(
-        f"{name}: neither a setting nor an option of the goal {goal}"
-        f"{nearest(name, every)} (from {origin})",
-        hint=f"`retrai plugins show {goal}` lists its options",
+        f"{name}: {what}{nearest(name, every)}",
+        hint=f"`retrai plugins show {plugin}` lists its options",
     )

@@ -37,6 +37,8 @@ class ToolOptions(BaseModel):
 
     max_chars: int = 8000
     """The longest result that the model gets, in characters."""
+    limit_s: float = 900.0
+    """Seconds after which a call is ended whatever the tool does; its own time-out is shorter."""
 
 
 class ToolArgs(BaseModel):

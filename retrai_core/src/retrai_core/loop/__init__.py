@@ -1,1 +1,1 @@
-
+"""The goal loop: plan, act, evaluate, and where wanted a person's check."""

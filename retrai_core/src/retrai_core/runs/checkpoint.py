@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 
 @asynccontextmanager
-async def open_checkpoints(path: Path) -> AsyncIterator[AsyncSqliteSaver]:
+async def open_checkpoints(path: Path) -> AsyncGenerator[AsyncSqliteSaver]:
     """The run's checkpointer; closed on the way out.
 
     `allowed_msgpack_modules=None` is the strict mode: only LangGraph's list of safe types is

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import time
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 
 import platformdirs
 from pydantic import ValidationError
 
 from ..errors import RunNotFoundError
-from .record import RunRecord
+from .record import EXIT_CODES, RunRecord
+
+_RUNNING = "running.lock"
 
 
 def state_dir() -> Path:
@@ -40,6 +45,10 @@ class RunStore:
         folder.mkdir(parents=True, mode=0o700)
         record.save(folder)
         return folder
+
+    def discard(self, run_id: str) -> None:
+        """Remove a run that never began."""
+        shutil.rmtree(self.folder(run_id), ignore_errors=True)
 
     def list(self) -> list[RunRecord]:
         """Every readable run, newest first."""
@@ -85,8 +94,30 @@ class RunStore:
                 removed.append(record.id)
         return removed
 
+    @contextmanager
+    def mark_running(self, run_id: str) -> Generator[None]:
+        """While it is held, the run is known to be running; the system drops it with the process."""
+        with (self.folder(run_id) / _RUNNING).open("w") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            yield
+
+    def _is_alive(self, folder: Path) -> bool:
+        try:
+            with (folder / _RUNNING).open("r+") as file:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
+        return False
+
     def _read(self, folder: Path) -> RunRecord | None:
         try:
-            return RunRecord.load(folder)
+            record = RunRecord.load(folder)
         except (OSError, ValidationError):
             return None
+        if record.status == "running" and not self._is_alive(folder):
+            record.status, record.reason = "interrupted", "its process was killed"
+            record.exit_code = EXIT_CODES["interrupted"]
+            record.next_step = f"retrai runs resume {record.id}"
+        return record

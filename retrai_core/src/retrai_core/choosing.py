@@ -1,0 +1,235 @@
+"""Which plugins a run uses: decided and loaded before anything is built or started."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Generic, Literal, TypeVar, cast
+
+from pydantic import BaseModel, ValidationError
+
+from .contracts.agent import Agent
+from .contracts.goal import GoalBase
+from .contracts.llm import LLMProvider
+from .contracts.memory import MemoryStore
+from .contracts.sandbox import Sandbox
+from .contracts.tool import Tool
+from .errors import UsageError
+from .plugins.catalog import Catalog
+from .plugins.record import Kind, PluginRecord
+from .settings import RunConfig, unknown_option
+
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
+
+OFFLINE = "offline"
+NO_MEMORY = "none"
+AUTO_SANDBOX = "auto"
+ALWAYS_THERE = "report_impossible"
+NO_KEY_HINT = "`--model offline` needs no key"
+_STRICT_SANDBOX = "bwrap"
+_LOCAL_SANDBOX = "local"
+
+
+@dataclass(frozen=True)
+class Part(Generic[T_co]):
+    """A chosen plugin: its record, its class, and its validated options."""
+
+    record: PluginRecord
+    cls: type[T_co]
+    options: BaseModel
+
+
+@dataclass(frozen=True)
+class Notice:
+    """Something that the user should know about what was chosen."""
+
+    level: Literal["info", "warning"]
+    message: str
+
+
+@dataclass
+class Choice:
+    """Everything that one run will be built from.
+
+    Attributes:
+        config: the configuration with the goal and the model filled in.
+        goal_evidence: why this goal, when it was found from the project.
+        sandboxes: the sandboxes to try, the strictest first.
+        notices: said at the start of the run.
+    """
+
+    config: RunConfig
+    catalog: Catalog
+    goal: Part[GoalBase]
+    goal_evidence: str
+    provider: Part[LLMProvider]
+    agent: Part[Agent]
+    tools: list[Part[Tool]]
+    sandboxes: list[Part[Sandbox]]
+    memory: Part[MemoryStore] | None
+    notices: list[Notice] = field(default_factory=list[Notice])
+
+    def versions(self) -> dict[str, str]:
+        """Version by distribution of every plugin that the run uses."""
+        parts = [self.goal, self.provider, self.agent, *self.tools, *self.sandboxes]
+        records = [part.record for part in parts]
+        if self.memory is not None:
+            records.append(self.memory.record)
+        return {record.dist: record.version for record in sorted(records, key=lambda r: r.dist)}
+
+
+def choose(config: RunConfig) -> Choice:
+    """Decide on every part of the run, load it and check its options; nothing is built.
+
+    Raises:
+        UsageError: a name, an option or a setting that nobody knows; a model that is not ready.
+        PluginError: a plugin that this run needs is broken, incompatible or ambiguous.
+    """
+    chooser = _Chooser(config)
+    goal, evidence = chooser.goal()
+    config = config.model_copy(update={"goal": goal.record.name})
+    chooser.config = config
+    provider, model = chooser.provider()
+    config = config.model_copy(update={"model_name": model})
+    return Choice(
+        config=config,
+        catalog=chooser.catalog,
+        goal=goal,
+        goal_evidence=evidence,
+        provider=provider,
+        agent=chooser.part("agent", config.agent, Agent),
+        tools=chooser.tools(goal),
+        sandboxes=chooser.sandboxes(),
+        memory=chooser.memory(),
+        notices=chooser.notices,
+    )
+
+
+class _Chooser:
+    def __init__(self, config: RunConfig) -> None:
+        self.config = config
+        self.catalog = Catalog.scan(pins=config.pins)
+        self.notices: list[Notice] = []
+
+    def part(
+        self, kind: Kind, name: str, base: type[T], options: Mapping[str, Any] | None = None
+    ) -> Part[T]:
+        """Find, load and check the options of one plugin."""
+        return self._loaded(self.catalog.find(kind, name), base, options)
+
+    def goal(self) -> tuple[Part[GoalBase], str]:
+        """The named goal, or the first that the project shows a sign of, with the evidence."""
+        if self.config.goal is not None:
+            record = self.catalog.find("goal", self.config.goal)
+            return self._goal_part(record, {}), ""
+        found: list[tuple[PluginRecord, str, Mapping[str, Any]]] = []
+        for hit in self.catalog.detect(self.config.cwd):
+            cls = cast("type[GoalBase]", self.catalog.load(hit.record))
+            detection = cls.detect(self.config.cwd)
+            if detection is not None:
+                found.append((hit.record, detection.evidence or hit.evidence, detection.options))
+        if not found:
+            raise _no_goal(self.catalog, self.config.cwd)
+        record, evidence, options = found[0]
+        others = ", ".join(f"{other.name} ({why})" for other, why, _ in found[1:])
+        note = f"goal {record.name}, found by {evidence}"
+        self._note("info", f"{note}; also possible: {others}" if others else note)
+        return self._goal_part(record, options), evidence
+
+    def provider(self) -> tuple[Part[LLMProvider], str]:
+        """The model's provider; the offline model where nothing was chosen and no key is set."""
+        model = self.config.model_name
+        part = self._provider_of(model)
+        problem = _unbuilt_problem(part, model)
+        if problem is None:
+            return part, model
+        fallback = next((r for r in self.catalog.records("llm") if r.name == OFFLINE), None)
+        if "model_name" in self.config.model_fields_set or fallback is None:
+            raise UsageError(f"the model {model} cannot be used: {problem}", hint=NO_KEY_HINT)
+        self._note(
+            "info",
+            f"model offline, since no key for {model} is set: it mends Python by searching for small "
+            "edits, writes no new features; --model NAME takes another",
+        )
+        return self._provider_of(OFFLINE), OFFLINE
+
+    def tools(self, goal: Part[GoalBase]) -> list[Part[Tool]]:
+        """The tools that the configuration names, else the goal's default set."""
+        wanted = self.config.tools
+        known = {record.name for record in self.catalog.records("tool")}
+        names = list(goal.cls.default_tools) if wanted is None else wanted
+        missing = [name for name in names if name not in known]
+        if wanted is None and missing:
+            listed = ", ".join(missing)
+            self._note("warning", f"not installed, so the model goes without: {listed}")
+            names = [name for name in names if name in known]
+        return [self.part("tool", name, Tool) for name in dict.fromkeys([*names, ALWAYS_THERE])]
+
+    def sandboxes(self) -> list[Part[Sandbox]]:
+        """The named sandbox, or all that `auto` may try, the strictest first."""
+        if self.config.sandbox != AUTO_SANDBOX:
+            return [self.part("sandbox", self.config.sandbox, Sandbox)]
+        installed = {record.name for record in self.catalog.records("sandbox")}
+        names = [n for n in (_STRICT_SANDBOX, _LOCAL_SANDBOX) if n in installed]
+        return [self.part("sandbox", name, Sandbox) for name in names]
+
+    def memory(self) -> Part[MemoryStore] | None:
+        """The memory store; none where the default one is not installed."""
+        name = self.config.memory
+        if name == NO_MEMORY:
+            return None
+        installed = {record.name for record in self.catalog.records("memory")}
+        if "memory" not in self.config.model_fields_set and name not in installed:
+            return None
+        return self.part("memory", name, MemoryStore)
+
+    def _provider_of(self, model: str) -> Part[LLMProvider]:
+        return self._loaded(self.catalog.provider_for(model), LLMProvider, None)
+
+    def _goal_part(self, record: PluginRecord, found: Mapping[str, Any]) -> Part[GoalBase]:
+        return self._loaded(record, GoalBase, {**found, **self.config.options})
+
+    def _loaded(
+        self, record: PluginRecord, base: type[T], options: Mapping[str, Any] | None
+    ) -> Part[T]:
+        cls = cast("type[T]", self.catalog.load(record))
+        given = self.config.plugins.get(record.name, {}) if options is None else options
+        return Part(record, cls, _options(record, cls, given))
+
+    def _note(self, level: Literal["info", "warning"], message: str) -> None:
+        self.notices.append(Notice(level, message))
+
+
+def _options(record: PluginRecord, cls: type[Any], given: Mapping[str, Any]) -> BaseModel:
+    model = cast("type[BaseModel]", cls.Options)
+    for name in given:
+        if name not in model.model_fields:
+            raise unknown_option(name, record.kind, record.name, list(model.model_fields))
+    try:
+        return model.model_validate(given)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        name = ".".join(str(part) for part in first["loc"]) or "its options"
+        got = "" if first["type"] == "missing" else f", got {first['input']!r}"
+        raise UsageError(
+            f"{name} of the {record.kind} {record.name}: {first['msg'].lower()}{got}",
+            hint=f"`retrai plugins show {record.name}` lists its options",
+        ) from error
+
+
+def _unbuilt_problem(part: Part[LLMProvider], model: str) -> str | None:
+    """What the provider says of the model, before there is a run to build it for."""
+    return part.cls(part.options, cast("Any", None)).ready(model)
+
+
+def _no_goal(catalog: Catalog, project: Path) -> UsageError:
+    names = ", ".join(record.name for record in catalog.records("goal"))
+    if not names:
+        return UsageError("no goal is installed", hint="`pip install retrai-goals-python`")
+    brings = " ".join(catalog.installable_for(project))
+    hint = f"`pip install {brings}` brings goals for what lies there"
+    if not brings:
+        hint = f"name one: `retrai run GOAL`; installed: {names}"
+    return UsageError(f"no installed goal fits {project}", hint=hint)

@@ -1,0 +1,41 @@
+"""The tool gates together: one deny refuses, else one ask asks, else the call is allowed."""
+
+from __future__ import annotations
+
+import asyncio
+
+from .contracts.context import RunContext
+from .contracts.hooks import GateDecision, ToolCall
+from .plugins.hooks import HookCaller
+
+ALLOW = GateDecision("allow")
+
+
+class ToolGates:
+    """Asks every gate plugin about a call. A gate that raises or answers nonsense denies.
+
+    Args:
+        hooks: the run's hook plugins.
+        context: the run.
+    """
+
+    def __init__(self, hooks: HookCaller, context: RunContext) -> None:
+        self._hooks = hooks
+        self._context = context
+
+    async def decide(self, call: ToolCall) -> GateDecision:
+        """What all gates together say of the call."""
+        asked: GateDecision | None = None
+        for record in self._hooks.implementers("before_tool"):
+            answer = await asyncio.to_thread(
+                self._hooks.call_one, record, "before_tool", call=call, context=self._context
+            )
+            if answer is None:
+                continue
+            if not isinstance(answer, GateDecision):
+                return GateDecision("deny", f"the tool gate {record.full_name} failed: {answer!r}")
+            if answer.verdict == "deny":
+                return answer
+            if answer.verdict == "ask" and asked is None:
+                asked = answer
+        return asked or ALLOW

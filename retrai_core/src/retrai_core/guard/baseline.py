@@ -1,0 +1,75 @@
+"""The baseline: what stood before the first turn, kept outside the workspace."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from pydantic import BaseModel, Field
+
+from ..contracts.goal import CaseOutcome, CheckReport, GoalResult
+from .files import copy_file, fingerprint, project_files
+from .globs import Globs
+
+
+class Baseline(BaseModel):
+    """Protected files by hash, the steering files that were there, and the first check's answer."""
+
+    protected: dict[str, str] = Field(default_factory=dict)
+    """SHA-256 of each protected file's content and mode, by relative path."""
+    steering: list[str] = Field(default_factory=list)
+    """Files that steer the runner and were there before the run."""
+    volatile: list[str] = Field(default_factory=list)
+    """Protected files that the check itself writes: restored, but never counted as tampering."""
+    achieved: bool = False
+    reason: str = ""
+    details: str = ""
+    cases: dict[str, CaseOutcome] = Field(default_factory=dict)
+    command: list[str] = Field(default_factory=list)
+    interpreter: str = ""
+    complete: bool = False
+
+    def take_result(self, result: GoalResult) -> None:
+        """Keep the first check's answer."""
+        self.achieved, self.reason, self.details = result.achieved, result.reason, result.details
+        if result.report is not None:
+            self.cases = dict(result.report.cases)
+            self.command = list(result.report.command)
+            self.interpreter = result.report.interpreter
+            self.complete = result.report.complete
+
+    def result(self) -> GoalResult:
+        """The first check's answer again."""
+        report = CheckReport(self.cases, self.command, self.interpreter, self.complete)
+        return GoalResult(self.achieved, self.reason, self.details, report)
+
+    def save(self, folder: Path) -> None:
+        """Write it to `baseline.json` in `folder`."""
+        temporary = folder / "baseline.json.new"
+        temporary.write_text(self.model_dump_json(), encoding="utf-8")
+        temporary.replace(folder / "baseline.json")
+
+    @classmethod
+    def load(cls, folder: Path) -> Baseline | None:
+        """Read it back; None when this run has none yet."""
+        path = folder / "baseline.json"
+        return cls.model_validate_json(path.read_text(encoding="utf-8")) if path.exists() else None
+
+
+def copy_protected(project: Path, protected: Globs, steering: Globs, folder: Path) -> Baseline:
+    """Hash and copy every protected file, and note the steering files that are there."""
+    baseline = Baseline()
+    for path in project_files(project):
+        if steering.match(path):
+            baseline.steering.append(path)
+        if protected.match(path):
+            baseline.protected[path] = fingerprint(project / path)
+            copy_file(project / path, folder / "files" / path)
+    return baseline
+
+
+def differing(project: Path, baseline: Baseline) -> Iterable[str]:
+    """Protected paths whose file is not the baseline's any more, sorted."""
+    for path, expected in sorted(baseline.protected.items()):
+        if fingerprint(project / path) != expected:
+            yield path

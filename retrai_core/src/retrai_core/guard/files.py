@@ -1,0 +1,69 @@
+"""The files that the guard looks at, and how it copies, compares and removes them."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+CACHES = frozenset(
+    {"__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis", ".retrai"}
+)
+_NOT_THE_PROJECTS = CACHES | {".git", ".hg", ".svn", "node_modules", ".tox", ".nox"}
+
+
+def project_files(project: Path) -> Iterator[str]:
+    """Relative paths of the project's own files and symlinks, sorted.
+
+    Ignored files are among them (a suite may be steered by one); caches, version control, virtual
+    environments and node_modules are not: what they hold is the environment's, not the project's.
+    """
+    pending = [project]
+    while pending:
+        folder = pending.pop()
+        try:
+            entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+        except OSError:
+            continue  # not readable by us, and so not by the runner
+        for entry in entries:
+            if not entry.is_dir(follow_symlinks=False):
+                yield Path(entry.path).relative_to(project).as_posix()
+            elif entry.name not in _NOT_THE_PROJECTS and not is_virtual_environment(entry.path):
+                pending.append(Path(entry.path))
+
+
+def is_virtual_environment(folder: str | Path) -> bool:
+    """Whether the folder is a Python environment."""
+    return (Path(folder) / "pyvenv.cfg").is_file()
+
+
+def fingerprint(path: Path) -> str:
+    """SHA-256 of a file's kind, execute bit and content (a symlink's target); empty when missing."""
+    digest = hashlib.sha256()
+    try:
+        if path.is_symlink():
+            digest.update(b"link:" + os.fsencode(path.readlink()))
+        elif path.is_file():
+            mode = b"x" if path.stat().st_mode & 0o100 else b"-"
+            digest.update(b"file:" + mode + b":" + path.read_bytes())
+        else:
+            return ""
+    except OSError:
+        return ""
+    return digest.hexdigest()
+
+
+def copy_file(source: Path, target: Path) -> None:
+    """Copy a file with its mode, or a symlink as a symlink; missing folders are made."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy2(source, target, follow_symlinks=False)
+
+
+def remove(path: Path) -> None:
+    """Remove whatever is at `path`, a folder with all that is in it."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)

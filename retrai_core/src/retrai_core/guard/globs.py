@@ -1,0 +1,25 @@
+"""Globs in gitignore syntax, as goals and users write them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pathspec import GitIgnoreSpec
+
+
+class Globs:
+    """A set of gitignore-style globs that relative paths are matched against.
+
+    Example:
+        >>> Globs(["tests/**", "conftest.py"]).match("pkg/conftest.py")
+        True
+        >>> Globs([]).match("anything")
+        False
+    """
+
+    def __init__(self, patterns: Iterable[str]) -> None:
+        self._spec = GitIgnoreSpec.from_lines(patterns)
+
+    def match(self, path: str) -> bool:
+        """Whether the relative path is one of those meant."""
+        return bool(self._spec.match_file(path))

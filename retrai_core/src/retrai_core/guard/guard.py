@@ -1,0 +1,142 @@
+"""The guard of one run: baseline, refusals, restoring, verdicts, the final check."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..contracts.context import RunContext
+from ..contracts.goal import GoalResult
+from .baseline import Baseline, copy_protected, differing
+from .clean_copy import make_clean_copy
+from .files import copy_file, fingerprint, project_files, remove
+from .globs import Globs
+from .verdict import judge
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A change that was refused or undone: the path, and why in plain words."""
+
+    path: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.reason}"
+
+
+class Guard:
+    """Keeps the check honest.
+
+    Args:
+        context: the run; its goal says what is protected and what steers the runner.
+        allow_edit: globs of protected files that the user wants changed.
+
+    Attributes:
+        refusals: everything refused or undone in this process, in order.
+        baseline: what stood before the first turn; loaded again when a run is resumed.
+    """
+
+    def __init__(self, context: RunContext, allow_edit: list[str]) -> None:
+        self.context = context
+        self.refusals: list[Refusal] = []
+        self._folder = context.run_dir / "baseline"
+        self._allowed = Globs(allow_edit)
+        self._protected = Globs([*context.goal.protected(context.project), "/.retrai.yml"])
+        self._steering = Globs(context.goal.steering(context.project))
+        self.baseline = Baseline.load(self._folder) or Baseline()
+
+    @property
+    def has_baseline(self) -> bool:
+        """Whether the baseline was taken, in this process or in the one that it resumes."""
+        return (self._folder / "baseline.json").exists()
+
+    async def take_baseline(self) -> GoalResult:
+        """Copy the protected files, run the first check, and keep both."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        self.baseline = await asyncio.to_thread(
+            copy_protected, self.context.project, self._protected, self._steering, self._folder
+        )
+        result = await self.context.goal.check({}, self.context.project)
+        self.baseline.take_result(result)
+        written = await asyncio.to_thread(self._differing)
+        # The suite itself writes these; changing them is not the agent's doing.
+        self.baseline.volatile = written
+        await asyncio.to_thread(self._restore_files, written)
+        await asyncio.to_thread(self.baseline.save, self._folder)
+        return result
+
+    def refuse_write(self, path: str) -> str | None:
+        """Why `path` may not be written, or None; the workspace asks before every write."""
+        if self._allowed.match(path):
+            return None
+        if path in self.baseline.protected:
+            return f"{path} belongs to the check of this goal and may not be changed"
+        if self._steering.match(path) and path not in self.baseline.steering:
+            return f"{path} would steer the check of this goal; mend the sources instead"
+        return None
+
+    def note_refusal(self, path: str, reason: str) -> None:
+        """A write was refused; told to the model by the tool, counted here."""
+        self.refusals.append(Refusal(path, reason))
+        self.context.publish("log", level="warning", message=f"refused: {reason}")
+
+    async def restore(self) -> list[Refusal]:
+        """Put protected files back and set new steering files aside; what was undone."""
+        undone = await asyncio.to_thread(self._restore)
+        for refusal in undone:
+            self.context.publish("log", level="warning", message=f"undone: {refusal}")
+        self.refusals.extend(undone)
+        return undone
+
+    async def check(self, state: Mapping[str, Any]) -> GoalResult:
+        """The goal's check on the project as it stands, held against the baseline."""
+        return judge(self.baseline, await self.context.goal.check(state, self.context.project))
+
+    async def final_check(self, state: Mapping[str, Any]) -> GoalResult:
+        """One more check, on a clean copy with the protected files of the baseline."""
+        with tempfile.TemporaryDirectory(prefix="retrai-final-") as folder:
+            # The project's own name is kept: a suite may look at it.
+            copy = Path(folder).resolve() / self.context.project.name
+            await asyncio.to_thread(make_clean_copy, self.context.project, copy)
+            return judge(self.baseline, await self.context.goal.check(state, copy))
+
+    def _differing(self) -> list[str]:
+        return list(differing(self.context.project, self.baseline))
+
+    def _restore(self) -> list[Refusal]:
+        changed = [path for path in self._differing() if not self._allowed.match(path)]
+        self._restore_files(changed)
+        volatile = set(self.baseline.volatile)
+        undone = [
+            Refusal(path, "changed, but it belongs to the check; it was put back")
+            for path in changed
+            if path not in volatile
+        ]
+        return undone + self._set_aside()
+
+    def _restore_files(self, paths: list[str]) -> None:
+        for path in paths:
+            target = self.context.project / path
+            for parent in reversed(target.relative_to(self.context.project).parents):
+                folder = self.context.project / parent
+                if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
+                    remove(folder)
+            remove(target)
+            copy_file(self._folder / "files" / path, target)
+
+    def _set_aside(self) -> list[Refusal]:
+        there = set(self.baseline.steering)
+        found: list[Refusal] = []
+        for path in list(project_files(self.context.project)):
+            if path in there or self._allowed.match(path) or not self._steering.match(path):
+                continue
+            source = self.context.project / path
+            copy_file(source, self._folder / "set_aside" / fingerprint(source)[:12] / path)
+            remove(source)
+            found.append(Refusal(path, "new, and would steer the check; it was set aside"))
+        return found

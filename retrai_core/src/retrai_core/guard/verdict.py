@@ -1,0 +1,69 @@
+"""The verdict: a goal's answer, held against the baseline case by case."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ..contracts.goal import CaseOutcome, CheckReport, GoalResult
+from .baseline import Baseline
+
+_SHOWN = 10
+_DODGED: frozenset[CaseOutcome] = frozenset({"skipped", "xfailed"})
+
+
+def judge(baseline: Baseline, result: GoalResult) -> GoalResult:
+    """The goal's answer, or a refusal that says which baseline case did not count.
+
+    `achieved` stands only when the runner ended well, every case of the baseline is still there and
+    passed, and none of them is now skipped or expected to fail.
+    """
+    if not result.achieved:
+        return result
+    if result.report is None:
+        return result if not baseline.cases else _refuse(result, "the check left no report")
+    if not result.report.complete:
+        return _refuse(result, "the runner did not end well, so its report does not count")
+    problems = [*_missing(baseline, result.report), *_dodged(baseline, result.report)]
+    if not problems:
+        return result
+    listed = "\n".join(f"- {problem}" for problem in problems[:_SHOWN])
+    more = f"\n- and {len(problems) - _SHOWN} more" if len(problems) > _SHOWN else ""
+    reason = f"{len(problems)} of the cases that stood at the start no longer count"
+    return replace(_refuse(result, reason), details=f"{reason}:\n{listed}{more}")
+
+
+def function_of(case: str) -> str:
+    """A case's id without its parameters, which may come from the source."""
+    return case.split("[", 1)[0]
+
+
+def _refuse(result: GoalResult, reason: str) -> GoalResult:
+    return replace(result, achieved=False, reason=reason, details=reason)
+
+
+def _missing(baseline: Baseline, report: CheckReport) -> list[str]:
+    there = {function_of(case) for case in report.cases}
+    missing: dict[str, None] = {}
+    for case in baseline.cases:
+        function = function_of(case)
+        if function in there or _stands_for_more(function, there):
+            continue
+        missing[f"{function} is gone"] = None
+    collected = sum(1 for outcome in baseline.cases.values() if outcome != "error")
+    if not missing and len(report.cases) < collected:
+        return [f"{len(report.cases)} cases were collected, {collected} at the start"]
+    return list(missing)
+
+
+def _stands_for_more(case: str, there: set[str]) -> bool:
+    """A file that could not be read is one failed case; mended, its cases bear its name in front."""
+    return any(name.startswith((f"{case}::", f"{case}/")) for name in there)
+
+
+def _dodged(baseline: Baseline, report: CheckReport) -> list[str]:
+    found: list[str] = []
+    for case, outcome in report.cases.items():
+        before = baseline.cases.get(case)
+        if outcome in _DODGED and before is not None and before not in _DODGED:
+            found.append(f"{case} is now {outcome}; it was {before}")
+    return found

@@ -1,0 +1,71 @@
+"""The evaluate node: asks the guard, tells the model, counts the iteration."""
+
+from __future__ import annotations
+
+import asyncio
+
+from langchain_core.messages import HumanMessage
+from langchain_core.runnables import RunnableConfig
+
+from . import prompt
+from .parts import LoopParts, parts_of
+from .state import FAILED_STRATEGIES_KEPT, AgentState, StateUpdate, Stop
+from .verifier import Evaluation
+
+
+async def evaluate(state: AgentState, config: RunnableConfig) -> StateUpdate:
+    """Check the goal and say what the check found."""
+    parts = parts_of(config)
+    context = parts.context
+    context.publish("step_start", step="evaluate")
+    refused_before = len(parts.guard.refusals)
+    refused_by_tools = refused_before - parts.refusals_counted
+    evaluation = await parts.verifier.evaluate(state)
+    refused = state["refused"] + refused_by_tools + bool(evaluation.undone)
+    parts.refusals_counted = len(parts.guard.refusals)
+    iteration = state["iteration"] + 1
+    context.iteration = iteration
+    update: StateUpdate = {
+        "iteration": iteration,
+        "goal_achieved": evaluation.result.achieved,
+        "goal_reason": evaluation.result.reason,
+        "refused": refused,
+        "attempts": [],
+    }
+    if evaluation.result.achieved:
+        update["consecutive_failures"] = 0
+    else:
+        update |= _not_yet(parts, state, evaluation, iteration, refused)
+    if not evaluation.remembered:
+        await asyncio.to_thread(parts.snapshots.take, iteration)
+    context.publish(
+        "iteration_complete",
+        total_tokens=state["total_tokens"],
+        cost_usd=state["estimated_cost_usd"],
+    )
+    return update
+
+
+def _not_yet(
+    parts: LoopParts, state: AgentState, evaluation: Evaluation, iteration: int, refused: int
+) -> StateUpdate:
+    result, limit = evaluation.result, state["max_iterations"]
+    notes = [f"Undone: {refusal}" for refusal in evaluation.undone]
+    if evaluation.remembered and not notes:
+        text = prompt.unchanged_status(iteration, limit, result)
+    else:
+        text = prompt.status(iteration, limit, result, notes)
+    update: StateUpdate = {
+        "messages": [HumanMessage(text)],
+        "consecutive_failures": state["consecutive_failures"] + 1,
+    }
+    attempts = state["attempts"]
+    if attempts and not evaluation.remembered:
+        # A turn that only read is no attempt; only what changed something can have failed.
+        tried = f"{'; '.join(attempts)[:300]} -> {result.reason}"
+        kept = [*state["failed_strategies"], tried]
+        update["failed_strategies"] = kept[-FAILED_STRATEGIES_KEPT:]
+    if refused >= parts.max_tampering:
+        reason = f"the check's own files were changed {refused} times"
+        update["stop"] = Stop(outcome="tampered", reason=reason)
+    return update

@@ -1,0 +1,61 @@
+"""What the loop's nodes work with; travels in the graph's configuration, never in the state."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+
+from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.runnables import Runnable, RunnableConfig
+
+from ..contracts.context import RunContext
+from ..contracts.hooks import GateDecision, ToolCall
+from ..guard.guard import Guard
+from ..runs.journal import ToolJournal
+from ..runs.snapshots import Snapshots
+
+if TYPE_CHECKING:
+    from .verifier import Verifier
+
+Gate = Callable[[ToolCall], Awaitable[GateDecision]]
+"""Decides on a call: what all tool gates together say."""
+
+Ask = Callable[[str, str], Awaitable[str]]
+"""Asks a person: a question and its reason; gives the answer."""
+
+
+@dataclass
+class LoopParts:
+    """The parts of one run.
+
+    Attributes:
+        context: the run, with its tools and its model.
+        guard: decides what counts.
+        journal: remembers tool calls.
+        snapshots: remembers trees.
+        model: the chat model with the run's tools bound to it.
+        prompt: the system prompt, made once.
+        max_tampering: how many refused changes end the run.
+        gate: asked before every call.
+        ask: asks a person; None where nobody can answer.
+        refusals_counted: how many of the guard's refusals the state's `refused` already holds.
+        verifier: remembers verdicts by the tree they were given on.
+    """
+
+    context: RunContext
+    guard: Guard
+    journal: ToolJournal
+    snapshots: Snapshots
+    verifier: Verifier
+    model: Runnable[list[BaseMessage], AIMessage]
+    prompt: str
+    max_tampering: int = 3
+    gate: Gate | None = None
+    ask: Ask | None = None
+    refusals_counted: int = 0
+
+
+def parts_of(config: RunnableConfig) -> LoopParts:
+    """The parts that the run manager put into the graph's configuration."""
+    return cast("LoopParts", config.get("configurable", {})["parts"])

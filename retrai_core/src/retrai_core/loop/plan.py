@@ -1,0 +1,132 @@
+"""The plan node: one model call."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, cast
+
+from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMessage, SystemMessage
+from langchain_core.runnables import RunnableConfig
+
+from ..errors import ModelError
+from . import prompt
+from .parts import LoopParts, parts_of
+from .state import AgentState, PendingCall, StateUpdate, Stop
+from .window import window
+
+MAX_MODEL_FAILURES = 3
+"""Model calls that fail in a row before the run ends as `error`; each has had its own retries."""
+
+MAX_IDLE_TURNS = 3
+"""Turns in a row without a tool call before the run ends: the model has nothing more to do."""
+
+
+async def plan(state: AgentState, config: RunnableConfig) -> StateUpdate:
+    """Ask the model what to do next."""
+    parts = parts_of(config)
+    parts.context.iteration = state["iteration"]
+    parts.context.publish("step_start", step="plan")
+    started = time.monotonic()
+    try:
+        answer = await parts.model.ainvoke(_messages(parts, state))
+    except Exception as error:  # whatever a provider raises must not end the run unexplained
+        return _failed_call(parts, state, error)
+    return _answered(parts, state, answer, time.monotonic() - started)
+
+
+def _messages(parts: LoopParts, state: AgentState) -> list[BaseMessage]:
+    shown: list[BaseMessage] = [SystemMessage(parts.prompt), *window(state["messages"])]
+    strategies = state["failed_strategies"]
+    last = shown[-1]
+    if strategies and isinstance(last, HumanMessage):
+        # With the last message and not in the system prompt, whose beginning a provider can cache.
+        shown[-1] = HumanMessage(f"{last.text}\n\n{prompt.tried(strategies)}", id=last.id)
+    return shown
+
+
+def _failed_call(parts: LoopParts, state: AgentState, error: Exception) -> StateUpdate:
+    message = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+    parts.context.publish("error", message=message, where="model")
+    failures = state["model_failures"] + 1
+    update: StateUpdate = {"pending_tool_calls": [], "model_failures": failures}
+    fatal = isinstance(error, ModelError) and error.fatal
+    if fatal or failures >= MAX_MODEL_FAILURES:
+        times = "" if fatal else f" {failures} times in a row"
+        update["stop"] = Stop(outcome="error", reason=f"the model call failed{times}: {message}")
+    else:
+        update["messages"] = [HumanMessage(f"Your last answer was lost: {message}. Go on.")]
+    return update
+
+
+def _answered(
+    parts: LoopParts, state: AgentState, answer: AIMessage, duration_s: float
+) -> StateUpdate:
+    pending = _pending(answer)
+    if answer.invalid_tool_calls:
+        answer = _with_every_call_valid(answer, pending)
+    usage = cast("dict[str, Any]", answer.usage_metadata or {})
+    cost = parts.context.provider.cost_usd(state["model_name"], usage) if usage else 0.0
+    parts.context.publish(
+        "llm_usage",
+        model=state["model_name"],
+        text=answer.text,
+        tool_calls=[{"id": c["id"], "name": c["name"], "args": c["args"]} for c in pending],
+        input_tokens=usage.get("input_tokens", 0),
+        output_tokens=usage.get("output_tokens", 0),
+        total_tokens=usage.get("total_tokens", 0),
+        cost_usd=cost,
+        duration_s=round(duration_s, 3),
+    )
+    known = state["estimated_cost_usd"]
+    idle = 0 if pending else state["idle_turns"] + 1
+    update: StateUpdate = {
+        "messages": _kept(answer, pending),
+        "pending_tool_calls": pending,
+        "model_failures": 0,
+        "idle_turns": idle,
+        "input_tokens": state["input_tokens"] + usage.get("input_tokens", 0),
+        "output_tokens": state["output_tokens"] + usage.get("output_tokens", 0),
+        "total_tokens": state["total_tokens"] + usage.get("total_tokens", 0),
+        # One call of unknown price makes the sum unknown.
+        "estimated_cost_usd": None if known is None or cost is None else known + cost,
+    }
+    if idle >= MAX_IDLE_TURNS:
+        said = " ".join(answer.text.split())[:300] or "nothing"
+        reason = f"the model called no tool in {idle} turns; it last said: {said}"
+        update["stop"] = Stop(outcome="failed", reason=reason)
+    return update
+
+
+def _pending(answer: AIMessage) -> list[PendingCall]:
+    pending = [
+        PendingCall(
+            id=call["id"] or f"call-{index}", name=call["name"], args=call["args"], problem=""
+        )
+        for index, call in enumerate(answer.tool_calls)
+    ]
+    for index, bad in enumerate(answer.invalid_tool_calls):
+        problem = f"the arguments are not valid JSON: {str(bad.get('args'))[:500]}"
+        name, call_id = bad.get("name") or "unknown", bad.get("id") or f"bad-{index}"
+        pending.append(PendingCall(id=call_id, name=name, args={}, problem=problem))
+    return pending
+
+
+def _with_every_call_valid(answer: AIMessage, pending: list[PendingCall]) -> AIMessage:
+    """The answer with malformed calls as calls without arguments, so that results can follow them."""
+    calls = [{"type": "tool_call", **_call(call)} for call in pending]
+    return answer.model_copy(
+        update={"tool_calls": calls, "invalid_tool_calls": [], "additional_kwargs": {}}
+    )
+
+
+def _call(call: PendingCall) -> dict[str, Any]:
+    return {"id": call["id"], "name": call["name"], "args": call["args"]}
+
+
+def _kept(answer: AIMessage, pending: list[PendingCall]) -> list[AnyMessage]:
+    if pending:
+        return [answer]
+    if answer.text.strip():
+        return [answer, HumanMessage(prompt.NO_CALL)]
+    # An empty assistant message is refused by some providers.
+    return [HumanMessage(prompt.EMPTY)]

@@ -1,0 +1,32 @@
+"""Where the loop goes next."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from .state import AgentState
+
+# "__end__" is `langgraph.graph.END`, whose type is not the literal that the annotations need.
+
+_FINAL = frozenset({"error", "tampered"})
+"""Outcomes that no person's word can turn: there is nothing to go on with."""
+
+
+def after_plan(state: AgentState) -> Literal["act", "evaluate"]:
+    """Pending calls are run first; without any the goal is checked at once."""
+    return "act" if state["pending_tool_calls"] else "evaluate"
+
+
+def after_evaluate(state: AgentState) -> Literal["plan", "human_check", "__end__"]:
+    """Done, out of iterations, or stopped: the end. Else a person where asked for, else on."""
+    stop = state["stop"]
+    if state["goal_achieved"] or state["iteration"] >= state["max_iterations"]:
+        return "__end__"
+    if stop is not None and (stop["outcome"] in _FINAL or not state["hitl_enabled"]):
+        return "__end__"
+    return "human_check" if state["hitl_enabled"] else "plan"
+
+
+def after_human_check(state: AgentState) -> Literal["plan", "__end__"]:
+    """On when approved, else the end."""
+    return "plan" if state["approved"] else "__end__"

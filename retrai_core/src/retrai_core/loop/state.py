@@ -1,0 +1,98 @@
+"""The state that travels round the loop and into the checkpoints."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal, TypedDict, cast
+
+from langchain_core.messages import AnyMessage
+from langgraph.channels import DeltaChannel
+
+SNAPSHOT_EVERY = 5000
+"""Updates between two full copies of the message list in the checkpoints; a copy costs the whole
+list, so rare copies keep the file linear, and a resume reads at most this many updates back."""
+
+FAILED_STRATEGIES_KEPT = 5
+
+
+class PendingCall(TypedDict):
+    """A tool call that the model asked for. `problem` says why it cannot be run at all."""
+
+    id: str
+    name: str
+    args: dict[str, Any]
+    problem: str
+
+
+class ResultNote(TypedDict):
+    """That a call ended; its text is a message, and stands in the journal by the same id."""
+
+    id: str
+    name: str
+    ok: bool
+
+
+class Stop(TypedDict):
+    """Why the run ends before its iterations are used up."""
+
+    outcome: Literal["failed", "tampered", "error", "aborted", "flaky", "stuck", "budget"]
+    reason: str
+
+
+def append_messages(
+    existing: list[AnyMessage], writes: Sequence[AnyMessage | list[AnyMessage]]
+) -> list[AnyMessage]:
+    """Add messages; one with a known id takes the old one's place.
+
+    Writing several batches at once gives the same list as writing them one after the other, which
+    the delta channel relies on.
+    """
+    merged = list(existing)
+    place = {message.id: index for index, message in enumerate(merged)}
+    for write in writes:
+        batch = write if isinstance(write, list) else [write]
+        for message in batch:
+            if message.id is None:
+                message.id = uuid.uuid4().hex
+            if message.id in place:
+                merged[place[message.id]] = message
+            else:
+                place[message.id] = len(merged)
+                merged.append(message)
+    return merged
+
+
+_messages: Any = cast("Any", DeltaChannel)(append_messages, list, snapshot_frequency=SNAPSHOT_EVERY)
+
+
+class AgentState(TypedDict):
+    """What one run of the loop knows; everything in it survives a kill."""
+
+    messages: Annotated[list[AnyMessage], _messages]
+    pending_tool_calls: list[PendingCall]
+    tool_results: list[ResultNote]
+    goal_achieved: bool
+    goal_reason: str
+    iteration: int
+    max_iterations: int
+    hitl_enabled: bool
+    model_name: str
+    cwd: str
+    run_id: str
+    total_tokens: int
+    input_tokens: int
+    output_tokens: int
+    estimated_cost_usd: float | None
+    failed_strategies: list[str]
+    consecutive_failures: int
+    refused: int
+    attempts: list[str]
+    model_failures: int
+    idle_turns: int
+    approved: bool
+    stop: Stop | None
+
+
+StateUpdate = dict[str, Any]
+"""What a node gives back: some of `AgentState`'s keys with their new values."""

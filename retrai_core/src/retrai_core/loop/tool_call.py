@@ -1,0 +1,177 @@
+"""One tool call: journalled, gated, run, cut to its limit, and told to everyone."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import dataclass
+
+from pydantic import ValidationError
+
+from ..contracts.hooks import ToolCall
+from ..contracts.tool import Tool, ToolArgs, ToolResult
+from ..errors import RetraiError
+from ..runs.journal import JournalledResult
+from ..settings import nearest
+from .parts import LoopParts
+from .state import PendingCall
+
+CUT_OFF = (
+    "retrai was stopped while this call ran: it may or may not have had its effect, and it was not "
+    "run again. Look at the project before you repeat it."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A call that has ended, as the model will read it."""
+
+    id: str
+    name: str
+    summary: str
+    ok: bool
+    content: str
+
+
+class ToolCaller:
+    """Runs the calls of one turn.
+
+    Args:
+        parts: the run's parts.
+        iteration: the turn; it makes the journal's keys unique when a model uses an id twice.
+    """
+
+    def __init__(self, parts: LoopParts, iteration: int) -> None:
+        self._parts = parts
+        self._iteration = iteration
+
+    async def call(self, index: int, call: PendingCall) -> Finished:
+        """Run one call, unless the journal knows that it ran; never raises for what the tool does."""
+        journal = self._parts.journal
+        key = f"{self._iteration}/{index}/{call['id']}"
+        tool = self._parts.context.tools.get(call["name"])
+        args = _validate(tool, call)
+        summary = _summary(tool, args)
+        known = journal.finished(key)
+        if known is not None:
+            return self._tell(call, summary, known, replayed=True)
+        publish = self._parts.context.publish
+        publish("tool_call", id=call["id"], name=call["name"], args=call["args"], summary=summary)
+        started = time.monotonic()
+        if journal.cut_off(key):
+            result = ToolResult(CUT_OFF, ok=False)
+        else:
+            journal.begin(key, call["name"])
+            result = await self._run(tool, args, call)
+        limit = tool.max_chars if tool is not None else 8000
+        content, cut = cut_middle(result.content, limit)
+        done = JournalledResult(result.ok, content, round(time.monotonic() - started, 3))
+        journal.end(key, done)
+        return self._tell(call, summary, done, cut=cut)
+
+    def _tell(
+        self,
+        call: PendingCall,
+        summary: str,
+        done: JournalledResult,
+        *,
+        cut: int = 0,
+        replayed: bool = False,
+    ) -> Finished:
+        self._parts.context.publish(
+            "tool_result",
+            id=call["id"],
+            name=call["name"],
+            ok=done.ok,
+            content=done.content,
+            duration_s=done.duration_s,
+            cut_chars=cut,
+            replayed=replayed,
+        )
+        return Finished(call["id"], call["name"], summary, done.ok, done.content)
+
+    async def _run(
+        self, tool: Tool | None, args: ToolArgs | ToolResult, call: PendingCall
+    ) -> ToolResult:
+        if tool is None:
+            return self._unknown(call["name"])
+        if isinstance(args, ToolResult):
+            return args
+        refusal = await self._refusal(tool, call)
+        if refusal is not None:
+            return refusal
+        try:
+            async with asyncio.timeout(tool.options.limit_s):
+                return await tool.run(args, self._parts.context)
+        except RetraiError as error:
+            return ToolResult(str(error), ok=False)
+        except TimeoutError:
+            message = f"{tool.name} was ended after {tool.options.limit_s:g} s"
+            return ToolResult(message, ok=False)
+        except Exception as error:  # a broken tool is a result for the model, never a crash
+            return ToolResult(f"{tool.name} failed: {type(error).__name__}: {error}", ok=False)
+
+    async def _refusal(self, tool: Tool, call: PendingCall) -> ToolResult | None:
+        if self._parts.gate is None:
+            return None
+        asked = ToolCall(call["id"], call["name"], call["args"], tool.needs)
+        decision = await self._parts.gate(asked)
+        if decision.verdict == "allow":
+            return None
+        if decision.verdict == "ask":
+            return await self._ask(call, decision.reason)
+        return ToolResult(f"refused: {decision.reason or 'not permitted'}", ok=False)
+
+    async def _ask(self, call: PendingCall, reason: str) -> ToolResult | None:
+        if self._parts.ask is None:
+            message = f"refused: {reason or 'this needs a person'}, and nobody can be asked here"
+            return ToolResult(message, ok=False)
+        answer = await self._parts.ask(f"Allow {call['name']} {call['args']}?", reason)
+        return None if is_approval(answer) else ToolResult("refused by the user", ok=False)
+
+    def _unknown(self, name: str) -> ToolResult:
+        known = sorted(self._parts.context.tools)
+        listed = ", ".join(known)
+        return ToolResult(f"no tool {name!r}{nearest(name, known)}; the tools: {listed}", ok=False)
+
+
+def is_approval(answer: object) -> bool:
+    """Whether a person's answer means to go on: `True`, `approve`, `yes`, `continue`."""
+    if isinstance(answer, str):
+        return answer.strip().lower() in {"true", "approve", "yes", "y", "continue"}
+    return answer is True
+
+
+def cut_middle(text: str, limit: int) -> tuple[str, int]:
+    """The text's beginning and end, at most `limit` characters of it, and how many were cut."""
+    if len(text) <= limit:
+        return text, 0
+    head = limit * 2 // 3
+    tail = limit - head
+    cut = len(text) - limit
+    note = f"\n[... {cut} of {len(text)} characters cut here ...]\n"
+    return text[:head] + note + text[len(text) - tail :], cut
+
+
+def _validate(tool: Tool | None, call: PendingCall) -> ToolArgs | ToolResult:
+    """The call's arguments, or the result that says what is wrong with them."""
+    if call["problem"]:
+        return ToolResult(call["problem"], ok=False)
+    if tool is None:
+        return ToolArgs()
+    try:
+        return tool.Args.model_validate(call["args"])
+    except ValidationError as error:
+        lines = [
+            f"- {'.'.join(map(str, problem['loc'])) or 'arguments'}: {problem['msg']}"
+            for problem in error.errors(include_url=False)
+        ]
+        wanted = ", ".join(tool.Args.model_fields)
+        message = "\n".join([f"{tool.name} was called wrongly (arguments: {wanted}):", *lines])
+        return ToolResult(message, ok=False)
+
+
+def _summary(tool: Tool | None, args: ToolArgs | ToolResult) -> str:
+    if tool is None or isinstance(args, ToolResult):
+        return ""
+    return " ".join(tool.summary(args).split())[:200]

@@ -1,0 +1,44 @@
+"""The run's tools as a chat model wants them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.runnables import Runnable
+
+from ..contracts.tool import Tool
+
+
+def bind(model: BaseChatModel, tools: Sequence[Tool]) -> Runnable[list[BaseMessage], AIMessage]:
+    """The model with the tools bound to it; without tools, the model as it is."""
+    bound = model.bind_tools([schema(tool) for tool in tools]) if tools else model
+    return cast("Runnable[list[BaseMessage], AIMessage]", bound)
+
+
+def schema(tool: Tool) -> dict[str, Any]:
+    """A tool's name, description and arguments in OpenAI's function form, which LangChain takes."""
+    parameters = tool.Args.model_json_schema()
+    return {
+        "type": "function",
+        "function": {
+            "name": tool.name,
+            "description": tool.description,
+            "parameters": _without_titles(parameters),
+        },
+    }
+
+
+def _without_titles(value: Any) -> Any:
+    """Pydantic gives every field a title, which only costs tokens.
+
+    A *property* named `title` is a schema, a mapping; only texts are left out.
+    """
+    if isinstance(value, dict):
+        items = cast("dict[str, Any]", value).items()
+        return {k: _without_titles(v) for k, v in items if k != "title" or not isinstance(v, str)}
+    if isinstance(value, list):
+        return [_without_titles(item) for item in cast("list[Any]", value)]
+    return value

@@ -1,0 +1,238 @@
+"""Creates, starts, resumes and cancels runs; every frontend drives runs through this."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from .bus import AsyncEventBus
+from .choosing import Choice, choose
+from .errors import RetraiError, UsageError, WorkspaceLockedError
+from .events import AgentEvent, EventKind
+from .run_work import RunWork
+from .runs.log import RunLog
+from .runs.record import EXIT_CODES, RunRecord, Status
+from .runs.store import RunStore
+from .settings import RunConfig
+from .workspace.lock import WorkspaceLock
+
+
+@dataclass(frozen=True, slots=True)
+class HumanQuestion:
+    """Something that a person must decide: what to do, and why it is asked."""
+
+    question: str
+    reason: str
+
+
+Asker = Callable[[HumanQuestion], Awaitable[str]]
+"""Asks a person; `yes`, `approve`, `continue` or `true` go on, anything else does not."""
+
+
+class RunManager:
+    """Drives runs, one task each.
+
+    Args:
+        store: where runs are kept; the user's state folder when left out.
+        ask: asks a person; runs with `hitl_enabled` need it.
+
+    Example:
+        >>> async def mend(project):
+        ...     manager = RunManager()
+        ...     record = await manager.create(RunConfig(cwd=project, goal="pytest", model="offline"))
+        ...     return (await manager.start(record.id)).status
+    """
+
+    def __init__(self, store: RunStore | None = None, *, ask: Asker | None = None) -> None:
+        self.store = store or RunStore()
+        self._ask = ask
+        self._choices: dict[str, Choice] = {}
+        self._buses: dict[str, AsyncEventBus] = {}
+        self._tasks: dict[str, asyncio.Task[RunRecord]] = {}
+        self._logs: dict[str, RunLog] = {}
+
+    async def create(self, config: RunConfig) -> RunRecord:
+        """Decide on every part of a run and keep its record, `pending`.
+
+        Raises:
+            UsageError: a name, an option or a setting that nobody knows; no key for the model.
+            PluginError: a plugin that this run needs cannot be used.
+        """
+        choice = await asyncio.to_thread(choose, config)
+        config = choice.config
+        record = RunRecord(
+            id=config.run_id,
+            goal=choice.goal.record.name,
+            goal_evidence=choice.goal_evidence,
+            model=config.model_name,
+            project=config.cwd,
+            task=config.task,
+            versions=choice.versions(),
+            config=config.model_dump(mode="json", exclude_unset=True),
+        )
+        self.store.create(record)
+        self._choices[record.id] = choice
+        return record
+
+    def bus(self, run_id: str) -> AsyncEventBus:
+        """The run's bus; subscribe before `start` to miss nothing.
+
+        Raises:
+            RunNotFoundError: no such run.
+        """
+        if run_id not in self._buses:
+            log = RunLog(self.store.folder(self.store.load(run_id).id) / "events.jsonl")
+            bus = AsyncEventBus(read_back=log.read)
+            bus.attach(log.append)
+            self._buses[run_id], self._logs[run_id] = bus, log
+        return self._buses[run_id]
+
+    async def start(self, run_id: str) -> RunRecord:
+        """Work on a pending run until it ends; its record.
+
+        Raises:
+            WorkspaceLockedError: another run works in this project.
+            UsageError: the run cannot begin (a missing runner, say); nothing was changed.
+        """
+        return await self._go(run_id, resume=False, max_iterations=None)
+
+    async def resume(self, run_id: str, *, max_iterations: int | None = None) -> RunRecord:
+        """Go on with a run that was interrupted, killed, or ran out of iterations.
+
+        Args:
+            run_id: its id, or the beginning of it.
+            max_iterations: a new limit, counted from the run's beginning.
+
+        Raises:
+            UsageError: the run cannot be resumed, and why.
+            WorkspaceLockedError: another run works in this project.
+        """
+        record = self.store.load(run_id)
+        if not record.resumable:
+            raise UsageError(f"run {record.id} ended {record.status}; there is nothing to resume")
+        limit = max_iterations or _config_of(record).max_iterations
+        if record.iterations >= limit:
+            raise UsageError(
+                f"run {record.id} has used its {limit} iterations",
+                hint=f"`retrai runs resume {record.id} -n {limit + 10}` gives it more",
+            )
+        if not record.project.is_dir():
+            raise UsageError(f"the project {record.project} of run {record.id} is gone")
+        return await self._go(record.id, resume=True, max_iterations=limit)
+
+    def cancel(self, run_id: str) -> bool:
+        """End a run of this manager as `interrupted`; False when it is not running here."""
+        task = self._tasks.get(run_id)
+        return task is not None and task.cancel()
+
+    async def _go(self, run_id: str, *, resume: bool, max_iterations: int | None) -> RunRecord:
+        record = self.store.load(run_id)
+        bus = self.bus(record.id)
+        task = asyncio.create_task(self._locked(record, bus, resume, max_iterations))
+        self._tasks[record.id] = task
+        try:
+            return await asyncio.shield(task)
+        except asyncio.CancelledError:
+            # Whoever awaits us goes away: the run must end tidily first, then we go too.
+            if not task.done():
+                task.cancel()
+                await asyncio.wait({task})
+            raise
+        finally:
+            del self._tasks[record.id]
+            bus.close()
+            del self._buses[record.id]
+            self._logs.pop(record.id).close()
+
+    async def _locked(
+        self, record: RunRecord, bus: AsyncEventBus, resume: bool, max_iterations: int | None
+    ) -> RunRecord:
+        folder = self.store.folder(record.id)
+        with ExitStack() as held:
+            try:
+                held.enter_context(WorkspaceLock(record.project, self.store.state, record.id))
+            except WorkspaceLockedError:
+                if record.status == "pending":
+                    self.store.discard(record.id)
+                raise
+            held.enter_context(self.store.mark_running(record.id))
+            return await self._tracked(record, bus, folder, resume, max_iterations)
+
+    async def _tracked(
+        self,
+        record: RunRecord,
+        bus: AsyncEventBus,
+        folder: Path,
+        resume: bool,
+        max_iterations: int | None,
+    ) -> RunRecord:
+        """Do the work and keep the record true, however the work ends."""
+        record.status, record.started_at = "running", record.started_at or time.time()
+        record.save(folder)
+        failure: RetraiError | None = None
+        try:
+            choice = self._choices.pop(record.id, None)
+            if choice is None:
+                choice = await asyncio.to_thread(choose, _config_of(record))
+            if max_iterations is not None:
+                update = {"max_iterations": max_iterations}
+                choice.config = choice.config.model_copy(update=update)
+            work = RunWork(choice, record, folder, bus, self._question)
+            outcome, reason = await work.go(resume=resume)
+        except asyncio.CancelledError:
+            outcome, reason = "interrupted", "stopped before it was done"
+        except RetraiError as error:
+            outcome, reason, failure = "error", str(error), error
+        except Exception as error:  # the record must say what happened, whatever it was
+            outcome, reason = "error", f"{type(error).__name__}: {error}"
+            bus.publish(_event(record, "error", message=reason, where="run"))
+        _finish(record, outcome, reason)
+        bus.publish(
+            _event(
+                record,
+                "run_end",
+                outcome=outcome,
+                reason=reason,
+                exit_code=record.exit_code,
+                next_step=record.next_step,
+            )
+        )
+        record.save(folder)
+        if failure is not None and record.before is None:
+            raise failure  # it never began: the caller is told as of any other usage error
+        return record
+
+    async def _question(self, question: str, reason: str) -> str:
+        if self._ask is None:
+            return "nobody could be asked"
+        return await self._ask(HumanQuestion(question, reason))
+
+
+def _config_of(record: RunRecord) -> RunConfig:
+    return RunConfig.model_validate(record.config)
+
+
+def _event(record: RunRecord, kind: EventKind, **payload: object) -> AgentEvent:
+    return AgentEvent(kind, record.id, record.iterations, payload)
+
+
+def _finish(record: RunRecord, outcome: Status, reason: str) -> None:
+    record.status, record.reason = outcome, reason
+    record.ended_at = time.time()
+    record.exit_code = EXIT_CODES[outcome]
+    record.next_step = _next_step(record)
+
+
+def _next_step(record: RunRecord) -> str:
+    """What to type next, by outcome."""
+    if record.status == "achieved":
+        return f"retrai runs diff {record.id}" if record.changed_files else ""
+    if record.status == "interrupted":
+        return f"retrai runs resume {record.id}"
+    if record.status in ("failed", "stuck"):
+        return f"retrai runs resume {record.id} -n {record.iterations + 20}, or another --model"
+    return f"retrai runs show {record.id}"

@@ -1,0 +1,306 @@
+"""The work of one run: baseline first, then the agent's graph, then what is learnt from it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from .bus import AsyncEventBus
+from .choosing import Choice
+from .contracts.context import RunContext
+from .contracts.goal import GoalResult
+from .contracts.memory import RunOutcome, Strategy
+from .gates import ToolGates
+from .loop.verifier import Verifier
+from .runs.journal import ToolJournal
+from .runs.record import CheckEvidence, RunRecord, Status, Tokens
+from .runs.snapshots import Snapshots
+from .sinks import EventSinks
+from .wiring import Wired, wire
+from .workspace.key_files import key_files, tree_listing
+
+if TYPE_CHECKING:
+    from .loop.parts import LoopParts
+    from .loop.state import AgentState
+
+Graph = Any
+"""A compiled LangGraph graph, whose own annotations are only partly known."""
+
+Question = Callable[[str, str], Awaitable[str]]
+"""Asks a person: the question and its reason."""
+
+_RECALLED = 5
+"""How many strategies of earlier runs the prompt shows."""
+
+
+class RunWork:
+    """Does one run, or goes on with it.
+
+    Args:
+        choice: what the run is built from.
+        record: filled in as the run goes; the caller saves it.
+        folder: the run's folder.
+        bus: hears every event.
+        question: asks a person.
+    """
+
+    def __init__(
+        self,
+        choice: Choice,
+        record: RunRecord,
+        folder: Path,
+        bus: AsyncEventBus,
+        question: Question,
+    ) -> None:
+        self._choice = choice
+        self._record = record
+        self._folder = folder
+        self._bus = bus
+        self._question = question
+        self._snapshots = Snapshots(folder, record.project)
+
+    async def go(self, *, resume: bool) -> tuple[Status, str]:
+        """Work until the run ends: the outcome and the reason in one line."""
+        wired = await wire(self._choice, self._folder, self._bus.publish)
+        async with wired.closing:
+            sinks = EventSinks(wired.hooks, self._bus)
+            try:
+                return await self._run(wired, resume)
+            finally:
+                await self._wrap_up(wired)
+                for record, error in sinks.failed:
+                    message = f"the event sink {record.full_name} failed: {error}"
+                    wired.context.publish("log", level="warning", message=message)
+
+    async def _run(self, wired: Wired, resume: bool) -> tuple[Status, str]:
+        context = wired.context
+        verifier = Verifier(context, wired.guard)
+        # What is slow to import comes in while the baseline check runs in its own process.
+        warming = asyncio.create_task(asyncio.to_thread(_warm_up, context))
+        try:
+            baseline = await verifier.baseline()
+            self._note_baseline(baseline)
+            if not resume:
+                await asyncio.to_thread(self._snapshots.take, 0)
+            if baseline.achieved and not resume and not context.task:
+                return "achieved", f"{baseline.reason}; nothing had to be done"
+        finally:
+            await warming
+        try:
+            return await self._through_the_graph(wired, verifier, baseline, resume)
+        finally:
+            self._record.checks_run += verifier.checks_run
+            self._record.checks_remembered += verifier.checks_remembered
+
+    def _note_baseline(self, baseline: GoalResult) -> None:
+        evidence = CheckEvidence.of(baseline.achieved, baseline.reason, baseline.report)
+        self._record.before = self._record.before or evidence
+        self._record.after = self._record.after or evidence
+        self._record.save(self._folder)
+
+    async def _through_the_graph(
+        self, wired: Wired, verifier: Verifier, baseline: GoalResult, resume: bool
+    ) -> tuple[Status, str]:
+        from .runs.checkpoint import open_checkpoints
+
+        context = wired.context
+        journal = ToolJournal(self._folder / "journal.jsonl")
+        try:
+            async with open_checkpoints(self._folder / "checkpoint.sqlite") as saver:
+                parts = await self._parts(wired, verifier, journal)
+                graph: Graph = wired.agent.build_graph(saver)
+                config: dict[str, Any] = {
+                    "configurable": {
+                        "thread_id": context.run_id,
+                        "context": context,
+                        "parts": parts,
+                    },
+                    # Four nodes an iteration at most, and LangGraph counts each.
+                    "recursion_limit": 4 * context.max_iterations + 100,
+                }
+                first = await self._first_input(graph, config, parts, baseline, resume)
+                try:
+                    await self._drive(graph, config, context, first)
+                finally:
+                    state = cast("AgentState", (await graph.aget_state(config)).values)
+                    self._note_state(state, verifier)
+                return _outcome(state)
+        finally:
+            journal.close()
+
+    async def _parts(self, wired: Wired, verifier: Verifier, journal: ToolJournal) -> LoopParts:
+        from .loop import prompt
+        from .loop.parts import LoopParts
+        from .loop.tool_schema import bind
+
+        context = wired.context
+        model = context.provider.create(
+            context.model_name, self._choice.config.temperature, context
+        )
+        strategies = await self._recall(context)
+        answers = [
+            answer
+            for _, answer in wired.hooks.call_each(
+                "system_prompt", goal=context.goal, context=context
+            )
+        ]
+        words = prompt.system_prompt(
+            context.goal.system_prompt(),
+            [answer for answer in answers if isinstance(answer, str)],
+            strategies,
+        )
+        gates = ToolGates(wired.hooks, context)
+        return LoopParts(
+            context=context,
+            guard=wired.guard,
+            journal=journal,
+            snapshots=self._snapshots,
+            verifier=verifier,
+            model=bind(model, list(context.tools.values())),
+            prompt=words,
+            max_tampering=self._choice.config.max_tampering,
+            gate=gates.decide if wired.hooks.implementers("before_tool") else None,
+            ask=self._question if context.hitl_enabled else None,
+        )
+
+    async def _recall(self, context: RunContext) -> list[Strategy]:
+        if context.memory_part is None:
+            return []
+        found = await context.memory_part.recall(self._choice.goal.record.name, context.project)
+        return list(found)[:_RECALLED]
+
+    async def _first_input(
+        self,
+        graph: Graph,
+        config: dict[str, Any],
+        parts: LoopParts,
+        baseline: GoalResult,
+        resume: bool,
+    ) -> AgentState | None:
+        """The state a new run begins with; None to go on from the last checkpoint."""
+        known = await graph.aget_state(config) if resume else None
+        if known is None or not known.values:
+            return self._fresh_state(parts, baseline)
+        update = {"max_iterations": parts.context.max_iterations, "stop": None}
+        update |= {"model_failures": 0, "idle_turns": 0}
+        parts.context.iteration = int(known.values["iteration"])
+        if not known.next or known.values.get("stop"):
+            # It had ended: go on as if its last evaluation had just been made.
+            await graph.aupdate_state(config, update, as_node="evaluate")
+        return None
+
+    def _fresh_state(self, parts: LoopParts, baseline: GoalResult) -> AgentState:
+        from langchain_core.messages import HumanMessage
+
+        from .loop import prompt
+
+        context = parts.context
+        overview = prompt.project_overview(
+            tree_listing(context.workspace), key_files(context.workspace)
+        )
+        words = prompt.opening(self._choice.goal.record.name, context.task, baseline)
+        return {
+            "messages": [HumanMessage(words, id="goal"), HumanMessage(overview, id="overview")],
+            "pending_tool_calls": [],
+            "tool_results": [],
+            "goal_achieved": False,
+            "goal_reason": baseline.reason,
+            "iteration": 0,
+            "max_iterations": context.max_iterations,
+            "hitl_enabled": context.hitl_enabled,
+            "model_name": context.model_name,
+            "cwd": str(context.project),
+            "run_id": context.run_id,
+            "total_tokens": 0,
+            "input_tokens": 0,
+            "output_tokens": 0,
+            "estimated_cost_usd": 0.0,
+            "failed_strategies": [],
+            "consecutive_failures": 0,
+            "refused": 0,
+            "attempts": [],
+            "model_failures": 0,
+            "idle_turns": 0,
+            "approved": False,
+            "stop": None,
+        }
+
+    async def _drive(
+        self,
+        graph: Graph,
+        config: dict[str, Any],
+        context: RunContext,
+        start: AgentState | None,
+    ) -> None:
+        """Run the graph to its end, putting a person's answers in where it stops to ask."""
+        from langgraph.types import Command
+
+        going: Any = start
+        while True:
+            question: dict[str, str] | None = None
+            # `sync`: a step is on disk before the next begins; `exit` would lose all on a kill.
+            updates = graph.astream(going, config, stream_mode="updates", durability="sync")
+            async for update in updates:
+                if "__interrupt__" in update:
+                    question = update["__interrupt__"][0].value
+            if question is None:
+                return
+            context.publish("human_check_required", **question)
+            answer = await self._question(question["question"], question["reason"])
+            going = Command(resume=answer)
+
+    def _note_state(self, state: AgentState, verifier: Verifier) -> None:
+        record = self._record
+        record.iterations = state["iteration"]
+        record.tokens = Tokens(
+            input=state["input_tokens"],
+            output=state["output_tokens"],
+            total=state["total_tokens"],
+        )
+        record.cost_usd = state["estimated_cost_usd"]
+        last = verifier.last
+        if last is not None:
+            record.after = CheckEvidence.of(last.achieved, last.reason, last.report)
+
+    async def _wrap_up(self, wired: Wired) -> None:
+        """What is done however the run ended: the last snapshot, what it changed, what it taught."""
+        record = self._record
+        if record.before is None:
+            return
+        await asyncio.to_thread(self._snapshots.take, record.iterations)
+        record.changed_files = await asyncio.to_thread(self._snapshots.changed_files)
+        record.refused += [str(refusal) for refusal in wired.guard.refusals]
+        memory = wired.context.memory_part
+        if memory is not None and record.iterations:
+            await memory.learn(self._learnt())
+
+    def _learnt(self) -> RunOutcome:
+        record = self._record
+        achieved = record.after is not None and record.after.achieved
+        return RunOutcome(
+            goal=record.goal,
+            project=record.project,
+            outcome="achieved" if achieved else "failed",
+            failure=record.before.reason if record.before else "",
+            changed_files=record.changed_files,
+        )
+
+
+def _warm_up(context: RunContext) -> None:
+    """Import what the loop needs, in a thread; the imports are the run's slowest part."""
+    for module in ("loop.act", "loop.evaluate", "loop.human_check", "loop.plan", "runs.checkpoint"):
+        import_module(f"{__package__}.{module}")
+    import_module("langgraph.graph")
+    context.provider.warm_up()
+
+
+def _outcome(state: AgentState) -> tuple[Status, str]:
+    if state["goal_achieved"]:
+        return "achieved", state["goal_reason"]
+    stop = state["stop"]
+    if stop is not None:
+        return stop["outcome"], stop["reason"]
+    return "failed", f"{state['iteration']} iterations used up; {state['goal_reason']}"

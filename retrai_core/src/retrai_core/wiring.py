@@ -1,0 +1,171 @@
+"""Builds a run from what was chosen: the one place that knows registries and rooms alike."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol, TypeVar, cast
+
+from .choosing import AUTO_SANDBOX, Choice, Part
+from .contracts.agent import Agent
+from .contracts.context import RunContext
+from .contracts.sandbox import Sandbox
+from .contracts.tool import Tool
+from .errors import PluginError, UsageError
+from .events import AgentEvent
+from .guard.guard import Guard
+from .plugins.hooks import HookCaller
+from .plugins.record import PluginRecord
+from .workspace.interpreter import find_interpreter
+from .workspace.safe_paths import SafeWorkspace
+
+T = TypeVar("T")
+
+_CLOSE_TIMEOUT_S = 15.0
+
+
+class Closeable(Protocol):
+    """Everything that is built for a run."""
+
+    async def aclose(self) -> None:
+        """Give back what it holds."""
+        ...
+
+
+@dataclass
+class Wired:
+    """A run that is ready to start; close it with `closing.aclose()`, whatever happens."""
+
+    context: RunContext
+    agent: Agent
+    guard: Guard
+    hooks: HookCaller
+    closing: AsyncExitStack
+
+
+async def wire(choice: Choice, run_dir: Path, on_event: Callable[[AgentEvent], None]) -> Wired:
+    """Build every part of the run, in the order in which they may use each other.
+
+    Raises:
+        UsageError: no sandbox works, no interpreter was found, the goal's runner is missing.
+        PluginError: a plugin cannot be built, or a tool gate is broken (gates fail closed).
+    """
+    config = choice.config
+    workspace = SafeWorkspace(config.cwd)
+    interpreter = await asyncio.to_thread(find_interpreter, config.cwd, config.python)
+    context = RunContext(
+        run_id=config.run_id,
+        project=config.cwd,
+        workspace=workspace,
+        python=interpreter.path,
+        run_dir=run_dir,
+        model_name=config.model_name,
+        task=config.task,
+        max_iterations=config.max_iterations,
+        hitl_enabled=config.hitl_enabled,
+        plugin_options=config.plugins,
+        on_event=on_event,
+    )
+    for notice in choice.notices:
+        context.publish("log", level=notice.level, message=notice.message)
+    context.publish(
+        "log", level="info", message=f"python {interpreter.path} ({interpreter.origin})"
+    )
+    async with AsyncExitStack() as stack:
+        context.sandbox_part = await _first_working(choice, context, stack)
+        context.goal_part = _built(choice.goal, context, stack)
+        context.provider_part = _built(choice.provider, context, stack)
+        for tool in choice.tools:
+            context.tools[tool.record.name] = _built(tool, context, stack)
+        if choice.memory is not None:
+            context.memory_part = _built(choice.memory, context, stack)
+        agent = _built(choice.agent, context, stack)
+        hooks = await asyncio.to_thread(_load_hooks, choice, context)
+        await _contributed_tools(hooks, context, stack)
+        guard = Guard(context, config.allow_edit)
+        workspace.refuse_write = guard.refuse_write
+        workspace.on_refused = guard.note_refusal
+        problem = await context.goal.ready()
+        if problem is not None:
+            raise UsageError(f"the goal {choice.goal.record.name} cannot be checked: {problem}")
+        return Wired(context, agent, guard, hooks, stack.pop_all())
+    raise AssertionError("unreachable")  # an exit stack hands exceptions on
+
+
+async def _first_working(choice: Choice, context: RunContext, stack: AsyncExitStack) -> Sandbox:
+    """The strictest sandbox that works; one that was named must work."""
+    problems: list[str] = []
+    for part in choice.sandboxes:
+        sandbox = _built(part, context, stack)
+        problem = await sandbox.probe()
+        if problem is None:
+            for passed_over in problems:
+                context.publish("log", level="warning", message=f"sandbox {passed_over}")
+            context.publish("log", level="info", message=f"sandbox {part.record.name}")
+            return sandbox
+        problems.append(f"{part.record.name} does not work here: {problem}")
+    hint = "" if choice.config.sandbox == AUTO_SANDBOX else "`sandbox: auto` takes one that works"
+    raise UsageError("; ".join(problems) or "no sandbox is installed", hint=hint)
+
+
+def _built(part: Part[T], context: RunContext, stack: AsyncExitStack) -> T:
+    build = cast("Callable[[Any, RunContext], T]", part.cls)
+    try:
+        built = build(part.options, context)
+    except Exception as error:  # whatever a plugin raises, the run must say which one it was
+        record = part.record
+        raise PluginError(
+            f"the {record.kind} {record.name} of {record.dist} cannot be built: "
+            f"{type(error).__name__}: {error}",
+            hint=record.mend,
+        ) from error
+    stack.push_async_callback(_close, cast("Closeable", built), part.record, context)
+    return built
+
+
+async def _close(part: Closeable, record: PluginRecord, context: RunContext) -> None:
+    """Close one part; a part that fails or hangs keeps none of the others from closing."""
+    try:
+        async with asyncio.timeout(_CLOSE_TIMEOUT_S):
+            await part.aclose()
+    except Exception as error:  # the run has ended; a plugin's trouble is told, not raised
+        message = f"{record.name} of {record.dist} did not close: {type(error).__name__}: {error}"
+        context.publish("log", level="warning", message=message)
+
+
+def _load_hooks(choice: Choice, context: RunContext) -> HookCaller:
+    """Load every hook plugin; one that is broken is left out, unless it guards tool calls."""
+    loaded: list[tuple[PluginRecord, object]] = []
+    broken: list[tuple[PluginRecord, PluginError]] = []
+    for record in choice.catalog.records("hook"):
+        if record.status == "blocked":
+            continue
+        try:
+            loaded.append((record, choice.catalog.load(record)))
+        except PluginError as error:
+            broken.append((record, error))
+    hooks = HookCaller(loaded)
+    for record, error in [*broken, *hooks.broken]:
+        if "before_tool" in record.hooks or record.name in choice.config.plugins:
+            raise PluginError(
+                f"{error.message}; it may guard tool calls, so nothing is run without it",
+                hint=error.hint or f"RETRAI_DISABLE_PLUGINS={record.name} switches it off",
+            ) from error
+        context.publish("log", level="warning", message=error.message)
+    return hooks
+
+
+async def _contributed_tools(hooks: HookCaller, context: RunContext, stack: AsyncExitStack) -> None:
+    """Add the tools that are known only now (those of MCP servers, say)."""
+    for record in hooks.implementers("tools"):
+        answer = await asyncio.to_thread(hooks.call_one, record, "tools", context=context)
+        if isinstance(answer, Exception):
+            message = f"{record.name} of {record.dist} offers no tools: {answer}"
+            context.publish("log", level="warning", message=message)
+            continue
+        for tool in cast("list[Tool]", answer or []):
+            context.tools[tool.name] = tool
+            stack.push_async_callback(_close, tool, record, context)
