@@ -1,0 +1,257 @@
+"""The helper process of a sandbox: starts commands, and leaves no descendant of theirs alive.
+
+Runs in an interpreter of its own, with the standard library alone. retrai sends it, per command, a
+control socket and the three standard streams; it forks a *keeper*, which forks the command. Why two
+processes stand between retrai and a command:
+
+- Limits, session and death signal are set between fork and exec in a process with one thread, where
+  that is safe. In retrai itself, with its threads, it is not (`subprocess.Popen(preexec_fn=...)`),
+  and a fork of this small process costs less than one of a large one.
+- On Linux the keeper is a *child subreaper* (prctl(2)): a daemon that left the command's process
+  group and session becomes the keeper's child, so it is found, ended and reaped, and is known to
+  belong to this command and to no other that runs beside it.
+- retrai may be killed by SIGKILL at any moment. Then the control sockets close, and each keeper
+  ends its command. If the keeper itself is killed, the command gets SIGKILL from the kernel
+  (PR_SET_PDEATHSIG: bound to the thread that forked, of which a keeper has one), and the helper,
+  a subreaper too, ends what was left.
+
+Elsewhere (macOS) there is no subreaper: the process group is ended, a daemon that left it is not.
+"""
+
+from __future__ import annotations
+
+import marshal
+import os
+import resource
+import select
+import signal
+import socket
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, NoReturn
+
+from .descendants import (
+    become_subreaper,
+    descendants,
+    die_with,
+    has_children,
+    is_below,
+    parents_now,
+    send_signal,
+)
+from .protocol import KILL_TIMEOUT_S, TERMINATE, receive, send
+
+_LIMITS = {
+    "cpu_s": resource.RLIMIT_CPU,
+    "memory_bytes": resource.RLIMIT_AS,
+    "file_bytes": resource.RLIMIT_FSIZE,
+    "core_bytes": resource.RLIMIT_CORE,
+}
+
+
+def serve(requests: socket.socket) -> None:
+    """Fork a keeper for each request until retrai hangs up, then wait for the last keeper."""
+    become_subreaper()
+    woken = _listen_for_children()
+    keepers: set[int] = set()
+    listening = True
+    while listening or keepers:
+        ready, _, _ = select.select([woken, requests] if listening else [woken], [], [])
+        if woken in ready:
+            os.read(woken, 4096)
+            _reap_keepers(keepers)
+        if requests in ready:
+            note, handles, _, _ = socket.recv_fds(requests, 1, 4)
+            if not note:
+                listening = False
+                continue
+            pid = os.fork()
+            if pid == 0:
+                requests.close()
+                _keep_here(handles)
+            keepers.add(pid)
+            for handle in handles:
+                os.close(handle)
+
+
+def _keep_here(handles: list[int]) -> NoReturn:
+    for handle in handles:
+        os.set_inheritable(handle, False)
+    control, stdin, stdout, stderr = handles
+    _in_child(lambda: keep(socket.socket(fileno=control), stdin, stdout, stderr))
+
+
+def _reap_keepers(keepers: set[int]) -> None:
+    orphaned = False
+    with suppress(ChildProcessError):
+        while True:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+            if pid == 0:
+                break
+            orphaned = orphaned or (pid in keepers and os.WIFSIGNALED(status))
+            keepers.discard(pid)
+    if orphaned:  # somebody killed a keeper: what it kept is ours now
+        parents = parents_now()
+        for pid in descendants(os.getpid(), parents):
+            if not is_below(pid, keepers, parents):
+                send_signal(pid, signal.SIGKILL)
+
+
+def keep(control: socket.socket, stdin: int, stdout: int, stderr: int) -> None:
+    """Run one command to its end, whichever end that is, and tell how it went."""
+    become_subreaper()
+    woken = _listen_for_children()
+    request = receive(control)
+    if request is None:
+        return
+    failed, report_failure = os.pipe()
+    keeper = os.getpid()
+    pid = os.fork()
+    if pid == 0:
+        _in_child(lambda: _become(request, keeper, (stdin, stdout, stderr), report_failure))
+    for handle in (stdin, stdout, stderr, report_failure):
+        os.close(handle)
+    problem = os.read(failed, 65_536)
+    os.close(failed)
+    if problem:
+        os.waitpid(pid, 0)
+        send(control, marshal.loads(problem))
+        return
+    status, left = _wait(control, woken, pid, float(request["grace_s"]))
+    # retrai may be gone by now, and then nobody wants to know.
+    with suppress(OSError):
+        send(control, {"exit_code": os.waitstatus_to_exitcode(status), "left": left})
+
+
+def _become(
+    request: dict[str, Any], keeper: int, streams: tuple[int, int, int], report: int
+) -> None:
+    """Turn this forked process into the command; what fails goes to `report`."""
+    step = "start"
+    try:
+        os.setsid()
+        die_with(keeper)
+        for name, value in request["limits"].items():
+            _limit(_LIMITS[name], value)
+        # Copied first, so that a high number cannot be overwritten by a low one.
+        for number, handle in enumerate([os.dup(handle) for handle in streams]):
+            os.dup2(handle, number)
+        for handle in streams:
+            os.close(handle)
+        step = "cwd"
+        os.chdir(request["cwd"])
+        step = "exec"
+        _restore_signals()
+        os.execvpe(request["argv"][0], request["argv"], request["env"])
+    except (OSError, ValueError) as error:
+        number = getattr(error, "errno", None) or 0
+        os.write(report, marshal.dumps({"failed": step, "errno": number, "text": str(error)}))
+
+
+def _wait(control: socket.socket, woken: int, pid: int, grace_s: float) -> tuple[int, int]:
+    """Wait for the command; its status, and how many descendants could not be ended."""
+    status: int | None = None
+    kill_at: float | None = None
+    watched: list[Any] = [woken, control]
+    while status is None:
+        wait_s = None if kill_at is None else max(0.0, kill_at - time.monotonic())
+        ready, _, _ = select.select(watched, [], [], wait_s)
+        if woken in ready:
+            os.read(woken, 4096)
+        status = _reap(pid)
+        if control in ready:
+            order = control.recv(1)
+            if order == TERMINATE and kill_at is None:
+                kill_at = time.monotonic() + grace_s
+                with suppress(OSError):
+                    os.killpg(pid, signal.SIGTERM)
+                continue
+            watched.remove(control)
+            kill_at = 0.0
+        if kill_at is not None and time.monotonic() >= kill_at:
+            break
+    with suppress(OSError):
+        os.killpg(pid, signal.SIGKILL)
+    return _end_descendants(pid, status)
+
+
+def _reap(main: int) -> int | None:
+    """Reap what has ended; the status of `main` when it was among them."""
+    found: int | None = None
+    with suppress(ChildProcessError):
+        while True:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+            if pid == 0:
+                break
+            if pid == main:
+                found = status
+    return found
+
+
+def _end_descendants(main: int, status: int | None) -> tuple[int, int]:
+    """Kill and reap until nothing is left below this process."""
+    give_up_at = time.monotonic() + KILL_TIMEOUT_S
+    pause_s = 0.0005
+    while True:
+        found = _reap(main)
+        status = found if found is not None else status
+        if not has_children():
+            break
+        if time.monotonic() > give_up_at:
+            left = max(1, len(descendants(os.getpid(), parents_now())))
+            return (signal.SIGKILL if status is None else status), left
+        # Stopped first, so that none forks while the others are being killed.
+        stopped: set[int] = set()
+        while new := set(descendants(os.getpid(), parents_now())) - stopped:
+            for pid in new:
+                send_signal(pid, signal.SIGSTOP)
+            stopped |= new
+        for pid in stopped:
+            send_signal(pid, signal.SIGKILL)
+        time.sleep(pause_s)
+        pause_s = min(0.05, pause_s * 2)
+    return (signal.SIGKILL if status is None else status), 0
+
+
+def _limit(kind: int, value: int) -> None:
+    _, hard = resource.getrlimit(kind)
+    bounded = value if hard == resource.RLIM_INFINITY else min(value, hard)
+    # At the CPU limit SIGXCPU comes first and can be caught; a second later SIGKILL follows.
+    top = bounded + 1 if kind == resource.RLIMIT_CPU else bounded
+    resource.setrlimit(kind, (bounded, top if hard == resource.RLIM_INFINITY else min(top, hard)))
+
+
+def _listen_for_children() -> int:
+    """A file descriptor that becomes readable when a child ends."""
+    woken, wake = os.pipe()
+    os.set_blocking(wake, False)
+    os.set_blocking(woken, False)
+    signal.signal(signal.SIGCHLD, lambda number, frame: None)
+    signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
+    return woken
+
+
+def _restore_signals() -> None:
+    """As a program finds them that a shell starts; Python ignores some."""
+    signal.set_wakeup_fd(-1)
+    for number in (signal.SIGCHLD, signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT):
+        signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, [])
+
+
+def _in_child(work: Callable[[], None]) -> NoReturn:
+    """Do `work` in a forked process and end it there, whatever happens."""
+    code = 1
+    try:
+        work()
+        code = 0
+    finally:
+        os._exit(code)
+
+
+def main() -> None:
+    """Serve on the socket whose number is the last argument."""
+    os.chdir("/")
+    serve(socket.socket(fileno=int(sys.argv[-1])))

@@ -1,0 +1,55 @@
+"""What retrai and a command's keeper say to each other, over a control socket for each command.
+
+retrai sends the request, then single bytes: `t` to end the command politely, `k` to kill it; a
+closed socket is a `k`. The keeper answers once, with how the command ended. Request and answer are
+a 4-byte length and marshal: both ends are one interpreter.
+"""
+
+from __future__ import annotations
+
+import marshal
+import socket
+import struct
+from typing import Any
+
+TERMINATE = b"t"
+KILL = b"k"
+
+KILL_TIMEOUT_S = 5.0
+"""How long a killed process may take to vanish (it may sit in an uninterruptible system call)."""
+
+HEADER_BYTES = 4
+
+
+def framed(message: dict[str, Any]) -> bytes:
+    """A message as it goes over the control socket."""
+    data = marshal.dumps(message)
+    return struct.pack("!I", len(data)) + data
+
+
+def missing_bytes(data: bytes) -> int:
+    """How many bytes a message still lacks, as far as can be told; 0 when it is whole."""
+    if len(data) < HEADER_BYTES:
+        return HEADER_BYTES - len(data)
+    return HEADER_BYTES + struct.unpack("!I", data[:HEADER_BYTES])[0] - len(data)
+
+
+def unframed(data: bytes) -> dict[str, Any]:
+    """The message in `data`, which is whole."""
+    return marshal.loads(data[HEADER_BYTES:])
+
+
+def send(control: socket.socket, message: dict[str, Any]) -> None:
+    """Send one message, blocking."""
+    control.sendall(framed(message))
+
+
+def receive(control: socket.socket) -> dict[str, Any] | None:
+    """One message, blocking; None when the other end has hung up."""
+    data = b""
+    while wanted := missing_bytes(data):
+        more = control.recv(wanted)
+        if not more:
+            return None
+        data += more
+    return unframed(data)

@@ -1,0 +1,195 @@
+"""retrai's side of the helper process that starts commands; see keeper.py for why there is one."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+import socket
+import subprocess
+import sys
+import weakref
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..errors import ToolError
+from .protocol import KILL, KILL_TIMEOUT_S, TERMINATE, framed, missing_bytes, unframed
+
+STOP_TIMEOUT_S = 10.0
+# Isolated and without site: nothing of the user's runs in it, and it starts in a third of the time.
+_HELPER = "import sys; sys.path.append(sys.argv[1]); from {} import main; main()".format(
+    f"{__package__}.keeper"
+)
+_IMPORT_ROOT = Path(__file__).parents[2]
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a command ended: its exit code (minus a signal's number), and descendants left alive."""
+
+    exit_code: int
+    left: int
+
+
+class Command:
+    """A command that a keeper looks after. Closing it ends the command."""
+
+    def __init__(self, control: socket.socket, request: Mapping[str, Any]) -> None:
+        self._control = control
+        self._request = request
+        self._report = asyncio.ensure_future(self._talk())
+
+    async def _talk(self) -> dict[str, Any]:
+        loop = asyncio.get_running_loop()
+        try:
+            await loop.sock_sendall(self._control, framed(dict(self._request)))
+            data = b""
+            while wanted := missing_bytes(data):
+                more = await loop.sock_recv(self._control, wanted)
+                if not more:
+                    return {"failed": "keeper", "errno": 0, "text": "its keeper was killed"}
+                data += more
+        except ConnectionError as error:
+            return {"failed": "keeper", "errno": 0, "text": f"its keeper was killed ({error})"}
+        return unframed(data)
+
+    async def wait(self, timeout_s: float | None) -> Ended | None:
+        """How it ended, or None when it still runs after `timeout_s` seconds.
+
+        Raises:
+            ToolError: it could not be started, or its keeper was killed.
+        """
+        done, _ = await asyncio.wait({self._report}, timeout=timeout_s)
+        if not done:
+            return None
+        report = self._report.result()
+        if "failed" in report:
+            raise self._failure(report)
+        return Ended(report["exit_code"], report["left"])
+
+    def _failure(self, report: Mapping[str, Any]) -> ToolError:
+        program = self._request["argv"][0]
+        if report["failed"] == "cwd":
+            return ToolError(f"cannot run in {self._request['cwd']!r}: {report['text']}")
+        if report["errno"] == errno.ENOENT:
+            return ToolError(f"the program {program!r} does not exist, or is not on PATH")
+        if report["errno"] == errno.EACCES:
+            return ToolError(f"the program {program!r} may not be executed")
+        return ToolError(f"the program {program!r} cannot be run: {report['text']}")
+
+    def order(self, *, kill: bool) -> None:
+        """Tell its keeper to end it: at once, or politely first."""
+        with suppress(OSError):  # it has ended already
+            self._control.send(KILL if kill else TERMINATE)
+
+    async def kill(self) -> None:
+        """End it and everything it started, and wait until they are gone."""
+        self.order(kill=True)
+        await asyncio.wait({self._report}, timeout=2 * KILL_TIMEOUT_S)
+
+    def close(self) -> None:
+        """Hang up; a keeper that still runs ends its command."""
+        self._report.cancel()
+        self._control.close()
+
+
+class Supervisor:
+    """Starts the helper process when it is first needed, and hands it commands."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+        self._requests: socket.socket | None = None
+        self._finalizer: weakref.finalize[..., Any] | None = None
+
+    def start(
+        self,
+        argv: Sequence[str],
+        *,
+        cwd: Path,
+        env: Mapping[str, str],
+        limits: Mapping[str, int],
+        grace_s: float,
+        streams: tuple[int, int, int],
+    ) -> Command:
+        """Start a command; the caller keeps, and closes, its own copies of the streams.
+
+        Args:
+            argv: the program and its arguments.
+            cwd: where it runs.
+            env: its whole environment.
+            limits: `cpu_s`, `memory_bytes`, `file_bytes`, `core_bytes`; those that it shall have.
+            grace_s: seconds between a polite end and SIGKILL.
+            streams: file descriptors for its standard input, output and error.
+        """
+        request: dict[str, Any] = {
+            "argv": list(argv),
+            "cwd": str(cwd),
+            "env": dict(env),
+            "limits": dict(limits),
+            "grace_s": float(grace_s),
+        }
+        ours, theirs = socket.socketpair()
+        ours.setblocking(False)
+        try:
+            self._hand_over([theirs.fileno(), *streams])
+        except BaseException:
+            ours.close()
+            raise
+        finally:
+            theirs.close()
+        return Command(ours, request)
+
+    def _hand_over(self, handles: list[int]) -> None:
+        if self._requests is not None:
+            try:
+                socket.send_fds(self._requests, [b"c"], handles)
+            except ConnectionError:
+                self._abandon()  # the helper was killed: a new one takes over
+            else:
+                return
+        self._requests = self._launch()
+        socket.send_fds(self._requests, [b"c"], handles)
+
+    def _launch(self) -> socket.socket:
+        ours, theirs = socket.socketpair()
+        with theirs:
+            # In a session of its own, so that Ctrl-C in the terminal does not reach it.
+            process = subprocess.Popen(
+                [
+                    *(sys.executable, "-I", "-S", "-c", _HELPER),
+                    *(str(_IMPORT_ROOT), str(theirs.fileno())),
+                ],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                pass_fds=[theirs.fileno()],
+                start_new_session=True,
+                env={"PATH": os.defpath},
+            )
+        self._process = process
+        self._finalizer = weakref.finalize(self, _stop, process, ours)
+        return ours
+
+    def _abandon(self) -> None:
+        if self._finalizer is not None:
+            self._finalizer()
+        self._process = self._requests = self._finalizer = None
+
+    async def aclose(self) -> None:
+        """Hang up and wait for the helper's end; its commands must have been ended."""
+        finalizer, self._finalizer = self._finalizer, None
+        self._process = self._requests = None
+        if finalizer is not None:
+            await asyncio.to_thread(finalizer)
+
+
+def _stop(process: subprocess.Popen[bytes], requests: socket.socket) -> None:
+    requests.close()
+    try:
+        process.wait(STOP_TIMEOUT_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
