@@ -150,8 +150,8 @@ class _Chooser:
             raise UsageError(f"the model {model} cannot be used: {problem}", hint=NO_KEY_HINT)
         self._note(
             "info",
-            f"model offline, since no key for {model} is set: it mends Python by searching for small "
-            "edits, writes no new features; --model NAME takes another",
+            f"model offline, since no key for {model} is set: it mends Python by searching for "
+            "small edits, writes no new features; --model NAME takes another",
         )
         return self._provider_of(OFFLINE), OFFLINE
 

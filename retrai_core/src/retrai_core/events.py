@@ -7,12 +7,12 @@ kind                   payload
 =====================  =============================================================================
 step_start             step: plan | act | evaluate | human_check
 tool_call              id, name, args (object), summary (one short line for people)
-tool_result            id, name, ok, content, duration_s, cut_chars (what the limit cut, 0 if nothing),
+tool_result            id, name, ok, content, duration_s, cut_chars (what the limit cut),
                        replayed (true when a resumed run took the result from the journal)
 llm_usage              model, text, tool_calls ([{id, name, args}]), input_tokens, output_tokens,
                        total_tokens, cost_usd (null when unknown), duration_s
 goal_check             phase: baseline | iteration | final; achieved, reason, details,
-                       counts ({outcome: n}), duration_s, remembered (true: nothing changed, not run)
+                       counts ({outcome: n}), duration_s, remembered (true: nothing was run)
 human_check_required   question, reason
 human_check_response   response, approved
 iteration_complete     total_tokens, cost_usd

@@ -43,7 +43,8 @@ class RunManager:
     Example:
         >>> async def mend(project):
         ...     manager = RunManager()
-        ...     record = await manager.create(RunConfig(cwd=project, goal="pytest", model="offline"))
+        ...     config = RunConfig(cwd=project, goal="pytest", model="offline")
+        ...     record = await manager.create(config)
         ...     return (await manager.start(record.id)).status
     """
 
@@ -187,7 +188,7 @@ class RunManager:
             outcome, reason = "interrupted", "stopped before it was done"
         except RetraiError as error:
             outcome, reason, failure = "error", str(error), error
-        except Exception as error:  # the record must say what happened, whatever it was
+        except Exception as error:  # noqa: BLE001 - the record must say what happened, whatever it was
             outcome, reason = "error", f"{type(error).__name__}: {error}"
             bus.publish(_event(record, "error", message=reason, where="run"))
         _finish(record, outcome, reason)

@@ -266,7 +266,7 @@ class RunWork:
             record.after = CheckEvidence.of(last.achieved, last.reason, last.report)
 
     async def _wrap_up(self, wired: Wired) -> None:
-        """What is done however the run ended: the last snapshot, what it changed, what it taught."""
+        """Done however the run ended: the last snapshot, what it changed, what it taught."""
         record = self._record
         if record.before is None:
             return

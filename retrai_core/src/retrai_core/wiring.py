@@ -131,7 +131,7 @@ async def _close(part: Closeable, record: PluginRecord, context: RunContext) -> 
     try:
         async with asyncio.timeout(_CLOSE_TIMEOUT_S):
             await part.aclose()
-    except Exception as error:  # the run has ended; a plugin's trouble is told, not raised
+    except Exception as error:  # noqa: BLE001 - the run has ended; a plugin's trouble is told, not raised
         message = f"{record.name} of {record.dist} did not close: {type(error).__name__}: {error}"
         context.publish("log", level="warning", message=message)
 

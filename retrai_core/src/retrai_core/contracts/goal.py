@@ -59,7 +59,7 @@ class GoalResult:
 
 @dataclass(frozen=True, slots=True)
 class Detection:
-    """Why a goal fits a project: `evidence` is what was found (`pyproject.toml: [tool.pytest...]`)."""
+    """Why a goal fits a project: `evidence` is what was found (`pyproject.toml: [tool.x]`)."""
 
     evidence: str
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -162,7 +162,7 @@ class GoalBase(ABC):
 
     @abstractmethod
     def system_prompt(self) -> str:
-        """What the model must know about this goal: what counts, what is protected, good practice."""
+        """What the model must know of this goal: what counts, what is protected, good practice."""
 
     def protected(self, project: Path) -> Sequence[str]:
         """Globs (gitignore syntax, relative) of existing files that the agent may not change."""

@@ -73,7 +73,8 @@ class HookSpecs:
             ...     def before_tool(self, call, context):
             ...         if "network" in call.needs:
             ...             return GateDecision("deny", "this project works offline")
-            >>> NoNetwork().before_tool(ToolCall("1", "web", {}, frozenset({"network"})), None).verdict
+            >>> call = ToolCall("1", "web", {}, frozenset({"network"}))
+            >>> NoNetwork().before_tool(call, None).verdict
             'deny'
         """
 

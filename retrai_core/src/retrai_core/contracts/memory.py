@@ -86,7 +86,7 @@ class MemoryStore(ABC):
 
     @abstractmethod
     async def recall(self, goal: str, project: Path) -> Sequence[Strategy]:
-        """Strategies for `goal`, best first; an unreadable store is a warning event, not an error."""
+        """Strategies for `goal`, best first; an unreadable store is a warning event, no error."""
 
     @abstractmethod
     async def learn(self, outcome: RunOutcome) -> None:

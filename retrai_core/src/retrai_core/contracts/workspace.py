@@ -28,9 +28,9 @@ class Workspace(ABC):
     """The one way in which a tool reads and writes the project.
 
     Paths are relative to `root`, with forward slashes. `..`, absolute paths and symlinks that lead
-    outside are refused with `WorkspaceError`, also when the tree changes between a check and its use:
-    an implementation opens each component from the folder above it. Writes to a path that the guard
-    protects are refused with `WorkspaceError` and reported to the guard.
+    outside are refused with `WorkspaceError`, also when the tree changes between a check and its
+    use: an implementation opens each component from the folder above it. Writes to a path that the
+    guard protects are refused with `WorkspaceError` and reported to the guard.
     """
 
     root: Path

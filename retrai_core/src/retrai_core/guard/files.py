@@ -40,7 +40,7 @@ def is_virtual_environment(folder: str | Path) -> bool:
 
 
 def fingerprint(path: Path) -> str:
-    """SHA-256 of a file's kind, execute bit and content (a symlink's target); empty when missing."""
+    """SHA-256 of a file's kind, execute bit and content or target; empty when it is missing."""
     digest = hashlib.sha256()
     try:
         if path.is_symlink():

@@ -101,7 +101,7 @@ class Guard:
         """One more check, on a clean copy with the protected files of the baseline."""
         with tempfile.TemporaryDirectory(prefix="retrai-final-") as folder:
             # The project's own name is kept: a suite may look at it.
-            copy = Path(folder).resolve() / self.context.project.name
+            copy = Path(folder, self.context.project.name)
             await asyncio.to_thread(make_clean_copy, self.context.project, copy)
             return judge(self.baseline, await self.context.goal.check(state, copy))
 

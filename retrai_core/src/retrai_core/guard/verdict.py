@@ -56,7 +56,7 @@ def _missing(baseline: Baseline, report: CheckReport) -> list[str]:
 
 
 def _stands_for_more(case: str, there: set[str]) -> bool:
-    """A file that could not be read is one failed case; mended, its cases bear its name in front."""
+    """A file that could not be read is one failed case; mended, its cases begin with its name."""
     return any(name.startswith((f"{case}::", f"{case}/")) for name in there)
 
 

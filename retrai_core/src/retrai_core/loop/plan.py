@@ -29,7 +29,7 @@ async def plan(state: AgentState, config: RunnableConfig) -> StateUpdate:
     started = time.monotonic()
     try:
         answer = await parts.model.ainvoke(_messages(parts, state))
-    except Exception as error:  # whatever a provider raises must not end the run unexplained
+    except Exception as error:  # noqa: BLE001 - whatever a provider raises is told, and counted
         return _failed_call(parts, state, error)
     return _answered(parts, state, answer, time.monotonic() - started)
 
@@ -112,7 +112,7 @@ def _pending(answer: AIMessage) -> list[PendingCall]:
 
 
 def _with_every_call_valid(answer: AIMessage, pending: list[PendingCall]) -> AIMessage:
-    """The answer with malformed calls as calls without arguments, so that results can follow them."""
+    """The answer with malformed calls as calls without arguments, so that results can follow."""
     calls = [{"type": "tool_call", **_call(call)} for call in pending]
     return answer.model_copy(
         update={"tool_calls": calls, "invalid_tool_calls": [], "additional_kwargs": {}}

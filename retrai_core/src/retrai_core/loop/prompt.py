@@ -71,8 +71,8 @@ def status(iteration: int, max_iterations: int, result: GoalResult, notes: Seque
 def unchanged_status(iteration: int, max_iterations: int, result: GoalResult) -> str:
     """What the model is told when nothing changed since the last check."""
     return (
-        f"[check {iteration} of {max_iterations}] Nothing changed since the last check, which said: "
-        f"{result.reason}"
+        f"[check {iteration} of {max_iterations}] Nothing changed since the last check, "
+        f"which said: {result.reason}"
     )
 
 

@@ -46,7 +46,7 @@ class ToolCaller:
         self._iteration = iteration
 
     async def call(self, index: int, call: PendingCall) -> Finished:
-        """Run one call, unless the journal knows that it ran; never raises for what the tool does."""
+        """Run one call, unless the journal knows that it ran; raises nothing that a tool does."""
         journal = self._parts.journal
         key = f"{self._iteration}/{index}/{call['id']}"
         tool = self._parts.context.tools.get(call["name"])
@@ -108,7 +108,7 @@ class ToolCaller:
         except TimeoutError:
             message = f"{tool.name} was ended after {tool.options.limit_s:g} s"
             return ToolResult(message, ok=False)
-        except Exception as error:  # a broken tool is a result for the model, never a crash
+        except Exception as error:  # noqa: BLE001 - a broken tool is a result for the model, never a crash
             return ToolResult(f"{tool.name} failed: {type(error).__name__}: {error}", ok=False)
 
     async def _refusal(self, tool: Tool, call: PendingCall) -> ToolResult | None:

@@ -13,9 +13,9 @@ MAX_MESSAGES = 60
 def window(messages: Sequence[AnyMessage], limit: int = MAX_MESSAGES - 1) -> list[AnyMessage]:
     """The goal (the first message) and the last messages, at most `limit` in all.
 
-    A tool message never comes without the call that it answers. Only where the very last turn alone
-    has more messages than `limit` is it sent whole and the limit exceeded: half a turn is refused by
-    every model.
+    A tool message never comes without the call that it answers. Only where the very last turn
+    alone has more messages than `limit` is it sent whole and the limit exceeded: half a turn is
+    refused by every model.
     """
     if len(messages) <= limit:
         return list(messages)

@@ -1,7 +1,7 @@
-"""Snapshots of the workspace as git objects in the run's own store, never in the user's repository.
+"""Snapshots of the workspace as git objects in the run's own store, never the user's repository.
 
-Works in a project that is no git repository. What `.gitignore` names, caches and retrai's own folder
-are left out. Line endings and filters are switched off, so that bytes are stored as they are.
+Works in a project that is no git repository. What `.gitignore` names, caches and retrai's own
+folder are left out. Line endings and filters are off, so that bytes are stored as they are.
 """
 
 from __future__ import annotations

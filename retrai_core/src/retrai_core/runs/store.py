@@ -96,7 +96,7 @@ class RunStore:
 
     @contextmanager
     def mark_running(self, run_id: str) -> Generator[None]:
-        """While it is held, the run is known to be running; the system drops it with the process."""
+        """While it is held, the run counts as running; the system drops it with the process."""
         with (self.folder(run_id) / _RUNNING).open("w") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             yield
