@@ -1,0 +1,207 @@
+"""The chat model: LangChain's LiteLLM integration with our retries, errors and clean messages.
+
+Importing this module imports LiteLLM; `provider` does so late.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from typing import Any
+
+from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
+from langchain_core.language_models.chat_models import (
+    agenerate_from_stream,
+    generate_from_stream,
+)
+from langchain_core.messages import AIMessageChunk, BaseMessage
+from langchain_core.outputs import ChatGenerationChunk, ChatResult
+from langchain_litellm.chat_models.litellm import ChatLiteLLM
+from pydantic import PrivateAttr
+
+from .messages import REPEATED, plain_result, sendable
+from .problems import Asked, explain
+from .retries import RetryPolicy
+
+Report = Callable[[str], None]
+
+
+class RetraiChatLiteLLM(ChatLiteLLM):
+    """One model of one provider.
+
+    With `streaming`, an answer that is delivered whole (`ainvoke`) is streamed from the server all
+    the same: a lost connection is noticed, and the answer asked for again, since nobody has seen
+    its first part. When the caller streams (`astream`), only an error before the first part is.
+    """
+
+    _policy: RetryPolicy = PrivateAttr(default_factory=RetryPolicy)
+    _asked: Asked = PrivateAttr(default_factory=lambda: Asked("", ""))
+    _report: Report = PrivateAttr(default=lambda _: None)
+
+    def configure(self, policy: RetryPolicy, asked: Asked, report: Report) -> None:
+        """Set what is no parameter of the request.
+
+        Args:
+            policy: when to ask again.
+            asked: what error messages name.
+            report: told each time that a request is sent again, in one line.
+        """
+        self._policy, self._asked, self._report = policy, asked, report
+
+    def completion_with_retry(
+        self, run_manager: CallbackManagerForLLMRun | None = None, **kwargs: Any
+    ) -> Any:
+        """One attempt: what is retried here is the whole answer, in `_generate`."""
+        return self.client.completion(**kwargs)
+
+    async def acompletion_with_retry(
+        self, run_manager: AsyncCallbackManagerForLLMRun | None = None, **kwargs: Any
+    ) -> Any:
+        """One attempt: what is retried here is the whole answer, in `_agenerate`."""
+        return await self.client.acompletion(**kwargs)
+
+    def _create_message_dicts(
+        self, messages: list[BaseMessage], stop: list[str] | None
+    ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+        return super()._create_message_dicts(sendable(messages), stop)
+
+    async def _agenerate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: AsyncCallbackManagerForLLMRun | None = None,
+        stream: bool | None = None,
+        **kwargs: Any,
+    ) -> ChatResult:
+        retries = 0
+        while True:
+            try:
+                if self.streaming if stream is None else stream:
+                    # Without the run manager: a part that is announced cannot be taken back.
+                    parts = self._astream_once(messages, stop, None, **kwargs)
+                    return plain_result(await agenerate_from_stream(parts))
+                return plain_result(
+                    await super()._agenerate(messages, stop, run_manager, False, **kwargs)
+                )
+            except Exception as error:  # noqa: BLE001 - clients' own errors come through LiteLLM
+                problem = error
+            # Outside the handler: what is raised inside it carries the original, keys and all.
+            await asyncio.sleep(self._wait_or_raise(problem, retries))
+            retries += 1
+
+    async def _astream(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: AsyncCallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> AsyncIterator[ChatGenerationChunk]:
+        retries = 0
+        while True:
+            delivered = False
+            try:
+                async for part in self._astream_once(messages, stop, run_manager, **kwargs):
+                    delivered = True
+                    yield part
+                return
+            except Exception as error:  # noqa: BLE001 - clients' own errors come through LiteLLM
+                problem = error
+            if delivered:
+                raise explain(problem, self._asked, retries + 1)
+            await asyncio.sleep(self._wait_or_raise(problem, retries))
+            retries += 1
+
+    async def _astream_once(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None,
+        run_manager: AsyncCallbackManagerForLLMRun | None,
+        **kwargs: Any,
+    ) -> AsyncIterator[ChatGenerationChunk]:
+        async for part in super()._astream(messages, stop, run_manager, **kwargs):
+            yield _without_repetition(part)
+        yield _last_part()
+
+    def _generate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: CallbackManagerForLLMRun | None = None,
+        stream: bool | None = None,
+        **kwargs: Any,
+    ) -> ChatResult:
+        retries = 0
+        while True:
+            try:
+                if self.streaming if stream is None else stream:
+                    parts = self._stream_once(messages, stop, None, **kwargs)
+                    return plain_result(generate_from_stream(parts))
+                return plain_result(super()._generate(messages, stop, run_manager, False, **kwargs))
+            except Exception as error:  # noqa: BLE001 - clients' own errors come through LiteLLM
+                problem = error
+            time.sleep(self._wait_or_raise(problem, retries))
+            retries += 1
+
+    def _stream(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: CallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> Iterator[ChatGenerationChunk]:
+        retries = 0
+        while True:
+            delivered = False
+            try:
+                for part in self._stream_once(messages, stop, run_manager, **kwargs):
+                    delivered = True
+                    yield part
+                return
+            except Exception as error:  # noqa: BLE001 - clients' own errors come through LiteLLM
+                problem = error
+            if delivered:
+                raise explain(problem, self._asked, retries + 1)
+            time.sleep(self._wait_or_raise(problem, retries))
+            retries += 1
+
+    def _stream_once(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None,
+        run_manager: CallbackManagerForLLMRun | None,
+        **kwargs: Any,
+    ) -> Iterator[ChatGenerationChunk]:
+        for part in super()._stream(messages, stop, run_manager, **kwargs):
+            yield _without_repetition(part)
+        yield _last_part()
+
+    def _wait_or_raise(self, error: Exception, retries: int) -> float:
+        """Seconds until the next attempt.
+
+        Raises:
+            ModelError: there is none; it says why in one line.
+        """
+        problem = explain(error, self._asked, retries + 1)
+        wait_s = self._policy.wait_s(error, retries)
+        if wait_s is None:
+            raise problem
+        attempt = f"attempt {retries + 2} of {self._policy.max_retries + 1}"
+        self._report(f"{problem.message}; {attempt} in {wait_s:.1f} s")
+        return wait_s
+
+
+def _without_repetition(part: ChatGenerationChunk) -> ChatGenerationChunk:
+    """The part without a second copy of its tool calls, which would be merged and stored too."""
+    for name in REPEATED:
+        part.message.additional_kwargs.pop(name, None)
+    return part
+
+
+def _last_part() -> ChatGenerationChunk:
+    """Tells LangChain that tool calls are complete.
+
+    Half of a call's JSON is then an invalid call; without it, it is completed by guess
+    (`{"path": "a` is read as `{"path": "a"}`), and half a file would be written.
+    """
+    return ChatGenerationChunk(message=AIMessageChunk(content="", chunk_position="last"))

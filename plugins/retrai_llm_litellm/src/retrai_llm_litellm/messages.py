@@ -1,0 +1,99 @@
+"""Messages as they go to the server, and as they come back: plain, and never rejected for form."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+from uuid import uuid4
+
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
+from langchain_core.outputs import ChatResult
+
+EMPTY_ANSWER = "(empty answer)"
+LONGEST_QUOTE = 500
+# What `tool_calls` of the message says already, in the objects of a client library.
+REPEATED = frozenset({"tool_calls", "function_call"})
+
+
+def sendable(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
+    """The conversation in a form that every provider takes.
+
+    A call whose arguments were not JSON cannot be sent back as a call: the model reads it quoted in
+    its own turn, and the answer to it as a user's message after the results of the other calls.
+    A turn in which the model said nothing gets a word, since some providers refuse empty ones.
+    """
+    sent: list[BaseMessage] = []
+    answers_to_quoted: list[BaseMessage] = []
+    open_calls: set[str] = set()
+    for message in messages:
+        if isinstance(message, ToolMessage):
+            if message.tool_call_id in open_calls:
+                sent.append(message)
+            else:
+                answers_to_quoted.append(_as_user_message(message))
+            continue
+        sent.extend(answers_to_quoted)
+        answers_to_quoted.clear()
+        if isinstance(message, AIMessage):
+            open_calls = {call["id"] or "" for call in message.tool_calls}
+            sent.append(_with_words(message))
+        else:
+            sent.append(message)
+    return sent + answers_to_quoted
+
+
+def plain_result(result: ChatResult) -> ChatResult:
+    """The result without a client library's objects, so that a checkpoint can store it.
+
+    Every tool call has an id afterwards: some local servers leave it out.
+    """
+    for generation in result.generations:
+        message = generation.message
+        generation.generation_info = cast(
+            "dict[str, Any] | None", plain(generation.generation_info)
+        )
+        message.additional_kwargs = {
+            str(name): plain(value)
+            for name, value in message.additional_kwargs.items()
+            if name not in REPEATED
+        }
+        message.response_metadata = cast("dict[str, Any]", plain(message.response_metadata))
+        if isinstance(message, AIMessage):
+            for call in [*message.tool_calls, *message.invalid_tool_calls]:
+                call["id"] = call["id"] or f"call_{uuid4().hex[:24]}"
+    result.llm_output = None
+    return result
+
+
+def plain(value: object) -> object:
+    """`value` as JSON knows it: pydantic objects become objects, what is left becomes text."""
+    if value is None or isinstance(value, str | int | float | bool):
+        return value
+    if isinstance(value, Mapping):
+        items = cast("Mapping[object, object]", value).items()
+        return {str(name): plain(item) for name, item in items}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in cast("Sequence[object]", value)]
+    dump = getattr(value, "model_dump", None)
+    return plain(dump(mode="json")) if callable(dump) else str(value)
+
+
+def _with_words(message: AIMessage) -> AIMessage:
+    """The model's turn, with its unreadable calls quoted; itself when there is nothing to add."""
+    if message.content and not message.invalid_tool_calls:
+        return message
+    quotes = [
+        f"[I called {call['name'] or 'a tool'} with arguments that are not valid JSON: "
+        f"{(call['args'] or '')[:LONGEST_QUOTE]}]"
+        for call in message.invalid_tool_calls
+    ]
+    if not quotes and message.tool_calls:
+        return message
+    words = [message.text, *quotes] if message.content else quotes
+    return message.model_copy(update={"content": "\n".join(words) or EMPTY_ANSWER})
+
+
+def _as_user_message(message: ToolMessage) -> HumanMessage:
+    """The result of a call that was quoted instead of sent."""
+    tool = message.name or "the tool"
+    return HumanMessage(content=f"[the call of {tool} was not run] {message.text}")

@@ -1,0 +1,108 @@
+"""Turns what LiteLLM raises into one clear line: what was wrong, and what to do about it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from retrai_core import ModelError
+
+from .secrets_filter import redact
+
+LONGEST_DETAIL = 300
+QUOTA = re.compile(r"(?i)insufficient_quota|exceeded your current quota|credit balance|billing")
+CONTEXT = re.compile(r"(?i)context.?(?:length|window)|maximum context|prompt is too long")
+LITELLM_PREFIX = re.compile(r"^(?:litellm\.)?\w+(?:Error|Exception)\s*(?::|-)\s*|^\w+Exception - ")
+OFFLINE = "or use --model offline, which needs no key"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the error messages name.
+
+    Attributes:
+        model: the model's name as the user typed it.
+        provider: LiteLLM's name of who serves it.
+        key_variables: where its key may stand.
+        secrets: values that no message may carry.
+        nearest: a known model's name that looks like this one, when it is not known itself.
+    """
+
+    model: str
+    provider: str
+    key_variables: Sequence[str] = ()
+    secrets: Iterable[str] = ()
+    nearest: str | None = None
+
+
+def status_of(error: BaseException) -> int | None:
+    """The HTTP status behind an error, where there was one."""
+    status = getattr(error, "status_code", None)
+    return status if isinstance(status, int) else None
+
+
+def is_quota(error: BaseException) -> bool:
+    """Whether an account has run dry: a 429 that waiting does not mend."""
+    return status_of(error) == 429 and QUOTA.search(str(error)) is not None
+
+
+def explain(error: BaseException, asked: Asked, attempts: int = 1) -> ModelError:
+    """The error for people. No secret of `asked` is in it, whatever the server echoed."""
+    detail = redact(first_line(str(error)), asked.secrets)
+    said = f"{asked.provider} said: {detail}" if detail else f"{asked.provider} gave no reason"
+    status = status_of(error)
+    kind = type(error).__name__
+    name = asked.model
+    if status in (401, 403) or kind in ("AuthenticationError", "PermissionDeniedError"):
+        where = " or ".join(asked.key_variables) or "the provider's key"
+        hint = f"check {where}, {OFFLINE}"
+        return ModelError(f"no access to {name}; {said}", hint=hint, fatal=True)
+    if is_quota(error) or status == 402:
+        hint = f"top it up, {OFFLINE}"
+        return ModelError(f"the account for {name} is used up; {said}", hint=hint, fatal=True)
+    if status == 429:
+        hint = "try again later, or raise max_retries or max_wait_s of the litellm plugin"
+        return ModelError(f"{name} is rate-limited after {attempts} attempts; {said}", hint=hint)
+    if kind == "ContextWindowExceededError" or (status == 400 and CONTEXT.search(str(error))):
+        hint = "use a model with a longer context, or a smaller project or task"
+        return ModelError(f"the conversation is too long for {name}; {said}", hint=hint, fatal=True)
+    if status == 404 or kind == "NotFoundError":
+        hint = f"did you mean {asked.nearest}?" if asked.nearest else "check the model's name"
+        return ModelError(f"{asked.provider} has no model {name}; {said}", hint=hint, fatal=True)
+    if status is not None and 400 <= status < 500 and status != 408:
+        return ModelError(f"{name} refused the request ({status}); {said}")
+    hint = "run `retrai runs resume` to go on from the last finished step"
+    return ModelError(f"no answer from {name} after {attempts} attempts; {said}", hint=hint)
+
+
+def first_line(text: str) -> str:
+    """The server's own message, without LiteLLM's wrapping, at most 300 characters.
+
+    Example:
+        >>> first_line('litellm.NotFoundError: OpenAIException - {"error": {"message": "no"}}')
+        'no'
+    """
+    found = re.search(r'\{.*"message".*\}', text, re.DOTALL)
+    if found is not None:
+        text = _message_in(found.group()) or text
+    previous = None
+    while previous != text:
+        previous, text = text, LITELLM_PREFIX.sub("", text.strip())
+    line = " ".join(text.split("\n", 1)[0].split())
+    return line if len(line) <= LONGEST_DETAIL else line[: LONGEST_DETAIL - 3] + "..."
+
+
+def _message_in(text: str) -> str | None:
+    """`error.message` or `message` of the JSON object that `text` begins with."""
+    try:
+        raw, _ = json.JSONDecoder().raw_decode(text)
+    except ValueError:
+        return None
+    inner: Any = raw.get("error", raw)
+    message: Any = (
+        cast("dict[str, Any]", inner).get("message") if isinstance(inner, dict) else inner
+    )
+    return message if isinstance(message, str) else None
