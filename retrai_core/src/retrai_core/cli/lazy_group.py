@@ -9,6 +9,7 @@ from typing import NamedTuple, cast
 import click
 
 from ..errors import PluginError
+from .help_width import help_width
 
 
 class LazyCommand(NamedTuple):
@@ -46,7 +47,13 @@ class LazyGroup(click.Group):
         params: list[click.Parameter],
         help_text: str,
     ) -> None:
-        super().__init__(name, callback=callback, params=params, help=help_text)
+        super().__init__(
+            name,
+            callback=callback,
+            params=params,
+            help=help_text,
+            context_settings={"terminal_width": help_width()},
+        )
         self._table = table
         self._frontends = frontends
         self._load_frontend = load_frontend

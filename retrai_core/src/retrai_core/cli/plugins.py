@@ -8,7 +8,8 @@ import click
 
 from ..errors import UsageError
 from ..plugins.catalog import Catalog
-from ..plugins.record import KINDS, STATUSES, Kind, PluginRecord
+from ..plugins.kinds import KINDS, STATUSES, Kind
+from ..plugins.record import PluginRecord
 from .columns import aligned
 
 _SCHEMA = 1

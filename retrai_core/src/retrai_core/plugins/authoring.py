@@ -8,10 +8,12 @@ from pathlib import Path
 from ..errors import PluginError, UsageError
 from .catalog import Catalog
 from .describe import describe_plugin
+from .entry import ManifestEntry
+from .kinds import Kind, normalised
 from .manifest import Manifest
 from .manifest_text import manifest_text
 from .package import MANIFEST, find_package
-from .record import Kind, ManifestEntry, PluginRecord, normalised
+from .record import PluginRecord
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,8 @@ from .. import __version__
 from ..errors import PluginError, UsageError
 from .hints import Hints, read_hints
 from .inspection import DistributionPlugins
-from .record import KINDS, Kind, PluginRecord, normalised
+from .kinds import KINDS, Kind, normalised
+from .record import PluginRecord
 from .scan import scan_distributions
 from .switches import Switches
 

@@ -15,7 +15,8 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import to_jsonable_python
 
-from .record import Kind, ManifestEntry, MarkerEntry, OptionEntry
+from .entry import ManifestEntry, MarkerEntry, OptionEntry
+from .kinds import Kind
 
 _IMPL_MARK = "retrai_impl"
 """The attribute that pluggy's `HookimplMarker("retrai")` leaves on a method."""

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from .record import MarkerEntry, PluginRecord
+from .entry import MarkerEntry
+from .record import PluginRecord
 
 _MAX_BYTES = 1_000_000
 

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
-from .record import KIND_OF, Kind
+from .kinds import KIND_OF, Kind
 
-_VALUE = re.compile(r"(\w+(?:\.\w+)*)\s*(?::\s*(\w+(?:\.\w+)*)\s*)?(?:\[.*\])?")
 _NOT_UTF8 = "\ufffd"
 
 
-@dataclass(frozen=True, slots=True)
-class EntryLine:
+class EntryLine(NamedTuple):
     """One entry point of a retrai group; `problem` is empty when it can be used."""
 
     kind: Kind
@@ -48,8 +45,12 @@ def _entry(kind: Kind, line: str, where: str) -> EntryLine:
     name, equals, value = (part.strip() for part in line.partition("="))
     if _NOT_UTF8 in line:
         return EntryLine(kind, name, value, f"{where} is not UTF-8")
-    match = _VALUE.fullmatch(value)
-    if not equals or not name or match is None:
+    # An extra behind the value (`module:attribute [extra]`) is an old form that says nothing.
+    module, colon, attribute = (part.strip() for part in value.partition("[")[0].partition(":"))
+    if not (equals and name and _is_dotted(module)) or (colon and not _is_dotted(attribute)):
         return EntryLine(kind, name or line, value, f"{where} is not `name = module:attribute`")
-    module, attribute = match.groups()
-    return EntryLine(kind, name, f"{module}:{attribute}" if attribute else module)
+    return EntryLine(kind, name, f"{module}{colon}{attribute}")
+
+
+def _is_dotted(name: str) -> bool:
+    return all(part.isidentifier() for part in name.split("."))

@@ -7,19 +7,19 @@ It is data of the `retrai` distribution, in two entry-point groups that nobody l
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import NamedTuple
 
-from .record import normalised
+from .kinds import normalised
 
 _PREFIX = b"[retrai.hints."
 
 
-@dataclass(frozen=True, slots=True)
-class Hints:
+class Hints(NamedTuple):
     """Distributions by goal and by marker."""
 
-    goals: Mapping[str, str] = field(default_factory=dict[str, str])
-    markers: Mapping[str, str] = field(default_factory=dict[str, str])
+    goals: Mapping[str, str] = MappingProxyType({})
+    markers: Mapping[str, str] = MappingProxyType({})
 
 
 def read_hints(entry_points: Iterable[bytes]) -> Hints:

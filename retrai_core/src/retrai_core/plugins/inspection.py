@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .entry_points import EntryLine, parse_entry_points
+from .kinds import CORE_DIST, normalised
 from .manifest import Manifest, ManifestError, read_manifest
 from .metadata import Metadata, parse_metadata
 from .package import PackageFolder, find_package
-from .record import CORE_DIST, PluginRecord, normalised
+from .record import PluginRecord
 from .requirements import accepts, core_range
 from .scan import FoundDistribution
 from .switches import Switches
@@ -79,7 +80,7 @@ class DistributionPlugins:
             record.status = "shadowed"
             record.error = f"an earlier {record.dist} on the path is used: {self.found.shadowed_by}"
             record.mend = f"pip uninstall {record.dist}"
-        elif off := self._switches.why_off(record):
+        elif off := self._switches.why_off(record.name, record.dist):
             record.status, record.error = "blocked", off
         elif package is None:
             top = record.entry_point.partition(":")[0].partition(".")[0]

@@ -27,7 +27,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, cast
 
-from .record import GROUP_OF, Kind, ManifestEntry, MarkerEntry, OptionEntry
+from .entry import ManifestEntry, MarkerEntry, OptionEntry
+from .kinds import GROUP_OF, Kind
 
 SCHEMA = 1
 TABLE_OF: dict[Kind, str] = {

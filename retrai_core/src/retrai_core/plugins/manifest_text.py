@@ -6,8 +6,9 @@ import json
 import re
 from typing import Any, cast
 
+from .entry import ManifestEntry, OptionEntry
+from .kinds import KINDS
 from .manifest import SCHEMA, TABLE_OF, Manifest
-from .record import KINDS, ManifestEntry, OptionEntry
 
 _HEADER = "# Written by `retrai plugins manifest` from the classes; `--check` compares.\n"
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")

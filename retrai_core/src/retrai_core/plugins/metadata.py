@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 _HOME = ("homepage", "home", "source", "sourcecode", "repository", "documentation")
 
 
-@dataclass(frozen=True, slots=True)
-class Metadata:
+class Metadata(NamedTuple):
     """Fields of METADATA (or PKG-INFO); empty where it does not say.
 
     Attributes:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from importlib.machinery import ModuleSpec, PathFinder
+from typing import NamedTuple
 
 MANIFEST = "retrai.toml"
 
 
-@dataclass(frozen=True, slots=True)
-class PackageFolder:
+class PackageFolder(NamedTuple):
     """A package that holds plugins.
 
     Attributes:

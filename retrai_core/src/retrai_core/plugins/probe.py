@@ -12,7 +12,8 @@ from typing import Any, cast
 
 from ..errors import PluginError
 from .catalog import Catalog
-from .record import ManifestEntry, PluginRecord
+from .entry import ManifestEntry
+from .record import PluginRecord
 
 TIMEOUT_S = 30.0
 _CODE = "from retrai_core.plugins.probe import answer; answer()"

@@ -2,84 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Any
 
 from ..errors import PluginError
-
-Kind = Literal["goal", "tool", "llm", "memory", "frontend", "agent", "sandbox", "hook"]
-Status = Literal["ok", "broken", "incompatible", "blocked", "shadowed", "unloaded"]
-
-GROUP_OF: dict[Kind, str] = {
-    "goal": "retrai.goals",
-    "tool": "retrai.tools",
-    "llm": "retrai.llms",
-    "memory": "retrai.memory",
-    "frontend": "retrai.frontends",
-    "agent": "retrai.agents",
-    "sandbox": "retrai.sandboxes",
-    "hook": "retrai.hooks",
-}
-KIND_OF: dict[str, Kind] = {group: kind for kind, group in GROUP_OF.items()}
-KINDS: tuple[Kind, ...] = tuple(GROUP_OF)
-STATUSES: tuple[Status, ...] = (
-    "ok",
-    "broken",
-    "incompatible",
-    "blocked",
-    "shadowed",
-    "unloaded",
-)
-CORE_DIST = "retrai-core"
+from .entry import ManifestEntry, MarkerEntry, OptionEntry
+from .kinds import GROUP_OF, Kind, Status
 
 
-def normalised(dist: str) -> str:
-    """A distribution's name as PyPA compares it: `My_Plugin` and `my.plugin` are one."""
-    return re.sub(r"[-_.]+", "-", dist).lower()
-
-
-@dataclass(frozen=True, slots=True)
-class OptionEntry:
-    """An option as the manifest describes it.
-
-    Attributes:
-        type: the annotation, as a person writes it (`int`, `str | None`).
-        default: a JSON value; None when the option has no default or its default is None.
-        required: it must be given.
-        description: one or two sentences.
-    """
-
-    type: str
-    default: Any = None
-    required: bool = False
-    description: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class MarkerEntry:
-    """A goal's detection marker; see `retrai_core.Marker`, which is not imported by a scan."""
-
-    glob: str
-    contains: str = ""
-    priority: int = 50
-
-
-@dataclass(frozen=True, slots=True)
-class ManifestEntry:
-    """What `retrai.toml` says about one entry point."""
-
-    summary: str = ""
-    needs: tuple[str, ...] = ()
-    options: Mapping[str, OptionEntry] = field(default_factory=dict[str, OptionEntry])
-    markers: tuple[MarkerEntry, ...] = ()
-    model_patterns: tuple[str, ...] = ()
-    default_tools: tuple[str, ...] = ()
-    hooks: tuple[str, ...] = ()
-
-
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class PluginRecord:
     """One entry point and what became of it.
 
@@ -159,6 +91,9 @@ class PluginRecord:
     def hooks(self) -> tuple[str, ...]:
         """The hooks that a hook plugin implements."""
         return () if self.entry is None else self.entry.hooks
+
+    def __repr__(self) -> str:
+        return f"<{self.kind} {self.full_name}: {self.status}>"
 
     def problem(self) -> PluginError:
         """Why this plugin cannot be used, as an error that names it and its distribution."""

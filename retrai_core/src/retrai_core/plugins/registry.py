@@ -19,8 +19,9 @@ from ..contracts.memory import MemoryStore
 from ..contracts.sandbox import Sandbox
 from ..contracts.tool import Tool
 from .describe import describe_plugin, hook_names
+from .kinds import Kind
 from .missing import command_that_mends
-from .record import Kind, PluginRecord
+from .record import PluginRecord
 from .watch import watched_import
 
 _CONTRACT_OF: dict[Kind, type[object]] = {

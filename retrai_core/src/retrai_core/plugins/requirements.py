@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from .record import CORE_DIST, normalised
+from .kinds import CORE_DIST, normalised
 
 _REQUIREMENT = re.compile(
     r"\s*([A-Za-z0-9][\w.-]*)\s*(?:\[[^\]]*\])?\s*\(?([^;)]*)\)?\s*(?:;(.*))?"

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
-from .record import CORE_DIST, PluginRecord, normalised
+from .kinds import CORE_DIST, normalised
 
 ALLOW_VARIABLE = "RETRAI_PLUGINS"
 DISABLE_VARIABLE = "RETRAI_DISABLE_PLUGINS"
 
 
-@dataclass(frozen=True, slots=True)
-class Switches:
+class Switches(NamedTuple):
     """Names of distributions, of entry points, or `name@dist`.
 
     Attributes:
@@ -41,13 +39,13 @@ class Switches:
         allowed = frozenset(allow) if allow is not None else named or None
         return cls(allowed, frozenset(disabled) | _names(environ.get(DISABLE_VARIABLE, "")))
 
-    def why_off(self, record: PluginRecord) -> str:
-        """Why this plugin is switched off; empty when it is not."""
-        if _is_named(self.disabled, record):
+    def why_off(self, name: str, dist: str) -> str:
+        """Why the plugin `name` of `dist` is switched off; empty when it is not."""
+        if _is_named(self.disabled, name, dist):
             return f"switched off (by {DISABLE_VARIABLE}, or in the configuration)"
-        if self.allowed is None or normalised(record.dist) == CORE_DIST:
+        if self.allowed is None or normalised(dist) == CORE_DIST:
             return ""
-        if _is_named(self.allowed, record):
+        if _is_named(self.allowed, name, dist):
             return ""
         if not self.allowed:
             return "switched off by --no-plugins"
@@ -55,15 +53,15 @@ class Switches:
 
 
 def _names(text: str) -> frozenset[str]:
-    return frozenset(name.strip() for name in re.split(r"[,\n]", text) if name.strip())
+    return frozenset(name.strip() for name in text.replace("\n", ",").split(",") if name.strip())
 
 
-def _is_named(names: frozenset[str], record: PluginRecord) -> bool:
-    dist = normalised(record.dist)
-    for name in names:
-        entry, at, of_dist = name.rpartition("@")
-        if at and entry == record.name and normalised(of_dist) == dist:
+def _is_named(switched: frozenset[str], name: str, dist: str) -> bool:
+    wanted = normalised(dist)
+    for switch in switched:
+        entry, at, of_dist = switch.rpartition("@")
+        if at and entry == name and normalised(of_dist) == wanted:
             return True
-        if name == record.name or normalised(name) == dist:
+        if switch == name or normalised(switch) == wanted:
             return True
     return False

@@ -1,0 +1,47 @@
+"""What a manifest says about one plugin.
+
+These are named tuples: a frozen dataclass takes eight times as long to define, and every
+`retrai --help` would pay for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+
+class OptionEntry(NamedTuple):
+    """An option as the manifest describes it.
+
+    Attributes:
+        type: the annotation, as a person writes it (`int`, `str | None`).
+        default: a JSON value; None when the option has no default or its default is None.
+        required: it must be given.
+        description: one or two sentences.
+    """
+
+    type: str
+    default: Any = None
+    required: bool = False
+    description: str = ""
+
+
+class MarkerEntry(NamedTuple):
+    """A goal's detection marker; see `retrai_core.Marker`, which is not imported by a scan."""
+
+    glob: str
+    contains: str = ""
+    priority: int = 50
+
+
+class ManifestEntry(NamedTuple):
+    """What `retrai.toml` says about one entry point."""
+
+    summary: str = ""
+    needs: tuple[str, ...] = ()
+    options: Mapping[str, OptionEntry] = MappingProxyType({})
+    markers: tuple[MarkerEntry, ...] = ()
+    model_patterns: tuple[str, ...] = ()
+    default_tools: tuple[str, ...] = ()
+    hooks: tuple[str, ...] = ()

@@ -1,0 +1,36 @@
+"""The kinds of plugins, their entry-point groups, and how distributions are compared."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+Kind = Literal["goal", "tool", "llm", "memory", "frontend", "agent", "sandbox", "hook"]
+Status = Literal["ok", "broken", "incompatible", "blocked", "shadowed", "unloaded"]
+
+GROUP_OF: dict[Kind, str] = {
+    "goal": "retrai.goals",
+    "tool": "retrai.tools",
+    "llm": "retrai.llms",
+    "memory": "retrai.memory",
+    "frontend": "retrai.frontends",
+    "agent": "retrai.agents",
+    "sandbox": "retrai.sandboxes",
+    "hook": "retrai.hooks",
+}
+KIND_OF: dict[str, Kind] = {group: kind for kind, group in GROUP_OF.items()}
+KINDS: tuple[Kind, ...] = tuple(GROUP_OF)
+STATUSES: tuple[Status, ...] = (
+    "ok",
+    "broken",
+    "incompatible",
+    "blocked",
+    "shadowed",
+    "unloaded",
+)
+CORE_DIST = "retrai-core"
+
+
+def normalised(dist: str) -> str:
+    """A distribution's name as PyPA compares it: `My_Plugin` and `my.plugin` are one."""
+    return re.sub(r"[-_.]+", "-", dist).lower()

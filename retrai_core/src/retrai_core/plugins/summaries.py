@@ -1,0 +1,45 @@
+"""Names and summaries of one kind of plugin: what a help page shows, and nothing more.
+
+A help page is printed so often that it does not even read the metadata, as the catalog does.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from .entry_points import parse_entry_points
+from .kinds import Kind
+from .manifest import ManifestError, read_manifest
+from .package import find_package
+from .scan import scan_distributions
+from .switches import Switches
+
+
+def plugin_summaries(kind: Kind, environ: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Summary by name of the plugins of `kind` that are not switched off; imports none.
+
+    One whose manifest is missing or cannot be read has an empty summary; whether a plugin can be
+    used is the catalog's to say.
+    """
+    switches = Switches.read(os.environ if environ is None else environ)
+    summaries: dict[str, str] = {}
+    for dist in scan_distributions():
+        for entry in parse_entry_points(dist.entry_points):
+            if entry.kind != kind or entry.problem or dist.shadowed_by:
+                continue
+            if not switches.why_off(entry.name, dist.name):
+                summaries[entry.name] = _summary(kind, entry.name, entry.module)
+    return dict(sorted(summaries.items()))
+
+
+def _summary(kind: Kind, name: str, module: str) -> str:
+    package = find_package(module)
+    if package is None or not package.manifest_path:
+        return ""
+    try:
+        manifest = read_manifest(package.manifest_path) or {}
+    except ManifestError as error:
+        return f"(broken: {error})"
+    entry = manifest.get((kind, name))
+    return "" if entry is None else entry.summary
