@@ -1,0 +1,70 @@
+"""One version train: what every distribution declares, and where each must be listed."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+PIN = ">=0.1,<0.2"
+LISTS = ("modules", "source_modules", "forbidden_modules")
+
+
+def test_all_have_one_version_one_licence_and_one_range_of_pythons(dist, core) -> None:
+    for key in ("version", "license", "requires-python"):
+        assert dist.project[key] == core.project[key], key
+
+
+def test_what_a_reader_looks_for_is_there(dist) -> None:
+    for name in ("LICENSE", "README.md"):
+        assert (dist.folder / name).stat().st_size > 0, name
+    for name in ("__init__.py", "py.typed", "retrai.toml"):
+        assert (dist.package / name).exists(), name
+
+
+def test_plugins_take_a_range_of_the_core(plugin) -> None:
+    assert f"retrai-core{PIN}" in plugin.project["dependencies"]
+
+
+def test_every_entry_point_is_in_a_group_that_retrai_knows(dist) -> None:
+    from retrai_core.plugins.kinds import KIND_OF
+
+    groups = dist.project.get("entry-points", {})
+    assert groups
+    assert set(groups) <= set(KIND_OF)
+
+
+def test_the_retrai_distribution_brings_it(dist, retrai) -> None:
+    wanted = f"{dist.name}{PIN}"
+    assert wanted in retrai.project["optional-dependencies"]["all"]
+
+
+def test_retrai_itself_is_of_the_same_version(retrai, core) -> None:
+    assert retrai.project["version"] == core.project["version"]
+    assert set(retrai.project["dependencies"]) <= set(
+        retrai.project["optional-dependencies"]["all"]
+    )
+
+
+def test_tox_installs_it_and_import_linter_watches_it(dist, root: Path) -> None:
+    folder = dist.folder.relative_to(root).as_posix().replace("/", "{/}")
+    assert f"-e{{tox_root}}{{/}}{folder}" in (root / "tox.ini").read_text().split()
+    linter = tomllib.loads((root / "pyproject.toml").read_text())["tool"]["importlinter"]
+    assert dist.module in linter["root_packages"]
+    for contract in linter["contracts"][1:]:
+        named = [name.removesuffix(".*") for key in LISTS for name in contract.get(key, [])]
+        # The core is no plugin among plugins.
+        if dist.module != "retrai_core" or contract["type"] != "independence":
+            assert dist.module in named, contract["name"]
+
+
+def test_constraints_name_versions_and_no_place(root: Path) -> None:
+    lines = (root / "constraints.txt").read_text().splitlines()
+    pins = [line for line in lines if line and not line.startswith("#")]
+    assert all("==" in pin and "/" not in pin and " " not in pin for pin in pins)
+
+
+def test_every_hint_names_a_distribution_of_ours(retrai) -> None:
+    groups = retrai.project["entry-points"]
+    values = {value for group in groups.values() for value in group.values()}
+    assert set(groups) == {"retrai.hints.markers", "retrai.hints.goals"}
+    assert all(value.startswith("retrai_") and value.isidentifier() for value in values)
