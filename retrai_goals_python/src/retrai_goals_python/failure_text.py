@@ -16,6 +16,7 @@ from .shortened import shorten
 from .source_lines import SourceLines
 
 _LOCATION = re.compile(r'^(?:E +File "(.+)", line (\d+)|(\S.*):(\d+): in .*)$', re.MULTILINE)
+_STEP = re.compile(r"^(\S.*):(\d+): in .+$")
 MAX_PLACES = 6
 MAX_CAPTURED = 1200
 
@@ -53,6 +54,7 @@ class FailureWriter:
             for title, text in case.sections
             if text.strip()
         )
+        location = location or case.node_id.partition("::")[0]
         head = "\n\n".join(parts)
         if captured:
             # The explanation comes first and whole; the output gets what is left.
@@ -65,7 +67,8 @@ class FailureWriter:
         """The location and the text of one explanation."""
         if not why.chain:
             path, line = (why.path, why.line) if why.path else _place_in(why.text)
-            return _spot(self._place(path, line, "")) if path else "", why.text or why.message
+            spot = _spot(self._place(path, line, "")) if path else ""
+            return spot, self._without_machinery(why.text or why.message)
         blocks = [self._link(link) for link in why.chain]
         places = [
             place
@@ -75,6 +78,18 @@ class FailureWriter:
         ]
         place = places[-1] if places else self._place(why.path, why.line, "")
         return _spot(place), "\n".join(block for block in blocks if block)
+
+    def _without_machinery(self, text: str) -> str:
+        """A collection error's text without the steps through the importer and pytest itself."""
+        kept: list[str] = []
+        inside = True
+        for line in text.splitlines():
+            step = _STEP.match(line)
+            if step:
+                inside = self._place(step.group(1), int(step.group(2)), "").inside
+            if inside or line.startswith("E "):
+                kept.append(line)
+        return "\n".join(kept)
 
     def _link(self, link: TraceLink) -> str:
         """One exception: where it came through, then what it says."""
@@ -104,9 +119,9 @@ class FailureWriter:
         full = os.path.normpath(os.path.join(self.project, path)) if path else ""
         relative = os.path.relpath(full, self.project) if full else ""
         parts = relative.split(os.sep)
-        outside = (
-            not full or parts[0] == ".." or bool({"site-packages", "dist-packages"} & {*parts})
-        )
+        # `<frozen importlib>` and the like are no files at all.
+        outside = not full or parts[0] == ".." or path.startswith("<")
+        outside = outside or bool({"site-packages", "dist-packages"} & {*parts})
         return Place(full if outside else relative.replace(os.sep, "/"), line, where, not outside)
 
 

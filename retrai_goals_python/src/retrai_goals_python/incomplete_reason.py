@@ -35,6 +35,8 @@ def incomplete_reason(session: Session, done: Completed, timeout_s: float, damag
 
 
 def _when_time_was_up(session: Session) -> str:
+    if session.finish is not None:
+        return "; all tests had ended, but a thread or a child process kept it alive"
     running = session.running()
     if running:
         return f"; running then: {_some(running)}"

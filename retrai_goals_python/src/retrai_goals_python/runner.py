@@ -106,7 +106,7 @@ async def _start(
     timeout_s: float,
     env: Mapping[str, str] | None,
 ) -> Completed | ToolError:
-    before = (env or {}).get("PYTHONPATH", "")
+    before = (env or {}).get("PYTHONPATH", os.environ.get("PYTHONPATH", ""))
     variables = {
         # Compiled files and coverage data would be litter in the project; a stale compiled file
         # could even hide an edit made in the same second.
