@@ -1,0 +1,225 @@
+"""A goal, a model that plays given turns, and a few tools, installed only on the tests' path."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+from pydantic import PrivateAttr
+
+from retrai_core import (
+    CheckReport,
+    Detection,
+    GoalBase,
+    GoalOptions,
+    GoalResult,
+    LLMOptions,
+    LLMProvider,
+    Marker,
+    ModelError,
+    RunContext,
+    Tool,
+    ToolArgs,
+    ToolOptions,
+    ToolResult,
+)
+
+
+class ExpectedText(GoalBase):
+    """Each line of `expected.txt` is `file: text`; a case passes when the file is just that text."""
+
+    name = "expected-text"
+    summary = "files hold what expected.txt says"
+    markers = (Marker("expected.txt", priority=10),)
+    default_tools = ("look", "put", "shell")
+
+    class Options(GoalOptions):
+        fails_in_copies: bool = False
+
+    @classmethod
+    def detect(cls, project):
+        return Detection("expected.txt")
+
+    async def check(self, state, cwd):
+        with (self.context.run_dir / "checks").open("a") as log:
+            log.write(f"{cwd}\n")
+        cases = {}
+        for line in (cwd / "expected.txt").read_text().splitlines():
+            name, _, text = line.partition(": ")
+            found = (cwd / name).read_text().strip() if (cwd / name).exists() else None
+            cases[name] = "passed" if found == text else "failed"
+        if self.options.fails_in_copies and cwd != self.context.project:
+            cases = dict.fromkeys(cases, "failed")
+        wrong = [name for name, outcome in cases.items() if outcome != "passed"]
+        report = CheckReport(cases, command=["compare", "expected.txt"])
+        reason = f"{len(wrong)} of {len(cases)} files are wrong" if wrong else "all files are right"
+        return GoalResult(not wrong, reason, details="\n".join(wrong), report=report)
+
+    def system_prompt(self):
+        return "Make every file hold what expected.txt says."
+
+    def protected(self, project):
+        return ("/expected.txt", "/checks/**")
+
+    def steering(self, project):
+        return ("steer.cfg",)
+
+
+class ScriptedModel(BaseChatModel):
+    """Plays `turns` of the provider's options, one an iteration; the last one again and again."""
+
+    turns: list
+    _context: RunContext = PrivateAttr()
+
+    @property
+    def _llm_type(self):
+        return "scripted"
+
+    def bind_tools(self, tools, **kwargs):
+        return self
+
+    def _generate(self, messages, stop=None, run_manager=None, **kwargs):
+        seen = self._context.run_dir / "seen.jsonl"
+        with seen.open("a") as log:
+            log.write(json.dumps([str(message.content) for message in messages]) + "\n")
+        turn = self.turns[min(self._context.iteration, len(self.turns) - 1)]
+        if "error" in turn:
+            raise ModelError(turn["error"], fatal=turn.get("fatal", False))
+        calls = [
+            {"id": call.get("id", f"c{i}"), "name": call["name"], "args": call.get("args", {})}
+            for i, call in enumerate(turn.get("calls", []))
+        ]
+        invalid = [
+            {"id": "bad", "name": call["name"], "args": call["args"], "error": "not JSON"}
+            for call in turn.get("malformed", [])
+        ]
+        message = AIMessage(
+            turn.get("text", ""),
+            tool_calls=calls,
+            invalid_tool_calls=invalid,
+            usage_metadata={"input_tokens": 10, "output_tokens": 5, "total_tokens": 15},
+        )
+        return ChatResult(generations=[ChatGeneration(message=message)])
+
+
+class Scripted(LLMProvider):
+    """The model `scripted`."""
+
+    name = "scripted"
+    summary = "plays given turns"
+    model_patterns = ("scripted",)
+    per_run = True
+
+    class Options(LLMOptions):
+        turns: list = []
+
+    def create(self, model, temperature, context):
+        made = ScriptedModel(turns=self.options.turns)
+        made._context = context
+        return made
+
+    def cost_usd(self, model, usage):
+        return usage["total_tokens"] / 1000
+
+
+class Look(Tool):
+    """Reads a file."""
+
+    name = "look"
+    description = "Read a file."
+
+    class Args(ToolArgs):
+        path: str
+
+    async def run(self, args, context):
+        return ToolResult(context.workspace.read_bytes(args.path).decode())
+
+
+class Put(Tool):
+    """Writes a file, and notes in the run's folder that it did."""
+
+    name = "put"
+    description = "Write a file."
+    needs = frozenset({"write"})
+
+    class Args(ToolArgs):
+        path: str
+        text: str
+
+    async def run(self, args, context):
+        with (context.run_dir / "put").open("a") as log:
+            log.write(f"{args.path}\n")
+        context.workspace.write_bytes(args.path, args.text.encode())
+        return ToolResult("written")
+
+
+class Shell(Tool):
+    """Runs a shell line in the sandbox."""
+
+    name = "shell"
+    description = "Run a shell line."
+    needs = frozenset({"read", "write", "run"})
+
+    class Args(ToolArgs):
+        line: str
+
+    async def run(self, args, context):
+        done = await context.sandbox.run(args.line, timeout_s=20)
+        return ToolResult(done.stdout + done.stderr, ok=done.exit_code == 0)
+
+
+class Meet(Tool):
+    """Returns when as many calls as `people` are waiting at once."""
+
+    name = "meet"
+    description = "Wait for the others."
+    waiting = 0
+    met: asyncio.Event
+
+    class Args(ToolArgs):
+        people: int
+
+    def __init__(self, options, context):
+        super().__init__(options, context)
+        self.met = asyncio.Event()
+
+    async def run(self, args, context):
+        self.waiting += 1
+        if self.waiting == args.people:
+            self.met.set()
+        async with asyncio.timeout(10):
+            await self.met.wait()
+        return ToolResult("met")
+
+
+class Hang(Tool):
+    """Says that it runs by making a file in the run's folder, and never returns."""
+
+    name = "hang"
+    description = "Never return."
+    needs = frozenset({"run"})
+
+    class Options(ToolOptions):
+        limit_s: float = 900.0
+
+    async def run(self, args, context):
+        Path(context.run_dir / "hanging").touch()
+        await asyncio.Event().wait()
+        return ToolResult("never")
+
+
+class Burst(Tool):
+    """Returns `chars` characters."""
+
+    name = "burst"
+    description = "Say a lot."
+
+    class Args(ToolArgs):
+        chars: int
+
+    async def run(self, args, context):
+        return ToolResult("0123456789" * (args.chars // 10))

@@ -1,0 +1,147 @@
+"""The check cannot be bent: protected files, steering files, tampering, cases that went away."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from retrai_core.contracts.goal import CaseOutcome, CheckReport, GoalResult
+from retrai_core.guard.baseline import Baseline
+from retrai_core.guard.clean_copy import make_clean_copy
+from retrai_core.guard.verdict import judge
+
+Runs = Any
+
+
+def call(name: str, **args: Any) -> dict[str, Any]:
+    """One turn that calls one tool."""
+    return {"text": f"calling {name}", "calls": [{"name": name, "args": args}]}
+
+
+MEND = call("put", path="a.txt", text="right\n")
+BEND = "a.txt: wrong\nb.txt: fine\n"
+
+
+async def test_writing_a_protected_file_is_refused_with_the_reason(runs: Runs) -> None:
+    record = await runs.run([call("put", path="expected.txt", text=BEND), MEND])
+    assert record.status == "achieved"
+    result = runs.events(record, "tool_result")[0].payload
+    assert not result["ok"]
+    assert "expected.txt belongs to the check" in result["content"]
+    assert len(record.refused) == 1
+    assert record.changed_files == ["a.txt"]
+
+
+async def test_a_shell_that_changes_the_check_is_undone_and_told(runs: Runs) -> None:
+    bend = call("shell", line=f"printf '{BEND}' > expected.txt; rm -r checks; ln -s /etc checks")
+    record = await runs.run([bend, MEND])
+    assert record.status == "achieved"
+    assert "a.txt: right" in (runs.project / "expected.txt").read_text()
+    assert (runs.project / "checks" / "check.txt").read_text() == "the check\n"
+    assert not (runs.project / "checks").is_symlink()
+    told = "\n".join(runs.seen(record)[-1])
+    assert "Undone: expected.txt: changed, but it belongs to the check" in told
+
+
+async def test_a_new_steering_file_is_set_aside(runs: Runs) -> None:
+    record = await runs.run([call("shell", line="echo bent > steer.cfg"), MEND])
+    assert record.status == "achieved"
+    assert not (runs.project / "steer.cfg").exists()
+    kept = list((runs.store.folder(record.id) / "baseline" / "set_aside").rglob("steer.cfg"))
+    assert [path.read_text() for path in kept] == ["bent\n"]
+
+
+async def test_a_steering_file_that_was_there_stays(runs: Runs) -> None:
+    (runs.project / "steer.cfg").write_text("the project's own\n")
+    record = await runs.run([MEND])
+    assert record.status == "achieved"
+    assert record.refused == []
+    assert (runs.project / "steer.cfg").exists()
+
+
+async def test_tampering_again_and_again_ends_the_run_as_tampered(runs: Runs) -> None:
+    bend = call("shell", line=f"printf '{BEND}' > expected.txt")
+    record = await runs.run([bend], max_iterations=10)
+    assert (record.status, record.exit_code, record.iterations) == ("tampered", 4, 3)
+    assert len(record.refused) == 3
+
+
+async def test_the_user_can_allow_an_edit(runs: Runs) -> None:
+    both = "printf 'right' > a.txt; printf 'new' > checks/check.txt"
+    record = await runs.run([call("shell", line=both)], allow_edit=["/checks/check.txt"])
+    assert record.status == "achieved"
+    assert (runs.project / "checks" / "check.txt").read_text() == "new"
+    assert record.refused == []
+
+
+async def test_an_agent_cannot_reach_what_lies_outside_the_project(runs: Runs) -> None:
+    outside = runs.project.parent / "outside.txt"
+    outside.write_text("secret")
+    (runs.project / "link").symlink_to(outside)
+    calls = [
+        {"name": "look", "args": {"path": path}, "id": path}
+        for path in ("../outside.txt", str(outside), "link")
+    ]
+    record = await runs.run([{"calls": calls}, MEND])
+    results = [event.payload for event in runs.events(record, "tool_result")][:3]
+    assert [result["ok"] for result in results] == [False, False, False]
+    assert not any("secret" in result["content"] for result in results)
+
+
+def verdict(before: dict[str, CaseOutcome], after: dict[str, CaseOutcome], **report: Any) -> str:
+    """The reason why a goal that says `achieved` is not believed; empty when it is."""
+    baseline = Baseline(cases=before)
+    judged = judge(baseline, GoalResult(True, "ok", report=CheckReport(after, ["x"], **report)))
+    return "" if judged.achieved else f"{judged.reason} {judged.details}"
+
+
+def test_every_case_of_the_baseline_must_still_count() -> None:
+    before: dict[str, CaseOutcome] = {"t::a": "failed", "t::b": "passed"}
+    assert verdict(before, {"t::a": "passed", "t::b": "passed"}) == ""
+    assert verdict(before, {"t::a": "passed", "t::b": "passed", "t::new": "passed"}) == ""
+    assert "t::a is gone" in verdict(before, {"t::b": "passed"})
+    assert "t::a is now skipped" in verdict(before, {"t::a": "skipped", "t::b": "passed"})
+    assert "t::a is now xfailed" in verdict(before, {"t::a": "xfailed", "t::b": "passed"})
+
+
+def test_a_case_that_was_skipped_at_first_may_stay_skipped() -> None:
+    assert verdict({"t::a": "skipped"}, {"t::a": "skipped"}) == ""
+
+
+def test_a_report_that_is_not_complete_or_missing_does_not_count() -> None:
+    assert "did not end well" in verdict({"t::a": "passed"}, {"t::a": "passed"}, complete=False)
+    judged = judge(Baseline(cases={"t::a": "passed"}), GoalResult(True, "ok"))
+    assert not judged.achieved
+
+
+def test_parameters_that_come_from_the_source_may_change_but_not_become_fewer() -> None:
+    before: dict[str, CaseOutcome] = {"t::p[1]": "failed", "t::p[2]": "passed"}
+    assert verdict(before, {"t::p[one]": "passed", "t::p[two]": "passed"}) == ""
+    assert "1 cases were collected, 2 at the start" in verdict(before, {"t::p[one]": "passed"})
+
+
+def test_a_file_that_could_not_be_read_counts_when_its_cases_appear() -> None:
+    before: dict[str, CaseOutcome] = {"tests/test_a.py": "error", "tests/test_b.py::b": "passed"}
+    after: dict[str, CaseOutcome] = {"tests/test_a.py::a": "passed", "tests/test_b.py::b": "passed"}
+    assert verdict(before, after) == ""
+    assert "tests/test_a.py is gone" in verdict(before, {"tests/test_b.py::b": "passed"})
+
+
+def test_a_clean_copy_leaves_caches_and_environments_behind(tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    for name in (
+        "src/__pycache__/a.pyc",
+        ".pytest_cache/x",
+        "env/pyvenv.cfg",
+        "src/a.py",
+        ".git/x",
+    ):
+        (project / name).parent.mkdir(parents=True, exist_ok=True)
+        (project / name).write_text(name)
+    (project / "link").symlink_to("src/a.py")
+    make_clean_copy(project, tmp_path / "copy")
+    found = sorted(
+        p.relative_to(tmp_path / "copy").as_posix() for p in (tmp_path / "copy").rglob("*")
+    )
+    assert found == [".git", ".git/x", "link", "src", "src/a.py"]
+    assert (tmp_path / "copy" / "link").is_symlink()
