@@ -27,8 +27,10 @@ MEND = call("put", path="a.txt", text="right\n")
 async def test_a_mended_project_ends_achieved_with_its_evidence(runs: Runs) -> None:
     record = await runs.run([call("look", path="a.txt"), MEND])
     assert (record.status, record.exit_code) == ("achieved", 0)
-    assert record.before is not None and record.before.counts == {"failed": 1, "passed": 1}
-    assert record.after is not None and record.after.counts == {"passed": 2}
+    assert record.before is not None
+    assert record.before.counts == {"failed": 1, "passed": 1}
+    assert record.after is not None
+    assert record.after.counts == {"passed": 2}
     assert record.changed_files == ["a.txt"]
     assert record.iterations == 2
     assert record.tokens.total == 30

@@ -9,7 +9,7 @@ from pathlib import Path
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
-from pydantic import PrivateAttr
+from pydantic import Field, PrivateAttr
 
 from retrai_core import (
     CheckReport,
@@ -30,7 +30,7 @@ from retrai_core import (
 
 
 class ExpectedText(GoalBase):
-    """Each line of `expected.txt` is `file: text`; a case passes when the file is just that text."""
+    """Each line of `expected.txt` is `file: text`: a case, which passes when the file is that."""
 
     name = "expected-text"
     summary = "files hold what expected.txt says"
@@ -115,7 +115,7 @@ class Scripted(LLMProvider):
     per_run = True
 
     class Options(LLMOptions):
-        turns: list = []
+        turns: list = Field(default_factory=list)
 
     def create(self, model, temperature, context):
         made = ScriptedModel(turns=self.options.turns)
