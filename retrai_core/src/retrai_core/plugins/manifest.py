@@ -61,7 +61,7 @@ def read_manifest(path: str) -> Manifest | None:
     try:
         with open(path, "rb") as file:
             raw = file.read()
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):  # none there, or a package in an archive
         return None
     except OSError as error:
         raise ManifestError(f"{path}: {error.strerror}") from error

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 from importlib.machinery import ModuleSpec, PathFinder
 from typing import NamedTuple
+from zipimport import zipimporter
 
 MANIFEST = "retrai.toml"
 
@@ -45,13 +46,18 @@ def find_package(module: str, paths: Sequence[str] | None = None) -> PackageFold
         if spec is None:
             return None
         locations = spec.submodule_search_locations
-        if spec.origin is not None and spec.has_location:
-            folder = os.path.dirname(spec.origin) if locations is not None else ""
-            return PackageFolder(name, folder, spec.origin)
-        if locations is None:
-            return None
-        where = list(locations)  # a namespace package has no code of its own: look inside
+        if spec.loader is not None:
+            origin = _origin(spec)
+            return PackageFolder(name, "" if locations is None else os.path.dirname(origin), origin)
+        # A namespace package has no code of its own: look inside.
+        where = list(locations or ())
     return None
+
+
+def _origin(spec: ModuleSpec) -> str:
+    if spec.origin is None and isinstance(spec.loader, zipimporter):
+        return spec.loader.get_filename(spec.name)
+    return spec.origin or ""
 
 
 def _find_spec(name: str, where: Sequence[str] | None) -> ModuleSpec | None:
