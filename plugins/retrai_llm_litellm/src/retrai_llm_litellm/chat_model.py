@@ -11,16 +11,12 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
 from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
-from langchain_core.language_models.chat_models import (
-    agenerate_from_stream,
-    generate_from_stream,
-)
-from langchain_core.messages import AIMessageChunk, BaseMessage
+from langchain_core.messages import BaseMessage
 from langchain_core.outputs import ChatGenerationChunk, ChatResult
 from langchain_litellm.chat_models.litellm import ChatLiteLLM
 from pydantic import PrivateAttr
 
-from .messages import REPEATED, plain_result, sendable
+from .messages import REPEATED, plain_result, sendable, whole_answer
 from .problems import Asked, explain
 from .retries import RetryPolicy
 
@@ -30,24 +26,30 @@ Report = Callable[[str], None]
 class RetraiChatLiteLLM(ChatLiteLLM):
     """One model of one provider.
 
-    With `streaming`, an answer that is delivered whole (`ainvoke`) is streamed from the server all
-    the same: a lost connection is noticed, and the answer asked for again, since nobody has seen
-    its first part. When the caller streams (`astream`), only an error before the first part is.
+    An answer that is delivered whole (`ainvoke`) may be streamed from the server all the same: a
+    lost connection is noticed, and the answer asked for again, since nobody has seen its first
+    part. When the caller streams (`astream`), only an error before the first part is retried.
     """
 
     _policy: RetryPolicy = PrivateAttr(default_factory=RetryPolicy)
     _asked: Asked = PrivateAttr(default_factory=lambda: Asked("", ""))
-    _report: Report = PrivateAttr(default=lambda _: None)
+    _report: Report = PrivateAttr(default_factory=lambda: _tell_nobody)
+    # Not the field `streaming`: with that, LangChain calls `_astream` for whole answers too.
+    _streams_whole_answers: bool = PrivateAttr(default=True)
 
-    def configure(self, policy: RetryPolicy, asked: Asked, report: Report) -> None:
+    def configure(
+        self, policy: RetryPolicy, asked: Asked, report: Report, *, streaming: bool
+    ) -> None:
         """Set what is no parameter of the request.
 
         Args:
             policy: when to ask again.
             asked: what error messages name.
             report: told each time that a request is sent again, in one line.
+            streaming: whether answers that are delivered whole are streamed from the server.
         """
         self._policy, self._asked, self._report = policy, asked, report
+        self._streams_whole_answers = streaming
 
     def completion_with_retry(
         self, run_manager: CallbackManagerForLLMRun | None = None, **kwargs: Any
@@ -77,10 +79,10 @@ class RetraiChatLiteLLM(ChatLiteLLM):
         retries = 0
         while True:
             try:
-                if self.streaming if stream is None else stream:
+                if self._streams_whole_answers if stream is None else stream:
                     # Without the run manager: a part that is announced cannot be taken back.
                     parts = self._astream_once(messages, stop, None, **kwargs)
-                    return plain_result(await agenerate_from_stream(parts))
+                    return plain_result(whole_answer([part async for part in parts]))
                 return plain_result(
                     await super()._agenerate(messages, stop, run_manager, False, **kwargs)
                 )
@@ -121,7 +123,6 @@ class RetraiChatLiteLLM(ChatLiteLLM):
     ) -> AsyncIterator[ChatGenerationChunk]:
         async for part in super()._astream(messages, stop, run_manager, **kwargs):
             yield _without_repetition(part)
-        yield _last_part()
 
     def _generate(
         self,
@@ -134,9 +135,9 @@ class RetraiChatLiteLLM(ChatLiteLLM):
         retries = 0
         while True:
             try:
-                if self.streaming if stream is None else stream:
+                if self._streams_whole_answers if stream is None else stream:
                     parts = self._stream_once(messages, stop, None, **kwargs)
-                    return plain_result(generate_from_stream(parts))
+                    return plain_result(whole_answer(list(parts)))
                 return plain_result(super()._generate(messages, stop, run_manager, False, **kwargs))
             except Exception as error:  # noqa: BLE001 - clients' own errors come through LiteLLM
                 problem = error
@@ -174,7 +175,6 @@ class RetraiChatLiteLLM(ChatLiteLLM):
     ) -> Iterator[ChatGenerationChunk]:
         for part in super()._stream(messages, stop, run_manager, **kwargs):
             yield _without_repetition(part)
-        yield _last_part()
 
     def _wait_or_raise(self, error: Exception, retries: int) -> float:
         """Seconds until the next attempt.
@@ -191,17 +191,12 @@ class RetraiChatLiteLLM(ChatLiteLLM):
         return wait_s
 
 
+def _tell_nobody(message: str) -> None:
+    """The report of a model that was made without a run."""
+
+
 def _without_repetition(part: ChatGenerationChunk) -> ChatGenerationChunk:
     """The part without a second copy of its tool calls, which would be merged and stored too."""
     for name in REPEATED:
         part.message.additional_kwargs.pop(name, None)
     return part
-
-
-def _last_part() -> ChatGenerationChunk:
-    """Tells LangChain that tool calls are complete.
-
-    Half of a call's JSON is then an invalid call; without it, it is completed by guess
-    (`{"path": "a` is read as `{"path": "a"}`), and half a file would be written.
-    """
-    return ChatGenerationChunk(message=AIMessageChunk(content="", chunk_position="last"))

@@ -12,6 +12,8 @@ from types import ModuleType
 from typing import Any
 
 LOGGERS = ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy")
+# Their debug lines hold the headers of requests, and so keys.
+CLIENT_LOGGERS = ("openai", "httpx", "httpcore")
 TRANSPORT_SWITCH = "EXPERIMENTAL_OPENAI_BASE_LLM_HTTP_HANDLER"
 SKIP_MCP = "_skip_mcp_handler"
 
@@ -46,6 +48,8 @@ def silence(litellm: Any) -> None:
     if "LITELLM_LOG" not in os.environ:
         for name in LOGGERS:
             logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+    for name in CLIENT_LOGGERS:
+        logging.getLogger(name).setLevel(logging.WARNING)
 
 
 def choose_transport(provider: str) -> None:

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 from uuid import uuid4
 
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
-from langchain_core.outputs import ChatResult
+from langchain_core.messages import (
+    AIMessage,
+    AIMessageChunk,
+    BaseMessage,
+    HumanMessage,
+    InvalidToolCall,
+    ToolCall,
+    ToolMessage,
+)
+from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 
 EMPTY_ANSWER = "(empty answer)"
 LONGEST_QUOTE = 500
@@ -63,6 +72,51 @@ def plain_result(result: ChatResult) -> ChatResult:
                 call["id"] = call["id"] or f"call_{uuid4().hex[:24]}"
     result.llm_output = None
     return result
+
+
+def whole_answer(parts: Sequence[ChatGenerationChunk]) -> ChatResult:
+    """The answer that was streamed in `parts`.
+
+    LangChain's own way completes the JSON of a call that broke off by guess (`{"path": "a` becomes
+    `{"path": "a"}`), and half a file would be written; here it is an invalid call.
+    """
+    chunks = [part.message for part in parts if isinstance(part.message, AIMessageChunk)]
+    if not chunks:
+        return ChatResult(generations=[ChatGeneration(message=AIMessage(content=""))])
+    merged: AIMessageChunk = chunks[0] + chunks[1:] if len(chunks) > 1 else chunks[0]
+    calls: list[ToolCall] = []
+    invalid: list[InvalidToolCall] = []
+    for call in merged.tool_call_chunks:
+        name, text, call_id = call["name"] or "", call["args"] or "", call["id"]
+        arguments = _arguments(text)
+        if arguments is None:
+            bad = InvalidToolCall(
+                name=name, args=text, id=call_id, error=None, type="invalid_tool_call"
+            )
+            invalid.append(bad)
+        else:
+            calls.append(ToolCall(name=name, args=arguments, id=call_id, type="tool_call"))
+    message = AIMessage(
+        content=merged.content,
+        additional_kwargs=merged.additional_kwargs,
+        response_metadata=merged.response_metadata,
+        tool_calls=calls,
+        invalid_tool_calls=invalid,
+        usage_metadata=merged.usage_metadata,
+    )
+    return ChatResult(generations=[ChatGeneration(message=message)])
+
+
+def _arguments(text: str) -> dict[str, Any] | None:
+    """A call's arguments; None when they are no JSON object. Some servers send none as ''."""
+    if not text.strip():
+        return {}
+    try:
+        # Models write real line breaks into strings; every other form must be right.
+        value = json.loads(text, strict=False)
+    except ValueError:
+        return None
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else None
 
 
 def plain(value: object) -> object:

@@ -15,6 +15,7 @@ from .secrets_filter import redact
 LONGEST_DETAIL = 300
 QUOTA = re.compile(r"(?i)insufficient_quota|exceeded your current quota|credit balance|billing")
 CONTEXT = re.compile(r"(?i)context.?(?:length|window)|maximum context|prompt is too long")
+CONNECTION = re.compile(r"(?i)connection error|cannot connect|connect call failed|disconnected")
 LITELLM_PREFIX = re.compile(r"^(?:litellm\.)?\w+(?:Error|Exception)\s*(?::|-)\s*|^\w+Exception - ")
 OFFLINE = "or use --model offline, which needs no key"
 
@@ -29,6 +30,7 @@ class Asked:
         key_variables: where its key may stand.
         secrets: values that no message may carry.
         nearest: a known model's name that looks like this one, when it is not known itself.
+        api_base: the server's address, where one was given.
     """
 
     model: str
@@ -36,6 +38,7 @@ class Asked:
     key_variables: Sequence[str] = ()
     secrets: Iterable[str] = ()
     nearest: str | None = None
+    api_base: str | None = None
 
 
 def status_of(error: BaseException) -> int | None:
@@ -74,7 +77,12 @@ def explain(error: BaseException, asked: Asked, attempts: int = 1) -> ModelError
         return ModelError(f"{asked.provider} has no model {name}; {said}", hint=hint, fatal=True)
     if status is not None and 400 <= status < 500 and status != 408:
         return ModelError(f"{name} refused the request ({status}); {said}")
-    hint = "run `retrai runs resume` to go on from the last finished step"
+    if CONNECTION.search(str(error)):
+        hint = f"check the network and the server's address ({asked.api_base or 'the default one'})"
+        return ModelError(
+            f"no connection for {name} after {attempts} attempts: {detail}", hint=hint
+        )
+    hint = "`retrai runs resume` goes on from the last finished step"
     return ModelError(f"no answer from {name} after {attempts} attempts; {said}", hint=hint)
 
 

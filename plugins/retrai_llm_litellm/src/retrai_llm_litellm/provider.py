@@ -118,7 +118,6 @@ class LiteLLMProvider(LLMProvider):
             temperature=temperature if options.temperature is None else options.temperature,
             max_tokens=options.max_tokens,
             request_timeout=options.timeout_s,
-            streaming=options.streaming,
             extra_headers={
                 name: value.get_secret_value() for name, value in options.extra_headers.items()
             }
@@ -130,7 +129,8 @@ class LiteLLMProvider(LLMProvider):
             context.publish("log", level="warning", message=message)
 
         policy = RetryPolicy(options.max_retries, options.max_wait_s)
-        chat.configure(policy, self._asked(model, provider), report)
+        asked = self._asked(model, provider)
+        chat.configure(policy, asked, report, streaming=options.streaming)
         return chat
 
     def cost_usd(self, model: str, usage: Mapping[str, Any]) -> float | None:
@@ -200,7 +200,8 @@ class LiteLLMProvider(LLMProvider):
             secrets.append(options.api_key.get_secret_value())
         unknown = model not in self._known.models
         nearest = self._known.nearest(model) if unknown else None
-        return Asked(model, provider, self._known.keys_for(provider), tuple(secrets), nearest)
+        keys = self._known.keys_for(provider)
+        return Asked(model, provider, keys, tuple(secrets), nearest, self._api_base(provider))
 
 
 def _variable_prefix(provider: str) -> str:

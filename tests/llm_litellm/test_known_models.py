@@ -1,0 +1,117 @@
+"""What a model's name says, before LiteLLM is imported."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from retrai_core import UsageError
+from retrai_llm_litellm.known_models import KnownModels, litellm_folder
+
+
+@pytest.fixture(scope="module")
+def known() -> KnownModels:
+    folder = litellm_folder()
+    assert folder is not None
+    return KnownModels.read(folder)
+
+
+@pytest.mark.parametrize(
+    ("model", "provider"),
+    [
+        ("claude-sonnet-4-6", "anthropic"),
+        ("gpt-4o", "openai"),
+        ("gemini/gemini-2.5-pro", "gemini"),
+        ("azure/my-deployment", "azure"),
+        ("ollama_chat/qwen2.5-coder", "ollama_chat"),
+        ("github_copilot/gpt-4o", "github_copilot"),
+        ("claude-newfamily-9", "anthropic"),
+        ("openrouter/some/model", "openrouter"),
+        ("nobody/knows-this", None),
+        ("knows-this-nobody", None),
+    ],
+)
+def test_a_name_leads_to_its_provider(known: KnownModels, model: str, provider: str | None) -> None:
+    assert known.provider_of(model) == provider
+
+
+@pytest.mark.parametrize(
+    ("provider", "variable"),
+    [
+        ("anthropic", "ANTHROPIC_API_KEY"),
+        ("openai", "OPENAI_API_KEY"),
+        ("gemini", "GEMINI_API_KEY"),
+        ("groq", "GROQ_API_KEY"),
+        ("together_ai", "TOGETHERAI_API_KEY"),
+        ("scaleway", "SCW_SECRET_KEY"),
+    ],
+)
+def test_a_provider_leads_to_its_key_variables(
+    known: KnownModels, provider: str, variable: str
+) -> None:
+    assert variable in known.keys_for(provider)
+
+
+@pytest.mark.parametrize("provider", ["ollama_chat", "bedrock", "vertex_ai", "github_copilot"])
+def test_a_provider_that_does_without_one_key_is_asked_for_none(
+    known: KnownModels, provider: str
+) -> None:
+    assert not known.keys_for(provider)
+
+
+def test_the_nearest_name_is_found_among_bare_names_first(known: KnownModels) -> None:
+    assert known.nearest("gtp-4o") == "gpt-4o"
+
+
+def test_without_the_source_files_the_list_of_models_is_enough(tmp_path: Path) -> None:
+    (tmp_path / "model_prices_and_context_window_backup.json").write_text(
+        '{"sample_spec": {"litellm_provider": "x"}, "a-model": {"litellm_provider": "acme"}}'
+    )
+    known = KnownModels.read(tmp_path)
+    assert known.provider_of("a-model") == "acme"
+    assert known.provider_of("acme/other") == "acme"
+    assert not known.keys_for("acme")
+
+
+def test_a_missing_key_is_named_by_its_variable(provider_of, monkeypatch) -> None:
+    assert provider_of().ready("gpt-4o") == "OPENAI_API_KEY is not set"
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-some-key")
+    assert provider_of().ready("gpt-4o") is None
+
+
+def test_one_of_several_key_variables_is_enough(provider_of, monkeypatch) -> None:
+    problem = provider_of().ready("claude-sonnet-4-6")
+    assert problem == "ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN is not set"
+    monkeypatch.setenv("ANTHROPIC_AUTH_TOKEN", "some-token")
+    assert provider_of().ready("claude-sonnet-4-6") is None
+
+
+def test_a_spelling_that_only_litellm_knows_is_left_to_it(provider_of, monkeypatch) -> None:
+    monkeypatch.setenv("TOGETHER_API_KEY", "some-key")
+    assert provider_of().ready("together_ai/some-model") is None
+
+
+def test_an_address_of_ones_own_needs_no_key(provider_of, monkeypatch) -> None:
+    assert provider_of(api_base="http://127.0.0.1:1/v1").ready("openai/local") is None
+    monkeypatch.setenv("OPENAI_API_BASE", "http://127.0.0.1:1/v1")
+    assert provider_of().ready("openai/local") is None
+
+
+def test_an_unknown_provider_is_a_usage_error_that_says_where_the_list_is(provider_of) -> None:
+    with pytest.raises(UsageError, match=r"opnai/gpt-4o.*did you mean .*gpt-4o.*docs.litellm.ai"):
+        provider_of().ready("opnai/gpt-4o")
+
+
+def test_finding_all_this_out_imports_no_client_library() -> None:
+    code = (
+        "import sys\n"
+        "from retrai_llm_litellm.provider import LiteLLMProvider, LiteLLMOptions\n"
+        "LiteLLMProvider(LiteLLMOptions(), None).ready('claude-sonnet-4-6')\n"
+        "heavy = {'litellm', 'openai', 'langchain_litellm', 'langchain_core', 'httpx', 'mcp'}\n"
+        "print(sorted(heavy & set(sys.modules)))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
