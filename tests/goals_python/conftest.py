@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from pathlib import Path
 
 import pytest
+
 from retrai_core import RunContext
 from retrai_core.sandbox.local import LocalOptions, LocalSandbox
 from retrai_core.workspace.safe_paths import SafeWorkspace

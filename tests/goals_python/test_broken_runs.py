@@ -7,6 +7,7 @@ import stat
 import sys
 
 import psutil
+
 from retrai_goals_python.pytest_goal import describe_run
 from retrai_goals_python.runner import render_failures, run_pytest
 

@@ -34,6 +34,11 @@ class SourceLines:
             shown.append(f"{mark} {number:>{width}} | {lines[number - 1][:200]}".rstrip())
         return "\n".join(shown)
 
+    def line(self, path: str, line: int) -> str:
+        """One line, counted from 1; empty when it is not there."""
+        lines = self._lines(path)
+        return lines[line - 1][:200] if 1 <= line <= len(lines) else ""
+
     def _lines(self, path: str) -> list[str]:
         if path not in self._files:
             self._files[path] = self._read(path)

@@ -1,0 +1,227 @@
+"""The goal `pyright`: the project has no type errors."""
+
+from __future__ import annotations
+
+import asyncio
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path, PurePosixPath
+from typing import Any, ClassVar, Literal
+
+from pydantic import Field, field_validator
+
+from retrai_core import (
+    CaseOutcome,
+    CheckReport,
+    Completed,
+    Detection,
+    GoalBase,
+    GoalOptions,
+    GoalResult,
+    Limits,
+    Marker,
+    RunContext,
+    Suspicion,
+    ToolError,
+)
+
+from .environment import ProbedEnvironment, packages_fingerprint, probe_environment
+from .pyright_audit import audit_types
+from .pyright_command import find_pyright, how_to_install
+from .pyright_files import checked_files, read_configuration
+from .pyright_output import (
+    Diagnostic,
+    PyrightReport,
+    read_report,
+    relative_path,
+    render_diagnostics,
+)
+
+PRIORITY = 30
+MAX_DETAILS = 16_000
+OUTPUT_BYTES = 20_000_000
+PROMPT = """\
+The goal is `pyright`: pyright reports no error for this project, with the configuration it has.
+
+- Start from the diagnostics you are given: file, line, rule and the source line. One wrong \
+annotation often causes many of them, so mend declarations before uses.
+- Say what the code really does: narrow a type by checking it, give a function the annotation that \
+fits all its callers, make None explicit. Behaviour must not change; run the tests if there are any.
+- `# type: ignore`, `# pyright:` comments, `Any`, blind casts, excludes and looser rules are no \
+solution, and new ones are looked for. pyright's configuration is protected.
+- A missing import may mean a package that is not installed in the project's environment; say so \
+instead of hiding it.
+- No checked file may disappear.\
+"""
+
+
+class PyrightGoalOptions(GoalOptions):
+    """Options of the goal `pyright`."""
+
+    path: str = "."
+    """The folder to run pyright in, relative to the project (for a monorepo)."""
+    targets: list[str] = Field(default_factory=list[str])
+    """Files and folders to check; those of pyright's configuration when empty."""
+    level: Literal["error", "warning"] = "warning"
+    """The least severe diagnostics that the model is shown."""
+    warnings_as_errors: bool = False
+    """Whether a warning keeps the goal from being achieved."""
+    timeout_s: float = Field(default=300.0, gt=0)
+    """Wall-clock seconds for one run of pyright."""
+
+    @field_validator("targets", mode="before")
+    @classmethod
+    def _split(cls, value: object) -> object:
+        return shlex.split(value) if isinstance(value, str) else value
+
+    @field_validator("path")
+    @classmethod
+    def _stay_inside(cls, value: str) -> str:
+        path = PurePosixPath(value)
+        if path.is_absolute() or ".." in path.parts:
+            raise ValueError("must be a folder inside the project")
+        return str(path)
+
+
+class PyrightGoal(GoalBase):
+    """pyright reports no error."""
+
+    name: ClassVar[str] = "pyright"
+    summary: ClassVar[str] = "no type errors (pyright)"
+    needs: ClassVar[frozenset[str]] = frozenset({"read", "run"})
+    markers: ClassVar[Sequence[Marker]] = (
+        Marker("pyrightconfig.json", priority=PRIORITY),
+        Marker("pyproject.toml", "[tool.pyright]", PRIORITY),
+    )
+    Options: type[GoalOptions] = PyrightGoalOptions
+
+    def __init__(self, options: Any, context: RunContext) -> None:
+        super().__init__(options, context)
+        self.options: PyrightGoalOptions = options
+        self._environment: ProbedEnvironment | None = None
+
+    @classmethod
+    def detect(cls, project: Path) -> Detection | None:
+        if (project / "pyrightconfig.json").is_file():
+            return Detection("pyrightconfig.json")
+        return Detection("pyproject.toml: [tool.pyright]") if read_configuration(project) else None
+
+    async def ready(self) -> str | None:
+        python = self.context.python
+        command = find_pyright(python)
+        if command is None:
+            return f"pyright is not installed; {how_to_install(python)}"
+        try:
+            done = await self._start([*command, "--version"], self.context.project)
+        except ToolError as error:
+            return f"pyright cannot be started: {error}; {how_to_install(python)}"
+        if done.exit_code == 0:
+            return None
+        said = (done.stderr.strip() or done.stdout.strip() or "no output").splitlines()[-1]
+        # Without Node.js, pyright's Python package fetches one at its first start.
+        return (
+            "pyright cannot be started (it needs Node.js, or the network once to fetch it): "
+            f"{said}; {how_to_install(python)}"
+        )
+
+    async def check(self, state: Mapping[str, Any], cwd: Path) -> GoalResult:
+        folder = cwd / self.options.path
+        found = find_pyright(self.context.python)
+        if found is None:
+            problem = f"pyright is not installed; {how_to_install(self.context.python)}"
+            return self._incomplete(problem, "", ("pyright",))
+        command = [*found, "--outputjson", *self._python_argument(folder), *self.options.targets]
+        try:
+            done = await self._start(command, folder)
+        except ToolError as error:
+            return self._incomplete(f"pyright cannot be started: {error}", "", command)
+        report = read_report(done.stdout)
+        if done.timed_out:
+            problem = f"pyright was still running after {self.options.timeout_s:g} s"
+            return self._incomplete(problem, "", command)
+        # 0: no errors; 1: errors; all else: a crash, or settings that pyright cannot use.
+        if report is None or done.exit_code not in (0, 1):
+            said = (done.stderr.strip() or done.stdout.strip())[-3000:]
+            last = (said.splitlines() or ["no output"])[-1]
+            problem = f"pyright gave no result (exit status {done.exit_code}): {last}"
+            return self._incomplete(problem, said, command)
+        return await asyncio.to_thread(self._judge, report, folder, command)
+
+    def _judge(self, report: PyrightReport, folder: Path, command: Sequence[str]) -> GoalResult:
+        bad = [found for found in report.general_diagnostics if self._counts(found)]
+        failed = {relative_path(found.file, folder) for found in bad}
+        scope = checked_files(folder, self.options.targets)
+        cases: dict[str, CaseOutcome] = {
+            name: "failed" if name in failed else "passed" for name in sorted({*scope, *failed})
+        }
+        shown = [
+            found
+            for found in report.general_diagnostics
+            if found.severity == "error" or (found.severity == "warning" and self._wants_warnings)
+        ]
+        total = report.summary.files_analyzed
+        if not total:
+            reason = "pyright found no file to check"
+        elif bad:
+            reason = f"{len(bad)} {_errors(len(bad))} in {len(failed)} of {total} files"
+        else:
+            reason = f"no errors in {total} {'file' if total == 1 else 'files'}"
+        return GoalResult(
+            bool(total) and not bad,
+            reason,
+            render_diagnostics(shown, folder, MAX_DETAILS),
+            CheckReport(cases, command, self.context.python),
+        )
+
+    def system_prompt(self) -> str:
+        return PROMPT
+
+    def protected(self, project: Path) -> Sequence[str]:
+        return ("pyrightconfig.json", "pyproject.toml")
+
+    def steering(self, project: Path) -> Sequence[str]:
+        return ("pyrightconfig.json", "pyproject.toml", "pyvenv.cfg", "__builtins__.pyi")
+
+    async def external_state(self, project: Path) -> str:
+        if self._environment is None:
+            found = await probe_environment(self.context.sandbox, self.context.python, "pyright")
+            if isinstance(found, str):
+                return found
+            self._environment = found
+        digest = await asyncio.to_thread(packages_fingerprint, self._environment.path)
+        return f"{self.context.python} {self._environment.python} {digest}"
+
+    def audit(self, diff: str) -> Sequence[Suspicion]:
+        return audit_types(diff)
+
+    @property
+    def _wants_warnings(self) -> bool:
+        return self.options.level == "warning" or self.options.warnings_as_errors
+
+    def _counts(self, found: Diagnostic) -> bool:
+        as_error = self.options.warnings_as_errors and found.severity == "warning"
+        return found.severity == "error" or as_error
+
+    def _python_argument(self, folder: Path) -> list[str]:
+        """The project's interpreter, unless pyright's own configuration names an environment."""
+        settings = read_configuration(folder)
+        return [] if "venv" in settings else ["--pythonpath", self.context.python]
+
+    async def _start(self, command: Sequence[str], folder: Path) -> Completed:
+        return await self.context.sandbox.run(
+            command,
+            timeout_s=self.options.timeout_s,
+            cwd=folder,
+            env={"PYRIGHT_PYTHON_IGNORE_WARNINGS": "1", "PYTHONDONTWRITEBYTECODE": "1"},
+            limits=Limits(output_bytes=OUTPUT_BYTES),
+            readable=[Path(sys.prefix)],
+        )
+
+    def _incomplete(self, problem: str, details: str, command: Sequence[str]) -> GoalResult:
+        report = CheckReport({}, command, self.context.python, complete=False)
+        return GoalResult(False, problem, details, report)
+
+
+def _errors(count: int) -> str:
+    return "error" if count == 1 else "errors"

@@ -1,0 +1,102 @@
+"""The tool `python_exec`: runs a piece of Python in the project's own environment."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import tempfile
+from pathlib import Path
+from typing import ClassVar
+
+from pydantic import Field
+
+from retrai_core import Limits, RunContext, Tool, ToolArgs, ToolOptions, ToolResult
+
+from .shortened import shorten
+
+# With `-c` the project's root comes first on the path, while the code itself lies outside of it.
+_START = """\
+import sys
+sys.argv.pop(0)
+with open(sys.argv[0], "rb") as source:
+    code = source.read()
+exec(compile(code, sys.argv[0], "exec"))
+"""
+
+
+class PythonExecOptions(ToolOptions):
+    """Limits of `python_exec`."""
+
+    max_chars: int = 8000
+    """The longest result that the model gets, in characters."""
+    max_timeout_s: float = Field(default=120.0, gt=0)
+    """The longest that one call may ask for, in seconds."""
+
+
+class PythonExecArgs(ToolArgs):
+    """What to run."""
+
+    code: str = Field(
+        min_length=1,
+        description="Python code, run in the project's root; print what you want to see",
+    )
+    timeout_s: float = Field(default=30.0, gt=0, description="seconds after which it is ended")
+
+
+class PythonExec(Tool):
+    """Runs code with the project's interpreter, in the project's root."""
+
+    name: ClassVar[str] = "python_exec"
+    description: ClassVar[str] = (
+        "Run Python code with the project's own interpreter in the project's root, where its "
+        "modules can be imported. Use it to try a function or to look at a value. "
+        "Nothing is kept between calls; only what is printed is seen."
+    )
+    # Code can write files, and act must then not run it beside other calls.
+    needs: ClassVar[frozenset[str]] = frozenset({"read", "write", "run"})
+    Args: type[ToolArgs] = PythonExecArgs
+    Options: type[ToolOptions] = PythonExecOptions
+
+    def summary(self, args: PythonExecArgs) -> str:
+        return args.code.strip().partition("\n")[0][:80]
+
+    async def run(self, args: PythonExecArgs, context: RunContext) -> ToolResult:
+        options: PythonExecOptions = self.options
+        timeout_s = min(args.timeout_s, options.max_timeout_s)
+        folder = await asyncio.to_thread(_write_code, args.code)
+        try:
+            done = await context.sandbox.run(
+                [context.python, "-c", _START, str(folder / "code.py")],
+                timeout_s=timeout_s,
+                cwd=context.project,
+                env={"PYTHONDONTWRITEBYTECODE": "1", "PYTHONIOENCODING": "utf-8"},
+                limits=Limits(output_bytes=4 * options.max_chars),
+                readable=[folder],
+            )
+        finally:
+            await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+        parts = [done.stdout.rstrip(), done.stderr.rstrip()]
+        if done.timed_out:
+            parts.append(f"[ended after {timeout_s:g} s, before it was done]")
+        elif done.exit_code != 0:
+            parts.append(f"[exit status {done.exit_code}]")
+        text = "\n".join(part for part in parts if part) or "[no output]"
+        text = text.replace(f"{folder}/", "")
+        return ToolResult(
+            shorten(text, options.max_chars),
+            ok=done.exit_code == 0 and not done.timed_out,
+            data={
+                "exit_code": done.exit_code,
+                "stdout": done.stdout,
+                "stderr": done.stderr,
+                "timed_out": done.timed_out,
+                "duration_s": done.duration_s,
+            },
+        )
+
+
+def _write_code(code: str) -> Path:
+    """The code as a file outside the project: no length limit, and no litter."""
+    folder = Path(tempfile.mkdtemp(prefix="retrai-python-")).resolve()
+    (folder / "code.py").write_text(code, "utf-8")
+    return folder
