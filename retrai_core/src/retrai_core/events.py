@@ -28,7 +28,7 @@ import json
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from typing import Any, Literal, cast, get_args
 
 EventKind = Literal[
     "step_start",
@@ -45,6 +45,7 @@ EventKind = Literal[
 ]
 
 EVENT_KINDS: tuple[EventKind, ...] = get_args(EventKind)
+_KEYS = frozenset({"kind", "run_id", "iteration", "payload", "ts"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +91,8 @@ class AgentEvent:
         Raises:
             ValueError: the line is not an event.
         """
-        raw = json.loads(line)
-        if not isinstance(raw, dict) or raw.get("kind") not in EVENT_KINDS:
+        parsed: object = json.loads(line)
+        raw = cast("dict[str, Any]", parsed) if isinstance(parsed, dict) else {}
+        if raw.get("kind") not in EVENT_KINDS or not raw.keys() >= _KEYS:
             raise ValueError(f"not an event: {line[:80]!r}")
         return cls(raw["kind"], raw["run_id"], raw["iteration"], raw["payload"], ts=raw["ts"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -99,14 +99,25 @@ class RunManager:
             WorkspaceLockedError: another run works in this project.
             UsageError: the run cannot begin (a missing runner, say); nothing was changed.
         """
-        return await self._go(run_id, resume=False, max_iterations=None)
+        return await self._go(run_id, resume=False)
 
-    async def resume(self, run_id: str, *, max_iterations: int | None = None) -> RunRecord:
-        """Go on with a run that was interrupted, killed, or ran out of iterations.
+    async def resume(
+        self,
+        run_id: str,
+        *,
+        max_iterations: int | None = None,
+        max_cost_usd: float | None = None,
+        max_tokens: int | None = None,
+        max_time_s: float | None = None,
+    ) -> RunRecord:
+        """Go on with a run that was interrupted, killed, or used up what it was allowed.
 
         Args:
             run_id: its id, or the beginning of it.
             max_iterations: a new limit, counted from the run's beginning.
+            max_cost_usd: a new limit in US dollars, over the whole run.
+            max_tokens: a new limit of tokens, over the whole run.
+            max_time_s: seconds for what is still to come.
 
         Raises:
             UsageError: the run cannot be resumed, and why.
@@ -115,7 +126,15 @@ class RunManager:
         record = self.store.load(run_id)
         if not record.resumable:
             raise UsageError(f"run {record.id} ended {record.status}; there is nothing to resume")
-        limit = max_iterations or _config_of(record).max_iterations
+        limits = {
+            "max_iterations": max_iterations,
+            "max_cost_usd": max_cost_usd,
+            "max_tokens": max_tokens,
+            "max_time_s": max_time_s,
+        }
+        config = _config_of(record, limits)
+        record.config = config.model_dump(mode="json", exclude_unset=True)
+        limit = config.max_iterations
         if record.iterations >= limit:
             raise UsageError(
                 f"run {record.id} has used its {limit} iterations",
@@ -123,17 +142,19 @@ class RunManager:
             )
         if not record.project.is_dir():
             raise UsageError(f"the project {record.project} of run {record.id} is gone")
-        return await self._go(record.id, resume=True, max_iterations=limit)
+        record.save(self.store.folder(record.id))
+        self._choices.pop(record.id, None)
+        return await self._go(record.id, resume=True)
 
     def cancel(self, run_id: str) -> bool:
         """End a run of this manager as `interrupted`; False when it is not running here."""
         task = self._tasks.get(run_id)
         return task is not None and task.cancel()
 
-    async def _go(self, run_id: str, *, resume: bool, max_iterations: int | None) -> RunRecord:
+    async def _go(self, run_id: str, *, resume: bool) -> RunRecord:
         record = self.store.load(run_id)
         bus = self.bus(record.id)
-        task = asyncio.create_task(self._locked(record, bus, resume, max_iterations))
+        task = asyncio.create_task(self._locked(record, bus, resume))
         self._tasks[record.id] = task
         try:
             return await asyncio.shield(task)
@@ -149,9 +170,7 @@ class RunManager:
             del self._buses[record.id]
             self._logs.pop(record.id).close()
 
-    async def _locked(
-        self, record: RunRecord, bus: AsyncEventBus, resume: bool, max_iterations: int | None
-    ) -> RunRecord:
+    async def _locked(self, record: RunRecord, bus: AsyncEventBus, resume: bool) -> RunRecord:
         folder = self.store.folder(record.id)
         with ExitStack() as held:
             try:
@@ -161,15 +180,10 @@ class RunManager:
                     self.store.discard(record.id)
                 raise
             held.enter_context(self.store.mark_running(record.id))
-            return await self._tracked(record, bus, folder, resume, max_iterations)
+            return await self._tracked(record, bus, folder, resume)
 
     async def _tracked(
-        self,
-        record: RunRecord,
-        bus: AsyncEventBus,
-        folder: Path,
-        resume: bool,
-        max_iterations: int | None,
+        self, record: RunRecord, bus: AsyncEventBus, folder: Path, resume: bool
     ) -> RunRecord:
         """Do the work and keep the record true, however the work ends."""
         record.status, record.started_at = "running", record.started_at or time.time()
@@ -179,9 +193,6 @@ class RunManager:
             choice = self._choices.pop(record.id, None)
             if choice is None:
                 choice = await asyncio.to_thread(choose, _config_of(record))
-            if max_iterations is not None:
-                update = {"max_iterations": max_iterations}
-                choice.config = choice.config.model_copy(update=update)
             work = RunWork(choice, record, folder, bus, self._question)
             outcome, reason = await work.go(resume=resume)
         except asyncio.CancelledError:
@@ -213,8 +224,9 @@ class RunManager:
         return await self._ask(HumanQuestion(question, reason))
 
 
-def _config_of(record: RunRecord) -> RunConfig:
-    return RunConfig.model_validate(record.config)
+def _config_of(record: RunRecord, changes: Mapping[str, object] | None = None) -> RunConfig:
+    given = {name: value for name, value in (changes or {}).items() if value is not None}
+    return RunConfig.model_validate(record.config | given)
 
 
 def _event(record: RunRecord, kind: EventKind, **payload: object) -> AgentEvent:
@@ -234,6 +246,10 @@ def _next_step(record: RunRecord) -> str:
         return f"retrai runs diff {record.id}" if record.changed_files else ""
     if record.status == "interrupted":
         return f"retrai runs resume {record.id}"
+    if record.status == "budget":
+        return (
+            f"retrai runs resume {record.id} with a higher --max-cost, --max-tokens or --max-time"
+        )
     if record.status in ("failed", "stuck"):
         return f"retrai runs resume {record.id} -n {record.iterations + 20}, or another --model"
     return f"retrai runs show {record.id}"

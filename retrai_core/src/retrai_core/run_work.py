@@ -133,8 +133,9 @@ class RunWork:
 
     async def _parts(self, wired: Wired, verifier: Verifier, journal: ToolJournal) -> LoopParts:
         from .loop import prompt
+        from .loop.budget import Budget
         from .loop.parts import LoopParts
-        from .loop.tool_schema import bind
+        from .loop.tool_schema import bind, schema
 
         context = wired.context
         model = context.provider.create(
@@ -152,6 +153,8 @@ class RunWork:
             [answer for answer in answers if isinstance(answer, str)],
             strategies,
         )
+        config = self._choice.config
+        tools = list(context.tools.values())
         gates = ToolGates(wired.hooks, context)
         return LoopParts(
             context=context,
@@ -159,9 +162,11 @@ class RunWork:
             journal=journal,
             snapshots=self._snapshots,
             verifier=verifier,
-            model=bind(model, list(context.tools.values())),
+            model=bind(model, tools),
             prompt=words,
-            max_tampering=self._choice.config.max_tampering,
+            budget=Budget(config.max_cost_usd, config.max_tokens, config.max_time_s),
+            schema_chars=sum(len(str(schema(tool))) for tool in tools),
+            max_tampering=config.max_tampering,
             gate=gates.decide if wired.hooks.implementers("before_tool") else None,
             ask=self._question if context.hitl_enabled else None,
         )
@@ -196,6 +201,7 @@ class RunWork:
         from langchain_core.messages import HumanMessage
 
         from .loop import prompt
+        from .loop.progress import fresh_progress
 
         context = parts.context
         overview = prompt.project_overview(
@@ -224,6 +230,8 @@ class RunWork:
             "attempts": [],
             "model_failures": 0,
             "idle_turns": 0,
+            "progress": fresh_progress(),
+            "last_calls": "",
             "approved": False,
             "stop": None,
         }

@@ -78,6 +78,12 @@ class RunConfig(BaseModel):
     """MCP servers whose tools the run gets."""
     python: str | None = None
     """The interpreter that runs the project's code; found from the project when left out."""
+    max_cost_usd: float | None = Field(default=None, alias="max_cost", ge=0)
+    """US dollars that model calls may cost; checked before each call with the worst it may cost."""
+    max_tokens: int | None = Field(default=None, ge=0)
+    """Tokens that model calls may use, in and out together."""
+    max_time_s: float | None = Field(default=None, alias="max_time", ge=0)
+    """Seconds after which no more model call is made."""
     max_tampering: int = Field(default=3, ge=1)
     """How many refused changes of protected files end the run as `tampered`."""
 
@@ -98,6 +104,9 @@ class _Environment(BaseSettings):
     temperature: float = 0.0
     tools: list[str] | None = None
     python: str | None = None
+    max_cost: float | None = None
+    max_tokens: int | None = None
+    max_time: float | None = None
 
 
 @dataclass(frozen=True)
@@ -180,7 +189,8 @@ def _file_layer(path: Path) -> list[tuple[str, str, Any]]:
         return []
     if not isinstance(raw, dict):
         raise UsageError(f"{path} must hold `key: value` lines, not a {type(raw).__name__}")
-    known = {"model": "model_name"} | {name: name for name in RunConfig.model_fields}
+    fields = RunConfig.model_fields
+    known = {field.alias or name: name for name, field in fields.items()} | {n: n for n in fields}
     for internal in ("cwd", "run_id"):
         known.pop(internal)
     layer: list[tuple[str, str, Any]] = []
@@ -197,9 +207,9 @@ def _environment_layer() -> list[tuple[str, str, Any]]:
         values = EnvSettingsSource(_Environment)()
     except ValueError as error:
         raise UsageError(f"an environment variable cannot be read: {error}") from error
+    by_alias = {field.alias: name for name, field in RunConfig.model_fields.items() if field.alias}
     return [
-        (f"RETRAI_{key.upper()}", "model_name" if key == "model" else key, value)
-        for key, value in values.items()
+        (f"RETRAI_{key.upper()}", by_alias.get(key, key), value) for key, value in values.items()
     ]
 
 

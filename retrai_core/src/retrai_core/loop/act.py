@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 from itertools import groupby
 
 from langchain_core.messages import AnyMessage, ToolMessage
@@ -38,6 +39,7 @@ async def act(state: AgentState, config: RunnableConfig) -> StateUpdate:
         "messages": [_message(done) for done in finished],
         "pending_tool_calls": [],
         "tool_results": [ResultNote(id=d.id, name=d.name, ok=d.ok) for d in finished],
+        "last_calls": _digest(finished, state["pending_tool_calls"]),
         "attempts": [f"{done.name} {done.summary}".strip() for done in finished],
     }
     for done in finished:
@@ -45,6 +47,15 @@ async def act(state: AgentState, config: RunnableConfig) -> StateUpdate:
             reason = f"the model reports that the goal cannot be met: {done.summary}"
             update["stop"] = Stop(outcome="failed", reason=reason)
     return update
+
+
+def _digest(finished: list[Finished], calls: list[PendingCall]) -> str:
+    """A hash of what was asked and what came back, to know a turn that repeats the last one."""
+    told = [
+        (call["name"], call["args"], done.content)
+        for call, done in zip(calls, finished, strict=True)
+    ]
+    return hashlib.sha256(repr(told).encode()).hexdigest()[:16]
 
 
 def _message(done: Finished) -> AnyMessage:

@@ -9,6 +9,7 @@ from langchain_core.runnables import RunnableConfig
 
 from . import prompt
 from .parts import LoopParts, parts_of
+from .progress import GRACE, advance, trouble
 from .state import FAILED_STRATEGIES_KEPT, AgentState, StateUpdate, Stop
 from .verifier import Evaluation
 
@@ -31,6 +32,7 @@ async def evaluate(state: AgentState, config: RunnableConfig) -> StateUpdate:
         "goal_reason": evaluation.result.reason,
         "refused": refused,
         "attempts": [],
+        "last_calls": "",
     }
     if evaluation.result.achieved:
         update["consecutive_failures"] = 0
@@ -65,7 +67,23 @@ def _not_yet(
         tried = f"{'; '.join(attempts)[:300]} -> {result.reason}"
         kept = [*state["failed_strategies"], tried]
         update["failed_strategies"] = kept[-FAILED_STRATEGIES_KEPT:]
+    update |= _progress(state, evaluation, iteration, text)
     if refused >= parts.max_tampering:
         reason = f"the check's own files were changed {refused} times"
         update["stop"] = Stop(outcome="tampered", reason=reason)
+    return update
+
+
+def _progress(state: AgentState, evaluation: Evaluation, iteration: int, text: str) -> StateUpdate:
+    """Count how the run moves; warn a run that goes round in circles once, then end it."""
+    progress = advance(state["progress"], evaluation.tree, state["last_calls"])
+    update: StateUpdate = {"progress": progress}
+    circles = trouble(progress)
+    if not circles or state["stop"] is not None:
+        return update
+    if progress["warned_at"] < 0:
+        progress["warned_at"] = iteration
+        update["messages"] = [HumanMessage(f"{text}\n\n{prompt.going_in_circles(circles, GRACE)}")]
+    elif iteration - progress["warned_at"] >= GRACE:
+        update["stop"] = Stop(outcome="stuck", reason=f"{circles}; {evaluation.result.reason}")
     return update

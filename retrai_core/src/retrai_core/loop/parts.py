@@ -14,6 +14,7 @@ from ..contracts.hooks import GateDecision, ToolCall
 from ..guard.guard import Guard
 from ..runs.journal import ToolJournal
 from ..runs.snapshots import Snapshots
+from .budget import Budget
 
 if TYPE_CHECKING:
     from .verifier import Verifier
@@ -36,6 +37,8 @@ class LoopParts:
         snapshots: remembers trees.
         model: the chat model with the run's tools bound to it.
         prompt: the system prompt, made once.
+        budget: what the run's model calls may use.
+        schema_chars: the length of the tools' descriptions, which every call sends.
         max_tampering: how many refused changes end the run.
         gate: asked before every call.
         ask: asks a person; None where nobody can answer.
@@ -50,6 +53,8 @@ class LoopParts:
     verifier: Verifier
     model: Runnable[list[BaseMessage], AIMessage]
     prompt: str
+    budget: Budget
+    schema_chars: int = 0
     max_tampering: int = 3
     gate: Gate | None = None
     ask: Ask | None = None

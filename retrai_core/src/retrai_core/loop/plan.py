@@ -10,6 +10,7 @@ from langchain_core.runnables import RunnableConfig
 
 from ..errors import ModelError
 from . import prompt
+from .budget import Allowance, allowance, price_of
 from .parts import LoopParts, parts_of
 from .state import AgentState, PendingCall, StateUpdate, Stop
 from .window import window
@@ -26,9 +27,17 @@ async def plan(state: AgentState, config: RunnableConfig) -> StateUpdate:
     parts = parts_of(config)
     parts.context.iteration = state["iteration"]
     parts.context.publish("step_start", step="plan")
+    messages = _messages(parts, state)
+    allowed = _allowed(parts, state, messages)
+    if allowed.problem:
+        stop = Stop(outcome="budget", reason=allowed.problem)
+        return {"pending_tool_calls": [], "stop": stop}
+    limits: dict[str, Any] = {}
+    if allowed.output_tokens is not None:
+        limits["max_tokens"] = allowed.output_tokens
     started = time.monotonic()
     try:
-        answer = await parts.model.ainvoke(_messages(parts, state))
+        answer = await parts.model.ainvoke(messages, **limits)
     except Exception as error:  # noqa: BLE001 - whatever a provider raises is told, and counted
         return _failed_call(parts, state, error)
     return _answered(parts, state, answer, time.monotonic() - started)
@@ -42,6 +51,19 @@ def _messages(parts: LoopParts, state: AgentState) -> list[BaseMessage]:
         # With the last message and not in the system prompt, whose beginning a provider can cache.
         shown[-1] = HumanMessage(f"{last.text}\n\n{prompt.tried(strategies)}", id=last.id)
     return shown
+
+
+def _allowed(parts: LoopParts, state: AgentState, messages: list[BaseMessage]) -> Allowance:
+    if not parts.budget.limits_calls:
+        return allowance(parts.budget, messages, 0, 0, 0.0, {})
+    return allowance(
+        parts.budget,
+        messages,
+        parts.schema_chars,
+        state["total_tokens"],
+        state["estimated_cost_usd"],
+        price_of(parts.context.provider, state["model_name"]),
+    )
 
 
 def _failed_call(parts: LoopParts, state: AgentState, error: Exception) -> StateUpdate:

@@ -84,3 +84,11 @@ def tried(strategies: Sequence[str]) -> str:
 
 NO_CALL = "You called no tool. Use the tools to change the project; the goal does not hold yet."
 EMPTY = "Your last answer was empty. Call a tool, or say what keeps you from it."
+
+
+def going_in_circles(why: str, chances: int) -> str:
+    """The one warning that a run which goes round in circles gets."""
+    return (
+        f"You are going in circles: {why}. Take another approach now; the run ends after "
+        f"{chances} more turns like this."
+    )

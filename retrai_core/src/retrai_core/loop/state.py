@@ -9,6 +9,8 @@ from typing import Annotated, Any, Literal, TypedDict, cast
 from langchain_core.messages import AnyMessage
 from langgraph.channels import DeltaChannel
 
+from .progress import Progress
+
 SNAPSHOT_EVERY = 5000
 """Updates between two full copies of the message list in the checkpoints; a copy costs the whole
 list, so rare copies keep the file linear, and a resume reads at most this many updates back."""
@@ -90,6 +92,8 @@ class AgentState(TypedDict):
     attempts: list[str]
     model_failures: int
     idle_turns: int
+    progress: Progress
+    last_calls: str
     approved: bool
     stop: Stop | None
 

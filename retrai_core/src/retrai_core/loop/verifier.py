@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -22,11 +23,13 @@ class Evaluation:
         result: the verdict.
         remembered: nothing had changed, so nothing was run.
         undone: what the guard put back before the check.
+        tree: a hash of the tree that was judged.
     """
 
     result: GoalResult
     remembered: bool
     undone: list[Refusal]
+    tree: str
 
 
 class Verifier:
@@ -68,15 +71,16 @@ class Verifier:
             self.checks_remembered += 1
             result = self._known[1]
             self._publish("iteration", result, time.monotonic() - started, remembered=True)
-            return Evaluation(result, True, undone)
+            return Evaluation(result, True, undone, _short(before))
         result = await self._guard.check(state)
         self.checks_run += 1
         self._publish("iteration", result, time.monotonic() - started)
         if result.achieved:
             result = await self._final(state, result)
         # The fingerprint after the check: what the suite itself wrote is part of what was judged.
-        self._known, self.last = (await self._fingerprint(), result), result
-        return Evaluation(result, False, undone)
+        after = await self._fingerprint()
+        self._known, self.last = (after, result), result
+        return Evaluation(result, False, undone, _short(after))
 
     async def _final(self, state: Mapping[str, Any], result: GoalResult) -> GoalResult:
         started = time.monotonic()
@@ -110,3 +114,7 @@ class Verifier:
             duration_s=round(duration_s, 3),
             remembered=remembered,
         )
+
+
+def _short(fingerprint: str) -> str:
+    return hashlib.sha256(fingerprint.encode()).hexdigest()[:16]

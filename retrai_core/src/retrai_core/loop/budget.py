@@ -1,0 +1,124 @@
+"""The run's budget: checked before each model call, with the worst that the call could cost."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from langchain_core.messages import BaseMessage
+
+from ..contracts.llm import LLMProvider
+
+CHARS_PER_TOKEN = 3.0
+"""Fewer than English text has (about 4), so that the estimate of a prompt is rather too high."""
+
+MAX_OUTPUT_TOKENS = 16_384
+"""The longest answer that is allowed for where the budget would allow a longer one."""
+
+MIN_OUTPUT_TOKENS = 256
+"""Where the budget leaves less room than this for an answer, the call is not worth making."""
+
+_MILLION = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What the run may use; None is no limit.
+
+    Attributes:
+        max_cost_usd: US dollars for model calls, over the whole run, resumed parts included.
+        max_tokens: tokens of model calls, in and out together.
+        max_time_s: wall-clock seconds of this process's part of the run.
+    """
+
+    max_cost_usd: float | None = None
+    max_tokens: int | None = None
+    max_time_s: float | None = None
+    started: float = field(default_factory=time.monotonic)
+
+    @property
+    def limits_calls(self) -> bool:
+        """Whether the length of an answer must be limited."""
+        return self.max_cost_usd is not None or self.max_tokens is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """What the next call may do: at most so many output tokens, or nothing, and why."""
+
+    output_tokens: int | None = None
+    problem: str = ""
+
+
+def allowance(
+    budget: Budget,
+    messages: Sequence[BaseMessage],
+    schema_chars: int,
+    spent_tokens: int,
+    spent_usd: float | None,
+    price: Mapping[str, float | None],
+) -> Allowance:
+    """What the next model call may do within the budget.
+
+    Args:
+        budget: the limits.
+        messages: what the call would send.
+        schema_chars: the length of the tools' descriptions, which are sent too.
+        spent_tokens: what earlier calls used.
+        spent_usd: what they cost; None when that is not known.
+        price: US dollars per million `input` and `output` tokens; None when not known.
+    """
+    elapsed = time.monotonic() - budget.started
+    if budget.max_time_s is not None and elapsed >= budget.max_time_s:
+        return Allowance(
+            problem=f"{elapsed:.0f} s have passed, {budget.max_time_s:g} s were allowed"
+        )
+    if not budget.limits_calls:
+        return Allowance()
+    prompt = int((sum(len(str(m.content)) for m in messages) + schema_chars) / CHARS_PER_TOKEN) + 1
+    room = MAX_OUTPUT_TOKENS
+    if budget.max_tokens is not None:
+        left = budget.max_tokens - spent_tokens - prompt
+        if left < MIN_OUTPUT_TOKENS:
+            return Allowance(
+                problem=f"{spent_tokens} tokens are used, the next call may need "
+                f"{prompt + MIN_OUTPUT_TOKENS}, {budget.max_tokens} were allowed"
+            )
+        room = min(room, left)
+    if budget.max_cost_usd is not None:
+        affordable = _affordable(budget.max_cost_usd, prompt, spent_usd, price)
+        if isinstance(affordable, str):
+            return Allowance(problem=affordable)
+        room = min(room, affordable)
+    return Allowance(output_tokens=room)
+
+
+def price_of(provider: LLMProvider, model: str) -> dict[str, float | None]:
+    """US dollars per million tokens of `model`, `input` and `output`; None when not known."""
+
+    def of(**usage: int) -> float | None:
+        asked: dict[str, Any] = {"input_tokens": 0, "output_tokens": 0, **usage}
+        return provider.cost_usd(model, asked | {"total_tokens": _MILLION})
+
+    return {"input": of(input_tokens=_MILLION), "output": of(output_tokens=_MILLION)}
+
+
+def _affordable(
+    limit: float, prompt: int, spent: float | None, price: Mapping[str, float | None]
+) -> int | str:
+    """How many output tokens the money left can pay for, or why there is no call."""
+    input_price, output_price = price["input"], price["output"]
+    if spent is None or input_price is None or output_price is None:
+        return "the model's price is not known, so a limit in dollars cannot be kept"
+    left = limit - spent - prompt * input_price / _MILLION
+    if output_price == 0:
+        return MAX_OUTPUT_TOKENS if left >= 0 else f"${spent:.4f} of ${limit:g} are spent"
+    room = int(left / output_price * _MILLION)
+    if room < MIN_OUTPUT_TOKENS:
+        worst = (prompt * input_price + MIN_OUTPUT_TOKENS * output_price) / _MILLION
+        return (
+            f"${spent:.4f} are spent, the next call may cost ${worst:.4f}, ${limit:g} were allowed"
+        )
+    return room
