@@ -1,0 +1,1 @@
+"""The tools with which a model works on code; one module each."""
