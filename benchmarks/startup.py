@@ -108,7 +108,7 @@ def make_plugin(package: Path, info: Path, name: str, kind: str) -> None:
         f'needs = ["read", "run"]\n{markers if kind == "goals" else ""}'
         f"\n[{kind}.{name}.options]\n"
         'max_chars = { type = "int", default = 8000, description = "The longest result." }\n'
-        'timeout_s = { type = "float", default = 60.0, description = "Seconds, then it is ended." }\n'
+        'timeout_s = { type = "float", default = 60.0, description = "Seconds; then it ends." }\n'
         'targets = { type = "list[str]", default = [], description = "Files or folders." }\n'
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -74,7 +75,7 @@ class Site:
         return folder
 
     def install_goal(self, dist: str, name: str, code: str | None = None, **more: object) -> Path:
-        """Install a distribution with one goal in `plugin.py`, a sound one unless `code` is given."""
+        """Install a distribution with one goal in `plugin.py`, a sound one without `code`."""
         package = dist.replace("-", "_")
         return self.install(
             dist,
@@ -106,7 +107,11 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
 @pytest.fixture
 def child_environment(site: Site) -> Mapping[str, str]:
     """The environment of a fresh interpreter that sees the site's distributions."""
-    import os
-
     kept = {key: value for key, value in os.environ.items() if not key.startswith("RETRAI_")}
-    return {**kept, "PYTHONPATH": str(site.folder), "PYTHONDONTWRITEBYTECODE": "1"}
+    return {
+        **kept,
+        "HOME": str(site.folder.parent),
+        "XDG_STATE_HOME": str(site.folder.parent / "state"),
+        "PYTHONPATH": str(site.folder),
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }

@@ -175,6 +175,7 @@ def test_help_and_list_work_with_every_hostile_plugin_installed(
         done = subprocess.run(
             [sys.executable, "-m", "retrai_core", *arguments],
             env=child_environment,
+            check=False,
             cwd=tmp_path,
             capture_output=True,
             text=True,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from .. import __version__
 from ..errors import PluginError, UsageError
+from .conflicts import settle_names
 from .hints import Hints, read_hints
 from .inspection import DistributionPlugins
 from .kinds import KINDS, Kind, normalised
@@ -18,8 +19,6 @@ from .switches import Switches
 
 if TYPE_CHECKING:
     from .detect import DetectedGoal
-
-_CHOOSABLE = ("unloaded", "ok")
 
 
 class Catalog:
@@ -44,7 +43,7 @@ class Catalog:
         self._hints = hints
         self._pins = {name: normalised(dist) for name, dist in pins.items()}
         self._by_kind: dict[Kind, list[PluginRecord]] = {}
-        self._contested: dict[int, list[PluginRecord]] = {}
+        self._contested: dict[tuple[Kind, str], list[PluginRecord]] = {}
 
     @classmethod
     def scan(
@@ -109,13 +108,13 @@ class Catalog:
                 f"the {kind} `{name}` is pinned to {pinned}, which does not offer it",
                 hint=f"offered by {', '.join(record.dist for record in matching)}",
             )
-        usable = [record for record in matching if record.status in _CHOOSABLE]
-        contested = next((rivals for r in usable if (rivals := self._contested.get(id(r)))), None)
-        if contested and len(usable) > 1:
+        rivals = self._contested.get((kind, name))
+        if rivals:
             raise PluginError(
-                f"the {kind} `{name}` is offered by {' and '.join(r.dist for r in contested)}",
-                hint=f"write `{contested[0].full_name}`, or pin one of them in the configuration",
+                f"the {kind} `{name}` is offered by {' and '.join(r.dist for r in rivals)}",
+                hint=f"write `{rivals[0].full_name}`, or pin one of them in the configuration",
             )
+        usable = [record for record in matching if record.is_usable]
         if usable:
             return usable[0]
         # A broken one is handed out: loading it says what is wrong, and `show` explains it.
@@ -135,7 +134,7 @@ class Catalog:
         """
         from .registry import load_plugin  # stevedore is for those who load
 
-        return load_plugin(record, self._metadata_folder(record))
+        return load_plugin(record)
 
     def provider_for(self, model: str) -> PluginRecord:
         """The provider that serves `model`, by the manifests' patterns.
@@ -146,7 +145,7 @@ class Catalog:
         """
         from .providers import choose_provider
 
-        usable = [record for record in self.records("llm") if record.status in _CHOOSABLE]
+        usable = [record for record in self.records("llm") if record.is_usable]
         for record in usable:
             if record.entry is None:
                 # Without a manifest only the class knows its patterns.
@@ -154,13 +153,13 @@ class Catalog:
                     self.load(record)
                 except PluginError:
                     continue  # the record says why; another provider may serve the model
-        return choose_provider((r for r in usable if r.status in _CHOOSABLE), model)
+        return choose_provider((record for record in usable if record.is_usable), model)
 
     def detect(self, project: Path) -> list[DetectedGoal]:
         """The goals that `project` shows a marker of, the lowest priority first; imports none."""
         from .detect import detect_goals
 
-        usable = (record for record in self.records("goal") if record.status in _CHOOSABLE)
+        usable = (record for record in self.records("goal") if record.is_usable)
         return detect_goals(usable, project)
 
     def installable_for(self, project: Path) -> list[str]:
@@ -170,45 +169,6 @@ class Catalog:
             self._hints.markers[name] for name in self._hints.markers if (project / name).exists()
         }
         return sorted(brings - installed)
-
-    def _of_kind(self, kind: Kind) -> list[PluginRecord]:
-        if kind not in self._by_kind:
-            found = [
-                record
-                for dist in self._distributions
-                if kind in dist.kinds
-                for record in dist.records()
-                if record.kind == kind
-            ]
-            self._by_kind[kind] = sorted(found, key=_order)
-            if kind != "hook":  # hooks are called all, not chosen by name
-                self._settle_names(self._by_kind[kind])
-        return self._by_kind[kind]
-
-    def _settle_names(self, records: list[PluginRecord]) -> None:
-        by_name: dict[str, list[PluginRecord]] = {}
-        for record in records:
-            if record.status in _CHOOSABLE:
-                by_name.setdefault(record.name, []).append(record)
-        for name, rivals in by_name.items():
-            if len(rivals) < 2:
-                continue
-            pinned = self._pins.get(name)
-            if any(normalised(record.dist) == pinned for record in rivals):
-                for record in rivals:
-                    if normalised(record.dist) != pinned:
-                        record.status, record.error = "shadowed", f"`{name}` is pinned to {pinned}"
-                continue
-            for record in rivals:
-                others = ", ".join(r.dist for r in rivals if r is not record)
-                record.error = f"also offered by {others}: write `{record.full_name}` or pin one"
-                self._contested[id(record)] = rivals
-
-    def _metadata_folder(self, record: PluginRecord) -> str:
-        for dist in self._distributions:
-            if any(known is record for known in dist.records() if record.kind in dist.kinds):
-                return dist.found.folder
-        return ""
 
     def unknown(self, name: str, kind: Kind | None = None) -> UsageError:
         """The error that says that no plugin has this name, which is nearest, and where all are."""
@@ -223,6 +183,20 @@ class Catalog:
             f"no {kind or 'plugin'} is called `{name}`",
             hint=f"{first}`retrai plugins list{f' --kind {kind}' if kind else ''}` shows all",
         )
+
+    def _of_kind(self, kind: Kind) -> list[PluginRecord]:
+        if kind not in self._by_kind:
+            found = [
+                record
+                for dist in self._distributions
+                if kind in dist.kinds
+                for record in dist.records()
+                if record.kind == kind
+            ]
+            self._by_kind[kind] = sorted(found, key=_order)
+            if kind != "hook":  # hooks are called all, not chosen by name
+                self._contested |= settle_names(self._by_kind[kind], self._pins)
+        return self._by_kind[kind]
 
 
 def _order(record: PluginRecord) -> tuple[str, str, str, str]:

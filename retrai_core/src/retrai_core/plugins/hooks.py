@@ -47,9 +47,8 @@ class HookCaller:
             try:
                 self._managers.append((record, _registered(record, plugin)))
             except Exception as error:  # noqa: BLE001 - whatever it raises, this plugin is broken
-                first_line = (str(error).strip() or "no message").splitlines()[0]
                 record.status = "broken"
-                record.error = f"{type(error).__name__}: {first_line}"
+                record.error = f"{type(error).__name__}: {' '.join(str(error).split())}"
                 record.mend = f"pip install --upgrade {record.dist}"
                 problem = record.problem()
                 problem.__cause__ = error

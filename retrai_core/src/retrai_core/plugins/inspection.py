@@ -57,6 +57,7 @@ class DistributionPlugins:
             entry_point=entry.value,
             api=core_range(metadata.requires),
             home_page=metadata.home_page,
+            metadata_folder=self.found.folder,
         )
         reinstall = f"pip install --force-reinstall {record.dist}"
         if entry.problem:

@@ -10,10 +10,10 @@ from .record import PluginRecord
 from .requirements import requirement_name
 
 
-def command_that_mends(error: BaseException, record: PluginRecord, metadata_folder: str) -> str:
+def command_that_mends(error: BaseException, record: PluginRecord) -> str:
     """Install what is missing where that is the cause, else install the plugin again."""
     if isinstance(error, ModuleNotFoundError):
-        missing = _missing_requirements(metadata_folder)
+        missing = _missing_requirements(record.metadata_folder)
         own = record.entry_point.partition(":")[0].partition(".")[0]
         module = (error.name or "").partition(".")[0]
         if missing:

@@ -30,7 +30,7 @@ def probe_plugin(record: PluginRecord, timeout_s: float = TIMEOUT_S) -> None:
             no manifest. A plugin that the scan found unusable is left as it is.
         timeout_s: wall-clock seconds; then the child is ended and the plugin is broken.
     """
-    if record.status not in ("unloaded", "ok"):
+    if not record.is_usable:
         return
     child = subprocess.Popen(
         [sys.executable, "-c", _CODE, record.kind, record.full_name],

@@ -30,6 +30,7 @@ class PluginRecord:
         traceback: of the failed import; empty otherwise.
         home_page: from the metadata.
         entry: what the manifest says; None without a manifest, until it is loaded.
+        metadata_folder: the distribution's `*.dist-info`; empty when it has none on disk.
     """
 
     name: str
@@ -46,6 +47,12 @@ class PluginRecord:
     traceback: str = ""
     home_page: str = ""
     entry: ManifestEntry | None = None
+    metadata_folder: str = ""
+
+    @property
+    def is_usable(self) -> bool:
+        """Nothing that is known so far speaks against using it."""
+        return self.status in ("unloaded", "ok")
 
     @property
     def group(self) -> str:

@@ -80,22 +80,21 @@ class ChosenManager(NamedExtensionManager[object]):
         self.failures[entry_point.name] = error
 
 
-def load_plugin(record: PluginRecord, metadata_folder: str) -> object:
+def load_plugin(record: PluginRecord) -> object:
     """Import a plugin, check that it is of its kind, and note the outcome in its record.
 
     Args:
         record: which one; loading it again gives the same object.
-        metadata_folder: its distribution's `*.dist-info`; empty when it has none on disk.
 
     Raises:
         PluginError: it cannot be used.
     """
-    if record.status not in ("unloaded", "ok"):
+    if not record.is_usable:
         raise record.problem()
     importlib.invalidate_caches()
     entry_point = WatchedEntryPoint(record.name, record.entry_point, record.group)
-    if metadata_folder:
-        _keep_distribution(entry_point, PathDistribution(Path(metadata_folder)))
+    if record.metadata_folder:
+        _keep_distribution(entry_point, PathDistribution(Path(record.metadata_folder)))
     started = time.perf_counter()
     try:
         plugin = _imported(record, entry_point)
@@ -104,7 +103,7 @@ def load_plugin(record: PluginRecord, metadata_folder: str) -> object:
     except Exception as error:  # whatever a plugin raises, it is the plugin that is broken
         record.status = "broken"
         record.error = _told(error)
-        record.mend = command_that_mends(error, record, metadata_folder)
+        record.mend = command_that_mends(error, record)
         record.traceback = "".join(traceback.format_exception(error))
         raise record.problem() from error
     finally:

@@ -1,0 +1,47 @@
+"""Two distributions that offer one name: a pin decides, and without one nobody wins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from .kinds import Kind, normalised
+from .record import PluginRecord
+
+
+def settle_names(
+    records: Iterable[PluginRecord], pins: Mapping[str, str]
+) -> dict[tuple[Kind, str], list[PluginRecord]]:
+    """Apply the pins, and find the names that stay contested.
+
+    Where a pin decides, the others become `shadowed`; where none does, each says in its record who
+    else offers the name. One that cannot be used anyway contests nothing.
+
+    Args:
+        records: changed in place.
+        pins: normalised distribution by name.
+
+    Returns:
+        the rivals for each name that is still offered twice.
+    """
+    offers: dict[tuple[Kind, str], list[PluginRecord]] = {}
+    for record in records:
+        if record.is_usable:
+            offers.setdefault((record.kind, record.name), []).append(record)
+    contested = {offer: rivals for offer, rivals in offers.items() if len(rivals) > 1}
+    return {
+        (kind, name): rivals
+        for (kind, name), rivals in contested.items()
+        if not _pin_decides(rivals, pins.get(name))
+    }
+
+
+def _pin_decides(rivals: list[PluginRecord], pinned: str | None) -> bool:
+    if any(normalised(record.dist) == pinned for record in rivals):
+        for record in rivals:
+            if normalised(record.dist) != pinned:
+                record.status, record.error = "shadowed", f"`{record.name}` is pinned to {pinned}"
+        return True
+    for record in rivals:
+        others = ", ".join(rival.dist for rival in rivals if rival is not record)
+        record.error = f"also offered by {others}: write `{record.full_name}` or pin one"
+    return False

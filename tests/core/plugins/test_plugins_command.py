@@ -1,0 +1,140 @@
+"""`plugins list` and `plugins show` say what is there, why something is not, and what mends it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from retrai_core import RetraiError
+from retrai_core.cli.columns import aligned
+from retrai_core.cli.plugins import plugins
+
+MANIFEST = """schema = 1
+[tools.count]
+summary = "count the letters"
+needs = ["read"]
+[tools.count.options]
+max_chars = { type = "int", default = 8000, description = "The longest result." }
+path = { type = "str", required = true }
+"""
+HEADINGS = ["NAME", "KIND", "DIST", "VERSION", "API", "STATUS", "NEEDS", "SOURCE"]
+KEYS = {
+    "name",
+    "kind",
+    "dist",
+    "version",
+    "api",
+    "status",
+    "source",
+    "entry_point",
+    "needs",
+    "load_ms",
+    "error",
+}
+
+
+@pytest.fixture
+def tools(site: Any) -> Any:
+    site.install(
+        "acme-tools",
+        version="2.5",
+        entry_points="[retrai.tools]\ncount = acme_tools.plugin:Count\n",
+        manifest=MANIFEST,
+        metadata="Name: acme-tools\nVersion: 2.5\nProject-URL: Homepage, https://acme.example\n"
+        "Requires-Dist: retrai-core<0.2,>=0.1\n\n",
+    )
+    site.install_goal("future-goal", "later", requires=("retrai-core>=99",))
+    site.install("gone-goal", entry_points="[retrai.goals]\ngone = gone.plugin:G\n", code=None)
+    return site
+
+
+def output_of(*arguments: str) -> str:
+    result = CliRunner().invoke(plugins, arguments, standalone_mode=False)
+    if result.exception is not None:
+        raise result.exception
+    return result.output
+
+
+def test_the_table_has_a_row_for_each_plugin_and_a_line_for_each_problem(tools: Any) -> None:
+    lines = output_of("list").splitlines()
+    assert lines[0].split() == HEADINGS
+    rows = {line.split()[0]: line.split() for line in lines[1:] if line}
+    assert rows["count"] == [
+        *["count", "tool", "acme-tools", "2.5", ">=0.1,<0.2", "unloaded", "read"],
+        str(tools.folder / "acme_tools"),
+    ]
+    assert rows["later"][5] == "incompatible"
+    assert rows["gone"][5:] == ["broken", "?", "-"]
+    assert any("pip install --upgrade future-goal retrai-core" in line for line in lines)
+    assert any("pip install --force-reinstall gone-goal" in line for line in lines)
+    names = [line.split()[0] for line in lines[1 : lines.index("")]]
+    assert names == sorted(names)
+
+
+def test_the_list_can_be_narrowed(tools: Any) -> None:
+    broken = output_of("list", "--kind", "goal", "--status", "broken")
+    assert [line.split()[0] for line in broken.splitlines()[:2]] == ["NAME", "gone"]
+    assert "count" not in broken
+
+
+def test_the_list_as_json_has_its_schema_and_keys(tools: Any) -> None:
+    shown = json.loads(output_of("list", "--json"))
+    assert shown["schema"] == 1
+    (count,) = [plugin for plugin in shown["plugins"] if plugin["name"] == "count"]
+    assert count.keys() >= KEYS
+    assert (count["needs"], count["load_ms"], count["status"]) == (["read"], None, "unloaded")
+
+
+def test_loading_the_list_says_how_each_import_went(site: Any) -> None:
+    site.install_goal("bad-goal", "bad", "raise SystemExit(3)")
+    site.install_goal("good-goal", "good")
+    shown = json.loads(output_of("list", "--kind", "goal", "--load", "--json"))
+    found = {plugin["name"]: plugin for plugin in shown["plugins"]}
+    assert found["bad"]["status"] == "broken"
+    assert "ends the program" in found["bad"]["error"]
+    assert (found["good"]["status"], found["good"]["needs"]) == ("ok", ["read", "run"])
+    assert found["good"]["load_ms"] > 0
+
+
+def test_showing_a_plugin_tells_all_that_its_manifest_says(tools: Any) -> None:
+    text = output_of("show", "count@acme.tools")
+    for part in (
+        "acme-tools 2.5",
+        "count the letters",
+        "retrai-core >=0.1,<0.2",
+        "https://acme.example",
+        "acme_tools.plugin:Count",
+        str(tools.folder / "acme_tools"),
+    ):
+        assert part in text
+    rows = [line.split(maxsplit=3) for line in text.splitlines()]
+    assert ["max_chars", "int", "8000", "The longest result."] in rows
+    assert ["path", "str", "required"] in rows
+
+
+def test_showing_a_broken_plugin_tells_the_error_the_traceback_and_the_cure(site: Any) -> None:
+    site.install_goal("bad-goal", "bad", "import absent_module_x")
+    text = output_of("show", "bad", "--load")
+    assert "Traceback" in text
+    assert "pip install absent_module_x" in text
+
+
+def test_a_name_that_two_offer_shows_both(site: Any) -> None:
+    site.install_goal("acme-a", "check")
+    site.install_goal("acme-b", "check")
+    shown = json.loads(output_of("show", "check", "--json"))
+    assert [plugin["dist"] for plugin in shown["plugins"]] == ["acme-a", "acme-b"]
+    assert "also offered by acme-b" in shown["plugins"][0]["error"]
+
+
+def test_an_unknown_name_is_answered_with_the_nearest(tools: Any) -> None:
+    with pytest.raises(RetraiError, match="did you mean `count`") as caught:
+        output_of("show", "cuont")
+    assert caught.value.exit_code == 2
+
+
+def test_columns_stay_aligned_with_wide_letters() -> None:
+    assert aligned([("好好", "x"), ("abcde", "y")]) == "好好   x\nabcde  y"
