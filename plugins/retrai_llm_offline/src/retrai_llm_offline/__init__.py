@@ -1,0 +1,1 @@
+"""Mends Python projects by search, without a key or a network: the model `offline`."""

@@ -1,0 +1,61 @@
+"""The provider of the model `offline`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from pydantic import Field
+
+from retrai_core import LLMOptions, LLMProvider, RunContext
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+
+class OfflineOptions(LLMOptions):
+    """How long the model may search."""
+
+    cpu_s: float = Field(default=20.0, gt=0)
+    """Processor seconds that one search may use, its children's included."""
+    wall_s: float = Field(default=240.0, gt=0)
+    """Seconds on the clock that one search may take."""
+    max_searches: int = Field(default=4, ge=1)
+    """Searches in one run; a later one goes on where an earlier one stopped."""
+
+
+class OfflineProvider(LLMProvider):
+    """Makes the model that searches for repairs.
+
+    Example:
+        >>> OfflineProvider(OfflineOptions(), context=None).ready("offline") is None
+        True
+    """
+
+    name: ClassVar[str] = "offline"
+    summary: ClassVar[str] = "mends Python by search: no key, no network"
+    needs: ClassVar[frozenset[str]] = frozenset({"read", "run"})
+    model_patterns = ("offline",)
+    per_run: ClassVar[bool] = True
+    Options = OfflineOptions
+
+    def create(self, model: str, temperature: float, context: RunContext) -> BaseChatModel:
+        """The model of this run; `temperature` means nothing to a search."""
+        # langchain-core is slow to import, and `ready` must be cheap.
+        from .model import OfflineModel
+        from .searching import Searcher
+
+        options: OfflineOptions = self.options
+        searcher = Searcher(context, cpu_s=options.cpu_s, wall_s=options.wall_s)
+        return OfflineModel(searcher=searcher, max_searches=options.max_searches)
+
+    def warm_up(self) -> None:
+        """Import the chat model while the baseline check runs."""
+        from . import model, searching
+
+        assert model
+        assert searching
+
+    def cost_usd(self, model: str, usage: Mapping[str, Any]) -> float | None:
+        """Nothing: nobody is asked."""
+        return 0.0

@@ -1,0 +1,268 @@
+"""The test bench: the project as it stands now, and candidates tried on it."""
+
+from __future__ import annotations
+
+import ast
+from typing import Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple
+
+from .budget import Budget
+from .candidate import Candidate, apply_edits, by_file
+from .hotswap import Patch, patches_for
+from .override import Overrides
+from .project import Project
+from .running import CRASHED, FAILED, PASSED, TIMED_OUT
+from .session import NEEDS_IMPORT, Attempt, Session
+from .source import SourceFile, read_text
+from .spectra import Spectra
+
+BAD = (FAILED, TIMED_OUT, CRASHED)
+FIRST_LIMIT_S, SECOND_LIMIT_S = 0.3, 2.0
+SAMPLE = 120
+
+
+class Detail(NamedTuple):
+    """What a candidate does to the tests it was checked with."""
+
+    candidate: Candidate
+    fixed: Set[int]
+    broken: Set[int]
+
+
+class Bench:
+    """One collected session over a state of the sources; `close` it when the state changes."""
+
+    def __init__(
+        self, project: Project, arguments: Sequence[str], texts: Mapping[str, str], budget: Budget
+    ) -> None:
+        self.project = project
+        self.arguments = list(arguments)
+        self.texts = dict(texts)
+        self.budget = budget
+        self.overrides = Overrides()
+        self.overrides.texts.update(self.texts)
+        self.session = Session(project, arguments, self.overrides, 120.0)
+        self.outcomes: Dict[int, str] = {}
+        self.seconds: Dict[int, float] = {}
+        self.official: Set[int] = set()
+        self.spectra = Spectra()
+        self.sources: Dict[str, SourceFile] = {}
+        self.limit_s = 0.1
+        self.batch = 12
+
+    @property
+    def failing(self) -> List[int]:
+        """Tests that do not pass now."""
+        return sorted(test for test, letter in self.outcomes.items() if letter in BAD)
+
+    @property
+    def passing(self) -> List[int]:
+        """Tests that pass now."""
+        return sorted(test for test, letter in self.outcomes.items() if letter == PASSED)
+
+    def close(self) -> None:
+        """End the session and count its time."""
+        self.session.close()
+        self.budget.session_cpu_s = 0.0
+
+    def _ask(self, command: Dict[str, object]) -> "list[dict[str, object]]":
+        answers = self.session.ask(command, 600.0)
+        self.budget.session_cpu_s = self.session.cpu_s
+        return answers
+
+    def take_outcomes(self) -> None:
+        """Run every test as it stands, with full reports; find the tests that hang."""
+        everything = list(range(len(self.session.nodes)))
+        self._outcomes(everything, FIRST_LIMIT_S, everything)
+        slow = [test for test in everything if self.outcomes.get(test) == TIMED_OUT]
+        for test in slow:
+            self._outcomes([test], SECOND_LIMIT_S, [test])
+            if self.outcomes[test] == TIMED_OUT:
+                break
+
+    def calibrate(self) -> None:
+        """Find the tests that need full reports, and how long a test may take."""
+        sample = self.failing[:40] + _spread(self.passing, SAMPLE)
+        quick = [test for test in sample if self.outcomes[test] != TIMED_OUT]
+        before = dict(self.outcomes)
+        self._outcomes(quick, SECOND_LIMIT_S, [])
+        self.official = {test for test in quick if self.outcomes[test] != before[test]}
+        self.outcomes = before
+        usual = [self.seconds.get(test, 0.0) for test in self.passing]
+        self.limit_s = min(2.0, max(0.02, 6 * max(usual, default=0.0)))
+
+    def _outcomes(self, tests: List[int], cpu_s: float, official: Iterable[int]) -> None:
+        command: Dict[str, object] = {"do": "outcomes", "tests": tests, "official": list(official)}
+        command.update(self._limits(cpu_s))
+        for answer in self._ask(command):
+            test = int(str(answer["test"]))
+            self.outcomes[test] = str(answer["outcome"])
+            self.seconds[test] = float(str(answer["s"]))
+
+    def _limits(self, cpu_s: float) -> Dict[str, object]:
+        return {"cpu_s": cpu_s, "wall_s": 4 * cpu_s + 2, "silence_s": 8 * cpu_s + 20}
+
+    def trace(self) -> None:
+        """Record which lines the failing tests and a sample of the passing ones run."""
+        hanging = [test for test in self.failing if self.outcomes[test] == TIMED_OUT]
+        tests = [test for test in self.failing if test not in hanging][:24] + hanging[:6]
+        tests += _spread(self.passing, SAMPLE)
+        command: Dict[str, object] = {"do": "spectra", "tests": tests, "budget_s": 20.0}
+        command.update(self._limits(max(0.25, 8 * self.limit_s)))
+        for answer in self._ask(command):
+            lines = answer["lines"]
+            if isinstance(lines, dict):
+                self.spectra.add(int(str(answer["test"])), lines)  # pyright: ignore[reportUnknownArgumentType]
+
+    def source(self, path: str) -> Optional[SourceFile]:
+        """A parsed source file in its present state, or None if it cannot be read or parsed."""
+        if path not in self.sources:
+            try:
+                text = self.texts[path] if path in self.texts else read_text(path)
+                self.sources[path] = SourceFile(path, text)
+            except (OSError, SyntaxError, ValueError):
+                return None
+        source = self.sources[path]
+        if any(isinstance(node, ast.Assign) for node in source.tree.body) and self.batch > 1:
+            self.batch = 1 if keeps_state(source.tree) else self.batch
+        elif keeps_state(source.tree):
+            self.batch = 1
+        return source
+
+    def attempt(self, candidate: Candidate) -> Optional[Attempt]:
+        """A candidate as new code for live functions; None when it needs a new import."""
+        patches: List[Patch] = []
+        texts: Dict[str, str] = {}
+        for path, edits in by_file(candidate.edits).items():
+            source = self.source(path)
+            if source is None:
+                return None
+            if path not in self.session.loaded:
+                texts[path] = apply_edits(source.text, edits)
+                continue
+            found = patches_for(source, edits)
+            if found is None:
+                return None
+            patches.extend(found)
+        return Attempt(patches, texts)
+
+    def try_all(
+        self,
+        candidates: Sequence[Candidate],
+        tests: Sequence[int],
+        fresh: bool = False,
+        limit_s: float = 0.0,
+    ) -> List[str]:
+        """The letters of the tests for each candidate; "" where it could not be tried."""
+        results = [""] * len(candidates)
+        hot: List[Tuple[int, Attempt]] = []
+        cold: List[int] = []
+        for index, candidate in enumerate(candidates):
+            attempt = self.attempt(candidate)
+            if attempt is None:
+                cold.append(index)
+            else:
+                hot.append((index, attempt))
+        command: Dict[str, object] = {
+            "do": "try",
+            "attempts": [attempt.to_message() for _, attempt in hot],
+            "tests": list(tests),
+            "official": sorted(self.official),
+            "batch": 1 if fresh else self.batch,
+        }
+        command.update(self._limits(limit_s or self.limit_s))
+        self.budget.tried += len(candidates)
+        for answer in self._ask(command) if hot else []:
+            index = hot[int(str(answer["at"]))][0]
+            results[index] = str(answer["outcome"])
+            if results[index] == NEEDS_IMPORT:
+                cold.append(index)
+        for index in cold:
+            results[index] = self._import_anew(candidates[index], tests, limit_s or self.limit_s)
+        return [result if len(result) == len(tests) else "" for result in results]
+
+    def _import_anew(self, candidate: Candidate, tests: Sequence[int], limit_s: float) -> str:
+        """Collect the tests again with the candidate in place, for code that runs at import."""
+        overrides = Overrides()
+        overrides.texts.update(self.texts)
+        try:
+            for path, edits in by_file(candidate.edits).items():
+                source = self.source(path)
+                if source is not None:
+                    overrides.texts[path] = apply_edits(source.text, edits)
+                    ast.parse(overrides.texts[path])
+        except (SyntaxError, ValueError):
+            return ""
+        session = Session(self.project, self.arguments, overrides, 20.0)
+        try:
+            places = {node: index for index, node in enumerate(session.nodes)}
+            wanted = [places.get(self.session.nodes[test], -1) for test in tests]
+            if -1 in wanted or len(session.errors) > len(self.session.errors):
+                return CRASHED * len(tests)
+            command: Dict[str, object] = {"do": "outcomes", "tests": wanted, "official": wanted}
+            command.update(self._limits(max(limit_s, FIRST_LIMIT_S)))
+            letters = {int(str(a["test"])): str(a["outcome"]) for a in session.ask(command, 60.0)}
+            return "".join(letters.get(test, CRASHED) for test in wanted)
+        finally:
+            session.close()
+
+    def detail(
+        self, candidate: Candidate, failing: Sequence[int], passing: Sequence[int]
+    ) -> Detail:
+        """Check one candidate in a process of its own against these tests."""
+        tests = list(failing) + list(passing)
+        letters = self.try_all([candidate], tests, fresh=True)[0]
+        fixed = {
+            test
+            for test, letter in zip(tests, letters)
+            if letter == PASSED and test in set(failing)
+        }
+        wrong = {test for test, letter in zip(tests, letters) if letter != PASSED}
+        broken = wrong & set(passing) if letters else set(passing)
+        return Detail(candidate, fixed, broken)
+
+    def whole_suite(self, candidate: Candidate) -> Detail:
+        """Run every test in its own order with a candidate in place."""
+        failing, passing = set(self.failing), set(self.passing)
+        tests = sorted(failing | passing)
+        slowest = max([self.seconds.get(test, 0.0) for test in tests] + [0.0])
+        limit_s = max(10 * self.limit_s, 3 * slowest + 0.5)
+        letters = self.try_all([candidate], tests, fresh=True, limit_s=limit_s)[0]
+        good = {test for test, letter in zip(tests, letters) if letter == PASSED}
+        return Detail(candidate, good & failing, passing - good)
+
+
+def _spread(tests: Sequence[int], count: int) -> List[int]:
+    if len(tests) <= count:
+        return list(tests)
+    return [tests[index * len(tests) // count] for index in range(count)]
+
+
+_MUTABLE = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp, ast.Call)
+
+
+def keeps_state(tree: ast.Module) -> bool:
+    """Whether a module's functions may remember something from one call to the next.
+
+    Candidates on such a module each get a process of their own; on others a few share one.
+    """
+    names: Set[str] = set()
+    for statement in tree.body:
+        if isinstance(statement, (ast.Assign, ast.AnnAssign)) and isinstance(
+            statement.value, _MUTABLE
+        ):
+            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+            names.update(target.id for target in targets if isinstance(target, ast.Name))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Global):
+            return True
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            if any(isinstance(default, _MUTABLE) for default in node.args.defaults):
+                return True
+            if any(isinstance(inner, ast.Name) and inner.id in names for inner in ast.walk(node)):
+                return True
+        if isinstance(node, ast.ClassDef) and any(
+            isinstance(s, ast.Assign) and isinstance(s.value, (ast.List, ast.Dict, ast.Set))
+            for s in node.body
+        ):
+            return True
+    return False

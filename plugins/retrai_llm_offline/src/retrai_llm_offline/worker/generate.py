@@ -1,0 +1,183 @@
+"""All candidates for the suspicious lines of a file, the likeliest first."""
+
+from __future__ import annotations
+
+import ast
+from typing import Callable, Dict, Iterator, List, Mapping, Optional, Tuple
+
+from .candidate import Candidate, Edit, Proposal
+from .operators import arithmetic, calls, comparisons, insertions, names, shapes, statements
+from .operators.everywhere import everywhere
+from .operators.site import Material, Site, in_function
+from .scope import Scope
+from .source import SourceFile
+
+Operator = Callable[[Site], Iterator[Proposal]]
+
+EXPRESSION_OPERATORS: List[Operator] = [
+    comparisons.comparison,
+    comparisons.boolean,
+    comparisons.condition,
+    comparisons.added_condition,
+    arithmetic.binary,
+    arithmetic.unary,
+    arithmetic.one_off,
+    arithmetic.constant,
+    names.variable,
+    names.attribute,
+    names.as_attribute,
+    names.returned_name,
+    calls.callee,
+    calls.arguments,
+    calls.more_arguments,
+    calls.nested,
+    shapes.subscript,
+    shapes.literal,
+    shapes.comprehension,
+    shapes.wrapped,
+    shapes.both_sides,
+    shapes.ingredient,
+    statements.yielding,
+    insertions.missing_import,
+]
+STATEMENT_OPERATORS: List[Operator] = [
+    statements.assignment,
+    statements.returned,
+    statements.removal,
+    statements.moved,
+    statements.branches,
+    statements.yielding,
+    insertions.guarded,
+    insertions.early_exit,
+    insertions.update,
+    insertions.checked,
+]
+SUSPICION_WEIGHT = 0.8
+
+
+class Suspicion:
+    """How suspicious each line of a file is, from 0 to 1."""
+
+    def __init__(self, lines: Mapping[int, float]) -> None:
+        self.lines = dict(lines)
+
+    def of(self, node: ast.AST) -> float:
+        """The highest suspicion over a statement's own lines, without the blocks inside it."""
+        first = int(getattr(node, "lineno", 0))
+        last = int(getattr(node, "end_lineno", None) or first)
+        body = getattr(node, "body", None)
+        if isinstance(body, list) and body:
+            last = max(first, int(getattr(body[0], "lineno", last)) - 1)
+        return max([self.lines.get(line, 0.0) for line in range(first, last + 1)] + [0.0])
+
+
+def candidates(source: SourceFile, suspicion: Suspicion) -> List[Candidate]:
+    """Every candidate of a file's suspicious statements, without repeats, sorted by cost.
+
+    Each replaces text by position, so what it does not touch keeps its form; each is checked
+    to leave a file that parses only when it is tried.
+    """
+    found: Dict[str, Candidate] = {}
+    for statement, doubt in _statements(source, suspicion):
+        for proposal, line in _proposals(source, statement):
+            candidate = _candidate(source, proposal, line, doubt)
+            if candidate is None:
+                continue
+            known = found.get(candidate.key)
+            if known is None or candidate.cost < known.cost:
+                found[candidate.key] = candidate
+    for proposal, line, doubt in _everywhere(source, suspicion):
+        candidate = _candidate(source, proposal, line, doubt)
+        if candidate is not None:
+            found.setdefault(candidate.key, candidate)
+    return sorted(
+        found.values(), key=lambda item: (round(item.cost, 3), item.line, item.edits[0].start)
+    )
+
+
+def _candidate(
+    source: SourceFile, proposal: Proposal, line: int, doubt: float
+) -> Optional[Candidate]:
+    edits = tuple(
+        Edit(source.path, start, end, text)
+        for start, end, text in proposal.edits
+        if source.text[start:end] != text
+    )
+    if not edits:
+        return None
+    cost = proposal.cost + SUSPICION_WEIGHT * (1.0 - doubt)
+    return Candidate(edits, proposal.kind, line, cost, doubt)
+
+
+def _statements(source: SourceFile, suspicion: Suspicion) -> Iterator[Tuple[ast.stmt, float]]:
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.stmt):
+            doubt = suspicion.of(node)
+            if doubt > 0:
+                yield node, doubt
+
+
+def _proposals(source: SourceFile, statement: ast.stmt) -> Iterator[Tuple[Proposal, int]]:
+    scopes: Dict[ast.AST, Scope] = {}
+    root = _outermost(source, statement)
+    material = Material(source, root)
+    for node in _own_nodes(statement):
+        if not in_function(source, node):
+            continue
+        holder = _scope_holder(source, node)
+        if holder not in scopes:
+            scopes[holder] = Scope(source, node)
+        site = Site(source, node, scopes[holder], material)
+        operators = STATEMENT_OPERATORS if isinstance(node, ast.stmt) else EXPRESSION_OPERATORS
+        for operator in operators:
+            for proposal in operator(site):
+                yield proposal, int(getattr(node, "lineno", statement.lineno))
+
+
+def _own_nodes(statement: ast.stmt) -> Iterator[ast.AST]:
+    """A statement and the expressions in it, not the statements of its blocks."""
+    yield statement
+    pending = [child for child in ast.iter_child_nodes(statement)]
+    while pending:
+        node = pending.pop(0)
+        if isinstance(node, ast.stmt):
+            continue
+        if isinstance(node, ast.expr):
+            yield node
+        elif isinstance(node, ast.ExceptHandler):
+            if node.type is not None:
+                pending.append(node.type)
+            continue
+        pending.extend(ast.iter_child_nodes(node))
+
+
+def _scope_holder(source: SourceFile, node: ast.AST) -> ast.AST:
+    current: Optional[ast.AST] = source.parents.get(node)
+    holders = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Lambda, ast.stmt)
+    while current is not None and not isinstance(current, holders):
+        current = source.parents.get(current)
+    return current if current is not None else node
+
+
+def _outermost(source: SourceFile, node: ast.AST) -> ast.AST:
+    found: ast.AST = node
+    current: Optional[ast.AST] = node
+    while current is not None:
+        if isinstance(current, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            found = current
+        current = source.parents.get(current)
+    return found
+
+
+def _everywhere(source: SourceFile, suspicion: Suspicion) -> Iterator[Tuple[Proposal, int, float]]:
+    for unit in source.units:
+        lines = range(unit.first_line, unit.last_line + 1)
+        doubt = max([suspicion.lines.get(line, 0.0) for line in lines] + [0.0])
+        if doubt > 0:
+            for proposal in everywhere(source, unit.node, Scope(source, unit.node)):
+                yield proposal, source_line(source, proposal), doubt
+
+
+def source_line(source: SourceFile, proposal: Proposal) -> int:
+    """The line of a proposal's first edit."""
+    return source.text.count("\n", 0, proposal.edits[0][0]) + 1

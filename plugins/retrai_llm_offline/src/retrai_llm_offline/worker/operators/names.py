@@ -1,0 +1,97 @@
+"""Names: another variable, attribute or function that is within reach."""
+
+from __future__ import annotations
+
+import ast
+from typing import Iterator, List
+
+from ..candidate import Proposal
+from ..scope import attributes_of
+from .site import Site
+
+
+def _callee(site: Site) -> bool:
+    return isinstance(site.parent, ast.Call) and site.parent.func is site.node
+
+
+def variable(site: Site) -> Iterator[Proposal]:
+    """Another variable in the place of one."""
+    node = site.node
+    if not isinstance(node, ast.Name) or isinstance(node.ctx, ast.Del):
+        return
+    if _callee(site):
+        arity = len(site.parent.args) if isinstance(site.parent, ast.Call) else 0
+        for name, size in site.scope.callables.items():
+            if name != node.id:
+                yield site.put(node, name, "call `%s`" % name, 1.2 if size == arity else 1.9)
+        return
+    if isinstance(node.ctx, ast.Store):
+        if not isinstance(site.parent, (ast.Assign, ast.AugAssign, ast.Tuple)):
+            return
+        for rank, name in enumerate(site.scope.variables[:10]):
+            if name != node.id:
+                yield site.put(node, name, "assign to `%s`" % name, 1.5 + 0.03 * rank)
+        return
+    for rank, name in enumerate(site.scope.variables[:14]):
+        if name != node.id:
+            yield site.put(node, name, "`%s` for `%s`" % (name, node.id), 1.0 + 0.03 * rank)
+    for rank, name in enumerate(site.scope.module_names[:10]):
+        if name != node.id:
+            yield site.put(node, name, "`%s` for `%s`" % (name, node.id), 1.4 + 0.05 * rank)
+
+
+def attribute(site: Site) -> Iterator[Proposal]:
+    """Another attribute of the same object."""
+    node = site.node
+    if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
+        return
+    end = site.source.span(node)[1]
+    methods = _methods(site)
+    for rank, name in enumerate(attributes_of(site.source, node.value.id)):
+        if name != node.attr and (name in methods) == _callee(site):
+            cost = 1.1 + 0.04 * rank
+            yield site.between(
+                end - len(node.attr), end, name, "`.%s` for `.%s`" % (name, node.attr), cost
+            )
+
+
+def _methods(site: Site) -> List[str]:
+    found: List[str] = []
+    for node in ast.walk(site.source.tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            found.append(node.func.attr)
+    return found
+
+
+def as_attribute(site: Site) -> Iterator[Proposal]:
+    """A bare name for `self.name`, and the other way round."""
+    node = site.node
+    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and not _callee(site):
+        if "self" in site.scope.variables and node.id != "self":
+            if node.id in attributes_of(site.source, "self"):
+                yield site.put(node, "self." + node.id, "`self.%s`" % node.id, 1.4)
+        return
+    if (
+        isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.Name)
+        and node.value.id == "self"
+    ):
+        if node.attr in site.scope.variables and not _callee(site):
+            yield site.put(node, node.attr, "the variable `%s`" % node.attr, 1.5)
+
+
+def returned_name(site: Site) -> Iterator[Proposal]:
+    """A variable, its opposite or its negative as the value that is assigned or returned."""
+    node = site.node
+    parent = site.parent
+    if not isinstance(node, ast.expr) or isinstance(node, ast.Constant):
+        return
+    if (
+        not isinstance(parent, (ast.Return, ast.Assign))
+        or getattr(parent, "value", None) is not node
+    ):
+        return
+    for rank, name in enumerate(site.scope.variables[:8]):
+        for text, extra in ((name, 0.0), ("-" + name, 0.4), ("not " + name, 0.5)):
+            if text != site.source.segment(node):
+                yield site.put(node, text, "`%s` as the value" % text, 1.6 + extra + 0.03 * rank)

@@ -1,0 +1,254 @@
+"""Statements changed in place: assignments, returns, moves in and out of loops, removals."""
+
+from __future__ import annotations
+
+import ast
+from typing import Iterator, List
+
+from ..candidate import Proposal
+from .lines import STEP, block, body_of, last_line, loop_around, shifted
+from .site import Site
+
+_AUGMENTED = ["+=", "-=", "*=", "//=", "/=", "%=", "**=", "|=", "&=", "^="]
+
+
+def assignment(site: Site) -> Iterator[Proposal]:
+    """`=` for `+=` and the like, another augmented operator, tuple parts exchanged."""
+    node = site.node
+    if isinstance(node, ast.AugAssign):
+        start, end = site.source.span(node.target)[1], site.source.outer_span(node.value)[0]
+        current = site.source.text[start:end].strip()
+        nearest = {"+=": ["-=", "*=", "="], "-=": ["+=", "//=", "="], "*=": ["+=", "**=", "="]}
+        first = nearest.get(current, ["="])
+        for rank, symbol in enumerate(first + [s for s in _AUGMENTED[:6] if s not in first]):
+            if symbol != current:
+                yield site.between(
+                    start,
+                    end,
+                    " " + symbol + " ",
+                    "`%s` for `%s`" % (symbol, current),
+                    1.0 + 0.05 * rank,
+                )
+    if isinstance(node, ast.Assign) and len(node.targets) == 1:
+        target, value = node.targets[0], node.value
+        start, end = site.source.outer_span(target)[1], site.source.outer_span(value)[0]
+        if isinstance(target, (ast.Name, ast.Attribute, ast.Subscript)):
+            for rank, symbol in enumerate(("+=", "-=", "*=", "|=")):
+                yield site.between(
+                    start, end, " " + symbol + " ", "`%s` for `=`" % symbol, 1.5 + 0.05 * rank
+                )
+            whole = site.source.outer_span(value)
+            name = site.source.segment(target)
+            for symbol in ("+", "-", "*"):
+                text = "%s %s %s" % (name, symbol, site.text(value))
+                yield site.between(whole[0], whole[1], text, "keep what `%s` had" % name, 1.8)
+        if isinstance(value, ast.Tuple) and len(value.elts) == 2:
+            first, second = value.elts
+            edits = (
+                (*site.source.outer_span(first), site.text(second)),
+                (*site.source.outer_span(second), site.text(first)),
+            )
+            yield Proposal(edits, "exchange the assigned values", 1.2)
+
+
+def returned(site: Site) -> Iterator[Proposal]:
+    """Another value returned."""
+    node = site.node
+    if not isinstance(node, ast.Return):
+        return
+    choices = ["True", "False", "None", "0", "1", "-1", "[]", '""', "0.0"]
+    if node.value is None:
+        end = site.source.span(node)[1]
+        for rank, text in enumerate(site.scope.variables[:8] + choices):
+            yield site.between(end, end, " " + text, "return `%s`" % text, 1.3 + 0.04 * rank)
+        return
+    own = site.source.segment(node.value)
+    start, end = site.source.outer_span(node.value)
+    for rank, text in enumerate(choices):
+        if text != own:
+            yield site.between(start, end, text, "return `%s`" % text, 1.7 + 0.05 * rank)
+
+
+def removal(site: Site) -> Iterator[Proposal]:
+    """A statement left out, a branch always taken, `break` and `continue` exchanged."""
+    node = site.node
+    if not isinstance(node, ast.stmt) or isinstance(
+        node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    ):
+        return
+    span = site.source.span(node)
+    if isinstance(node, (ast.Break, ast.Continue)):
+        other = "continue" if isinstance(node, ast.Break) else "break"
+        yield site.between(span[0], span[1], other, "`%s`" % other, 1.1)
+    if isinstance(node, ast.Pass) or _is_docstring(site, node):
+        return
+    siblings = body_of(site.source, node)
+    place = block(site.source, node)
+    size = last_line(node) - node.lineno + 1
+    cost = 1.5 + 0.1 * min(size, 8)
+    if len(siblings) > 1 and place is not None:
+        yield site.between(place[0], place[1], "", "leave the statement out", cost)
+    elif not isinstance(node, (ast.If, ast.For, ast.While, ast.With, ast.Try)):
+        yield site.between(span[0], span[1], "pass", "do nothing here", cost + 0.1)
+    if isinstance(node, ast.If) and place is not None and not node.orelse:
+        yield from _unwrapped(site, node)
+
+
+def _is_docstring(site: Site, node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
+def _unwrapped(site: Site, node: ast.If) -> Iterator[Proposal]:
+    place = block(site.source, node)
+    first = node.body[0]
+    if place is None or not site.source.starts_line(first):
+        return
+    start = site.source.line_start(first.lineno)
+    text = shifted(
+        site.source.text[start : place[1]],
+        site.source.indent_of(first),
+        site.source.indent_of(node),
+    )
+    if text is not None:
+        yield site.between(place[0], place[1], text, "always do what the branch does", 1.9)
+
+
+def moved(site: Site) -> Iterator[Proposal]:
+    """A statement moved past its neighbour, out of its block, or into the block above it."""
+    node = site.node
+    if not isinstance(node, ast.stmt):
+        return
+    place = block(site.source, node)
+    siblings = body_of(site.source, node)
+    if place is None or not siblings or _is_docstring(site, node):
+        return
+    index = siblings.index(node)
+    text = site.source.text[place[0] : place[1]]
+    if not text.endswith("\n"):
+        text += site.source.newline
+    if index + 1 < len(siblings):
+        following = block(site.source, siblings[index + 1])
+        if following is not None and following[0] == place[1]:
+            other = site.source.text[following[0] : following[1]]
+            other += "" if other.endswith("\n") else site.source.newline
+            yield site.between(place[0], following[1], other + text, "exchange two statements", 1.5)
+    yield from _outwards(site, node, siblings, text)
+    if index > 0:
+        yield from _inwards(site, node, siblings[index - 1], text)
+
+
+def _outwards(
+    site: Site, node: ast.stmt, siblings: List[ast.stmt], text: str
+) -> Iterator[Proposal]:
+    parent = site.source.parents.get(node)
+    if not isinstance(parent, (ast.For, ast.While, ast.If, ast.With)) or len(siblings) < 2:
+        return
+    place, around = block(site.source, node), block(site.source, parent)
+    if place is None or around is None:
+        return
+    own, outer = site.source.indent_of(node), site.source.indent_of(parent)
+    out = shifted(text, own, outer)
+    if out is None:
+        return
+    if node is siblings[-1] and (
+        siblings is parent.body
+        and not getattr(parent, "orelse", None)
+        or siblings is not parent.body
+    ):
+        yield site.between(place[0], place[1], out, "move the statement out of the block", 1.5)
+    else:
+        edits = ((place[0], place[1], ""), (around[1], around[1], out))
+        yield Proposal(edits, "move the statement below the block", 1.8)
+    edits = ((around[0], around[0], out), (place[0], place[1], ""))
+    yield Proposal(edits, "move the statement above the block", 1.9)
+
+
+def _inwards(site: Site, node: ast.stmt, above: ast.stmt, text: str) -> Iterator[Proposal]:
+    place = block(site.source, node)
+    if place is None or not isinstance(above, (ast.For, ast.While, ast.If, ast.With)):
+        return
+    bodies = [above.body] + ([above.orelse] if getattr(above, "orelse", None) else [])
+    for body in bodies:
+        inner = body[-1]
+        target = block(site.source, inner)
+        if target is None:
+            continue
+        text_in = shifted(text, site.source.indent_of(node), site.source.indent_of(inner))
+        if text_in is None:
+            continue
+        if target[1] == place[0]:
+            yield site.between(
+                place[0], place[1], text_in, "move the statement into the block", 1.6
+            )
+        else:
+            edits = ((target[1], target[1], text_in), (place[0], place[1], ""))
+            yield Proposal(edits, "move the statement into the block", 1.7)
+        while isinstance(inner, (ast.For, ast.While, ast.If)) and not inner.orelse:
+            inner = inner.body[-1]
+            deep = shifted(text, site.source.indent_of(node), site.source.indent_of(inner))
+            ending = block(site.source, inner)
+            if deep is None or ending is None:
+                break
+            if ending[1] == place[0]:
+                yield site.between(
+                    place[0], place[1], deep, "move the statement into the inner block", 1.8
+                )
+
+
+def branches(site: Site) -> Iterator[Proposal]:
+    """`elif` for `if` and the other way round, `else` for a last `elif`, an `else` made plain."""
+    node = site.node
+    if not isinstance(node, ast.If):
+        return
+    start = site.source.span(node)[0]
+    word = "elif" if site.source.text.startswith("elif", start) else "if"
+    test_end = site.source.outer_span(node.test)[1]
+    if word == "elif":
+        yield site.between(start, start + 4, "if", "`if` for `elif`", 1.4)
+        if not node.orelse:
+            yield site.between(start, test_end, "else", "`else` for `elif`", 1.6)
+    else:
+        siblings = body_of(site.source, node)
+        index = siblings.index(node) if node in siblings else 0
+        if index > 0 and isinstance(siblings[index - 1], ast.If):
+            yield site.between(start, start, "el", "`elif` for `if`", 1.4)
+        yield site.between(start, start + 2, "while", "`while` for `if`", 1.6)
+    if len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If):
+        inner = node.orelse[0]
+        first = site.source.outer_span(node.test)
+        second = site.source.outer_span(inner.test)
+        edits = ((*first, site.text(inner.test)), (*second, site.text(node.test)))
+        yield Proposal(edits, "exchange the conditions of two branches", 1.6)
+    if node.orelse and loop_around(site.source, node) is None and STEP:
+        first_else = node.orelse[0]
+        line = first_else.lineno - 1
+        text = site.source.line_text(line)
+        if text.strip() == "else:" and site.source.starts_line(first_else):
+            at = site.source.line_start(line)
+            end = site.source.line_start(last_line(node.orelse[-1]) + 1)
+            body = site.source.text[site.source.line_start(first_else.lineno) : end]
+            plain = shifted(body, site.source.indent_of(first_else), site.source.indent_of(node))
+            if plain is not None:
+                yield site.between(
+                    at, min(end, len(site.source.text)), plain, "always do what `else` does", 1.8
+                )
+
+
+def yielding(site: Site) -> Iterator[Proposal]:
+    """`yield from` for `yield` and the other way round; a loop over something else."""
+    node = site.node
+    if isinstance(node, ast.Yield) and node.value is not None:
+        start = site.source.span(node)[0]
+        yield site.between(start, start + 5, "yield from", "`yield from`", 1.2)
+    elif isinstance(node, ast.YieldFrom):
+        start, value = site.source.span(node)[0], site.source.outer_span(node.value)[0]
+        yield site.between(start, value, "yield ", "`yield`", 1.2)
+    elif isinstance(node, ast.While) and not isinstance(node.test, ast.Constant):
+        start, end = site.source.outer_span(node.test)
+        yield site.between(start - 6, end, "while True", "loop until something leaves it", 1.8)
+        start = site.source.span(node)[0]
+        yield site.between(start, start + 5, "if", "`if` for `while`", 1.7)
+    elif isinstance(node, ast.While):
+        start, end = site.source.outer_span(node.test)
+        for rank, name in enumerate(site.scope.variables[:8]):
+            yield site.between(start, end, name, "loop while `%s`" % name, 1.5 + 0.03 * rank)

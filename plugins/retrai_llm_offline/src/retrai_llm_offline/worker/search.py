@@ -1,0 +1,245 @@
+"""The search: from suspicious lines over single edits and pairs to a mended project."""
+
+from __future__ import annotations
+
+from typing import Dict, Iterator, List, Optional, Sequence, Set, Tuple
+
+from .bench import Bench, Detail
+from .candidate import Candidate, combine, compatible
+from .generate import Suspicion, candidates
+from .hotswap import patches_for
+from .running import PASSED
+
+CHUNK = 48
+MAX_LINES = 160
+GRACE_COST, GRACE_TRIES = 0.3, 240
+PARTIAL_TRIES = 700
+IMPORT_COST = 0.8
+NEAR_TESTS = 60
+PATTERN_TRIES = 80
+SLOW_SHARE = 0.3
+
+
+class Round:
+    """One round: the search for what mends a group of failing tests that share code."""
+
+    def __init__(self, bench: Bench, skip: int, refused: Set[str]) -> None:
+        self.bench = bench
+        self.refused = refused
+        self.group = bench.spectra.cluster(bench.failing)
+        self.targets = bench.spectra.targets(self.group, 3)
+        self.suspicion = bench.spectra.suspicion(self.group, bench.passing)
+        self.plausible: List[Detail] = []
+        self.partial: List[Detail] = []
+        self.mixed: List[Detail] = []
+        self.slow: List[Candidate] = []
+        self.patterns: Dict[str, int] = {}
+        self.singles = self._candidates()
+        self.position = min(skip, len(self.singles))
+        self._near = self._near_tests()
+        self.paired = 0
+
+    def _candidates(self) -> List[Candidate]:
+        ranked = sorted(self.suspicion.items(), key=lambda item: -item[1])[:MAX_LINES]
+        lines: Dict[str, Dict[int, float]] = {}
+        for (path, line), score in ranked:
+            lines.setdefault(path, {})[line] = score
+        found: List[Candidate] = []
+        for path, scores in lines.items():
+            source = self.bench.source(path)
+            if source is None:
+                continue
+            _add_constants(source.tree.body, scores, max(scores.values()) * 0.6)
+            for candidate in candidates(source, Suspicion(scores)):
+                if candidate.key in self.refused:
+                    continue
+                if patches_for(source, candidate.edits) is None:
+                    candidate = candidate._replace(cost=candidate.cost + IMPORT_COST)
+                found.append(candidate)
+        return sorted(found, key=lambda item: round(item.cost, 3))
+
+    def _near_tests(self) -> List[int]:
+        places = {place for place, score in self.suspicion.items() if score > 0.3}
+        known = self.bench.spectra.of_test
+        near = [t for t in self.bench.passing if known.get(t, set()) & places]
+        return sorted(near, key=lambda t: self.bench.seconds.get(t, 0.0))[:NEAR_TESTS]
+
+    def run(self) -> Optional[Detail]:
+        """The best candidate of this round, checked with the whole suite; None if there is none."""
+        self._singles()
+        best = self._best()
+        if best is None and not self._strong():
+            self._pairs()
+            best = self._best()
+        if best is None:
+            self._retry_slow()
+            best = self._best()
+        if best is None:
+            best = self._best_of(self._strong())
+        return best
+
+    def _singles(self) -> None:
+        first_plausible = first_partial = -1
+        while self.position < len(self.singles) and self.bench.budget.left_s() > 0:
+            chunk = self.singles[self.position : self.position + CHUNK]
+            self.position += len(chunk)
+            self._try(chunk)
+            cost = chunk[-1].cost
+            if self.plausible:
+                if first_plausible < 0:
+                    first_plausible = self.position
+                least = min(found.candidate.cost for found in self.plausible)
+                if cost > least + GRACE_COST or self.position - first_plausible > GRACE_TRIES:
+                    return
+            elif self._strong():
+                if first_partial < 0:
+                    first_partial = self.position
+                if self.position - first_partial > PARTIAL_TRIES:
+                    return
+
+    def _try(self, chunk: Sequence[Candidate]) -> None:
+        letters = self.bench.try_all(chunk, self.targets)
+        for candidate, outcome in zip(chunk, letters):
+            if PASSED in outcome:
+                self.patterns[outcome] = self.patterns.get(outcome, 0) + 1
+                if set(outcome) == {PASSED} or self.patterns[outcome] <= PATTERN_TRIES:
+                    self._examine(candidate)
+            elif "t" in outcome:
+                self.slow.append(candidate)
+
+    def _examine(self, candidate: Candidate) -> None:
+        found = self.bench.detail(candidate, self.group, self._near)
+        if not found.fixed:
+            return
+        if found.broken:
+            self.mixed.append(found)
+        elif len(found.fixed) == len(self.group):
+            self.plausible.append(found)
+        else:
+            self.partial.append(found)
+            self._complete(found)
+
+    def _complete(self, found: Detail) -> None:
+        """Try a partial repair together with one elsewhere that mends the rest."""
+        for other in self.partial[-40:-1]:
+            together = other.fixed | found.fixed
+            if len(together) == len(self.group) and not other.fixed & found.fixed:
+                if compatible(other.candidate, found.candidate) and len(self.plausible) < 8:
+                    both = self.bench.detail(
+                        combine(other.candidate, found.candidate), self.group, self._near
+                    )
+                    if len(both.fixed) == len(self.group) and not both.broken:
+                        self.plausible.append(both)
+
+    def _strong(self) -> List[Detail]:
+        """Partial repairs that leave only tests which run code the mended ones do not."""
+        return [found for found in self.partial if self._independent(found)]
+
+    def _independent(self, found: Detail) -> bool:
+        known = self.bench.spectra.of_test
+        covered: Set[Tuple[str, str]] = set()
+        for test in found.fixed:
+            covered |= self._functions(known.get(test, set()))
+        rest = [test for test in self.group if test not in found.fixed]
+        return all(self._functions(known.get(test, set())) - covered for test in rest)
+
+    def _functions(self, places: Set[Tuple[str, int]]) -> Set[Tuple[str, str]]:
+        names: Set[Tuple[str, str]] = set()
+        for path, line in places:
+            source = self.bench.source(path)
+            unit = source.unit_at(line) if source is not None else None
+            if unit is not None:
+                names.add((path, unit.name))
+        return names
+
+    def _pairs(self) -> None:
+        chunk: List[Candidate] = []
+        seen: Set[str] = set()
+        for pair in self._pair_candidates():
+            if self.bench.budget.left_s() <= 0 or self.plausible:
+                return
+            if pair.key in seen or pair.key in self.refused:
+                continue
+            seen.add(pair.key)
+            chunk.append(pair)
+            if len(chunk) == CHUNK:
+                self.paired += len(chunk)
+                self._try(chunk)
+                chunk = []
+        self._try(chunk)
+
+    def _pair_candidates(self) -> Iterator[Candidate]:
+        halves = sorted(self.partial, key=lambda d: (-len(d.fixed), d.candidate.cost))[:24]
+        halves += sorted(
+            self.mixed, key=lambda d: (len(d.broken) - len(d.fixed), d.candidate.cost)
+        )[:16]
+        for index, first in enumerate(halves):
+            for second in halves[index + 1 :]:
+                if (
+                    first.fixed - second.fixed
+                    and second.fixed - first.fixed
+                    or first.broken
+                    or second.broken
+                ):
+                    if compatible(first.candidate, second.candidate):
+                        yield combine(first.candidate, second.candidate)
+        plain = [single for single in self.singles if single.cost <= 2.2]
+        for first in halves[:10]:
+            for second in plain[:700]:
+                if compatible(first.candidate, second):
+                    yield combine(first.candidate, second)
+        yield from _cheapest_pairs([single for single in self.singles if single.cost <= 1.75][:500])
+
+    def _retry_slow(self) -> None:
+        """Give candidates that ran out of time ten times as much, once."""
+        floor = (1 - SLOW_SHARE) * self.bench.budget.left_s()
+        for candidate in self.slow[:30]:
+            if self.bench.budget.left_s() <= floor or self.plausible:
+                return
+            letters = self.bench.try_all([candidate], self.targets, True, 10 * self.bench.limit_s)[
+                0
+            ]
+            if PASSED in letters:
+                found = self.bench.whole_suite(candidate)
+                if set(self.group) <= found.fixed and not found.broken:
+                    self.plausible.append(found)
+
+    def _best(self) -> Optional[Detail]:
+        return self._best_of(self.plausible)
+
+    def _best_of(self, found: Sequence[Detail]) -> Optional[Detail]:
+        """The first in order of merit that breaks nothing in the whole suite."""
+        for detail in sorted(found, key=merit)[:12]:
+            whole = self.bench.whole_suite(detail.candidate)
+            if whole.fixed >= detail.fixed and not whole.broken:
+                return whole
+        return None
+
+
+def merit(found: Detail) -> Tuple[int, float, int]:
+    """Order of merit: most tests mended, then the plainest, then the least text."""
+    candidate = found.candidate
+    return (
+        -len(found.fixed),
+        candidate.cost,
+        sum(len(edit.text) + edit.end - edit.start for edit in candidate.edits),
+    )
+
+
+def _cheapest_pairs(singles: Sequence[Candidate]) -> Iterator[Candidate]:
+    """Pairs in order of the sum of their ranks, so that likely ones come first."""
+    for total in range(1, 2 * len(singles)):
+        for low in range(max(0, total - len(singles) + 1), (total + 1) // 2):
+            first, second = singles[low], singles[total - low]
+            if compatible(first, second):
+                yield combine(first, second)
+
+
+def _add_constants(body: Sequence[object], scores: Dict[int, float], doubt: float) -> None:
+    """Suspect a module's plain assignments a little: a wrong table is a bug too."""
+    import ast
+
+    for statement in body:
+        if isinstance(statement, (ast.Assign, ast.AnnAssign)):
+            for line in range(statement.lineno, int(statement.end_lineno or statement.lineno) + 1):
+                scores.setdefault(line, doubt)
