@@ -171,7 +171,12 @@ def test_help_and_list_work_with_every_hostile_plugin_installed(
     site.install("no-manifest", entry_points=b"[retrai.goals]\n\xff\xfe\n", metadata=b"\xff\n")
     site.install("twin-a", entry_points="[retrai.frontends]\ntwin = twin_a:F\n")
     site.install("twin-b", entry_points="[retrai.frontends]\ntwin = nowhere:F\n", manifest="=")
-    for arguments in (["--help"], ["plugins", "list"], ["plugins", "show", "prints"]):
+    for arguments in (
+        ["--help"],
+        ["plugins", "list"],
+        ["plugins", "show", "prints"],
+        ["config", "show"],
+    ):
         done = subprocess.run(
             [sys.executable, "-m", "retrai_core", *arguments],
             env=child_environment,
