@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from ..contracts.goal import CheckReport
 
@@ -110,6 +110,13 @@ class RunRecord(BaseModel):
     """Version by distribution: retrai's and those of the plugins used."""
     config: dict[str, Any] = Field(default_factory=dict)
     """The configuration that the run was created with; resuming uses it again."""
+
+    @model_validator(mode="after")
+    def _config_names_the_run(self) -> RunRecord:
+        # A configuration without an id makes up a new one, under which a resumed run would not
+        # find its own checkpoints.
+        self.config["run_id"] = self.id
+        return self
 
     @property
     def resumable(self) -> bool:
