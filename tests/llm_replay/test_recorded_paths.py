@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from retrai_core import AgentEvent
 from retrai_llm_replay.path_prefix import PathPrefix
+from retrai_llm_replay.shell_quoting import places
 
 HERE = PathPrefix(["/testbed"], Path("/home/me/app"))
 
@@ -113,6 +114,11 @@ def test_any_folder_name_reaches_the_shell_unchanged(name: str) -> None:
     )
     done = subprocess.run(["bash", "-c", command], capture_output=True, check=True, timeout=20)
     assert done.stdout == os.fsencode(f"{project}\n") * 5
+
+
+@given(command=st.text(st.sampled_from("ab '\"\\\n<-#$`E")))
+def test_every_character_of_any_shell_line_has_a_place(command: str) -> None:
+    assert len(places(command)) == len(command)
 
 
 async def test_a_run_log_brings_its_own_project_path(

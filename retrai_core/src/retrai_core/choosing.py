@@ -10,6 +10,7 @@ from typing import Any, Generic, Literal, TypeVar, cast
 from pydantic import BaseModel, ValidationError
 
 from .contracts.agent import Agent
+from .contracts.context import RunContext
 from .contracts.goal import GoalBase
 from .contracts.llm import LLMProvider
 from .contracts.memory import MemoryStore
@@ -19,6 +20,7 @@ from .errors import UsageError
 from .plugins.catalog import Catalog
 from .plugins.record import Kind, PluginRecord
 from .settings import RunConfig, unknown_option
+from .workspace.safe_paths import SafeWorkspace
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
@@ -80,14 +82,18 @@ class Choice:
         return {record.dist: record.version for record in sorted(records, key=lambda r: r.dist)}
 
 
-def choose(config: RunConfig) -> Choice:
+def choose(config: RunConfig, run_dir: Path) -> Choice:
     """Decide on every part of the run, load it and check its options; nothing is built.
+
+    Args:
+        config: what the user asked for.
+        run_dir: the run's own folder; of a run that is resumed, with all that it kept there.
 
     Raises:
         UsageError: a name, an option or a setting that nobody knows; a model that is not ready.
         PluginError: a plugin that this run needs is broken, incompatible or ambiguous.
     """
-    chooser = _Chooser(config)
+    chooser = _Chooser(config, run_dir)
     goal, evidence = chooser.goal()
     config = config.model_copy(update={"goal": goal.record.name})
     chooser.config = config
@@ -108,8 +114,9 @@ def choose(config: RunConfig) -> Choice:
 
 
 class _Chooser:
-    def __init__(self, config: RunConfig) -> None:
+    def __init__(self, config: RunConfig, run_dir: Path) -> None:
         self.config = config
+        self.run_dir = run_dir
         self.catalog = Catalog.scan(pins=config.pins)
         self.notices: list[Notice] = []
 
@@ -142,7 +149,7 @@ class _Chooser:
         """The model's provider; the offline model where nothing was chosen and no key is set."""
         model = self.config.model_name
         part = self._provider_of(model)
-        problem = _unbuilt_problem(part, model)
+        problem = self._problem_with(part, model)
         if problem is None:
             return part, model
         fallback = next((r for r in self.catalog.records("llm") if r.name == OFFLINE), None)
@@ -188,6 +195,12 @@ class _Chooser:
     def _provider_of(self, model: str) -> Part[LLMProvider]:
         return self._loaded(self.catalog.provider_for(model), LLMProvider, None)
 
+    def _problem_with(self, part: Part[LLMProvider], model: str) -> str | None:
+        """What the provider says of the model, before there is a run to build it for."""
+        project = self.config.cwd
+        context = RunContext(self.run_dir.name, project, SafeWorkspace(project), "", self.run_dir)
+        return part.cls(part.options, context).ready(model)
+
     def _goal_part(self, record: PluginRecord, found: Mapping[str, Any]) -> Part[GoalBase]:
         return self._loaded(record, GoalBase, {**found, **self.config.options})
 
@@ -217,11 +230,6 @@ def _options(record: PluginRecord, cls: type[Any], given: Mapping[str, Any]) -> 
             f"{name} of the {record.kind} {record.name}: {first['msg'].lower()}{got}",
             hint=f"`retrai plugins show {record.name}` lists its options",
         ) from error
-
-
-def _unbuilt_problem(part: Part[LLMProvider], model: str) -> str | None:
-    """What the provider says of the model, before there is a run to build it for."""
-    return part.cls(part.options, cast("Any", None)).ready(model)
 
 
 def _no_goal(catalog: Catalog, project: Path) -> UsageError:

@@ -63,7 +63,7 @@ class RunManager:
             UsageError: a name, an option or a setting that nobody knows; no key for the model.
             PluginError: a plugin that this run needs cannot be used.
         """
-        choice = await asyncio.to_thread(choose, config)
+        choice = await asyncio.to_thread(choose, config, self.store.folder(config.run_id))
         config = choice.config
         record = RunRecord(
             id=config.run_id,
@@ -192,7 +192,7 @@ class RunManager:
         try:
             choice = self._choices.pop(record.id, None)
             if choice is None:
-                choice = await asyncio.to_thread(choose, _config_of(record))
+                choice = await asyncio.to_thread(choose, _config_of(record), folder)
             work = RunWork(choice, record, folder, bus, self._question)
             outcome, reason = await work.go(resume=resume)
         except asyncio.CancelledError:
