@@ -38,26 +38,26 @@ def make_project(tmp_path: Path) -> MakeProject:
     return make
 
 
-def context_of(project: Path, python: str = sys.executable) -> RunContext:
-    context = RunContext("r1", project, SafeWorkspace(project), python, project)
-    context.sandbox_part = LocalSandbox(LocalOptions(grace_s=0.2), context)
-    return context
-
-
 @pytest.fixture
-async def context(make_project: MakeProject) -> AsyncIterator[RunContext]:
-    context = context_of(make_project({}))
+async def context(
+    make_project: MakeProject, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[RunContext]:
+    """A run's context with a sandbox, in which pytest loads no plugin (this one's are slow)."""
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    project = make_project({})
+    context = RunContext("r1", project, SafeWorkspace(project), sys.executable, project)
+    options = LocalOptions(grace_s=0.2, pass_env=["PYTEST_DISABLE_PLUGIN_AUTOLOAD"])
+    context.sandbox_part = LocalSandbox(options, context)
     yield context
     await context.sandbox.aclose()
 
 
 @pytest.fixture
 def run(context: RunContext) -> Run:
-    """Runs pytest in the project, without this environment's own pytest plugins (they are slow)."""
+    """Runs pytest in the project; `plugins=True` loads the environment's pytest plugins."""
 
     async def start(*args: str, plugins: bool = False, **options: object) -> PytestRun:
-        env = {} if plugins else {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-        options.setdefault("env", env)
+        options.setdefault("env", {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": ""} if plugins else {})
         options.setdefault("timeout_s", 60.0)
         python = str(options.pop("python", sys.executable))
         return await run_pytest(

@@ -39,7 +39,6 @@ async def test_tests_see_the_path_and_environment_of_the_plain_command(
     folder = tmp_path / "on the path"
     folder.mkdir()
     monkeypatch.setenv("PYTHONPATH", str(folder))
-    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     project = make_project({"tests/test_look.py": LOOK_AROUND, "tests/conftest.py": ""})
     found = await run(*args)
     assert found.all_passed

@@ -43,25 +43,25 @@ PYTHON_TRICKS: tuple[Trick, ...] = (
     (re.compile(r"\bdef __(?:eq|ne)__\b.*return True\b"), "equals everything"),
     (re.compile(r"_retrai|RETRAI_"), "looks for retrai"),
 )
-_HUNK = re.compile(r"^@@ -\d+(?:,\d+)? \+(\d+)")
+_HUNK = re.compile(r"^@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 
 
 def added_lines(diff: str) -> Iterator[tuple[str, int, str]]:
     """Each line that a unified diff adds: the file, its new line number, the text."""
-    path, number = "", 0
-    in_hunk = False
+    path, number, old_left, new_left = "", 0, 0, 0
     for line in diff.splitlines():
-        if line.startswith("diff ") or (line.startswith("--- ") and not in_hunk):
-            in_hunk = False
-        elif line.startswith("+++ ") and not in_hunk:
+        if old_left > 0 or new_left > 0:
+            # A hunk says how long it is; what looks like a header within it is content.
+            if line.startswith("+"):
+                yield path, number, line[1:]
+            old_left -= not line.startswith(("+", "\\"))
+            new_left -= not line.startswith(("-", "\\"))
+            number += not line.startswith(("-", "\\"))
+        elif line.startswith("+++ "):
             path = line[4:].split("\t")[0].removeprefix("b/")
         elif found := _HUNK.match(line):
-            number, in_hunk = int(found.group(1)), True
-        elif line.startswith("+"):
-            yield path, number, line[1:]
-            number += 1
-        elif not line.startswith(("-", "\\")):
-            number += 1
+            old, start, new = found.groups(default="1")
+            number, old_left, new_left = int(start), int(old), int(new)
 
 
 def audit_added_lines(diff: str, tricks: Sequence[Trick]) -> list[Suspicion]:

@@ -1,0 +1,193 @@
+"""What the goals protect, what they set aside, and what they find suspicious."""
+
+from __future__ import annotations
+
+import pathspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from retrai_goals_python.diff_audit import PYTHON_TRICKS, added_lines
+from retrai_goals_python.pyright_audit import audit_types
+from retrai_goals_python.pytest_guarding import audit_diff, protected_globs, steering_globs
+
+
+def matcher(globs):
+    return pathspec.GitIgnoreSpec.from_lines(globs).match_file
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "tests/test_a.py",
+        "tests/data/expected.json",
+        "src/pkg/tests/helpers.py",
+        "src/pkg/test_inner.py",
+        "pkg/thing_test.py",
+        "conftest.py",
+        "deep/down/conftest.py",
+        "pytest.ini",
+        "pyproject.toml",
+        "setup.cfg",
+        "tox.ini",
+        "uv.lock",
+        "requirements-dev.txt",
+    ],
+)
+def test_tests_and_configuration_are_protected(make_project, path):
+    assert matcher(protected_globs(make_project({})))(path)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "src/pkg/core.py",
+        "setup.py",
+        "README.md",
+        "pkg/testing.py",
+        "docs/tests.md",
+        "pkg/test/a.py",
+    ],
+)
+def test_sources_may_be_changed(make_project, path):
+    assert not matcher(protected_globs(make_project({})))(path)
+
+
+def test_what_the_configuration_calls_tests_is_protected_too(make_project):
+    project = make_project(
+        {
+            "pyproject.toml": """
+                [tool.pytest.ini_options]
+                testpaths = ["specs", "src"]
+                python_files = ["check_*.py"]
+                """,
+        }
+    )
+    match = matcher(protected_globs(project, targets=["extra/all.py::test_x"]))
+    assert match("specs/deep/a.json")
+    assert match("anywhere/check_it.py")
+    assert match("extra/all.py")
+    project = make_project({"tox.ini": "[pytest]\ntestpaths =\n    testing\n    .\n"})
+    match = matcher(protected_globs(project))
+    assert match("testing/data.txt")
+    assert not match("core.py")
+
+
+def test_a_broken_configuration_protects_the_usual_things(make_project):
+    project = make_project({"pyproject.toml": "[tool", "setup.cfg": "x\n[["})
+    assert matcher(protected_globs(project))("tests/test_a.py")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "conftest.py",
+        "src/conftest.py",
+        "pytest.ini",
+        "sitecustomize.py",
+        "lib/usercustomize.py",
+        "evil.pth",
+        "evil-1.0.dist-info/entry_points.txt",
+        "evil.egg-info/entry_points.txt",
+        "pytest.py",
+        "_pytest/__init__.py",
+        "src/pluggy.py",
+        "tests/json.py",
+        "unittest/__init__.py",
+        "pytest_evil.py",
+        "pkg/__pycache__/core.cpython-311.pyc",
+    ],
+)
+def test_new_files_that_steer_the_runner_are_recognized(path):
+    assert matcher(steering_globs())(path)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "src/pkg/json.py",
+        "pkg/types.py",
+        "src/pkg/packaging/__init__.py",
+        "helpers.py",
+        "tests/test_more.py",
+        "pkg.egg-info/PKG-INFO",
+        "src/test/thing.py",
+    ],
+)
+def test_honest_new_files_steer_nothing(path):
+    assert not matcher(steering_globs())(path)
+
+
+def test_a_shadow_in_the_monorepo_folder_is_recognized():
+    assert matcher(steering_globs("packages/one"))("packages/one/pytest.py")
+
+
+TRICKS = [
+    "@pytest.mark.skip",
+    "@pytest.mark.xfail(strict=False)",
+    "pytest.skip('x')",
+    "@unittest.skip('x')",
+    "x = 1  # type: ignore",
+    "x = 1  # noqa: E501",
+    "sys.modules['a'] = None",
+    "import _pytest.runner",
+    "os._exit(0)",
+    "atexit.register(f)",
+    "frame = sys._getframe(1)",
+    "for f in inspect.stack():",
+    "if os.environ.get('PYTEST_CURRENT_TEST'):",
+    "open('tests/test_a.py').read()",
+    "def __eq__(self, other): return True",
+]
+
+
+@pytest.mark.parametrize("line", TRICKS)
+def test_tricks_in_added_lines_are_suspicious(line):
+    diff = f"diff --git a/a.py b/a.py\n--- a/a.py\n+++ b/a.py\n@@ -3,2 +3,3 @@\n x\n+{line}\n y\n"
+    found = audit_diff(diff)
+    assert found
+    assert {(suspicion.path, suspicion.line) for suspicion in found} == {("a.py", 4)}
+
+
+@pytest.mark.parametrize("line", TRICKS)
+def test_removed_and_old_lines_are_not(line):
+    assert audit_diff(f"--- a/a.py\n+++ b/a.py\n@@ -1,2 +1,1 @@\n {line}\n-{line}\n") == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "    return a + b",
+        "def skip(self): ...",
+        "result = model.modules()",
+        "raise SystemExit(1)",
+        "++counter",
+        "class Contest:",
+        "raise ValueError('no test for this')",
+    ],
+)
+def test_plain_code_raises_no_suspicion(line):
+    assert audit_diff(f"--- a/a.py\n+++ b/a.py\n@@ -1 +1,2 @@\n x\n+{line}\n") == []
+
+
+def test_silenced_types_are_suspicious():
+    diff = (
+        "--- a/a.py\n+++ b/a.py\n@@ -1 +1,2 @@\n x\n+y = f()  # pyright: ignore[reportCallIssue]\n"
+        "--- /dev/null\n+++ b/typings/os.pyi\n@@ -0,0 +1,2 @@\n+def f(): ...\n+x: int\n"
+        '--- a/pyrightconfig.json\n+++ b/pyrightconfig.json\n@@ -1 +1,2 @@\n {\n+  "exclude": ["src"],\n'
+    )
+    assert [(found.path, found.line) for found in audit_types(diff)] == [
+        ("a.py", 2),
+        ("pyrightconfig.json", 2),
+        ("typings/os.pyi", 1),
+    ]
+
+
+@given(st.text())
+def test_any_text_can_be_audited(text):
+    for path, line, added in added_lines(text):
+        assert isinstance(path, str)
+        assert line >= 0
+        assert f"+{added}" in text
+    assert PYTHON_TRICKS
+    audit_diff(text)
