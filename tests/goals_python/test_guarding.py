@@ -174,7 +174,8 @@ def test_silenced_types_are_suspicious():
     diff = (
         "--- a/a.py\n+++ b/a.py\n@@ -1 +1,2 @@\n x\n+y = f()  # pyright: ignore[reportCallIssue]\n"
         "--- /dev/null\n+++ b/typings/os.pyi\n@@ -0,0 +1,2 @@\n+def f(): ...\n+x: int\n"
-        '--- a/pyrightconfig.json\n+++ b/pyrightconfig.json\n@@ -1 +1,2 @@\n {\n+  "exclude": ["src"],\n'
+        "--- a/pyrightconfig.json\n+++ b/pyrightconfig.json\n"
+        '@@ -1 +1,2 @@\n {\n+  "exclude": ["src"],\n'
     )
     assert [(found.path, found.line) for found in audit_types(diff)] == [
         ("a.py", 2),

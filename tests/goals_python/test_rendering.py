@@ -96,8 +96,8 @@ def test_a_report_that_was_cut_off_anywhere_can_be_read(length):
 def test_a_damaged_report_is_noticed_and_never_breaks_the_reading(place, noise):
     data = LINES[:place] + noise + LINES[place:]
     lines, damaged = read_lines(data)
-    session = read_session(lines)
-    assert damaged <= LINES.count(b"\n") + noise.count(b"\n")
+    read_session(lines)
+    assert damaged or lines != read_lines(LINES)[0] or not noise.strip()
 
 
 def test_the_order_of_collection_is_kept():
