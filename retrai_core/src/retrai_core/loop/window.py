@@ -13,9 +13,9 @@ MAX_MESSAGES = 60
 def window(messages: Sequence[AnyMessage], limit: int = MAX_MESSAGES - 1) -> list[AnyMessage]:
     """The goal (the first message) and the last messages, at most `limit` in all.
 
-    A tool message never comes without the call that it answers. Only where the very last turn
-    alone has more messages than `limit` is it sent whole and the limit exceeded: half a turn is
-    refused by every model.
+    A tool message never comes without the call that it answers, and the model's last turn is never
+    cut: where it alone has more messages than fit, the limit is exceeded, since a model that does
+    not see what its calls gave back makes them again.
     """
     if len(messages) <= limit:
         return list(messages)
@@ -23,13 +23,13 @@ def window(messages: Sequence[AnyMessage], limit: int = MAX_MESSAGES - 1) -> lis
     start = len(rest) - (limit - 1)
     while start < len(rest) and isinstance(rest[start], ToolMessage):
         start += 1
-    if start == len(rest):
-        start = _last_call(rest)
-    return [goal, *rest[start:]]
+    return [goal, *rest[min(start, _last_call(rest)) :]]
 
 
 def _last_call(messages: Sequence[AnyMessage]) -> int:
+    """Where the last turn begins: the last message of the model with tool calls."""
     for index in range(len(messages) - 1, -1, -1):
-        if isinstance(messages[index], AIMessage):
-            return index
+        message = messages[index]
+        if isinstance(message, AIMessage):
+            return index if message.tool_calls else len(messages)
     return len(messages)

@@ -5,10 +5,23 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import aiosqlite
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+
+
+class _Checkpoints(AsyncSqliteSaver):
+    """LangGraph's saver with small channel versions.
+
+    Each checkpoint holds the version of every channel twice; as the stock saver's 50 characters
+    they take more room than the rest of the checkpoint.
+    """
+
+    def get_next_version(self, current: Any, channel: None) -> Any:
+        """The next version: a counter, which is what LangGraph's base class does."""
+        return int(current or 0) + 1
 
 
 @asynccontextmanager
@@ -20,4 +33,4 @@ async def open_checkpoints(path: Path) -> AsyncGenerator[AsyncSqliteSaver]:
     """
     serializer = JsonPlusSerializer(allowed_msgpack_modules=None)
     async with aiosqlite.connect(path) as connection:
-        yield AsyncSqliteSaver(connection, serde=serializer)
+        yield _Checkpoints(connection, serde=serializer)

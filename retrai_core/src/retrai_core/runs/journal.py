@@ -34,7 +34,8 @@ class ToolJournal:
         self._ended: dict[str, JournalledResult] = {}
         if path.exists():
             self._read(path)
-        self._file = path.open("a", encoding="utf-8")
+        # Half a surrogate pair, which JSON from a model may hold, is written as JSON's own escape.
+        self._file = path.open("a", encoding="utf-8", errors="backslashreplace")
         if path.stat().st_size and not path.read_bytes().endswith(b"\n"):
             self._file.write("\n")
 
@@ -65,12 +66,13 @@ class ToolJournal:
         os.fsync(self._file.fileno())
 
     def _read(self, path: Path) -> None:
-        for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+        # Not `splitlines`: it also splits at U+2028 and U+0085, which JSON leaves as they are.
+        for line in path.read_text(encoding="utf-8", errors="replace").split("\n"):
             try:
                 entry = json.loads(line)
             except ValueError:
                 continue  # a line that a kill left half written
-            if not isinstance(entry, dict):
+            if not isinstance(entry, dict) or "call" not in entry:
                 continue
             raw = cast("dict[str, Any]", entry)
             self._begun.add(raw["call"])

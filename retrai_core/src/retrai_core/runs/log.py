@@ -19,7 +19,8 @@ class RunLog:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._before = sum(1 for _ in read_events(path)) if path.exists() else 0
-        self._file = path.open("a", encoding="utf-8")
+        # Half a surrogate pair, which JSON from a model may hold, is written as JSON's own escape.
+        self._file = path.open("a", encoding="utf-8", errors="backslashreplace")
         if path.stat().st_size and not path.read_bytes().endswith(b"\n"):
             self._file.write("\n")
 
@@ -40,9 +41,9 @@ class RunLog:
 
 def read_events(path: Path) -> Iterator[AgentEvent]:
     """Every event in a run log; a line that a kill left half written is passed over."""
-    with path.open(encoding="utf-8") as file:
+    with path.open(encoding="utf-8", errors="replace", newline="\n") as file:
         for line in file:
             try:
                 yield AgentEvent.from_json(line)
-            except ValueError:
+            except (ValueError, KeyError):
                 continue

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import tempfile
 from pathlib import Path
@@ -125,8 +126,11 @@ class RunRecord(BaseModel):
 
     def save(self, run_dir: Path) -> None:
         """Write `run.json` atomically, so that a kill leaves the old one or the new one."""
-        with tempfile.NamedTemporaryFile("w", dir=run_dir, delete=False, encoding="utf-8") as file:
-            file.write(self.model_dump_json(indent=2))
+        # What is no UTF-8 (a file name, half a surrogate pair) must not cost the record.
+        text = json.dumps(self.model_dump(mode="json"), indent=2, ensure_ascii=False)
+        content = text.encode(errors="replace")
+        with tempfile.NamedTemporaryFile(dir=run_dir, delete=False) as file:
+            file.write(content)
             file.flush()
             os.fsync(file.fileno())
         Path(file.name).replace(run_dir / "run.json")

@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import platformdirs
-from pydantic import ValidationError
 
 from ..errors import RunNotFoundError
 from .record import EXIT_CODES, RunRecord
@@ -88,7 +87,7 @@ class RunStore:
             if record.status == "running":
                 continue
             too_many = keep is not None and index >= keep
-            too_old = older_than_days is not None and (record.ended_at or 0) < limit
+            too_old = older_than_days is not None and self._last_change(record) < limit
             if too_many or too_old:
                 shutil.rmtree(self.folder(record.id))
                 removed.append(record.id)
@@ -100,6 +99,10 @@ class RunStore:
         with (self.folder(run_id) / _RUNNING).open("w") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             yield
+
+    def _last_change(self, record: RunRecord) -> float:
+        """When the run ended, or, for one that was killed, when its record was last written."""
+        return record.ended_at or (self.folder(record.id) / "run.json").stat().st_mtime
 
     def _is_alive(self, folder: Path) -> bool:
         try:
@@ -114,7 +117,7 @@ class RunStore:
     def _read(self, folder: Path) -> RunRecord | None:
         try:
             record = RunRecord.load(folder)
-        except (OSError, ValidationError):
+        except (OSError, ValueError):  # missing, not text, or not a record
             return None
         if record.status == "running" and not self._is_alive(folder):
             record.status, record.reason = "interrupted", "its process was killed"
