@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -49,3 +50,26 @@ def event() -> Callable[..., AgentEvent]:
         return AgentEvent(kind, "r1", 1, payload)  # type: ignore[arg-type] # kinds as plain text
 
     return make
+
+
+TOY = Path(__file__).parent / "toy"
+
+
+@pytest.fixture
+def toy(monkeypatch: pytest.MonkeyPatch, project: Path) -> Callable[..., list[str]]:
+    """Installs the toy plugin, asks a question in the project, and gives `run` arguments.
+
+    `toy(turns)` is the arguments of a run whose model takes these turns; each turn is a list of
+    calls `(tool, arguments)`.
+    """
+    monkeypatch.syspath_prepend(str(TOY))
+    monkeypatch.setenv("PYTHONPATH", str(TOY))
+    (project / "question.txt").write_text("six by nine?")
+    (project / ".retrai.yml").write_text("sandbox: local\nmemory: none\n")
+    script = project.parent / "script.json"
+
+    def arguments(*turns: list[tuple[str, dict[str, str]]]) -> list[str]:
+        script.write_text(json.dumps(turns))
+        return ["run", "-C", str(project), "-m", f"script:{script}"]
+
+    return arguments

@@ -9,7 +9,10 @@ from typing import Any
 import click
 
 from ..settings import Settings, load_settings
-from .render.terminal import make_console
+from .columns import aligned
+from .render.words import one_line
+
+_VALUE_WIDTH = 60
 
 
 @click.group()
@@ -37,13 +40,8 @@ def show(project: Path, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps({name: {"value": v, "from": o} for name, v, o in rows}, indent=2))
         return
-    from rich.table import Table
-
-    table = Table("setting", "value", "from", box=None, pad_edge=False, header_style="dim")
-    for name, value, origin in rows:
-        shown = json.dumps(value, ensure_ascii=False) if isinstance(value, (dict, list)) else value
-        table.add_row(name, "-" if shown in (None, "") else str(shown), origin)
-    make_console().print(table)
+    shown = [(name, _as_text(value), origin) for name, value, origin in rows]
+    click.echo(aligned([("SETTING", "VALUE", "FROM"), *shown]))
 
 
 def setting_rows(settings: Settings) -> list[tuple[str, Any, str]]:
@@ -58,3 +56,10 @@ def setting_rows(settings: Settings) -> list[tuple[str, Any, str]]:
     options: dict[str, Any] = values["options"]
     rows += [(key, value, origins[f"options.{key}"]) for key, value in options.items()]
     return rows
+
+
+def _as_text(value: Any) -> str:
+    if value is None or value in ("", [], {}):
+        return "-"
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return one_line(text, _VALUE_WIDTH)

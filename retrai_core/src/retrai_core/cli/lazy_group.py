@@ -43,13 +43,11 @@ class LazyGroup(click.Group):
         frontends: Callable[[], Mapping[str, str]],
         load_frontend: Callable[[str], click.Command],
         *,
-        callback: Callable[..., None],
         params: list[click.Parameter],
         help_text: str,
     ) -> None:
         super().__init__(
             name,
-            callback=callback,
             params=params,
             help=help_text,
             context_settings={"terminal_width": help_width()},

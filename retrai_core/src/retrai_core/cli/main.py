@@ -29,10 +29,14 @@ def make_group() -> LazyGroup:
         COMMANDS,
         frontend_summaries,
         load_frontend,
-        callback=_start,
         params=[
             click.Option(
-                ["--no-plugins"], is_flag=True, help="Use the core alone, whatever is installed."
+                ["--no-plugins"],
+                is_flag=True,
+                is_eager=True,  # `--no-plugins --help` lists no plugin's command either
+                expose_value=False,
+                callback=_leave_plugins_out,
+                help="Use the core alone, whatever is installed.",
             ),
             click.Option(
                 ["--version"],
@@ -49,6 +53,9 @@ def make_group() -> LazyGroup:
 
 def main(args: Sequence[str] | None = None) -> int:
     """Run a command; the exit code. Nothing that a command raises gets past this function."""
+    # pydantic reads every installed distribution's entry points to look for plugins of its own, and
+    # fails with the first file that is not UTF-8: one broken distribution would stop every run.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     try:
         result = make_group().main(args, prog_name=_program_name(), standalone_mode=False)
     except BaseException as error:
@@ -60,9 +67,9 @@ def main(args: Sequence[str] | None = None) -> int:
     return result if isinstance(result, int) else 0
 
 
-def _start(no_plugins: bool) -> None:
-    if no_plugins:
-        click.get_current_context().with_resource(_environment(ONLY_CORE))
+def _leave_plugins_out(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted and not ctx.resilient_parsing:
+        ctx.with_resource(_environment(ONLY_CORE))
 
 
 def _show_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:

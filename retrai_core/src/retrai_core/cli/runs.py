@@ -7,18 +7,21 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import click
-from rich.table import Table
-from rich.text import Text
 
 from ..errors import UsageError
 from ..run_manager import RunManager
 from ..runs.record import RunRecord
 from ..runs.snapshots import Snapshots
 from ..runs.store import RunStore
+from .columns import aligned
 from .foreground import follow_run, require_someone_to_ask
-from .render.summary import outcome_style, summary_lines
+from .render.summary import summary_lines
 from .render.terminal import RunTerminal, make_console
+from .render.words import count, one_line
 from .run import show_end
+
+_HEADINGS = ("RUN", "OUTCOME", "GOAL", "MODEL", "ITERATIONS", "STARTED", "PROJECT")
+_MODEL_WIDTH = 40
 
 
 @click.group()
@@ -40,20 +43,19 @@ def list_runs(as_json: bool) -> None:
     if not records:
         click.echo("no runs yet; `retrai run` starts one")
         return
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    for column in ("run", "outcome", "goal", "model", "iterations", "started", "project"):
-        table.add_column(column, no_wrap=column != "project", overflow="fold")
-    for record in records:
-        table.add_row(
+    rows = [
+        (
             record.id,
-            Text(record.status, style=outcome_style(record.status)),
+            record.status,
             record.goal,
-            record.model,
+            one_line(record.model, _MODEL_WIDTH),
             str(record.iterations),
             _when(record.started_at),
-            Text(str(record.project)),
+            str(record.project),
         )
-    make_console().print(table)
+        for record in records
+    ]
+    click.echo(aligned([_HEADINGS, *rows]))
 
 
 @runs.command()
@@ -131,7 +133,7 @@ def prune(keep: int | None, older_than: float | None) -> None:
     if keep is None and older_than is None:
         raise click.UsageError("say which: --keep N or --older-than DAYS")
     removed = RunStore().prune(keep=keep, older_than_days=older_than)
-    click.echo(f"deleted {len(removed)} of your runs")
+    click.echo(f"deleted {count(len(removed), 'run')}")
 
 
 def _replay(log: Path, terminal: RunTerminal) -> None:

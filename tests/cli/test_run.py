@@ -1,0 +1,105 @@
+"""`retrai run` from the user's side: what it prints, where it keeps the record, how it ends."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from retrai_core.runs.store import RunStore
+
+RIGHT = ("write_answer", {"text": "42"})
+WRONG = ("write_answer", {"text": "54"})
+
+
+def test_a_run_shows_each_step_and_ends_achieved(retrai, toy, project: Path) -> None:
+    code, out, _ = retrai(*toy([WRONG], [RIGHT]))
+    assert code == 0, out
+    assert (project / "answer.txt").read_text() == "42"
+    steps = [line.split()[:2] for line in out.splitlines() if "write_answer" in line.split()[:2]]
+    assert steps == [["0", "write_answer"], ["1", "write_answer"]]
+    assert "goal answer, found by question.txt" in out
+    assert "achieved: it says 42" in out
+    assert "2 iterations" in out
+    assert "\x1b" not in out
+
+
+def test_the_goal_may_be_named_and_its_options_given(retrai, toy, project: Path) -> None:
+    code, out, _ = retrai(*toy([WRONG]), "answer", "--option", "wanted='54'")
+    assert code == 0, out
+    assert "found by" not in out
+
+
+def test_a_project_that_passes_already_needs_no_model(retrai, toy, project: Path) -> None:
+    (project / "answer.txt").write_text("42")
+    code, out, _ = retrai(*toy([WRONG]))
+    assert code == 0
+    assert "nothing had to be done" in out
+    assert "write_answer" not in out
+    assert (project / "answer.txt").read_text() == "42"
+
+
+def test_used_up_iterations_are_exit_code_1_and_say_what_to_do_next(retrai, toy) -> None:
+    code, out, _ = retrai(*toy([WRONG], [WRONG], [WRONG]), "-n", "1")
+    assert code == 1
+    assert "failed: 1 iterations used up" in out
+    assert "retrai runs resume" in out
+
+
+def test_json_is_the_record_alone(retrai, toy) -> None:
+    code, out, err = retrai(*toy([RIGHT]), "--json")
+    record = json.loads(out)
+    assert (code, record["status"], record["exit_code"]) == (0, "achieved", 0)
+    assert record["after"]["counts"] == {"passed": 1}
+    assert record["tokens"]["total"] > 0
+    assert "write_answer" in err
+
+
+def test_a_task_goes_into_the_record(retrai, toy, tmp_path: Path) -> None:
+    task = tmp_path / "issue.txt"
+    task.write_text("It should say 42.")
+    retrai(*toy([RIGHT]), "--task-file", task)
+    (record,) = RunStore().list()
+    assert record.task == "It should say 42."
+
+
+@pytest.mark.parametrize(
+    ("wrong", "named", "nearest"),
+    [
+        (["answr"], "answr", "answer"),
+        (["answer", "-m", "scrypt"], "scrypt", "hint:"),
+        (["answer", "--option", "wnated=1"], "wnated", "wanted"),
+        (["answer", "-n", "0"], "max_iterations", "greater than or equal to 1"),
+    ],
+)
+def test_what_nobody_knows_is_one_line_with_the_nearest_name(
+    retrai, toy, project: Path, wrong: list[str], named: str, nearest: str
+) -> None:
+    code, out, err = retrai(*toy([RIGHT])[:3], *wrong)
+    assert (code, out) == (2, "")
+    assert named in err.splitlines()[0]
+    assert nearest in err
+    assert RunStore().list() == []
+
+
+def test_an_unknown_setting_names_the_nearest_one(retrai, toy, project: Path) -> None:
+    (project / ".retrai.yml").write_text("max_iteration: 3\n")
+    code, _, err = retrai(*toy([RIGHT]))
+    assert code == 2
+    assert "max_iteration" in err
+    assert "max_iterations" in err
+
+
+def test_an_unknown_tool_names_the_nearest_one(retrai, toy, project: Path) -> None:
+    (project / ".retrai.yml").write_text("tools: [write_anwser]\n")
+    code, _, err = retrai(*toy([RIGHT]))
+    assert code == 2
+    assert "write_anwser" in err
+    assert "write_answer" in err
+
+
+def test_a_frontend_of_a_plugin_is_a_command(retrai, toy) -> None:
+    assert "greet" in retrai("--help")[1]
+    assert retrai("greet") == (0, "hello\n", "")
+    assert "greet" not in retrai("--no-plugins", "--help")[1]

@@ -1,0 +1,89 @@
+"""`retrai runs`: what has been run, and going on with it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from retrai_core.runs.store import RunStore
+
+RIGHT = ("write_answer", {"text": "42"})
+WRONG = ("write_answer", {"text": "54"})
+
+
+@pytest.fixture
+def failed_run(retrai, toy) -> str:
+    """A run that used up its one iteration; its second turn would have been right."""
+    assert retrai(*toy([WRONG], [RIGHT]), "-n", "1")[0] == 1
+    (record,) = RunStore().list()
+    return record.id
+
+
+def test_no_runs_are_no_table(retrai) -> None:
+    assert retrai("runs", "list") == (0, "no runs yet; `retrai run` starts one\n", "")
+
+
+def test_list_and_show_tell_the_same_story(retrai, failed_run: str, project: Path) -> None:
+    _, listed, _ = retrai("runs", "list")
+    assert failed_run in listed
+    assert "failed" in listed
+    _, shown, _ = retrai("runs", "show", failed_run[:5])
+    assert "1 iterations used up" in shown
+    assert str(project) in shown
+    _, as_json, _ = retrai("runs", "list", "--json")
+    assert [entry["id"] for entry in json.loads(as_json)] == [failed_run]
+
+
+def test_the_steps_can_be_seen_again(retrai, failed_run: str) -> None:
+    _, shown, _ = retrai("runs", "show", failed_run, "--events")
+    assert "write_answer" in shown
+    _, lines, _ = retrai("runs", "show", failed_run, "--events", "--json")
+    assert json.loads(lines.splitlines()[-1])["kind"] == "run_end"
+
+
+def test_resume_goes_on_with_more_iterations(retrai, failed_run: str, project: Path) -> None:
+    code, out, _ = retrai("runs", "resume", failed_run, "-n", "2")
+    assert code == 0, out
+    assert (project / "answer.txt").read_text() == "42"
+    record = RunStore().load(failed_run)
+    assert (record.status, record.iterations) == ("achieved", 2)
+
+
+def test_resume_without_a_higher_limit_says_what_to_type(retrai, failed_run: str) -> None:
+    code, _, err = retrai("runs", "resume", failed_run)
+    assert code == 2
+    assert f"retrai runs resume {failed_run} -n" in err
+
+
+def test_an_achieved_run_is_not_resumed(retrai, toy) -> None:
+    retrai(*toy([RIGHT]))
+    (record,) = RunStore().list()
+    code, _, err = retrai("runs", "resume", record.id)
+    assert code == 2
+    assert "achieved" in err
+
+
+def test_diff_shows_what_the_run_changed(retrai, failed_run: str) -> None:
+    code, out, _ = retrai("runs", "diff", failed_run)
+    assert code == 0
+    assert "+54" in out
+
+
+def test_an_unknown_run_says_where_the_list_is(retrai, failed_run: str) -> None:
+    code, _, err = retrai("runs", "show", "zzzz")
+    assert code == 2
+    assert "zzzz" in err
+    assert "retrai runs list" in err
+
+
+def test_prune_wants_to_know_which(retrai, failed_run: str) -> None:
+    assert retrai("runs", "prune")[0] == 2
+    assert RunStore().list() != []
+
+
+def test_prune_keeps_the_newest(retrai, toy, failed_run: str) -> None:
+    retrai(*toy([RIGHT]))
+    assert retrai("runs", "prune", "--keep", "1")[1] == "deleted 1 run\n"
+    assert [record.status for record in RunStore().list()] == ["achieved"]
