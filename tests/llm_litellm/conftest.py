@@ -200,6 +200,7 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
         if name.endswith(("_API_KEY", "_AUTH_TOKEN", "_API_BASE", "_BASE_URL")):
             monkeypatch.delenv(name)
     monkeypatch.delenv(TRANSPORT_SWITCH)
+    monkeypatch.setenv("LOOPBACK_KEY", KEY)
 
 
 @pytest.fixture(params=["own transport", "client library"])
@@ -246,7 +247,7 @@ def model_of(
     """A model with one tool bound to it."""
 
     def make(name: str, **options: Any) -> Any:
-        chat = provider_of(**{"api_key": KEY, **options}).create(name, 0.0, context)
+        chat = provider_of(**{"api_key_env": "LOOPBACK_KEY", **options}).create(name, 0.0, context)
         return chat.bind_tools([TOOL])
 
     return make

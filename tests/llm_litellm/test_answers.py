@@ -134,12 +134,15 @@ async def test_an_answer_holds_nothing_that_a_strict_checkpoint_refuses(
     assert "tool_calls" not in answer.additional_kwargs
 
 
-async def test_own_headers_and_parameters_reach_the_server(wire, answer, part_of, model_of) -> None:
+async def test_own_headers_and_parameters_reach_the_server(
+    wire, answer, part_of, model_of, monkeypatch
+) -> None:
+    monkeypatch.setenv("TEAM", "seven")
     wire.answers = [answer(frames=[part_of({"content": "hi"}, "stop")])]
     model = model_of(
         OPENAI,
         api_base=wire.url,
-        extra_headers={"X-Team": "team-seven"},
+        extra_headers={"X-Team": "team-${TEAM}"},
         extra_params={"seed": 7},
         max_tokens=55,
         temperature=0.5,

@@ -1,4 +1,4 @@
-"""How LiteLLM is brought in: late, without the network, without the project's `.env`, in silence."""
+"""How LiteLLM is brought in: late, silent, without the network or the project's `.env`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 
 @pytest.fixture
 def in_a_fresh_interpreter(tmp_path: Path):
-    """Run code in a new interpreter, in a folder with a stray `.env`; what it printed, by stream."""
+    """Run code in a new interpreter, in a folder with a stray `.env`: what it printed."""
     (tmp_path / ".env").write_text(
         "STRAY=1\nOPENAI_API_KEY=sk-from-the-project\nLITELLM_LOG=DEBUG\n"
     )
@@ -25,6 +25,7 @@ def in_a_fresh_interpreter(tmp_path: Path):
         done = subprocess.run(
             [sys.executable, "-c", textwrap.dedent(code)],
             capture_output=True,
+            check=False,
             text=True,
             cwd=tmp_path,
             env=clean,
@@ -41,7 +42,7 @@ from pathlib import Path
 from retrai_core import RunContext
 from retrai_llm_litellm.provider import LiteLLMOptions, LiteLLMProvider
 context = RunContext("r", Path.cwd(), None, sys.executable, Path.cwd(), model_name="gpt-4o")
-provider = LiteLLMProvider(LiteLLMOptions(api_key="sk-x"), context)
+provider = LiteLLMProvider(LiteLLMOptions(api_key_env="HOME"), context)
 """
 
 

@@ -94,6 +94,15 @@ def test_a_spelling_that_only_litellm_knows_is_left_to_it(provider_of, monkeypat
     assert provider_of().ready("together_ai/some-model") is None
 
 
+def test_the_variables_that_the_options_name_must_be_set(provider_of, monkeypatch) -> None:
+    options = {"api_key_env": "MY_KEY", "extra_headers": {"X-Team": "team-$MY_TEAM"}}
+    assert provider_of(**options).ready("gpt-4o") == "MY_TEAM is not set"
+    monkeypatch.setenv("MY_TEAM", "seven")
+    assert provider_of(**options).ready("gpt-4o") == "MY_KEY is not set"
+    monkeypatch.setenv("MY_KEY", "sk-mine")
+    assert provider_of(**options).ready("gpt-4o") is None
+
+
 def test_an_address_of_ones_own_needs_no_key(provider_of, monkeypatch) -> None:
     assert provider_of(api_base="http://127.0.0.1:1/v1").ready("openai/local") is None
     monkeypatch.setenv("OPENAI_API_BASE", "http://127.0.0.1:1/v1")

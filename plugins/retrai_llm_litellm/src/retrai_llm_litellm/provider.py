@@ -8,7 +8,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from pydantic import Field, SecretStr
+from pydantic import Field
 
 from retrai_core import LLMOptions, LLMProvider, PluginError, RunContext, UsageError
 
@@ -24,15 +24,20 @@ if TYPE_CHECKING:
 INSTALL = "pip install --upgrade retrai-llm-litellm"
 LIST = "the list is at docs.litellm.ai/docs/providers"
 PLACEHOLDER_KEY = "none-needed"
+VARIABLE = re.compile(r"\$\{?([A-Za-z_][A-Za-z0-9_]*)\}?")
 
 
 class LiteLLMOptions(LLMOptions):
-    """Options of the `litellm` provider, from `plugins: {litellm: {...}}`."""
+    """Options of the `litellm` provider, from `plugins: {litellm: {...}}`.
+
+    None of them holds a secret, since options are kept with the record of a run: keys stay in the
+    environment, and are named here.
+    """
 
     api_base: str | None = None
     """The server's address; else the provider's own, or its variable (`OPENAI_API_BASE`, ...)."""
-    api_key: SecretStr | None = None
-    """The key; better kept in the provider's environment variable."""
+    api_key_env: str | None = None
+    """The environment variable that holds the key, instead of the provider's own."""
     api_version: str | None = None
     """The API's version, where a provider wants one (Azure)."""
     temperature: float | None = Field(default=None, ge=0, le=2)
@@ -47,8 +52,8 @@ class LiteLLMOptions(LLMOptions):
     """The longest `Retry-After` that is waited for, in seconds; a longer one ends the request."""
     streaming: bool = True
     """Receive answers as they are written."""
-    extra_headers: dict[str, SecretStr] = Field(default_factory=dict)
-    """Headers added to every request; their values are treated as secrets."""
+    extra_headers: dict[str, str] = Field(default_factory=dict)
+    """Headers added to every request; `$NAME` in a value is that environment variable's."""
     extra_params: dict[str, Any] = Field(default_factory=dict)
     """Any other parameter of `litellm.completion`, as `{"reasoning_effort": "high"}`."""
 
@@ -57,9 +62,9 @@ class LiteLLMProvider(LLMProvider):
     """Any model that LiteLLM knows, by LiteLLM's own name for it.
 
     Example:
-        >>> provider = LiteLLMProvider(LiteLLMOptions(api_key="sk-example"), context=None)
-        >>> provider.ready("openai/gpt-4o") is None
-        True
+        >>> options = LiteLLMOptions(api_key_env="NO_SUCH_VARIABLE")
+        >>> LiteLLMProvider(options, context=None).ready("openai/gpt-4o")
+        'NO_SUCH_VARIABLE is not set'
     """
 
     name = "litellm"
@@ -84,12 +89,13 @@ class LiteLLMProvider(LLMProvider):
             UsageError: LiteLLM derives no provider from the name.
         """
         provider = self._provider_of(model)
+        for name in self._named_variables():
+            if not os.environ.get(name):
+                return f"{name} is not set"
         variables = self._known.keys_for(provider)
-        if not variables or self.options.api_key or self._api_base(provider):
+        if self.options.api_key_env or not variables or self._api_base(provider):
             return None
-        if _is_set(variables, provider):
-            return None
-        return f"{' or '.join(variables)} is not set"
+        return None if _is_set(variables, provider) else f"{' or '.join(variables)} is not set"
 
     def warm_up(self) -> None:
         """Import LiteLLM and what it would leave to the first request; safe beside `create`."""
@@ -118,10 +124,7 @@ class LiteLLMProvider(LLMProvider):
             temperature=temperature if options.temperature is None else options.temperature,
             max_tokens=options.max_tokens,
             request_timeout=options.timeout_s,
-            extra_headers={
-                name: value.get_secret_value() for name, value in options.extra_headers.items()
-            }
-            or None,
+            extra_headers=self._headers() or None,
             model_kwargs=self._params(),
         )
 
@@ -136,6 +139,19 @@ class LiteLLMProvider(LLMProvider):
     def cost_usd(self, model: str, usage: Mapping[str, Any]) -> float | None:
         """By the price list of the installed LiteLLM; None for a model that is not in it."""
         return cost_usd(model, usage) if is_loaded() else None
+
+    def _headers(self) -> dict[str, str]:
+        """The headers of every request, with the variables in them filled in."""
+        return {
+            name: VARIABLE.sub(lambda found: os.environ.get(found[1], ""), value)
+            for name, value in self.options.extra_headers.items()
+        }
+
+    def _named_variables(self) -> list[str]:
+        """The environment variables that the options name."""
+        values = self.options.extra_headers.values()
+        names = [name for value in values for name in VARIABLE.findall(value)]
+        return [*names, self.options.api_key_env] if self.options.api_key_env else names
 
     def _params(self) -> dict[str, Any]:
         """Parameters of every request that LangChain's integration has no field for."""
@@ -183,8 +199,8 @@ class LiteLLMProvider(LLMProvider):
 
     def _api_key(self, provider: str) -> str | None:
         """The key to send; None leaves the environment to LiteLLM."""
-        if self.options.api_key is not None:
-            return self.options.api_key.get_secret_value()
+        if self.options.api_key_env:
+            return os.environ.get(self.options.api_key_env)
         variables = self._known.keys_for(provider)
         if variables and self._api_base(provider) and not _is_set(variables, provider):
             # A local server asks for none, but the client libraries insist on one.
@@ -194,13 +210,11 @@ class LiteLLMProvider(LLMProvider):
     def _asked(self, model: str, provider: str) -> Asked:
         from .problems import Asked
 
-        options = self.options
-        secrets = [value.get_secret_value() for value in options.extra_headers.values()]
-        if options.api_key is not None:
-            secrets.append(options.api_key.get_secret_value())
+        secrets = [os.environ.get(name, "") for name in self._named_variables()]
         unknown = model not in self._known.models
         nearest = self._known.nearest(model) if unknown else None
-        keys = self._known.keys_for(provider)
+        own = self.options.api_key_env
+        keys = [own] if own else self._known.keys_for(provider)
         return Asked(model, provider, keys, tuple(secrets), nearest, self._api_base(provider))
 
 
