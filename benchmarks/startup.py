@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 KINDS = ("goals", "tools", "llms", "memory", "frontends", "agents", "sandboxes", "hooks")
+HEADER = "# Written by `retrai plugins manifest` from the classes; `--check` compares.\n"
 SCRIPT = "import sys; from retrai_core.cli.main import main; sys.exit(main())"
 """What pip writes into the `retrai` script."""
 
@@ -104,7 +105,7 @@ def make_plugin(package: Path, info: Path, name: str, kind: str) -> None:
     (info / "entry_points.txt").write_text(f"[retrai.{kind}]\n{name} = {name}.plugin:Plugin\n")
     markers = f'markers = [{{ glob = "{name}.toml", contains = "[tool", priority = 50 }}]\n'
     (package / "retrai.toml").write_text(
-        f'schema = 1\n\n[{kind}.{name}]\nsummary = "fake number {name}"\n'
+        f'{HEADER}schema = 1\n\n[{kind}.{name}]\nsummary = "fake number {name}"\n'
         f'needs = ["read", "run"]\n{markers if kind == "goals" else ""}'
         f"\n[{kind}.{name}.options]\n"
         'max_chars = { type = "int", default = 8000, description = "The longest result." }\n'

@@ -18,6 +18,7 @@ from pydantic_core import to_jsonable_python
 from .entry import ManifestEntry, MarkerEntry, OptionEntry
 from .kinds import Kind
 
+_LONGEST_SUMMARY = 80
 _IMPL_MARK = "retrai_impl"
 """The attribute that pluggy's `HookimplMarker("retrai")` leaves on a method."""
 
@@ -64,7 +65,9 @@ def _summary(plugin: object) -> str:
     text = getattr(plugin, "summary", "")
     if not isinstance(text, str) or not text:
         text = getattr(plugin, "description", "") or inspect.getdoc(plugin) or ""
-    return " ".join(text.strip().partition("\n\n")[0].partition("\n")[0].split())
+    first = " ".join(text.strip().partition("\n\n")[0].split())
+    # A tool's description speaks to the model at length; its first sentence will do in a list.
+    return first if len(first) <= _LONGEST_SUMMARY else first.partition(". ")[0].rstrip(".") + "."
 
 
 def _options(model: object) -> dict[str, OptionEntry]:

@@ -28,7 +28,13 @@ STATUSES: tuple[Status, ...] = (
     "shadowed",
     "unloaded",
 )
+_PREFIX = "retrai."
 CORE_DIST = "retrai-core"
+
+
+def table_of(kind: Kind) -> str:
+    """The manifest's table of a kind: its group without the prefix (`goals`)."""
+    return GROUP_OF[kind].removeprefix(_PREFIX)
 
 
 def normalised(dist: str) -> str:

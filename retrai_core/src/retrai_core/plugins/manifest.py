@@ -28,12 +28,9 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from .entry import ManifestEntry, MarkerEntry, OptionEntry
-from .kinds import GROUP_OF, Kind
+from .kinds import KINDS, Kind, table_of
 
 SCHEMA = 1
-TABLE_OF: dict[Kind, str] = {
-    kind: group.removeprefix("retrai.") for kind, group in GROUP_OF.items()
-}
 _KEYS = {
     "summary",
     "needs",
@@ -86,7 +83,7 @@ def parse_manifest(raw: bytes, where: str) -> Manifest:
 def _entries(document: _Table) -> Manifest:
     if document.get("schema") != SCHEMA:
         raise ManifestError(f"schema is {document.get('schema')!r}, this retrai reads {SCHEMA}")
-    kind_of: dict[str, Kind] = {table: kind for kind, table in TABLE_OF.items()}
+    kind_of: dict[str, Kind] = {table_of(kind): kind for kind in KINDS}
     entries: dict[tuple[Kind, str], ManifestEntry] = {}
     for table, plugins in document.items():
         if table == "schema":

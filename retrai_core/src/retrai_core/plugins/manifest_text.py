@@ -7,10 +7,11 @@ import re
 from typing import Any, cast
 
 from .entry import ManifestEntry, OptionEntry
-from .kinds import KINDS
-from .manifest import SCHEMA, TABLE_OF, Manifest
+from .kinds import KINDS, table_of
+from .manifest import SCHEMA, Manifest
+from .package import WRITTEN
 
-_HEADER = "# Written by `retrai plugins manifest` from the classes; `--check` compares.\n"
+_HEADER = f"{WRITTEN} from the classes; `--check` compares.\n"
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 
@@ -23,7 +24,7 @@ def manifest_text(entries: Manifest) -> str:
     parts = [f"{_HEADER}schema = {SCHEMA}\n"]
     for kind in KINDS:
         names = sorted(name for of_kind, name in entries if of_kind == kind)
-        parts += [_entry(f"{TABLE_OF[kind]}.{_key(name)}", entries[kind, name]) for name in names]
+        parts += [_entry(f"{table_of(kind)}.{_key(name)}", entries[kind, name]) for name in names]
     return "\n".join(parts)
 
 

@@ -33,7 +33,8 @@ def parse_metadata(raw: bytes | None) -> Metadata:
     name = version = home = ""
     requires: list[str] = []
     urls: dict[str, str] = {}
-    for key, value in _fields(raw.decode("utf-8", "replace")):
+    header = raw.partition(b"\n\n")[0]  # the long description below it is most of the file
+    for key, value in _fields(header.decode("utf-8", "replace")):
         if key == "name":
             name = value
         elif key == "version":

@@ -9,9 +9,8 @@ import os
 from collections.abc import Mapping
 
 from .entry_points import parse_entry_points
-from .kinds import Kind
-from .manifest import ManifestError, read_manifest
-from .package import find_package
+from .kinds import Kind, table_of
+from .package import WRITTEN, find_package
 from .scan import scan_distributions
 from .switches import Switches
 
@@ -37,9 +36,34 @@ def _summary(kind: Kind, name: str, module: str) -> str:
     package = find_package(module)
     if package is None or not package.manifest_path:
         return ""
+    written = _written_summary(package.manifest_path, f"{table_of(kind)}.{name}")
+    if written is not None:
+        return written
+    from .manifest import ManifestError, read_manifest
+
     try:
         manifest = read_manifest(package.manifest_path) or {}
     except ManifestError as error:
         return f"(broken: {error})"
     entry = manifest.get((kind, name))
     return "" if entry is None else entry.summary
+
+
+def _written_summary(path: str, table: str) -> str | None:
+    """The summary in a manifest of our own writing, where it stands right below its table.
+
+    None where the file is written otherwise, or holds an escape: then it takes a TOML reader, which
+    costs a help page as much as all the rest that it looks up.
+    """
+    try:
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+    except (OSError, UnicodeDecodeError):
+        return None
+    if not text.startswith(WRITTEN):
+        return None
+    line = text.partition(f"\n[{table}]\n")[2].partition("\n")[0]
+    opening, closing = 'summary = "', '"'
+    if not line.startswith(opening) or not line.endswith(closing) or "\\" in line:
+        return None
+    return line[len(opening) : -len(closing)]
