@@ -55,6 +55,8 @@ class Terminal:
             screen = self.screen()
             if text in screen:
                 return screen
+            if "exit=" in screen:
+                break
             # Looking at a screen is all that a terminal lets us do, so look again a little later.
             subprocess.run(["bash", "-c", "read -t 0.1 <> <(:)"], check=False)
         raise AssertionError(f"{text!r} never came; the screen:\n{self.screen()}")

@@ -52,6 +52,7 @@ class RunTerminal:
         self.console = console
         self.lines = EventLines(console.width)
         self._since = time.monotonic()
+        self._spinner = Spinner("dots")
         self._live = (
             Live(
                 console=console,
@@ -62,7 +63,6 @@ class RunTerminal:
             if console.is_terminal
             else None
         )
-        self._spinner = Spinner("dots")
 
     def __enter__(self) -> RunTerminal:
         self.resume()
