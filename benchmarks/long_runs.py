@@ -5,9 +5,10 @@
 Drives the real goal loop through `RunManager`, every step durable, with a goal that never holds, a
 model that calls one tool an iteration, and a tool that gives back 8,000 characters of text that
 hardly compresses. They are plugins of a distribution that this script puts on the path. One call
-in 25 also writes a file (a run that changes nothing ends as stuck); with `--changing` each one does,
-so that every iteration checks again and takes a snapshot. CPU is that of this process and of the processes it waited for, read when an iteration is
-complete. Only ratios mean anything on another machine. Exits 1 when an aim is missed.
+in 25 also writes a file (a run that changes nothing ends as stuck); with `--changing` each one
+does, so that every iteration checks again and takes a snapshot. CPU is that of this process and of
+the processes it waited for, read when an iteration is complete. Only ratios mean anything on
+another machine. Exits 1 when an aim is missed.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from pathlib import Path
 
 CPU_AIM = 1.4
@@ -243,10 +245,7 @@ async def measure(folder: Path, iterations: int, changing: bool) -> Figures:
     if record.status != "failed" or record.iterations != iterations:
         raise SystemExit(f"the run ended {record.status}: {record.reason}")
     run_folder = manager.store.folder(record.id)
-    around = {
-        centre: round(1000 * cpu_around(marks, centre), 3)
-        for centre in windows(iterations)
-    }
+    around = {centre: round(1000 * cpu_around(marks, centre), 3) for centre in windows(iterations)}
     last = max(around)
     checkpoint_bytes = size(run_folder.glob("checkpoint.sqlite*"))
     result_bytes = RESULT_CHARS * iterations
@@ -282,7 +281,7 @@ def windows(iterations: int) -> list[int]:
 def cpu_around(marks: Sequence[float], centre: int) -> float:
     """Median CPU seconds an iteration within 20 of `centre`; a median, since others work here."""
     part = marks[centre - HALF_WINDOW - 1 : centre + HALF_WINDOW]
-    return statistics.median(after - before for before, after in zip(part, part[1:], strict=False))
+    return statistics.median(after - before for before, after in pairwise(part))
 
 
 def size(paths: object) -> int:
@@ -327,23 +326,26 @@ async def resume(state: Path, run_id: str, limit: int) -> dict[str, float]:
 def table(figures: Figures) -> str:
     """The figures for people."""
     around = ", ".join(f"{at}: {ms:.1f}" for at, ms in figures.cpu_ms_around.items())
-    verdict = {True: "ok", False: "MISSED"}
+    writing = ", each writing a file" if figures.changing else ""
+    cpu = f"{figures.cpu_ratio:.2f}x  {aim(figures.cpu_ratio, CPU_AIM)}"
+    stored = f"{figures.bytes_ratio:.2f}x  {aim(figures.bytes_ratio, BYTES_AIM)}"
     return "\n".join(
         [
-            f"{figures.iterations} iterations, {RESULT_CHARS} characters each"
-            + (", each writing a file" if figures.changing else ""),
+            f"{figures.iterations} iterations, {RESULT_CHARS} characters each{writing}",
             f"CPU ms an iteration around  {around}",
-            f"CPU at the end / at {EARLY}     {figures.cpu_ratio:.2f}x  (aim {CPU_AIM}x: "
-            f"{verdict[figures.cpu_ratio <= CPU_AIM]})",
-            f"checkpoint / results        {figures.bytes_ratio:.2f}x  (aim {BYTES_AIM}x: "
-            f"{verdict[figures.bytes_ratio <= BYTES_AIM]}; {figures.checkpoint_bytes:,} bytes)",
+            f"CPU at the end / at {EARLY}     {cpu}",
+            f"checkpoint / results        {stored}, {figures.checkpoint_bytes:,} bytes",
             f"whole run folder            {figures.run_folder_bytes:,} bytes",
             f"peak memory                 {figures.peak_memory_mib:.0f} MiB",
-            f"resume to the first step    {figures.resume_s:.2f} s, "
-            f"{figures.resume_cpu_s:.2f} CPU-s",
+            f"resume to the first step    {figures.resume_s:.2f} s, {figures.resume_cpu_s:.2f} CPU-s",
             f"wall                        {figures.wall_s:.0f} s",
         ]
     )
+
+
+def aim(figure: float, bound: float) -> str:
+    """The aim, and whether it is met."""
+    return f"(aim {bound}x: {'ok' if figure <= bound else 'MISSED'})"
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ import asyncio
 import threading
 from collections import deque
 from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
 
 from .events import AgentEvent
 
@@ -78,6 +79,7 @@ class AsyncEventBus:
         self._read_back = read_back
         self._readers: list[Subscription] = []
         self._direct: list[Callable[[AgentEvent], None]] = []
+        self._from_threads: deque[AgentEvent] = deque()
         self._published = 0
         self._closed = False
         self._loop = asyncio.get_running_loop()
@@ -98,9 +100,16 @@ class AsyncEventBus:
     def publish(self, event: AgentEvent) -> None:
         """Hand `event` to every reader; may be called from any thread; never blocks on a reader."""
         if threading.get_ident() == self._thread:
+            self._take_over()
             self._deliver(event)
-        else:
-            self._loop.call_soon_threadsafe(self._deliver, event)
+            return
+        self._from_threads.append(event)
+        with suppress(RuntimeError):  # the loop has ended, and the run with it
+            self._loop.call_soon_threadsafe(self._take_over)
+
+    def _take_over(self) -> None:
+        while self._from_threads:
+            self._deliver(self._from_threads.popleft())
 
     def _deliver(self, event: AgentEvent) -> None:
         if self._closed:
@@ -118,6 +127,7 @@ class AsyncEventBus:
 
     def close(self) -> None:
         """No more events: every reader ends after what it still has queued."""
+        self._take_over()
         self._closed = True
         for reader in self._readers:
             reader.close()

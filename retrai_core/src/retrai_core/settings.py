@@ -24,6 +24,8 @@ from .errors import UsageError
 PROJECT_FILE = ".retrai.yml"
 DEFAULT_MODEL = "claude-sonnet-4-6"
 _FLAG, _DEFAULT = "flag", "default"
+_MERGED = ("options", "plugins", "pins")
+"""Settings that are merged key by key; of the others the last source's value counts."""
 
 
 def new_run_id() -> str:
@@ -91,7 +93,7 @@ class RunConfig(BaseModel):
 class _Environment(BaseSettings):
     """The settings that the environment may give; `RETRAI_MODEL=offline`."""
 
-    model_config = SettingsConfigDict(env_prefix="RETRAI_", extra="ignore")
+    model_config = SettingsConfigDict(env_prefix="RETRAI_", extra="ignore", env_ignore_empty=True)
 
     goal: str | None = None
     model: str = DEFAULT_MODEL
@@ -151,7 +153,7 @@ def load_settings(cwd: Path, flags: Mapping[str, Any] | None = None) -> Settings
     origins: dict[str, str] = dict.fromkeys(RunConfig.model_fields, _DEFAULT)
     origins["cwd"] = _FLAG
     for origin, key, value in layers:
-        if key in ("options", "plugins", "pins") and isinstance(value, Mapping):
+        if key in _MERGED and isinstance(value, Mapping) and isinstance(merged.get(key, {}), dict):
             merged[key] = {**merged.get(key, {}), **cast("Mapping[str, Any]", value)}
             for name in cast("Mapping[str, Any]", value):
                 origins[f"{key}.{name}"] = origin
@@ -180,10 +182,10 @@ def _file_layer(path: Path) -> list[tuple[str, str, Any]]:
         raise UsageError(f"{path} cannot be read: {error}") from error
     try:
         raw: Any = yaml.safe_load(text)
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, ValueError) as error:  # a ValueError: a date that is none, say
         where = getattr(error, "problem_mark", None)
         line = f" at line {where.line + 1}" if where else ""
-        what = getattr(error, "problem", None) or "not YAML"
+        what = getattr(error, "problem", None) or str(error).partition("\n")[0] or "not YAML"
         raise UsageError(f"{path} is not valid YAML{line}: {what}") from error
     if raw is None:
         return []
@@ -214,7 +216,11 @@ def _environment_layer() -> list[tuple[str, str, Any]]:
 
 
 def _flag_layer(flags: Mapping[str, Any]) -> list[tuple[str, str, Any]]:
-    return [(_FLAG, key, value) for key, value in flags.items() if value is not None]
+    return [
+        (_FLAG, "model_name" if key == "model" else key, value)
+        for key, value in flags.items()
+        if value is not None
+    ]
 
 
 def _explain(error: ValidationError, origins: Mapping[str, str]) -> UsageError:
@@ -222,7 +228,7 @@ def _explain(error: ValidationError, origins: Mapping[str, str]) -> UsageError:
     key = ".".join(str(part) for part in first["loc"]) or "configuration"
     top = "model_name" if key == "model" else key.split(".")[0]
     shown = "model" if top == "model_name" else key
-    origin = origins.get(top, _FLAG)
+    origin = origins.get(key) or origins.get(top, _FLAG)
     return UsageError(
         f"{shown}: {first['msg'].lower()}, got {first['input']!r} (from {origin})",
         hint="`retrai config show` lists every setting",

@@ -1,7 +1,8 @@
 """Snapshots of the workspace as git objects in the run's own store, never the user's repository.
 
-Works in a project that is no git repository. What `.gitignore` names, caches and retrai's own
-folder are left out. Line endings and filters are off, so that bytes are stored as they are.
+Works in a project that is no git repository, and in one that holds others. What `.gitignore` names,
+caches and retrai's own folder are left out. Line endings and filters are off, so that bytes are
+stored as they are.
 """
 
 from __future__ import annotations
@@ -9,25 +10,20 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import stat
 import subprocess
-from collections.abc import Mapping
+import threading
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
 from ..errors import RetraiError, UsageError
+from ..workspace.ignore_rules import RulesReader
+from ..workspace.tree_hash import CACHE_FOLDERS
+from ..workspace.tree_walk import NEVER_WALKED, WalkedFile, walk_tree
 
-_EXCLUDED = (
-    "__pycache__/",
-    ".pytest_cache/",
-    ".mypy_cache/",
-    ".ruff_cache/",
-    ".hypothesis/",
-    ".retrai/",
-    ".venv/",
-    "venv/",
-    "node_modules/",
-)
+_EXCLUDED = NEVER_WALKED | CACHE_FOLDERS | {".venv", "venv", "node_modules"}
 _TIMEOUT_S = 120
 
 
@@ -52,6 +48,9 @@ class Snapshots:
         self._list = run_dir / "snapshots.jsonl"
         self._project = project
         self._git = shutil.which("git")
+        self._rules = RulesReader()
+        self._stored: set[str] | None = None
+        self._one_at_a_time = threading.Lock()
 
     @property
     def available(self) -> bool:
@@ -62,21 +61,28 @@ class Snapshots:
         """Store the tree as it stands now; None where `available` is false."""
         if not self.available:
             return None
-        if not self._store.is_dir():
-            self._make_store()
-        self._run("add", "--all", "--", ".")
-        snapshot = Snapshot(iteration, self._run("write-tree").strip())
-        with self._list.open("a", encoding="utf-8") as file:
-            file.write(json.dumps({"iteration": iteration, "tree": snapshot.tree}) + "\n")
+        # A cancelled run takes its last snapshot while the thread of another may still be at work.
+        with self._one_at_a_time:
+            if self._stored is None:
+                self._stored = self._open_store()
+            self._update(self._stored)
+            snapshot = Snapshot(iteration, self._run("write-tree").strip())
+            with self._list.open("a", encoding="utf-8") as file:
+                file.write(json.dumps({"iteration": iteration, "tree": snapshot.tree}) + "\n")
         return snapshot
 
     def all(self) -> list[Snapshot]:
         """Every snapshot so far, oldest first."""
         if not self._list.exists():
             return []
-        lines = self._list.read_text(encoding="utf-8").splitlines()
-        entries = [cast("Mapping[str, object]", json.loads(line)) for line in lines if line]
-        return [Snapshot(int(str(entry["iteration"])), str(entry["tree"])) for entry in entries]
+        found: list[Snapshot] = []
+        for line in self._list.read_text(encoding="utf-8").splitlines():
+            try:
+                entry = cast("Mapping[str, object]", json.loads(line))
+            except ValueError:
+                continue  # a line that a kill left half written
+            found.append(Snapshot(int(str(entry["iteration"])), str(entry["tree"])))
+        return found
 
     def at(self, iteration: int) -> Snapshot:
         """The tree as it stood after `iteration`.
@@ -90,15 +96,20 @@ class Snapshots:
         return fitting[-1]
 
     def changed_files(self) -> list[str]:
-        """Relative paths that differ between the first and the last snapshot, sorted."""
+        """Relative paths that differ between the first and the last snapshot, sorted.
+
+        Bytes of a name that are not UTF-8 are written as `\\xe9`.
+        """
         ends = self._ends()
         if ends is None:
             return []
         names = self._run("diff", "--name-only", "-z", ends[0].tree, ends[1].tree)
-        return sorted(name for name in names.split("\0") if name)
+        return sorted(_printable(name) for name in names.split("\0") if name)
 
     def diff(self, first: int | None = None, last: int | None = None) -> str:
         """A unified diff of what the run changed between two iterations; all of it by default.
+
+        Bytes that are not UTF-8 are in it as surrogate escapes, so that it can be applied.
 
         Raises:
             UsageError: git is not there, or there is no such snapshot.
@@ -110,22 +121,53 @@ class Snapshots:
             return ""
         start = ends[0] if first is None else self.at(first)
         end = ends[1] if last is None else self.at(last)
-        return self._run("diff", "--no-color", "--no-ext-diff", start.tree, end.tree)
+        return self._run(
+            "diff", "--no-color", "--no-ext-diff", "--no-textconv", start.tree, end.tree
+        )
 
     def _ends(self) -> tuple[Snapshot, Snapshot] | None:
         every = self.all()
         return (every[0], every[-1]) if every and self.available else None
 
-    def _make_store(self) -> None:
-        self._run("init", "--quiet", "--bare", str(self._store), in_store=False)
-        info = self._store / "info"
-        info.mkdir(exist_ok=True)
-        (info / "exclude").write_text("\n".join(_EXCLUDED) + "\n", encoding="utf-8")
-        # Wins over the project's own .gitattributes: bytes go in and come out as they are.
-        attributes = "* -text -filter -ident -working-tree-encoding\n"
-        (info / "attributes").write_text(attributes, encoding="utf-8")
+    def _open_store(self) -> set[str]:
+        """Make the store, or mend one that a kill left locked; the paths in its index."""
+        if not self._store.is_dir():
+            self._run("init", "--quiet", "--bare", "--template=", str(self._store), in_store=False)
+            info = self._store / "info"
+            info.mkdir()
+            # Wins over the project's own .gitattributes: bytes go in and come out as they are.
+            attributes = "* -text -filter -ident -working-tree-encoding !diff\n"
+            (info / "attributes").write_text(attributes, encoding="utf-8")
+        # One run at a time writes here, so a lock can only be that of a killed process.
+        (self._store / "index.lock").unlink(missing_ok=True)
+        if self._list.exists() and not self._list.read_bytes().endswith(b"\n"):
+            with self._list.open("a", encoding="utf-8") as file:
+                file.write("\n")
+        return {path for path in self._run("ls-files", "-z").split("\0") if path}
 
-    def _run(self, *args: str, in_store: bool = True) -> str:
+    def _update(self, stored: set[str]) -> None:
+        """Bring the index to the state of the tree.
+
+        Path by path and not with `git add`, which takes a repository in the project for a
+        submodule: it stores none of its files, and fails when it has no commit yet.
+        """
+        walked = walk_tree(self._project, ".", reader=self._rules, skip=_EXCLUDED)
+        there = {found.path for found in walked if self._can_store(found)}
+        gone = stored - there
+        if gone:
+            self._run("update-index", "-z", "--force-remove", "--stdin", paths=gone)
+        options = ("--add", "--remove", "--replace")
+        self._run("update-index", "-z", *options, "--stdin", paths=there)
+        stored.clear()
+        stored.update(there)
+
+    def _can_store(self, found: WalkedFile) -> bool:
+        mode = found.stat.st_mode
+        if stat.S_ISLNK(mode):
+            return True
+        return stat.S_ISREG(mode) and os.access(self._project / found.path, os.R_OK)
+
+    def _run(self, *args: str, in_store: bool = True, paths: Iterable[str] = ()) -> str:
         kept = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ}
         env = kept | {
             "GIT_CONFIG_NOSYSTEM": "1",
@@ -134,23 +176,31 @@ class Snapshots:
             "LC_ALL": "C.UTF-8",
         }
         settings = ["core.autocrlf=false", "core.safecrlf=false", "core.fileMode=true"]
-        settings += ["core.excludesFile=/dev/null", "advice.addEmbeddedRepo=false"]
+        settings += ["core.excludesFile=/dev/null", "core.symlinks=true"]
         settings += ["core.quotePath=false", "core.bare=false", "gc.auto=0"]
         command = [str(self._git)]
         for setting in settings:
             command += ["-c", setting]
         if in_store:
             command += [f"--git-dir={self._store}", f"--work-tree={self._project}"]
-        done = subprocess.run(  # our own git, our own store: not the agent's command
-            [*command, *args],
-            cwd=self._project,
-            env=env,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=_TIMEOUT_S,
-            check=False,
-        )
+        try:
+            done = subprocess.run(  # our own git, our own store: not the agent's command
+                [*command, *args],
+                cwd=self._project,
+                env=env,
+                input=b"".join(os.fsencode(path) + b"\0" for path in sorted(paths)),
+                capture_output=True,
+                timeout=_TIMEOUT_S,
+                check=False,
+                start_new_session=True,  # Ctrl-C on the terminal is retrai's, not git's
+            )
+        except subprocess.TimeoutExpired as error:
+            raise RetraiError(f"git {args[0]} took longer than {_TIMEOUT_S} s") from error
         if done.returncode != 0:
             message = done.stderr.decode(errors="replace").strip().splitlines()
             raise RetraiError(f"git {args[0]} failed: {message[-1] if message else 'no message'}")
         return done.stdout.decode(errors="surrogateescape")
+
+
+def _printable(name: str) -> str:
+    return name.encode(errors="surrogateescape").decode(errors="backslashreplace")
