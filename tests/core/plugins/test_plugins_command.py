@@ -138,3 +138,28 @@ def test_an_unknown_name_is_answered_with_the_nearest(tools: Any) -> None:
 
 def test_columns_stay_aligned_with_wide_letters() -> None:
     assert aligned([("好好", "x"), ("abcde", "y")]) == "好好   x\nabcde  y"
+
+
+def test_the_requirements_install_the_same_set_again(tools: Any) -> None:
+    direct = {
+        "checkout": {"url": "file:///src/checkout", "dir_info": {"editable": True}},
+        "folder": {"url": "file:///src/folder", "dir_info": {}},
+        "from-git": {
+            "url": "https://git.example/x",
+            "vcs_info": {"vcs": "git", "commit_id": "abc"},
+        },
+        "odd": ["nothing"],
+    }
+    for dist, content in direct.items():
+        site_info = tools.folder / f"{dist.replace('-', '_')}-1.0.dist-info"
+        tools.install_goal(dist, dist)
+        (site_info / "direct_url.json").write_text(json.dumps(content))
+    lines = output_of("list", "--requirements").splitlines()
+    ours = [line for line in lines if "retrai" not in line]
+    assert ours == [
+        "-e file:///src/checkout",
+        "acme-tools==2.5",
+        "folder @ file:///src/folder",
+        "from-git @ git+https://git.example/x@abc",
+        "odd==1.0",
+    ]

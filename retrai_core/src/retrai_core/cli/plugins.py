@@ -31,7 +31,10 @@ def plugins() -> None:
 @click.option("--status", type=click.Choice(STATUSES), help="Only those with this status.")
 @_JSON_OPTION
 @_LOAD_OPTION
-def list_plugins(kind: Kind | None, status: str | None, as_json: bool, load: bool) -> None:
+@click.option("--requirements", is_flag=True, help="Print pins that install the same set again.")
+def list_plugins(
+    kind: Kind | None, status: str | None, as_json: bool, load: bool, requirements: bool
+) -> None:
     """List the installed plugins.
 
     `unloaded` is the usual status: nothing speaks against using it, and it is not imported yet.
@@ -40,6 +43,11 @@ def list_plugins(kind: Kind | None, status: str | None, as_json: bool, load: boo
     if load:
         _load_apart(records)
     records = [record for record in records if status in (None, record.status)]
+    if requirements:
+        from ..plugins.reinstall import requirement_lines
+
+        click.echo("\n".join(requirement_lines(records)))
+        return
     if as_json:
         click.echo(_as_json(records))
         return
@@ -155,6 +163,7 @@ def _described(record: PluginRecord) -> str:
         ("home page", record.home_page),
         ("entry point", record.entry_point),
         ("source", record.source),
+        ("metadata", record.metadata_folder),
         ("load", "" if record.load_ms is None else f"{record.load_ms} ms"),
     ]
     lines = [record.name, aligned((f"  {label}", value) for label, value in fields if value)]
