@@ -9,7 +9,7 @@ from retrai_core.plugins.kinds import KINDS, STATUSES, table_of
 from retrai_core.plugins.manifest import parse_manifest
 from retrai_core.plugins.manifest_text import manifest_text
 
-PAGE = Path(__file__).parents[3] / "docs" / "plugins" / "registry.md"
+PAGE = Path(__file__).parents[2] / "docs" / "plugins" / "registry.md"
 
 
 def test_every_status_and_table_is_documented() -> None:
