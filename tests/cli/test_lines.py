@@ -36,10 +36,15 @@ def shown(lines: EventLines, *events) -> list[str]:
 
 def test_a_tool_call_is_one_line_when_it_has_ended(event) -> None:
     lines = EventLines(100)
-    assert shown(lines, event("tool_call", **CALL)) == []
+    assert shown(lines, event("step_start", step="act"), event("tool_call", **CALL)) == []
     assert lines.waiting_for == "file_patch shop/stock.py"
     (line,) = shown(lines, event("tool_result", **RESULT))
-    assert line.split() == ["1", "file_patch", "shop/stock.py", "0.0", "s"]
+    assert line.split() == ["2", "file_patch", "shop/stock.py", "0.0", "s"]
+
+
+def test_what_comes_before_the_first_iteration_belongs_to_none(event) -> None:
+    (line,) = shown(EventLines(100), event("goal_check", **(CHECK | {"phase": "baseline"})))
+    assert line.split()[0] == "check"
 
 
 def test_a_failed_call_says_why_on_a_second_line(event) -> None:

@@ -18,7 +18,7 @@ def test_a_run_shows_each_step_and_ends_achieved(retrai, toy, project: Path) -> 
     assert code == 0, out
     assert (project / "answer.txt").read_text() == "42"
     steps = [line.split()[:2] for line in out.splitlines() if "write_answer" in line.split()[:2]]
-    assert steps == [["0", "write_answer"], ["1", "write_answer"]]
+    assert steps == [["1", "write_answer"], ["2", "write_answer"]]
     assert "goal answer, found by question.txt" in out
     assert "achieved: it says 42" in out
     assert "2 iterations" in out

@@ -37,6 +37,7 @@ class EventLines:
         self.totals = Totals()
         self.waiting_for = "starting"
         """What the run is doing now, in a few words."""
+        self._begun = False
         self._calls: dict[str, str] = {}
         self._writers: dict[str, Callable[[AgentEvent], list[Text]]] = {
             "step_start": self._step_start,
@@ -56,6 +57,7 @@ class EventLines:
         return writer(event) if writer else []
 
     def _step_start(self, event: AgentEvent) -> list[Text]:
+        self._begun = True
         self.waiting_for = {
             "plan": "waiting for the model",
             "act": "acting",
@@ -140,7 +142,9 @@ class EventLines:
     ) -> Text:
         room = _LONGEST if whole else max(20, self.width - _MARGIN)
         said = one_line(argument, room)
-        line = Text(f"{event.iteration:>4}  ", style="dim", no_wrap=not whole)
+        # People count from one; what comes before the first iteration belongs to none.
+        iteration = event.iteration + 1 if self._begun else ""
+        line = Text(f"{iteration:>4}  ", style="dim", no_wrap=not whole)
         line.append(f"{name:<{NAME_WIDTH}} ", style=style)
         line.append(said, style=style if loud else "default")
         if duration_s is not None:
