@@ -16,6 +16,12 @@ import psutil
 import pytest
 
 RUN_TIMEOUT_S = 120
+
+# The projects are tested by the interpreter of these tests, whose pytest plugins cost more CPU time
+# than the rest of a run; none of them is needed there.
+PYTEST_INI = """[pytest]
+addopts = -p no:langsmith_plugin -p no:xdist -p no:asyncio -p no:anyio -p no:hypothesispytest
+"""
 VANISH_TIMEOUT_S = 10
 
 # linux/prctl.h and linux/capability.h
@@ -156,6 +162,12 @@ def retrai(tmp_path: Path) -> Retrai:
 
 
 @pytest.fixture
+def ini_text() -> str:
+    """The pytest.ini of a project in these tests."""
+    return PYTEST_INI
+
+
+@pytest.fixture
 def ordinary_retrai(tmp_path: Path) -> Retrai:
     """Runs as somebody who may not write everywhere, as root may."""
     if os.geteuid() == 0 and sys.platform != "linux":
@@ -171,7 +183,7 @@ def make_project(tmp_path: Path) -> Callable[..., Path]:
 
     def make(files: Mapping[str, str], name: str = "project") -> Path:
         folder = tmp_path / name
-        for path, text in {"pytest.ini": "[pytest]\n", **files}.items():
+        for path, text in {"pytest.ini": PYTEST_INI, **files}.items():
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
             (folder / path).write_text(text, encoding="utf-8")
         return folder

@@ -155,8 +155,8 @@ def test_a_used_up_record_ends_the_run(retrai: Any, make_project: MakeProject) -
     assert printed["iterations"] < 10
 
 
-def read_only_project(folder: Path, code: str) -> Path:
-    files = {"pytest.ini": "[pytest]\n", "adding.py": code, "test_it.py": TEST}
+def read_only_project(folder: Path, code: str, ini_text: str) -> Path:
+    files = {"pytest.ini": ini_text, "adding.py": code, "test_it.py": TEST}
     folder.mkdir()
     for name, text in files.items():
         (folder / name).write_text(text, encoding="utf-8")
@@ -165,8 +165,10 @@ def read_only_project(folder: Path, code: str) -> Path:
     return folder
 
 
-def test_a_read_only_project_that_fails(ordinary_retrai: Any, tmp_path: Path) -> None:
-    project = read_only_project(tmp_path / "project", CODE["adding.py"])
+def test_a_read_only_project_that_fails(
+    ordinary_retrai: Any, tmp_path: Path, ini_text: str
+) -> None:
+    project = read_only_project(tmp_path / "project", CODE["adding.py"], ini_text)
     write = ("file_write", {"path": "adding.py", "content": "def add(a, b):\n    return 5\n"})
     ended = ordinary_retrai.run(project, write, MEND)
     project.chmod(0o755)
@@ -177,8 +179,10 @@ def test_a_read_only_project_that_fails(ordinary_retrai: Any, tmp_path: Path) ->
     assert ended.leftovers == []
 
 
-def test_a_read_only_project_that_works(ordinary_retrai: Any, tmp_path: Path) -> None:
-    project = read_only_project(tmp_path / "project", CODE["adding.py"].replace("-", "+"))
+def test_a_read_only_project_that_works(
+    ordinary_retrai: Any, tmp_path: Path, ini_text: str
+) -> None:
+    project = read_only_project(tmp_path / "project", CODE["adding.py"].replace("-", "+"), ini_text)
     ended = ordinary_retrai.run(project, LOOK)
     project.chmod(0o755)
     assert ended.outcome == (0, "achieved")

@@ -13,6 +13,10 @@ from typing import Any
 
 import pytest
 
+# Without the pytest plugins of the tests' own interpreter, which cost more than the run itself.
+PYTEST_INI = """[pytest]
+addopts = -p no:langsmith_plugin -p no:xdist -p no:asyncio -p no:anyio -p no:hypothesispytest
+"""
 BROKEN = "def add(a, b):\n    return a - b\n"
 TEST = "from adding import add\n\n\ndef test_add():\n    assert add(2, 3) == 5\n"
 MEND = "sed -i 's/a - b/a + b/' /testbed/adding.py"
@@ -22,7 +26,7 @@ Retrai = Callable[..., dict[str, Any]]
 
 @pytest.fixture
 def broken_project(project: Path) -> Path:
-    for name, text in (("pytest.ini", "[pytest]\n"), ("adding.py", BROKEN), ("test_it.py", TEST)):
+    for name, text in (("pytest.ini", PYTEST_INI), ("adding.py", BROKEN), ("test_it.py", TEST)):
         (project / name).write_text(text, encoding="utf-8")
     return project
 
@@ -37,7 +41,7 @@ def retrai(tmp_path: Path, state_home: Path) -> Retrai:
     """Run a retrai command and read the run record that it prints."""
 
     def run(*arguments: str, cwd: Path = tmp_path) -> dict[str, Any]:
-        kept = {name: value for name, value in os.environ.items() if "RETRAI" not in name or name == "RETRAI_TOOLS"}
+        kept = {name: value for name, value in os.environ.items() if "RETRAI" not in name}
         folders = {"XDG_STATE_HOME": str(state_home), "XDG_CONFIG_HOME": str(tmp_path / "config")}
         done = subprocess.run(
             [sys.executable, "-m", "retrai_core", *arguments, "--json"],
