@@ -10,7 +10,7 @@ import argparse
 import asyncio
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -33,7 +33,8 @@ class FakeOpenAI:
     Attributes:
         calls: how many tool calls are asked for.
         tool: the tool's name.
-        arguments: the tool's arguments, the same every time.
+        arguments: the tool's arguments, by the number of the call: a run in which the same call
+            gives the same result again and again counts as stuck.
         closing: the last answers' text.
         closing_tool: the name and arguments of a tool to close with instead.
         exchanges: one entry a chat request, in the order they came.
@@ -42,7 +43,7 @@ class FakeOpenAI:
 
     calls: int
     tool: str
-    arguments: Mapping[str, Any]
+    arguments: Callable[[int], Mapping[str, Any]]
     closing: str = "Done."
     closing_tool: tuple[str, Mapping[str, Any]] | None = None
     exchanges: list[Exchange] = field(default_factory=list[Exchange])
@@ -83,7 +84,7 @@ class FakeOpenAI:
         number = len(self.exchanges)
         message: dict[str, Any]
         if number < self.calls:
-            message = tool_call(number, self.tool, self.arguments)
+            message = tool_call(number, self.tool, self.arguments(number))
         elif self.closing_tool is not None:
             message = tool_call(number, *self.closing_tool)
         else:
@@ -176,7 +177,8 @@ def main() -> None:
     parser.add_argument("--arguments", default="{}", help="a JSON object")
     parser.add_argument("--port", type=int, default=0)
     given = parser.parse_args()
-    server = FakeOpenAI(given.calls, given.tool, json.loads(given.arguments), port=given.port)
+    arguments = json.loads(given.arguments)
+    server = FakeOpenAI(given.calls, given.tool, lambda _: arguments, port=given.port)
     asyncio.run(serve_until_interrupted(server))
 
 

@@ -27,7 +27,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -65,7 +65,7 @@ class Peer:
         name: as the table shows it.
         environment: the folder of its environment below the cache.
         packages: what is installed there.
-        tool: the tool that the server asks for, with its arguments.
+        tool: the tool that the server asks for, with the arguments of each call.
         closing_tool: the call that ends the work; None when a word does.
         command: argv after the interpreter, given the server's address and the work folder.
         suite_seconds: how long the project's tests take; None when the peer needs no project.
@@ -74,7 +74,7 @@ class Peer:
     name: str
     environment: str
     packages: Sequence[str]
-    tool: tuple[str, dict[str, Any]]
+    tool: tuple[str, Callable[[int], dict[str, Any]]]
     closing_tool: tuple[str, dict[str, Any]] | None
     command: Callable[[str, Path], list[str]]
     suite_seconds: float | None = None
@@ -93,10 +93,15 @@ class Measured:
 
 def retrai_command(url: str, folder: Path) -> list[str]:
     """A whole `retrai run` in the project in `folder`."""
-    options = {"litellm": {"api_base": url, "api_key": "sk-none"}}
+    options = {"litellm": {"api_base": url}}
     (folder / ".retrai.yml").write_text(json.dumps({"plugins": options}))
     run = ["-m", "retrai_core", "run", "pytest", "-m", "openai/gpt-4o-mini", "-C", str(folder)]
     return [*run, "-n", "60", "--json"]
+
+
+def line_of_notes(number: int) -> dict[str, Any]:
+    """The arguments of a trivial call, each with a result of its own."""
+    return {"path": "notes.txt", "start_line": number + 1, "end_line": number + 1}
 
 
 def peer_list() -> list[Peer]:
@@ -105,17 +110,17 @@ def peer_list() -> list[Peer]:
         name="retrai",
         environment="retrai",
         packages=["pytest"],
-        tool=("file_read", {"path": "ages.py"}),
+        tool=("file_read", line_of_notes),
         closing_tool=("file_patch", MEND),
         command=retrai_command,
         suite_seconds=0,
     )
-    slow = Peer(**{**vars(retrai), "name": "retrai, 8 s suite", "suite_seconds": 8})
+    slow = replace(retrai, name="retrai, 8 s suite", suite_seconds=8)
     create_agent = Peer(
         name="create_agent",
         environment="create_agent",
         packages=["langchain", "langchain-litellm", "mcp"],
-        tool=("noop", {}),
+        tool=("noop", lambda _: {}),
         closing_tool=None,
         command=lambda url, _: [str(HERE / "peer_agents" / "create_agent.py"), url],
     )
@@ -123,7 +128,7 @@ def peer_list() -> list[Peer]:
         name="mini-swe-agent",
         environment="mini-swe-agent",
         packages=["mini-swe-agent", "mcp"],
-        tool=("bash", {"command": "true"}),
+        tool=("bash", lambda number: {"command": f": {number}"}),
         closing_tool=("bash", SUBMIT),
         command=lambda url, _: [str(HERE / "peer_agents" / "mini_swe_agent.py"), url],
     )
@@ -161,6 +166,7 @@ def make_project(folder: Path, suite_seconds: float) -> None:
     """A project with one failing test, which one edit mends."""
     (folder / "pyproject.toml").write_text("[tool.pytest.ini_options]\ntestpaths = ['.']\n")
     (folder / "ages.py").write_text(AGES)
+    (folder / "notes.txt").write_text("".join(f"note {number}\n" for number in range(1000)))
     (folder / "test_ages.py").write_text(TEST.format(seconds=suite_seconds))
 
 

@@ -169,6 +169,6 @@ async def test_a_refused_key_names_the_variable(speaks, monkeypatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-wrong-key-0123456789")
     with pytest.raises(ModelError, match=r"no access to .*check OPENAI_API_KEY, or use"):
         await speaks(OPENAI, api_key_env=None).ainvoke("hi")
+    monkeypatch.setenv("LOOPBACK_KEY", "sk-wrong-key-0123456789")
     with pytest.raises(ModelError, match=r"no access to .*check LOOPBACK_KEY, or use"):
-        monkeypatch.setenv("LOOPBACK_KEY", "sk-wrong-key-0123456789")
         await speaks(OPENAI).ainvoke("hi")
