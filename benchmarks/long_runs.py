@@ -329,6 +329,7 @@ def table(figures: Figures) -> str:
     writing = ", each writing a file" if figures.changing else ""
     cpu = f"{figures.cpu_ratio:.2f}x  {aim(figures.cpu_ratio, CPU_AIM)}"
     stored = f"{figures.bytes_ratio:.2f}x  {aim(figures.bytes_ratio, BYTES_AIM)}"
+    resume = f"{figures.resume_s:.2f} s, {figures.resume_cpu_s:.2f} CPU-s"
     return "\n".join(
         [
             f"{figures.iterations} iterations, {RESULT_CHARS} characters each{writing}",
@@ -337,7 +338,7 @@ def table(figures: Figures) -> str:
             f"checkpoint / results        {stored}, {figures.checkpoint_bytes:,} bytes",
             f"whole run folder            {figures.run_folder_bytes:,} bytes",
             f"peak memory                 {figures.peak_memory_mib:.0f} MiB",
-            f"resume to the first step    {figures.resume_s:.2f} s, {figures.resume_cpu_s:.2f} CPU-s",
+            f"resume to the first step    {resume}",
             f"wall                        {figures.wall_s:.0f} s",
         ]
     )
