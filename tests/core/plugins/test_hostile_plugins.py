@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import subprocess
@@ -151,16 +152,36 @@ def test_a_child_process_tries_a_plugin_for_us(
 
 
 @pytest.mark.parametrize(
-    ("code", "told"),
-    [("import time; time.sleep(60)", "longer than 1 s"), ("import os; os._exit(9)", "ends with 9")],
+    ("code", "timeout_s", "told"),
+    [
+        ("import time; time.sleep(60)", 1, "longer than 1 s"),
+        ("import os; os._exit(9)", 60, "ends with 9"),
+    ],
 )
 def test_a_plugin_that_hangs_or_crashes_does_so_in_the_child(
-    site: Any, code: str, told: str
+    site: Any, code: str, timeout_s: float, told: str
 ) -> None:
     site.install_goal("bad-goal", "bad", code)
     record: PluginRecord = Catalog.scan().find("goal", "bad")
-    probe_plugin(record, timeout_s=1)
-    assert (record.status, told in record.error) == ("broken", True)
+    probe_plugin(record, timeout_s)
+    assert record.status == "broken"
+    assert told in record.error
+
+
+def test_a_logger_made_at_import_prints_after_the_import_and_not_during_it(
+    site: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    site.install_goal(
+        "logging-goal",
+        "logging",
+        f"{START}import logging, sys\nHANDLER = logging.StreamHandler(sys.stdout)\n{SOUND}",
+    )
+    catalog = Catalog.scan()
+    catalog.load(catalog.find("goal", "logging"))
+    handler = sys.modules["logging_goal.plugin"].HANDLER
+    handler.handle(logging.makeLogRecord({"msg": "after the import"}))
+    handler.flush()
+    assert capsys.readouterr().out == "after the import\n"
 
 
 def test_help_and_list_work_with_every_hostile_plugin_installed(

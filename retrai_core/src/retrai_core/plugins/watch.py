@@ -2,42 +2,43 @@
 
 from __future__ import annotations
 
-import io
 import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
-from typing import Any, TextIO
+from typing import Any, TextIO, cast
 
 
 class ImportMisbehavedError(ImportError):
     """An import did something besides defining things; the message says what."""
 
 
-class _PrintCatcher(io.TextIOBase):
-    """Stands in for `sys.stdout` and keeps only what the importing thread prints."""
+class _PrintCatcher:
+    """Stands in for `sys.stdout` and keeps only what the importing thread prints.
+
+    Who holds on to it (a logging handler that the import made) writes to the real one afterwards.
+    """
 
     def __init__(self, beneath: TextIO) -> None:
         self._beneath = beneath
         self._thread = threading.get_ident()
+        self.is_over = False
         self.caught = ""
 
     def write(self, text: str) -> int:
-        if threading.get_ident() != self._thread:
+        if self.is_over or threading.get_ident() != self._thread:
             return self._beneath.write(text)
         self.caught += text
         return len(text)
 
-    def flush(self) -> None:
-        self._beneath.flush()
+    def writelines(self, lines: Iterable[str]) -> None:
+        for line in lines:
+            self.write(line)
 
-    def fileno(self) -> int:
-        return self._beneath.fileno()
-
-    def isatty(self) -> bool:
-        return False
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._beneath, name)
 
 
 @contextmanager
@@ -51,13 +52,14 @@ def watched_import() -> Generator[None]:
     catcher = _PrintCatcher(sys.stdout)
     folder = _working_directory()
     handlers = _signal_handlers()
-    beneath, sys.stdout = sys.stdout, catcher
+    beneath, sys.stdout = sys.stdout, cast(TextIO, catcher)
     try:
         yield
     except SystemExit as error:
         raise ImportMisbehavedError(f"it ends the program (SystemExit: {error.code})") from error
     finally:
         sys.stdout = beneath
+        catcher.is_over = True
         did = _restored_directory(folder) + _restored_handlers(handlers)
     if catcher.caught.strip():
         did.insert(0, f"it prints to standard output: {catcher.caught.strip()[:80]!r}")
