@@ -187,7 +187,7 @@ async def test_a_failure_in_the_source_is_located_there(make_project, run):
     assert "ZeroDivisionError" in failure.message
 
 
-async def test_subtests_are_cases_of_their_own(make_project, run):
+async def test_a_subtest_that_fails_fails_its_test(make_project, run):
     pytest.importorskip("_pytest.subtests", reason="needs pytest 9 or newer")
     make_project(
         {
@@ -196,17 +196,28 @@ async def test_subtests_are_cases_of_their_own(make_project, run):
                     for i in range(3):
                         with subtests.test("number", i=i):
                             assert i != 1
+
+                def test_few(subtests):
                     with subtests.test("number", i=0):
                         pass
+
+                def test_most(subtests):
+                    for i in range(40):
+                        with subtests.test(i=i):
+                            assert i < 0
                 """
         }
     )
     found = await run()
-    assert found.cases["test_sub.py::test_many [number] (i=0)"] == "passed"
-    assert found.cases["test_sub.py::test_many [number] (i=0)#2"] == "passed"
-    assert found.cases["test_sub.py::test_many [number] (i=1)"] == "failed"
-    assert found.cases["test_sub.py::test_many"] == "failed"
-    assert not found.all_passed
+    assert found.cases == {
+        "test_sub.py::test_many": "failed",
+        "test_sub.py::test_few": "passed",
+        "test_sub.py::test_most": "failed",
+    }
+    assert found.failures[0].text.startswith("in subtest [number] (i=1): test_sub.py:4")
+    assert "assert 1 != 1" in found.failures[0].text
+    assert "contains" not in found.failures[0].text
+    assert found.failures[1].text.endswith("and 35 more failing subtests")
 
 
 async def test_two_cases_of_one_id_are_both_counted(make_project, run):

@@ -16,6 +16,9 @@ def matcher(globs):
     return pathspec.GitIgnoreSpec.from_lines(globs).match_file
 
 
+STEERS = matcher(steering_globs())
+
+
 @pytest.mark.parametrize(
     "path",
     [
@@ -99,7 +102,7 @@ def test_a_broken_configuration_protects_the_usual_things(make_project):
     ],
 )
 def test_new_files_that_steer_the_runner_are_recognized(path):
-    assert matcher(steering_globs())(path)
+    assert STEERS(path)
 
 
 @pytest.mark.parametrize(
@@ -115,7 +118,7 @@ def test_new_files_that_steer_the_runner_are_recognized(path):
     ],
 )
 def test_honest_new_files_steer_nothing(path):
-    assert not matcher(steering_globs())(path)
+    assert not STEERS(path)
 
 
 def test_a_shadow_in_the_monorepo_folder_is_recognized():

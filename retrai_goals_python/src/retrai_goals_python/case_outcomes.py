@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -23,7 +22,7 @@ from .report_lines import (
     Stopped,
 )
 
-_ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{4,}\b")
+MAX_SUBTESTS = 5
 
 
 @dataclass
@@ -35,6 +34,7 @@ class Case:
     finished: bool = False
     duration_s: float = 0.0
     reason: str = ""
+    more_subtests: int = 0
     problems: list[tuple[str, Explanation]] = field(default_factory=list[tuple[str, Explanation]])
     sections: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
 
@@ -115,12 +115,13 @@ def _take_collect(session: Session, line: Collect) -> None:
 
 
 def _take_phase(session: Session, line: Phase, name: str) -> None:
-    if line.subtest:
-        name = _name_for(session, f"{name} {_ADDRESS.sub('0x…', line.subtest)}")
     case = session.cases.setdefault(name, Case(line.id))
     if line.outcome not in ("passed", "failed", "skipped"):
         # A plugin runs the test once more (`rerun`); only the last try counts.
         session.cases[name] = Case(line.id)
+        return
+    if line.subtest:
+        _take_subtest(case, line)
         return
     case.duration_s += line.duration_s
     outcome = _outcome_of(line)
@@ -128,13 +129,30 @@ def _take_phase(session: Session, line: Phase, name: str) -> None:
     if outcome is not None and case.outcome != "failed":
         case.outcome = outcome
     if line.outcome == "failed":
-        case.problems.append((line.when, line.why))
+        # pytest 9 adds "contains 2 failed subtests" to the subtests that were told already.
+        if not line.why.text.startswith("contains ") or not case.problems:
+            case.problems.append((line.when, line.why))
         case.sections = line.sections
     elif line.outcome == "skipped" or line.xfail is not None:
         case.reason = _plain_reason(line.xfail if line.xfail is not None else line.why.text)
     # "???" is what xdist reports when the worker that ran the test has died.
-    if line.when in ("teardown", "???") or line.subtest:
+    if line.when in ("teardown", "???"):
         case.finished = True
+
+
+def _take_subtest(case: Case, line: Phase) -> None:
+    """A subtest is a part of its test: one that fails, fails the test.
+
+    It is no case of its own, since its description may come from the very code that is mended.
+    """
+    if line.outcome != "failed":
+        return
+    case.outcome = "failed"
+    case.sections = line.sections
+    if len(case.problems) < MAX_SUBTESTS:
+        case.problems.append((f"subtest {line.subtest}", line.why))
+    else:
+        case.more_subtests += 1
 
 
 def _outcome_of(line: Phase) -> CaseOutcome | None:

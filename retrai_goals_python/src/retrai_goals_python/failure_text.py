@@ -54,6 +54,8 @@ class FailureWriter:
             for title, text in case.sections
             if text.strip()
         )
+        if case.more_subtests:
+            parts.append(f"and {case.more_subtests} more failing subtests")
         location = location or case.node_id.partition("::")[0]
         head = "\n\n".join(parts)
         if captured:

@@ -74,7 +74,7 @@ RUNNER_MODULES = (
 )
 # Where a module is importable by its bare name: `python -m pytest` puts the current folder on the
 # path, pytest the folders of test files without an __init__.py.
-IMPORT_ROOTS = ("", "src/", "lib/", "tests/", "test/")
+IMPORT_ROOTS = ("", "src/", "tests/")
 
 
 def protected_globs(project: Path, path: str = ".", targets: Sequence[str] = ()) -> list[str]:
@@ -98,15 +98,15 @@ def steering_globs(path: str = ".") -> list[str]:
     """Gitignore globs of files that, when they are new, could steer pytest or Python itself."""
     base = "" if path == "." else f"{path}/"
     bases = dict.fromkeys(["", base])
-    modules = [*RUNNER_MODULES, *sorted(sys.stdlib_module_names)]
+    # `__main__` and `_private` are no names that a shadow would take; `test` is a folder of tests.
+    standard = sorted(name for name in sys.stdlib_module_names if name[0] != "_" and name != "test")
+    modules = [*RUNNER_MODULES, *standard]
     shadows = [
         f"/{base}{root}{module}{suffix}"
         for base in bases
         for root in IMPORT_ROOTS
         for module in modules
         for suffix in (".py", "/__init__.py")
-        # `__main__` and the like are no modules that anybody shadows by name; `test` is a folder.
-        if not module.startswith("__") and module != "test"
     ]
     return [*STEERING, *shadows]
 

@@ -34,8 +34,8 @@ class PytestRun:
 
     Attributes:
         cases: outcome by test id, in the order of collection. A file that cannot be collected is a
-            case of its own with the outcome `error`, named by its path; a subtest is its test's id
-            followed by its description; the second test of one id ends in `#2`.
+            case of its own with the outcome `error`, named by its path; a subtest that fails, fails
+            its test; the second test of one id ends in `#2`.
         failures: every case with the outcome `failed` or `error`.
         complete: pytest itself said that the session ended, and every collected case has an
             outcome; failing tests do not make a run incomplete.
