@@ -59,7 +59,7 @@ def test_plugins_list_shows_the_core_s_own_parts(core) -> None:
 def test_a_run_without_any_goal_says_so(core) -> None:
     done = core("run")
     assert done.returncode == 2
-    assert "no installed goal fits" in done.stderr
+    assert "no goal is installed" in done.stderr
     assert "Traceback" not in done.stderr
 
 

@@ -16,7 +16,7 @@ from .contracts.llm import LLMProvider
 from .contracts.memory import MemoryStore
 from .contracts.sandbox import Sandbox
 from .contracts.tool import Tool
-from .errors import UsageError
+from .errors import PluginError, UsageError
 from .plugins.catalog import Catalog
 from .plugins.record import Kind, PluginRecord
 from .settings import RunConfig, unknown_option
@@ -133,7 +133,12 @@ class _Chooser:
             return self._goal_part(record, {}), ""
         found: list[tuple[PluginRecord, str, Mapping[str, Any]]] = []
         for hit in self.catalog.detect(self.config.cwd):
-            cls = cast("type[GoalBase]", self.catalog.load(hit.record))
+            try:
+                cls = cast("type[GoalBase]", self.catalog.load(hit.record))
+            except PluginError as error:
+                # It only shares a marker: a broken goal must not keep a working one from being found.
+                self._note("warning", error.message)
+                continue
             detection = cls.detect(self.config.cwd)
             if detection is not None:
                 found.append((hit.record, detection.evidence or hit.evidence, detection.options))
@@ -152,7 +157,9 @@ class _Chooser:
         problem = self._problem_with(part, model)
         if problem is None:
             return part, model
-        fallback = next((r for r in self.catalog.records("llm") if r.name == OFFLINE), None)
+        fallback = next(
+            (r for r in self.catalog.records("llm") if r.name == OFFLINE and r.is_usable), None
+        )
         if "model_name" in self.config.model_fields_set or fallback is None:
             raise UsageError(f"the model {model} cannot be used: {problem}", hint=NO_KEY_HINT)
         self._note(
@@ -165,7 +172,7 @@ class _Chooser:
     def tools(self, goal: Part[GoalBase]) -> list[Part[Tool]]:
         """The tools that the configuration names, else the goal's default set."""
         wanted = self.config.tools
-        known = {record.name for record in self.catalog.records("tool")}
+        known = self._usable("tool")
         names = list(goal.cls.default_tools) if wanted is None else wanted
         missing = [name for name in names if name not in known]
         if wanted is None and missing:
@@ -178,7 +185,7 @@ class _Chooser:
         """The named sandbox, or all that `auto` may try, the strictest first."""
         if self.config.sandbox != AUTO_SANDBOX:
             return [self.part("sandbox", self.config.sandbox, Sandbox)]
-        installed = {record.name for record in self.catalog.records("sandbox")}
+        installed = self._usable("sandbox")
         names = [n for n in (_STRICT_SANDBOX, _LOCAL_SANDBOX) if n in installed]
         return [self.part("sandbox", name, Sandbox) for name in names]
 
@@ -187,10 +194,13 @@ class _Chooser:
         name = self.config.memory
         if name == NO_MEMORY:
             return None
-        installed = {record.name for record in self.catalog.records("memory")}
+        installed = self._usable("memory")
         if "memory" not in self.config.model_fields_set and name not in installed:
             return None
         return self.part("memory", name, MemoryStore)
+
+    def _usable(self, kind: Kind) -> set[str]:
+        return {record.name for record in self.catalog.records(kind) if record.is_usable}
 
     def _provider_of(self, model: str) -> Part[LLMProvider]:
         return self._loaded(self.catalog.provider_for(model), LLMProvider, None)

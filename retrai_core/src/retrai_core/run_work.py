@@ -12,10 +12,11 @@ from .bus import AsyncEventBus
 from .choosing import Choice
 from .contracts.context import RunContext
 from .contracts.goal import GoalResult
-from .contracts.memory import RunOutcome, Strategy
+from .contracts.memory import Strategy
 from .gates import ToolGates
 from .loop.verifier import Verifier
 from .runs.journal import ToolJournal
+from .runs.lesson import lesson_of
 from .runs.record import CheckEvidence, RunRecord, Status, Tokens
 from .runs.snapshots import Snapshots
 from .sinks import EventSinks
@@ -23,6 +24,8 @@ from .wiring import Wired, wire
 from .workspace.key_files import key_files, tree_listing
 
 if TYPE_CHECKING:
+    from langchain_core.messages import AnyMessage
+
     from .loop.parts import LoopParts
     from .loop.state import AgentState
 
@@ -61,16 +64,22 @@ class RunWork:
         self._bus = bus
         self._question = question
         self._snapshots = Snapshots(folder, record.project)
+        self._messages: list[AnyMessage] = []
 
     async def go(self, *, resume: bool) -> tuple[Status, str]:
         """Work until the run ends: the outcome and the reason in one line."""
         wired = await wire(self._choice, self._folder, self._bus.publish)
         async with wired.closing:
             sinks = EventSinks(wired.hooks, self._bus)
+            outcome: Status = "error"
             try:
-                return await self._run(wired, resume)
+                outcome, reason = await self._run(wired, resume)
+                return outcome, reason
+            except asyncio.CancelledError:
+                outcome = "interrupted"
+                raise
             finally:
-                await self._wrap_up(wired)
+                await self._wrap_up(wired, outcome)
                 for record, error in sinks.failed:
                     message = f"the event sink {record.full_name} failed: {error}"
                     wired.context.publish("log", level="warning", message=message)
@@ -262,6 +271,7 @@ class RunWork:
 
     def _note_state(self, state: AgentState, verifier: Verifier) -> None:
         record = self._record
+        self._messages = state["messages"]
         record.iterations = state["iteration"]
         record.tokens = Tokens(
             input=state["input_tokens"],
@@ -273,7 +283,7 @@ class RunWork:
         if last is not None:
             record.after = CheckEvidence.of(last.achieved, last.reason, last.report)
 
-    async def _wrap_up(self, wired: Wired) -> None:
+    async def _wrap_up(self, wired: Wired, outcome: Status) -> None:
         """Done however the run ended: the last snapshot, what it changed, what it taught."""
         record = self._record
         if record.before is None:
@@ -283,18 +293,7 @@ class RunWork:
         record.refused += [str(refusal) for refusal in wired.guard.refusals]
         memory = wired.context.memory_part
         if memory is not None and record.iterations:
-            await memory.learn(self._learnt())
-
-    def _learnt(self) -> RunOutcome:
-        record = self._record
-        achieved = record.after is not None and record.after.achieved
-        return RunOutcome(
-            goal=record.goal,
-            project=record.project,
-            outcome="achieved" if achieved else "failed",
-            failure=record.before.reason if record.before else "",
-            changed_files=record.changed_files,
-        )
+            await memory.learn(lesson_of(record, outcome, self._messages))
 
 
 def _warm_up(context: RunContext) -> None:

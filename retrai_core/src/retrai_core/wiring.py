@@ -141,7 +141,7 @@ def _load_hooks(choice: Choice, context: RunContext) -> HookCaller:
     loaded: list[tuple[PluginRecord, object]] = []
     broken: list[tuple[PluginRecord, PluginError]] = []
     for record in choice.catalog.records("hook"):
-        if record.status == "blocked":
+        if record.status in ("blocked", "shadowed"):
             continue
         try:
             loaded.append((record, choice.catalog.load(record)))

@@ -98,7 +98,7 @@ def _is_program(path: Path) -> bool:
 def _configured(project: Path, configured: str) -> Interpreter:
     hint = "correct `python:` in .retrai.yml"
     expanded = os.path.expanduser(configured)
-    if os.sep in expanded or (project / expanded).exists():
+    if os.sep in expanded or os.path.lexists(project / expanded):
         path = project / expanded
         if path.is_dir():
             path = environment_python(path)
