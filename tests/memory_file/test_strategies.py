@@ -171,13 +171,22 @@ def test_confidence_rises_with_successes_and_falls_with_failures(
     ("one", "other"),
     [
         ("2 of 20 tests fail", "11 of 21 tests fail"),
-        ("3 tests fail", "1 tests fail"),
+        ("2 of 20 tests fail", "1 of 20 tests fails"),
+        ("1 of 1 test fails", "3 of 4 tests fail"),
+        ("3 tests fail", "1 test fails"),
         ("SyntaxError at line 12", "SyntaxError at line 7"),
         ("timed out after 120 s", "timed out after 60 s"),
     ],
 )
 def test_counts_do_not_make_another_kind_of_failure(one: str, other: str) -> None:
     assert failure_kind(one) == failure_kind(other)
+
+
+async def test_sources_are_named_before_scratch_files(new_store: NewStore, project: Path) -> None:
+    files = ("a.py", "b.py", "c.py", "d.py", "src/shop.egg-info/SOURCES.txt", "src/shop/cart.py")
+    await new_store().learn(outcome(project, files=files))
+    (strategy,) = await new_store().recall("pytest", project)
+    assert "a change to src/shop/cart.py, a.py, b.py, c.py and others made" in strategy.pattern
 
 
 def test_names_do() -> None:

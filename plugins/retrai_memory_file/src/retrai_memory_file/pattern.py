@@ -44,13 +44,20 @@ def failure_kind(failure: str) -> str:
     lines = failure.strip().splitlines()
     kind = one_line(lines[0]) if lines else ""
     kind = re.sub(r"\b\d+ of (?:the )?\d+\b|^\d+\b", "some", kind)
+    # One failing test reads otherwise than two, and is the same kind of failure.
+    kind = re.sub(r"\bsome (\w+?)s? fails?\b", r"some \1s fail", kind)
     kind = re.sub(r"(?<![\w.:/-])\d+(?![\w.:/-])", "N", kind)
     return shorten(kind.rstrip(".:"), MAX_FAILURE_CHARS) or "the check fails"
 
 
 def named_files(paths: Sequence[str]) -> str:
-    """The first few files, and whether there are more."""
-    names = [one_line(path) for path in paths]
+    """The first few files, and whether there are more.
+
+    Packaging's own files say nothing, and those at the project's root come last: scratch files lie
+    there, while sources mostly lie deeper.
+    """
+    telling = [path for path in paths if ".egg-info/" not in path] or paths
+    names = [one_line(path) for path in sorted(telling, key=lambda path: ("/" not in path, path))]
     more = " and others" if len(names) > MAX_FILES else ""
     return ", ".join(names[:MAX_FILES]) + more
 
