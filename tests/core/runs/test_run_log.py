@@ -1,0 +1,83 @@
+"""The run log holds every event, and reads what a kill or an odd text left in it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from retrai_core import AgentEvent
+from retrai_core.runs.log import RunLog, read_events
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "events.jsonl"
+
+
+def event(number: int) -> AgentEvent:
+    return AgentEvent("log", "r1", number, {"level": "info", "message": f"number {number}"}, ts=1.5)
+
+
+def test_events_come_back_as_they_were_written(path: Path) -> None:
+    log = RunLog(path)
+    for i in range(5):
+        log.append(event(i))
+    assert list(read_events(path)) == [event(i) for i in range(5)]
+
+
+def test_an_event_can_be_read_while_the_log_is_open(path: Path) -> None:
+    log = RunLog(path)
+    log.append(event(0))
+    assert list(read_events(path)) == [event(0)]
+
+
+def test_a_range_of_events_is_given_back(path: Path) -> None:
+    log = RunLog(path)
+    for i in range(10):
+        log.append(event(i))
+    assert log.read(3, 6) == [event(3), event(4), event(5)]
+    assert log.read(8, 99) == [event(8), event(9)]
+
+
+def test_a_range_counts_from_the_first_event_of_this_process(path: Path) -> None:
+    first = RunLog(path)
+    for i in range(3):
+        first.append(event(i))
+    first.close()
+    resumed = RunLog(path)
+    resumed.append(event(3))
+    assert resumed.read(0, 1) == [event(3)]
+    assert list(read_events(path)) == [event(i) for i in range(4)]
+
+
+@pytest.mark.parametrize("kept", range(1, 100, 9))
+def test_a_line_that_a_kill_left_half_written_costs_only_itself(path: Path, kept: int) -> None:
+    log = RunLog(path)
+    log.append(event(0))
+    whole = len(path.read_bytes())
+    log.append(event(1))
+    path.write_bytes(path.read_bytes()[: whole + kept])
+    resumed = RunLog(path)
+    resumed.append(event(2))
+    assert list(read_events(path)) == [event(0), event(2)]
+    assert resumed.read(0, 1) == [event(2)]
+
+
+def test_bytes_that_are_no_text_and_lines_that_are_no_events_are_passed_over(path: Path) -> None:
+    odd = b'\xff\xfe\xe9\n\n[]\n{"kind": "log"}\n{"kind": "dance", "run_id": "r1"}\nnull\n'
+    path.write_bytes(odd + event(0).to_json().encode() + b"\n")
+    assert list(read_events(path)) == [event(0)]
+
+
+@given(text=st.text(st.characters() | st.sampled_from("\u2028\u2029\x85\r\n\x1c\ud83d\udc80")))
+def test_any_text_comes_back_as_it_was(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
+    path = tmp_path_factory.mktemp("log") / "events.jsonl"
+    log = RunLog(path)
+    odd = AgentEvent("tool_result", "r1", 0, {"content": text}, ts=1.0)
+    log.append(odd)
+    log.append(event(1))
+    assert list(read_events(path)) == [odd, event(1)]
+    log.close()

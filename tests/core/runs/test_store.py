@@ -1,0 +1,185 @@
+"""Finding, listing and pruning runs, also those that were killed or broken."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from retrai_core.errors import RunNotFoundError
+from retrai_core.runs.record import RunRecord
+from retrai_core.runs.store import RunStore, state_dir
+
+DAY_S = 86_400
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> RunStore:
+    return RunStore(tmp_path / "state")
+
+
+def add(store: RunStore, run_id: str, *, age_days: float = 0, **fields: object) -> Path:
+    """A run that began so many days ago, and ended then unless `ended_at` says otherwise."""
+    then = time.time() - age_days * DAY_S
+    values = {"goal": "pytest", "model": "offline", "project": "/p", "status": "achieved"}
+    values |= {"started_at": then, "ended_at": then} | fields
+    folder = store.create(RunRecord.model_validate({"id": run_id, **values}))
+    os.utime(folder / "run.json", (then, then))
+    return folder
+
+
+def ids(store: RunStore) -> list[str]:
+    return [record.id for record in store.list()]
+
+
+def test_a_store_that_was_never_used_lists_nothing(store: RunStore) -> None:
+    assert store.list() == []
+    assert store.prune(keep=0) == []
+    with pytest.raises(RunNotFoundError):
+        store.load("abc")
+    assert not store.state.exists(), "looking makes nothing"
+
+
+def test_runs_are_listed_newest_first(store: RunStore) -> None:
+    for age in (3, 1, 2):
+        add(store, f"run{age}", age_days=age)
+    assert ids(store) == ["run1", "run2", "run3"]
+
+
+def test_a_run_is_found_by_the_beginning_of_its_id(store: RunStore) -> None:
+    add(store, "abc123")
+    add(store, "abd456")
+    assert store.load("abc").id == "abc123"
+    assert store.load("abd456").id == "abd456"
+
+
+def test_a_beginning_that_several_share_names_them(store: RunStore) -> None:
+    add(store, "abc123")
+    add(store, "abd456")
+    with pytest.raises(RunNotFoundError) as caught:
+        store.load("ab")
+    assert caught.value.message == "ab may be any of abc123, abd456"
+
+
+def test_a_whole_id_is_no_beginning_of_another(store: RunStore) -> None:
+    add(store, "abc")
+    add(store, "abcdef")
+    assert store.load("abc").id == "abc"
+
+
+@pytest.mark.parametrize("run_id", ["zzz", "", "..", "../..", "/etc"])
+def test_an_id_that_no_run_has_says_where_runs_are_listed(store: RunStore, run_id: str) -> None:
+    add(store, "abc")
+    with pytest.raises(RunNotFoundError) as caught:
+        store.load(run_id)
+    assert "retrai runs list" in caught.value.hint
+    assert caught.value.exit_code == 2
+
+
+def test_a_broken_record_hides_no_other_run(store: RunStore) -> None:
+    add(store, "good")
+    for name, content in {"half": b'{"id": "half"', "odd": b"\xff\xfe", "list": b"[]"}.items():
+        (add(store, name) / "run.json").write_bytes(content)
+    (add(store, "empty") / "run.json").unlink()
+    (store.runs / "a file").write_text("not a run")
+    assert ids(store) == ["good"]
+    with pytest.raises(RunNotFoundError):
+        store.load("half")
+
+
+def test_a_run_s_folder_is_the_user_s_alone(store: RunStore) -> None:
+    assert add(store, "abc").stat().st_mode & 0o077 == 0
+
+
+def test_a_run_that_is_running_is_shown_so(store: RunStore) -> None:
+    add(store, "abc", status="running", ended_at=None)
+    with store.mark_running("abc"):
+        assert store.load("abc").status == "running"
+    assert store.load("abc").status == "interrupted"
+
+
+RUNNING = """
+import sys
+from pathlib import Path
+from retrai_core.runs.store import RunStore
+
+with RunStore(Path(sys.argv[1])).mark_running("abc"):
+    print("running", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_a_run_whose_process_was_killed_is_shown_as_interrupted(store: RunStore) -> None:
+    add(store, "abc", status="running", ended_at=None)
+    process = subprocess.Popen(
+        [sys.executable, "-c", RUNNING, str(store.state)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    assert process.stdout is not None
+    process.stdout.readline()
+    assert store.load("abc").status == "running"
+    process.kill()
+    process.communicate()
+
+    killed = store.load("abc")
+    assert (killed.status, killed.exit_code) == ("interrupted", 130)
+    assert killed.reason == "its process was killed"
+    assert killed.next_step == "retrai runs resume abc"
+    assert killed.resumable
+
+
+def test_pruning_keeps_the_newest(store: RunStore) -> None:
+    for age in range(5):
+        add(store, f"run{age}", age_days=age)
+    assert store.prune(keep=2) == ["run2", "run3", "run4"]
+    assert ids(store) == ["run0", "run1"]
+    assert not store.folder("run2").exists()
+
+
+def test_pruning_by_age_keeps_what_ended_lately(store: RunStore) -> None:
+    add(store, "old", age_days=40)
+    add(store, "long", age_days=40, ended_at=time.time() - DAY_S)
+    add(store, "new", age_days=1)
+    assert store.prune(older_than_days=30) == ["old"]
+
+
+def test_pruning_by_age_keeps_a_run_that_was_killed_just_now(store: RunStore) -> None:
+    add(store, "killed", status="running", ended_at=None)
+    add(store, "pending", status="pending", started_at=None, ended_at=None)
+    add(store, "forgotten", age_days=40, status="running", ended_at=None)
+    assert store.prune(older_than_days=30) == ["forgotten"]
+    assert store.load("killed").status == "interrupted"
+
+
+def test_a_run_that_is_running_is_never_pruned(store: RunStore) -> None:
+    add(store, "abc", age_days=400, status="running", ended_at=None)
+    with store.mark_running("abc"):
+        assert store.prune(keep=0, older_than_days=0) == []
+
+
+def test_pruning_without_a_limit_deletes_nothing(store: RunStore) -> None:
+    add(store, "abc", age_days=400)
+    assert store.prune() == []
+
+
+def test_a_run_that_never_began_can_be_discarded(store: RunStore) -> None:
+    add(store, "abc", status="pending")
+    store.discard("abc")
+    store.discard("abc")
+    assert ids(store) == []
+
+
+def test_runs_stand_under_the_user_s_state_folder_unless_it_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RETRAI_STATE_DIR", str(tmp_path / "mine"))
+    assert state_dir() == tmp_path / "mine"
+    monkeypatch.delenv("RETRAI_STATE_DIR")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "xdg"))
+    assert tmp_path in state_dir().parents
