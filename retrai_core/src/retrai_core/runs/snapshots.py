@@ -103,7 +103,8 @@ class Snapshots:
         ends = self._ends()
         if ends is None:
             return []
-        names = self._run("diff", "--name-only", "-z", ends[0].tree, ends[1].tree)
+        options = ("--name-only", "--no-renames", "-z")
+        names = self._run("diff", *options, ends[0].tree, ends[1].tree)
         return sorted(_printable(name) for name in names.split("\0") if name)
 
     def diff(self, first: int | None = None, last: int | None = None) -> str:
