@@ -23,7 +23,8 @@ PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/*
 
 def first_column(text: str, heading: str) -> dict[str, str]:
     """The rows of the first table below `heading`: name in backticks -> the second cell."""
-    section = text.split(f"\n## {heading}\n", 1)[1].split("\n## ", 1)[0]
+    section = re.split(rf"^##+ {heading}$", text, maxsplit=1, flags=re.MULTILINE)[1]
+    section = re.split(r"^##+ ", section, maxsplit=1, flags=re.MULTILINE)[0]
     rows = re.findall(r"^\| `([^`]+)` \| ([^|]*) \|", section, re.MULTILINE)
     return {name: cell.strip() for name, cell in rows}
 

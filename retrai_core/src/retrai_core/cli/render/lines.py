@@ -144,9 +144,10 @@ class EventLines:
         said = one_line(argument, room)
         # People count from one; what comes before the first iteration belongs to none.
         iteration = event.iteration + 1 if self._begun else ""
-        line = Text(f"{iteration:>4}  ", style="dim", no_wrap=not whole)
+        line = Text(no_wrap=not whole)
+        line.append(f"{iteration:>4}  ", style="dim")
         line.append(f"{name:<{NAME_WIDTH}} ", style=style)
-        line.append(said, style=style if loud else "default")
+        line.append(said, style=style if loud else "")
         if duration_s is not None:
             line.append(" " * (room - len(said)))
             line.append(f"{seconds(duration_s):>{TIME_WIDTH}}", style="dim")

@@ -26,8 +26,9 @@ def outcome_style(status: str) -> str:
 
 def summary_lines(record: RunRecord) -> list[Text]:
     """The outcome, the evidence before and after, what changed, what it took, what to do next."""
-    head = Text(record.status, style=outcome_style(record.status))
-    head.append(f": {one_line(record.reason, 300)}" if record.reason else "", style="default")
+    head = Text.assemble((record.status, outcome_style(record.status)))
+    if record.reason:
+        head.append(f": {one_line(record.reason, 300)}")
     lines = [head]
     if record.before is not None:
         lines.append(_row("before", outcome_counts(record.before.counts) or record.before.reason))
@@ -56,5 +57,4 @@ def _used(record: RunRecord) -> str:
 
 
 def _row(label: str, value: str) -> Text:
-    row = Text(f"  {label:<{_LABEL_WIDTH}}", style="dim")
-    return row.append(value, style="default")
+    return Text.assemble((f"  {label:<{_LABEL_WIDTH}}", "dim"), value)
