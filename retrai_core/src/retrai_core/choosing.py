@@ -136,7 +136,7 @@ class _Chooser:
             try:
                 cls = cast("type[GoalBase]", self.catalog.load(hit.record))
             except PluginError as error:
-                # It only shares a marker: a broken goal must not keep a working one from being found.
+                # A broken goal that only shares a marker keeps no working one from being found.
                 self._note("warning", error.message)
                 continue
             detection = cls.detect(self.config.cwd)
