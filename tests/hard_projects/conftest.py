@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,6 +26,7 @@ addopts = -p no:langsmith_plugin -p no:xdist -p no:asyncio -p no:anyio -p no:hyp
 VANISH_TIMEOUT_S = 10
 
 # linux/prctl.h and linux/capability.h
+PR_SET_CHILD_SUBREAPER = 36
 PR_CAPBSET_DROP = 24
 CAP_DAC_OVERRIDE = 1
 CAP_DAC_READ_SEARCH = 2
@@ -90,6 +92,8 @@ class Retrai:
         command += ["-m", f"replay:{self.record(*calls)}", "-n", str(len(calls)), "--json"]
         for key, value in options.items():
             command += ["--option", f"{key}={value}"]
+        started = time.time()
+        adopt_orphans()
         done = subprocess.run(
             command,
             env=self.environment(),
@@ -107,7 +111,7 @@ class Retrai:
             json.loads(done.stdout) if done.stdout.strip() else {},
             done.stderr,
             [json.loads(line) for line in lines],
-            self.leftovers(),
+            self.leftovers(started),
         )
 
     def environment(self) -> dict[str, str]:
@@ -124,10 +128,16 @@ class Retrai:
         python = {"RETRAI_PYTHON": sys.executable}
         return {**kept, "HOME": str(home), **folders, **python}
 
-    def leftovers(self) -> list[str]:
+    def leftovers(self, started: float) -> list[str]:
         """What still lives of the run, after a moment in which it may vanish."""
-        found = [process for process in psutil.process_iter() if self.is_ours(process)]
-        _, alive = psutil.wait_procs(found, timeout=VANISH_TIMEOUT_S)
+        found = {process for process in psutil.process_iter() if self.is_ours(process)}
+        # A second's tolerance: the kernel counts start times in ticks since boot.
+        found |= {
+            process
+            for process in psutil.Process().children(recursive=True)
+            if process.create_time() >= started - 1
+        }
+        _, alive = psutil.wait_procs(list(found), timeout=VANISH_TIMEOUT_S)
         return [describe(process) for process in alive]
 
     def is_ours(self, process: psutil.Process) -> bool:
@@ -137,6 +147,12 @@ class Retrai:
         except (psutil.NoSuchProcess, psutil.AccessDenied, psutil.ZombieProcess):
             # Another user's, or already gone.
             return False
+
+
+def adopt_orphans() -> None:
+    """Become the parent of every orphan below this process, so that none hides from a test."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def heed_modes() -> None:

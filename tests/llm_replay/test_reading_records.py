@@ -66,6 +66,16 @@ def test_a_missing_file_is_said_before_the_run(context: RunContext, project: Pat
         provider.create("replay:nowhere.jsonl", 0.0, context)
 
 
+def test_a_file_that_is_no_record_is_said_before_the_run(
+    context: RunContext, project: Path
+) -> None:
+    (project / "notes.txt").write_text("hello\n", encoding="utf-8")
+    problem = ReplayProvider(ReplayOptions(), context).ready("replay:notes.txt")
+    assert problem is not None
+    assert "is not a recorded run" in problem
+    assert "\n" not in problem
+
+
 def test_a_file_is_found_in_the_project(context: RunContext, project: Path) -> None:
     (project / "run.jsonl").write_text(usage(0, "ls").to_json() + "\n", encoding="utf-8")
     provider = ReplayProvider(ReplayOptions(), context)

@@ -93,14 +93,21 @@ class ReplayProvider(LLMProvider):
         )
 
     def ready(self, model: str) -> str | None:
-        """Whether the file is there; what it holds is said when the model is made."""
+        """Whether the record is there and can be read; said before the run's first check."""
         name = file_name(model)
         if not name:
             return "replay: no file is named (write replay:FILE)"
         if self.context and (self.context.run_dir / KEPT_NAME).is_file():
             return None
         project = self.context.project if self.context else Path.cwd()
-        return None if find_file(name, project) else missing(name, project)
+        path = find_file(name, project)
+        if path is None:
+            return missing(name, project)
+        try:
+            read_recording(path)
+        except UsageError as error:
+            return str(error)
+        return None
 
     def load(self, model: str, context: RunContext) -> Recording:
         """The record: as this run kept it, else from the file.
@@ -137,7 +144,9 @@ def file_name(model: str) -> str:
 
 
 def missing(name: str, project: Path) -> str:
-    places = "" if Path(name).expanduser().is_absolute() else f" in {Path.cwd()} or {project}"
+    places = "" if Path(name).expanduser().is_absolute() else f" in {Path.cwd()}"
+    if places and project != Path.cwd():
+        places += f" or {project}"
     return f"replay: there is no file {name}{places}"
 
 
