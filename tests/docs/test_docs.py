@@ -30,16 +30,15 @@ def first_column(text: str, heading: str) -> dict[str, str]:
 
 
 def test_every_setting_is_documented_and_none_that_is_gone() -> None:
-    internal = {"cwd", "run_id", "options", "model_name"}
-    assert set(first_column(CONFIGURATION, "Settings")) == (
-        set(RunConfig.model_fields) - internal | {"model"}
-    )
+    internal = {"cwd", "run_id", "options"}
+    names = {field.alias or name for name, field in RunConfig.model_fields.items()}
+    assert set(first_column(CONFIGURATION, "Settings")) == names - internal
 
 
 def test_documented_defaults_are_the_real_ones() -> None:
     documented = first_column(CONFIGURATION, "Settings")
     for name, field in RunConfig.model_fields.items():
-        shown = documented.get("model" if name == "model_name" else name, "")
+        shown = documented.get(field.alias or name, "")
         if shown.startswith("`"):
             default = field.default
             said = str(default).lower() if isinstance(default, bool) else str(default)

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from ..settings import Settings, load_settings
+from ..settings import RunConfig, Settings, load_settings
 from .columns import aligned
 from .render.words import one_line
 
@@ -49,7 +49,7 @@ def setting_rows(settings: Settings) -> list[tuple[str, Any, str]]:
     values = settings.config.model_dump(mode="json", exclude={"run_id"})
     origins = settings.origins
     rows = [
-        ("model" if key == "model_name" else key, value, origins.get(key, "default"))
+        (RunConfig.model_fields[key].alias or key, value, origins.get(key, "default"))
         for key, value in values.items()
         if key != "options"
     ]
