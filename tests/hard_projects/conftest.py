@@ -128,7 +128,7 @@ class Retrai:
         python = {"RETRAI_PYTHON": sys.executable}
         return {**kept, "HOME": str(home), **folders, **python}
 
-    def leftovers(self, started: float) -> list[str]:
+    def leftovers(self, started: float, timeout_s: float = VANISH_TIMEOUT_S) -> list[str]:
         """What still lives of the run, after a moment in which it may vanish."""
         found = {process for process in psutil.process_iter() if self.is_ours(process)}
         # A second's tolerance: the kernel counts start times in ticks since boot.
@@ -137,7 +137,7 @@ class Retrai:
             for process in psutil.Process().children(recursive=True)
             if process.create_time() >= started - 1
         }
-        _, alive = psutil.wait_procs(list(found), timeout=VANISH_TIMEOUT_S)
+        _, alive = psutil.wait_procs(list(found), timeout=timeout_s)
         return [describe(process) for process in alive]
 
     def is_ours(self, process: psutil.Process) -> bool:

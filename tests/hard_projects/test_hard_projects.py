@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -34,6 +36,18 @@ def test_prints():
         os.write(1, line)
     assert False, "after 50 MB"
 """
+
+
+def test_a_daemon_would_be_found(retrai: Any) -> None:
+    # What every other test here relies on when it finds nothing left running.
+    daemon = "import os, time; os.fork() and os._exit(0); os.setsid(); time.sleep(60)"
+    started = time.time()
+    command = [sys.executable, "-c", daemon]
+    subprocess.run(command, cwd=retrai.room, stdout=subprocess.DEVNULL, check=True)
+    (found,) = retrai.leftovers(started, timeout_s=0.1)
+    os.kill(int(found.split(":")[0]), signal.SIGKILL)
+    assert "time.sleep(60)" in found
+    assert retrai.leftovers(started) == []
 
 
 def test_tests_that_hang_are_ended(retrai: Any, make_project: MakeProject) -> None:
