@@ -22,9 +22,11 @@ from retrai_core.workspace.safe_paths import SafeWorkspace
 SECRET = b"the secret outside"
 NAMES = ("a", "b", "c", "d", "link")
 PART = st.sampled_from([*NAMES, "..", ".", "", "secret", "outside", "project"])
+AWAY = ("/", "/etc", "{outside}", "{outside}/secret", "../outside", "../../outside", "..", "../..")
 TARGET = st.one_of(
+    st.sampled_from(AWAY),
     st.lists(PART, min_size=1, max_size=6).map("/".join),
-    st.sampled_from(["/", "/etc", "{outside}", "{outside}/secret", "{project}/a", "{project}/.."]),
+    st.sampled_from(["{project}/a", "{project}/..", "{project}/../outside/secret"]),
 )
 TREE = st.lists(
     st.tuples(
@@ -33,7 +35,9 @@ TREE = st.lists(
     ),
     max_size=8,
 )
+LEAF = ("", "/secret", "/outside/secret", "/new", "/a/new", "/..", "/../outside/secret")
 PATH = st.one_of(
+    st.tuples(st.sampled_from(("link", *NAMES)), st.sampled_from(LEAF)).map("".join),
     st.lists(PART, min_size=1, max_size=6).map("/".join),
     st.text(max_size=20),
     st.sampled_from(["/etc/passwd", "{outside}/secret", "{project}/a", "~/x", "//", "a//b/."]),
@@ -87,12 +91,12 @@ def _outside(world: Path) -> dict[str, bytes | None]:
 
 
 @settings(max_examples=100, deadline=None)
-@given(tree=TREE, paths=st.lists(PATH, min_size=1, max_size=4))
+@given(tree=TREE, away=st.sampled_from(AWAY), paths=st.lists(PATH, min_size=1, max_size=4))
 def test_no_path_reads_or_writes_outside(
-    tree: list[tuple[list[str], str | bytes | None]], paths: list[str]
+    tree: list[tuple[list[str], str | bytes | None]], away: str, paths: list[str]
 ) -> None:
     with _world() as world:
-        _build(world, tree)
+        _build(world, [(["link"], away), *tree])
         workspace = SafeWorkspace(world / "project")
         before = _outside(world)
         handles = len(os.listdir("/dev/fd"))
@@ -114,7 +118,7 @@ def test_no_path_reads_or_writes_outside(
                     found = look(path)
                 except WorkspaceError:
                     continue
-                assert "secret" not in str(found) or "secret" in str(paths) + str(tree)
+                assert "secret" not in str(found) or "secret" in str(paths) + str(tree) + away
         assert _outside(world) == before
         assert len(os.listdir("/dev/fd")) == handles
 
