@@ -63,7 +63,7 @@ endef
 
 # tox installs each distribution once; new metadata (an entry point, a dependency) needs new ones.
 .tox/.current: $(PYPROJECTS) constraints.txt tox.ini
-	@rm -rf .tox && mkdir .tox && touch $@
+	@rm -rf .tox/core .tox/lint .tox/all && mkdir -p .tox && touch $@
 
 clean:
 	rm -rf .venv .tox
