@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -64,6 +65,16 @@ class FailureWriter:
             captured = "\n\n" + shorten(captured, room)
         body = shorten(head, self.max_chars - len(captured)) + captured
         return Failure(name, outcome, location, shorten(message, 1000), body)
+
+    def write_cut_off(self, name: str, said: str, stack: Sequence[tuple[str, int, str]]) -> Failure:
+        """The failure of a case that never ended: where it was when it was ended from outside."""
+        places = [self._place(path, line, f"in {function}") for path, line, function in stack]
+        inside = [place for place in places if place.inside]
+        if not inside:
+            return Failure(name, "error", "", said, said)
+        shown = "\n".join(self._show(place) for place in inside[-MAX_PLACES:])
+        text = f"{said}\nIt was here:\n{shown}"
+        return Failure(name, "error", _spot(inside[-1]), said, shorten(text, self.max_chars))
 
     def _explain(self, why: Explanation) -> tuple[str, str]:
         """The location and the text of one explanation."""

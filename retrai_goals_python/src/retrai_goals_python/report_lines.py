@@ -53,7 +53,6 @@ class Begin(_Line):
     kind: Literal["begin"]
     pytest: Text
     python: Text
-    rootdir: Text
 
 
 class Stopped(_Line):

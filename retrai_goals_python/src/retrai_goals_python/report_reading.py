@@ -24,6 +24,7 @@ def make_run(
     arguments: Sequence[str],
     timeout_s: float,
     max_chars_per_failure: int,
+    stack: Sequence[tuple[str, int, str]] = (),
 ) -> PytestRun:
     """What the report and the process's end say together.
 
@@ -35,6 +36,7 @@ def make_run(
         arguments: what pytest was given.
         timeout_s: the limit that the process had, in seconds.
         max_chars_per_failure: the longest text of one failure, in characters.
+        stack: where the process was when its time was up: file, line, function, outermost first.
     """
     command = (python, "-m", "pytest", *arguments)
     if isinstance(done, ToolError):
@@ -45,10 +47,11 @@ def make_run(
     running = session.running()
     problem = incomplete_reason(session, done, timeout_s, damaged)
     cases = _outcomes(session)
+    writer = FailureWriter(cwd, max_chars_per_failure)
     tail = (done.stdout.rstrip() + "\n" + done.stderr.rstrip()).strip()[-TAIL_CHARS:]
     return PytestRun(
         cases=cases,
-        failures=_failures(session, cases, problem, FailureWriter(cwd, max_chars_per_failure)),
+        failures=_failures(session, cases, problem, writer, stack),
         complete=not problem,
         exit_status=done.exit_code,
         command=command,
@@ -80,7 +83,11 @@ def _outcomes(session: Session) -> dict[str, CaseOutcome]:
 
 
 def _failures(
-    session: Session, cases: dict[str, CaseOutcome], problem: str, writer: FailureWriter
+    session: Session,
+    cases: dict[str, CaseOutcome],
+    problem: str,
+    writer: FailureWriter,
+    stack: Sequence[tuple[str, int, str]],
 ) -> tuple[Failure, ...]:
     found: list[Failure] = []
     for name, outcome in cases.items():
@@ -89,5 +96,5 @@ def _failures(
             found.append(writer.write(name, outcome, case))
         elif outcome in ("failed", "error"):
             said = f"it did not end: {problem}" if problem else "it did not end"
-            found.append(Failure(name, outcome, "", said, said))
+            found.append(writer.write_cut_off(name, said, stack))
     return tuple(found)

@@ -25,6 +25,7 @@ from .environment import ProbedEnvironment, missing_module, probe_environment
 from .pytest_run import Failure, PytestRun
 from .rendering import render_failures
 from .report_reading import make_run
+from .stack_dump import read_stacks
 
 __all__ = ["Failure", "PytestRun", "render_failures", "run_pytest"]
 
@@ -75,11 +76,10 @@ async def run_pytest(
     folder = await asyncio.to_thread(_lay_out)
     try:
         done = await _start(sandbox, python, cwd, folder, arguments, timeout_s, env)
-        data = b""
-        if isinstance(done, Completed):
-            data = await asyncio.to_thread(_read_report, folder / "report.jsonl")
+        data = await asyncio.to_thread(_read_report, folder / "report.jsonl")
+        stack = await asyncio.to_thread(read_stacks, folder)
         run = await asyncio.to_thread(
-            make_run, data, done, cwd, python, arguments, timeout_s, max_chars_per_failure
+            make_run, data, done, cwd, python, arguments, timeout_s, max_chars_per_failure, stack
         )
     finally:
         await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)

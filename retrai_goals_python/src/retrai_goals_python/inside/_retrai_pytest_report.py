@@ -12,8 +12,10 @@ Under pytest-xdist only the controller writes; the workers just get the same set
 
 from __future__ import annotations
 
+import faulthandler
 import json
 import os
+import signal
 import sys
 from typing import Any, Generator, Tuple, cast
 
@@ -94,6 +96,16 @@ def apply_settings(config: Any, cache_dir: str) -> None:
     set_ini(config, "cache_dir", cache_dir)
     set_ini(config, "truncation_limit_lines", "60")
     set_ini(config, "truncation_limit_chars", "3000")
+
+
+def dump_stacks_at_the_end(folder: str, process: str) -> None:
+    """When the sandbox ends us with SIGTERM, say first where we were.
+
+    This is done in C, without a thread or a Python handler: a test sees the signal as it was.
+    """
+    if hasattr(faulthandler, "register") and signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
+        stacks = open(os.path.join(folder, "stacks%s.txt" % process), "w")  # as long as we live
+        faulthandler.register(signal.SIGTERM, file=stacks, all_threads=True, chain=True)
 
 
 def shorten(text: Any, limit: int) -> str:
@@ -227,13 +239,12 @@ _writer = Writer(_report_path) if _report_path else None
 
 
 @pytest.hookimpl(hookwrapper=True, tryfirst=True)
-def pytest_load_initial_conftests(early_config: Any) -> Generator[None, Any, None]:
+def pytest_load_initial_conftests() -> Generator[None, Any, None]:
     """Every plugin is imported by now, and no conftest.py yet."""
     clean_environment()
     if _writer is not None:
         python = "%d.%d.%d" % sys.version_info[:3]
-        rootdir = str(getattr(early_config, "rootdir", ""))
-        _writer.write("begin", pytest=pytest.__version__, python=python, rootdir=rootdir)
+        _writer.write("begin", pytest=pytest.__version__, python=python)
     outcome = yield
     problem: Any = outcome.excinfo
     if problem is not None and _writer is not None:
@@ -250,8 +261,12 @@ def pytest_load_initial_conftests(early_config: Any) -> Generator[None, Any, Non
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: Any) -> None:
     if hasattr(config, "workerinput"):
-        apply_settings(config, config.workerinput.get("retrai_cache_dir", ".pytest_cache"))
+        cache_dir = config.workerinput.get("retrai_cache_dir", "")
+        if cache_dir:
+            apply_settings(config, cache_dir)
+            dump_stacks_at_the_end(os.path.dirname(cache_dir), config.workerinput["workerid"])
     elif _writer is not None:
         cache_dir = os.path.join(os.path.dirname(_writer.path), "cache")
         apply_settings(config, cache_dir)
+        dump_stacks_at_the_end(os.path.dirname(_writer.path), "")
         config.pluginmanager.register(Reporter(_writer, cache_dir), "retrai-reporter")
