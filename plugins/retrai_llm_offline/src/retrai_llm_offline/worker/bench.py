@@ -14,10 +14,12 @@ from .running import CRASHED, FAILED, PASSED, TIMED_OUT
 from .session import NEEDS_IMPORT, Attempt, Session
 from .source import SourceFile, read_text
 from .spectra import Spectra
+from .state_check import keeps_state
 
 BAD = (FAILED, TIMED_OUT, CRASHED)
 FIRST_LIMIT_S, SECOND_LIMIT_S = 0.3, 2.0
 SAMPLE = 120
+BATCH = 24
 
 
 class Detail(NamedTuple):
@@ -47,7 +49,7 @@ class Bench:
         self.spectra = Spectra()
         self.sources: Dict[str, SourceFile] = {}
         self.limit_s = 0.1
-        self.batch = 12
+        self.batch = BATCH
 
     @property
     def failing(self) -> List[int]:
@@ -87,7 +89,8 @@ class Bench:
         self._outcomes(quick, SECOND_LIMIT_S, [])
         self.official = {test for test in quick if self.outcomes[test] != before[test]}
         self.outcomes = before
-        usual = [self.seconds.get(test, 0.0) for test in self.passing]
+        timed = self.passing + [t for t in self.failing if self.outcomes[t] == FAILED]
+        usual = [self.seconds.get(test, 0.0) for test in timed]
         self.limit_s = min(2.0, max(0.02, 6 * max(usual, default=0.0)))
 
     def _outcomes(self, tests: List[int], cpu_s: float, official: Iterable[int]) -> None:
@@ -118,15 +121,13 @@ class Bench:
         if path not in self.sources:
             try:
                 text = self.texts[path] if path in self.texts else read_text(path)
-                self.sources[path] = SourceFile(path, text)
+                source = SourceFile(path, text)
             except (OSError, SyntaxError, ValueError):
                 return None
-        source = self.sources[path]
-        if any(isinstance(node, ast.Assign) for node in source.tree.body) and self.batch > 1:
-            self.batch = 1 if keeps_state(source.tree) else self.batch
-        elif keeps_state(source.tree):
-            self.batch = 1
-        return source
+            self.sources[path] = source
+            if keeps_state(source.tree):
+                self.batch = 1
+        return self.sources[path]
 
     def attempt(self, candidate: Candidate) -> Optional[Attempt]:
         """A candidate as new code for live functions; None when it needs a new import."""
@@ -235,34 +236,3 @@ def _spread(tests: Sequence[int], count: int) -> List[int]:
     if len(tests) <= count:
         return list(tests)
     return [tests[index * len(tests) // count] for index in range(count)]
-
-
-_MUTABLE = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp, ast.Call)
-
-
-def keeps_state(tree: ast.Module) -> bool:
-    """Whether a module's functions may remember something from one call to the next.
-
-    Candidates on such a module each get a process of their own; on others a few share one.
-    """
-    names: Set[str] = set()
-    for statement in tree.body:
-        if isinstance(statement, (ast.Assign, ast.AnnAssign)) and isinstance(
-            statement.value, _MUTABLE
-        ):
-            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
-            names.update(target.id for target in targets if isinstance(target, ast.Name))
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Global):
-            return True
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            if any(isinstance(default, _MUTABLE) for default in node.args.defaults):
-                return True
-            if any(isinstance(inner, ast.Name) and inner.id in names for inner in ast.walk(node)):
-                return True
-        if isinstance(node, ast.ClassDef) and any(
-            isinstance(s, ast.Assign) and isinstance(s.value, (ast.List, ast.Dict, ast.Set))
-            for s in node.body
-        ):
-            return True
-    return False

@@ -18,7 +18,6 @@ EXPRESSION_OPERATORS: List[Operator] = [
     comparisons.comparison,
     comparisons.boolean,
     comparisons.condition,
-    comparisons.added_condition,
     arithmetic.binary,
     arithmetic.unary,
     arithmetic.one_off,
@@ -37,6 +36,8 @@ EXPRESSION_OPERATORS: List[Operator] = [
     shapes.wrapped,
     shapes.both_sides,
     shapes.ingredient,
+    shapes.target,
+    shapes.joined_with,
     statements.yielding,
     insertions.missing_import,
 ]
@@ -47,11 +48,17 @@ STATEMENT_OPERATORS: List[Operator] = [
     statements.moved,
     statements.branches,
     statements.yielding,
+]
+FAR_OPERATORS: List[Operator] = [
+    comparisons.added_condition,
     insertions.guarded,
     insertions.early_exit,
     insertions.update,
     insertions.checked,
 ]
+"""Many candidates each, none of them cheap: made only when the others have not helped."""
+
+FAR_COST = 2.0
 SUSPICION_WEIGHT = 0.8
 
 
@@ -71,22 +78,24 @@ class Suspicion:
         return max([self.lines.get(line, 0.0) for line in range(first, last + 1)] + [0.0])
 
 
-def candidates(source: SourceFile, suspicion: Suspicion) -> List[Candidate]:
-    """Every candidate of a file's suspicious statements, without repeats, sorted by cost.
+def candidates(source: SourceFile, suspicion: Suspicion, far: bool = False) -> List[Candidate]:
+    """The candidates of a file's suspicious statements, without repeats, sorted by cost.
+
+    Those of `FAR_OPERATORS` only with `far`, and then nothing else; they cost `FAR_COST` or more.
 
     Each replaces text by position, so what it does not touch keeps its form; each is checked
     to leave a file that parses only when it is tried.
     """
     found: Dict[str, Candidate] = {}
     for statement, doubt in _statements(source, suspicion):
-        for proposal, line in _proposals(source, statement):
+        for proposal, line in _proposals(source, statement, far):
             candidate = _candidate(source, proposal, line, doubt)
             if candidate is None:
                 continue
             known = found.get(candidate.key)
             if known is None or candidate.cost < known.cost:
                 found[candidate.key] = candidate
-    for proposal, line, doubt in _everywhere(source, suspicion):
+    for proposal, line, doubt in [] if far else _everywhere(source, suspicion):
         candidate = _candidate(source, proposal, line, doubt)
         if candidate is not None:
             found.setdefault(candidate.key, candidate)
@@ -117,7 +126,9 @@ def _statements(source: SourceFile, suspicion: Suspicion) -> Iterator[Tuple[ast.
                 yield node, doubt
 
 
-def _proposals(source: SourceFile, statement: ast.stmt) -> Iterator[Tuple[Proposal, int]]:
+def _proposals(
+    source: SourceFile, statement: ast.stmt, far: bool
+) -> Iterator[Tuple[Proposal, int]]:
     scopes: Dict[ast.AST, Scope] = {}
     root = _outermost(source, statement)
     material = Material(source, root)
@@ -128,7 +139,8 @@ def _proposals(source: SourceFile, statement: ast.stmt) -> Iterator[Tuple[Propos
         if holder not in scopes:
             scopes[holder] = Scope(source, node)
         site = Site(source, node, scopes[holder], material)
-        operators = STATEMENT_OPERATORS if isinstance(node, ast.stmt) else EXPRESSION_OPERATORS
+        plain = STATEMENT_OPERATORS if isinstance(node, ast.stmt) else EXPRESSION_OPERATORS
+        operators = FAR_OPERATORS if far else plain
         for operator in operators:
             for proposal in operator(site):
                 yield proposal, int(getattr(node, "lineno", statement.lineno))

@@ -32,28 +32,20 @@ class Patch(NamedTuple):
     text: str
 
 
+def inside_functions(source: SourceFile, edits: Sequence[Edit]) -> bool:
+    """Whether edits of one file touch nothing but the bodies of functions."""
+    return all(source.unit_around(edit.start, edit.end) is not None for edit in edits)
+
+
 def patches_for(source: SourceFile, edits: Sequence[Edit]) -> Optional[List[Patch]]:
     """The functions that edits of one file change, or None when they reach outside of functions."""
     groups: Dict[int, Tuple[Unit, List[Edit]]] = {}
     for edit in edits:
-        unit = _unit_of(source, edit)
+        unit = source.unit_around(edit.start, edit.end)
         if unit is None:
             return None
         groups.setdefault(unit.first_line, (unit, []))[1].append(edit)
     return [_patch(source, unit, own) for unit, own in groups.values()]
-
-
-def _unit_of(source: SourceFile, edit: Edit) -> Optional[Unit]:
-    for unit in source.units:
-        body = unit.node.body[0]
-        start = source.line_start(body.lineno) if source.starts_line(body) else source.span(body)[0]
-        end = source.span(unit.node)[1]
-        whole_lines = source.text[end : end + 2].lstrip("\r")[:1] == "\n" and edit.start == edit.end
-        limit = source.line_start(unit.last_line + 1) if whole_lines else end
-        last = min(source.line_start(unit.last_line + 1), len(source.text))
-        if start <= edit.start and edit.end <= max(limit, last):
-            return unit
-    return None
 
 
 def _patch(source: SourceFile, unit: Unit, edits: Sequence[Edit]) -> Patch:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import ast
 from typing import Dict, Iterator, List, Optional, Sequence, Set, Tuple
 
 from .bench import Bench, Detail
 from .candidate import Candidate, combine, compatible
-from .generate import Suspicion, candidates
-from .hotswap import patches_for
+from .generate import FAR_COST, Suspicion, candidates
+from .hotswap import inside_functions
+from .source import SourceFile
 from .running import PASSED
 
 CHUNK = 48
 MAX_LINES = 160
 GRACE_COST, GRACE_TRIES = 0.3, 240
-PARTIAL_TRIES = 700
+PARTIAL_TRIES = 400
 IMPORT_COST = 0.8
 NEAR_TESTS = 60
 PATTERN_TRIES = 80
@@ -34,29 +36,50 @@ class Round:
         self.mixed: List[Detail] = []
         self.slow: List[Candidate] = []
         self.patterns: Dict[str, int] = {}
-        self.singles = self._candidates()
+        self._lines = self._suspects()
+        self.singles = self._candidates(far=False)
+        self._far = False
+        if skip >= self._plain_count():
+            self._add_far()
         self.position = min(skip, len(self.singles))
         self._near = self._near_tests()
         self.paired = 0
 
-    def _candidates(self) -> List[Candidate]:
+    def _suspects(self) -> Dict[str, Dict[int, float]]:
         ranked = sorted(self.suspicion.items(), key=lambda item: -item[1])[:MAX_LINES]
         lines: Dict[str, Dict[int, float]] = {}
         for (path, line), score in ranked:
             lines.setdefault(path, {})[line] = score
-        found: List[Candidate] = []
         for path, scores in lines.items():
             source = self.bench.source(path)
-            if source is None:
-                continue
-            _add_constants(source.tree.body, scores, max(scores.values()) * 0.6)
-            for candidate in candidates(source, Suspicion(scores)):
+            if source is not None:
+                _add_constants(source, scores, max(scores.values()) * 0.6)
+        return lines
+
+    def _candidates(self, far: bool) -> List[Candidate]:
+        found: List[Candidate] = []
+        for path, scores in self._lines.items():
+            source = self.bench.source(path)
+            for candidate in (
+                candidates(source, Suspicion(scores), far) if source is not None else []
+            ):
                 if candidate.key in self.refused:
                     continue
-                if patches_for(source, candidate.edits) is None:
+                if source is not None and not inside_functions(source, candidate.edits):
                     candidate = candidate._replace(cost=candidate.cost + IMPORT_COST)
                 found.append(candidate)
         return sorted(found, key=lambda item: round(item.cost, 3))
+
+    def _plain_count(self) -> int:
+        return sum(1 for single in self.singles if single.cost <= FAR_COST)
+
+    def _add_far(self) -> None:
+        """Bring in the candidates from far, in their place among those that are left."""
+        if not self._far:
+            self._far = True
+            count = self._plain_count()
+            rest = self.singles[count:] + self._candidates(far=True)
+            self.singles[count:] = sorted(rest, key=lambda item: round(item.cost, 3))
 
     def _near_tests(self) -> List[int]:
         places = {place for place, score in self.suspicion.items() if score > 0.3}
@@ -80,8 +103,14 @@ class Round:
 
     def _singles(self) -> None:
         first_plausible = first_partial = -1
-        while self.position < len(self.singles) and self.bench.budget.left_s() > 0:
-            chunk = self.singles[self.position : self.position + CHUNK]
+        plain = self._plain_count()
+        while self.bench.budget.left_s() > 0:
+            if self.position >= plain:
+                self._add_far()
+            if self.position >= len(self.singles):
+                return
+            end = self.position + CHUNK if self._far else min(self.position + CHUNK, plain)
+            chunk = self.singles[self.position : end]
             self.position += len(chunk)
             self._try(chunk)
             cost = chunk[-1].cost
@@ -94,7 +123,11 @@ class Round:
             elif self._strong():
                 if first_partial < 0:
                     first_partial = self.position
-                if self.position - first_partial > PARTIAL_TRIES:
+                least = min(found.candidate.cost for found in self._strong())
+                tries = self.position - first_partial
+                if tries > PARTIAL_TRIES or (
+                    cost > least + GRACE_COST and tries > PARTIAL_TRIES // 3
+                ):
                     return
 
     def _try(self, chunk: Sequence[Candidate]) -> None:
@@ -235,11 +268,9 @@ def _cheapest_pairs(singles: Sequence[Candidate]) -> Iterator[Candidate]:
                 yield combine(first, second)
 
 
-def _add_constants(body: Sequence[object], scores: Dict[int, float], doubt: float) -> None:
+def _add_constants(source: SourceFile, scores: Dict[int, float], doubt: float) -> None:
     """Suspect a module's plain assignments a little: a wrong table is a bug too."""
-    import ast
-
-    for statement in body:
+    for statement in source.tree.body:
         if isinstance(statement, (ast.Assign, ast.AnnAssign)):
             for line in range(statement.lineno, int(statement.end_lineno or statement.lineno) + 1):
                 scores.setdefault(line, doubt)

@@ -84,7 +84,10 @@ class SourceFile:
         for node in ast.walk(self.tree):
             for child in ast.iter_child_nodes(node):
                 self.parents[child] = node
+        self._spans: Dict[ast.AST, Span] = {}
         self.units = list(_units(self.tree.body, None, False))
+        self._bodies = sorted((self._body_span(unit), unit.first_line, unit) for unit in self.units)
+        self._body_starts = [span[0] for span, _, _ in self._bodies]
 
     @property
     def line_count(self) -> int:
@@ -110,10 +113,14 @@ class SourceFile:
 
     def span(self, node: ast.AST) -> Span:
         """Where a node stands, without the parentheses around it."""
+        known = self._spans.get(node)
+        if known is not None:
+            return known
         line = int(getattr(node, "lineno", 1))
         end_line = int(getattr(node, "end_lineno", None) or line)
         start = self.offset(line, int(getattr(node, "col_offset", 0)))
         end = self.offset(end_line, int(getattr(node, "end_col_offset", None) or 0))
+        self._spans[node] = start, end
         return start, end
 
     def segment(self, node: ast.AST) -> str:
@@ -160,6 +167,20 @@ class SourceFile:
     def starts_line(self, node: ast.stmt) -> bool:
         """Whether nothing but white space stands before a statement on its line."""
         return not self.text[self.line_start(node.lineno) : self.span(node)[0]].strip()
+
+    def _body_span(self, unit: Unit) -> Span:
+        """From the first statement of a function's body to the end of its last line."""
+        body = unit.node.body[0]
+        start = self.line_start(body.lineno) if self.starts_line(body) else self.span(body)[0]
+        return start, min(self.line_start(unit.last_line + 1), len(self.text))
+
+    def unit_around(self, start: int, end: int) -> Optional[Unit]:
+        """The outermost function whose body holds all of a piece of text, if any."""
+        index = bisect.bisect_right(self._body_starts, start) - 1
+        if index < 0:
+            return None
+        span, _, unit = self._bodies[index]
+        return unit if end <= span[1] else None
 
     def line_of(self, offset: int) -> int:
         """The line that an offset lies in."""

@@ -116,6 +116,8 @@ def one_off(site: Site) -> Iterator[Proposal]:
         cost = 1.6
     elif type(parent).__name__ == "Index":  # Python 3.8 wraps the index
         cost = 1.1
+    elif isinstance(parent, ast.Tuple):
+        cost = 1.3
     else:
         return
     for step in (" + 1", " - 1"):
@@ -147,9 +149,12 @@ def _numbers(site: Site, node: ast.Constant, value: float) -> Iterator[Proposal]
     zero = 0.0 if isinstance(value, float) else 0
     near += [repr(zero), repr(zero + 1), repr(-value), repr(zero + 2)]
     own = repr(value)
+    step = isinstance(site.parent, ast.BinOp) and isinstance(site.parent.op, (ast.Add, ast.Sub))
     for rank, text in enumerate(dict.fromkeys(near)):
         if text != own:
-            yield site.put(node, text, "`%s` for `%s`" % (text, own), 1.0 + 0.05 * rank)
+            # Adding nothing is better said by leaving the operand out.
+            extra = 0.3 if step and text in ("0", "0.0") else 0.0
+            yield site.put(node, text, "`%s` for `%s`" % (text, own), 1.0 + extra + 0.05 * rank)
     far = [text for text in site.material.numbers if text not in near and text != own]
     far += [repr(value + 2), repr(value - 2), "10", "3", "-1"]
     if isinstance(value, int):

@@ -119,7 +119,7 @@ def literal(site: Site) -> Iterator[Proposal]:
             )
             yield Proposal(edits, "exchange two elements", 1.4)
     if isinstance(node, ast.List) and not node.elts:
-        for text in ["[0]", "[1]", "{}", "set()"] + [
+        for text in ["[[]]", "[0]", "[1]", "{}", "set()"] + [
             "[%s]" % name for name in site.scope.variables[:5]
         ]:
             yield site.put(node, text, "start with `%s`" % text, 1.9)
@@ -157,7 +157,7 @@ def comprehension(site: Site) -> Iterator[Proposal]:
             yield site.between(at, at, " if " + test, "filter by `%s`" % test, 2.3 + 0.02 * rank)
 
 
-_WRAPS = [
+_WRAPS = (
     "abs(%s)",
     "set(%s)",
     "sorted(%s)",
@@ -166,8 +166,6 @@ _WRAPS = [
     "str(%s)",
     "int(%s)",
     "sum(%s)",
-]
-_WRAPS += [
     "max(%s)",
     "min(%s)",
     "reversed(%s)",
@@ -175,20 +173,12 @@ _WRAPS += [
     "float(%s)",
     "tuple(%s)",
     "sorted(set(%s))",
-]
-_TAILS = [
-    "[1:]",
-    "[:-1]",
-    "[::-1]",
-    "[0]",
-    "[-1]",
-    ".lower()",
-    ".upper()",
-    ".strip()",
-    ".copy()",
-    ".split()",
-]
-_TAILS += [".encode()", ".items()", ".values()", ".keys()", "[:]", "[1]", ".decode()"]
+)
+_BOTH = _WRAPS[:8] + ("%s.lower()", "%s.upper()", "%s.strip()", "%s[0]", "%s[1]")
+_TAILS = tuple(
+    "[1:] [:-1] [::-1] [0] [-1] .lower() .upper() .strip() .copy() .split() .encode() .items() "
+    ".values() .keys() [:] [1] .decode()".split()
+)
 
 
 def wrapped(site: Site) -> Iterator[Proposal]:
@@ -243,9 +233,7 @@ def both_sides(site: Site) -> Iterator[Proposal]:
         left, right = node.left, node.right
     else:
         return
-    for rank, form in enumerate(
-        _WRAPS[:8] + ["%s.lower()", "%s.upper()", "%s.strip()", "%s[0]", "%s[1]"]
-    ):
+    for rank, form in enumerate(_BOTH):
         edits = (
             (*site.source.outer_span(left), form % site.text(left)),
             (*site.source.outer_span(right), form % site.text(right)),
@@ -270,6 +258,9 @@ def ingredient(site: Site) -> Iterator[Proposal]:
     if isinstance(parent, ast.Call) and parent.func is node:
         return
     own = site.source.segment(node)
+    if not isinstance(node, (ast.Name, ast.Constant)):
+        for rank, name in enumerate(site.scope.variables[:10]):
+            yield site.put(node, name, "`%s` for `%s`" % (name, own), 1.7 + 0.03 * rank)
     for rank, (text, other) in enumerate(site.material.expressions[:24]):
         if text == own or own in text and isinstance(node, ast.Constant):
             continue
@@ -277,3 +268,29 @@ def ingredient(site: Site) -> Iterator[Proposal]:
         yield site.put(
             node, text, "`%s` for `%s`" % (text, own), (1.7 if same else 2.0) + 0.01 * rank
         )
+
+
+def target(site: Site) -> Iterator[Proposal]:
+    """Another element or attribute that is assigned to."""
+    node = site.node
+    if not isinstance(node, (ast.Subscript, ast.Attribute)) or not isinstance(node.ctx, ast.Store):
+        return
+    own = site.source.segment(node)
+    for rank, (text, other) in enumerate(site.material.expressions[:24]):
+        if text != own and isinstance(other, (ast.Subscript, ast.Attribute)):
+            yield site.put(node, text, "assign to `%s`" % text, 1.7 + 0.02 * rank)
+
+
+def joined_with(site: Site) -> Iterator[Proposal]:
+    """A variable added before or after the value that is returned or assigned."""
+    node, parent = site.node, site.parent
+    if not isinstance(node, ast.expr) or isinstance(node, (ast.Constant, ast.Compare, ast.BoolOp)):
+        return
+    if not isinstance(parent, (ast.Return, ast.Assign, ast.AugAssign)):
+        return
+    if parent.value is not node:
+        return
+    own = site.text(node)
+    for rank, name in enumerate(site.scope.variables[:8]):
+        for form in ("%s + %s" % (name, own), "%s + %s" % (own, name)):
+            yield site.put_whole(node, form, "`%s` too" % name, 1.9 + 0.03 * rank)

@@ -18,7 +18,16 @@ def assignment(site: Site) -> Iterator[Proposal]:
     if isinstance(node, ast.AugAssign):
         start, end = site.source.span(node.target)[1], site.source.outer_span(node.value)[0]
         current = site.source.text[start:end].strip()
-        nearest = {"+=": ["-=", "*=", "="], "-=": ["+=", "//=", "="], "*=": ["+=", "**=", "="]}
+        nearest = {
+            "+=": ["-=", "*=", "="],
+            "-=": ["+=", "//=", "="],
+            "*=": ["+=", "**=", "="],
+            "^=": ["&=", "|=", "="],
+            "&=": ["|=", "^=", "="],
+            "|=": ["&=", "^=", "="],
+            "<<=": [">>=", "="],
+            ">>=": ["<<=", "="],
+        }
         first = nearest.get(current, ["="])
         for rank, symbol in enumerate(first + [s for s in _AUGMENTED[:6] if s not in first]):
             if symbol != current:
