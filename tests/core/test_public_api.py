@@ -40,7 +40,7 @@ def test_public_names_stand_once_and_sorted_case_by_case() -> None:
 
 def test_a_name_that_is_not_public_is_no_attribute() -> None:
     with pytest.raises(AttributeError, match="'RunManager'"):
-        _ = retrai_core.RunManager  # type: ignore[attr-defined]
+        _ = retrai_core.RunManager
 
 
 def test_importing_the_package_imports_nothing_heavy() -> None:
