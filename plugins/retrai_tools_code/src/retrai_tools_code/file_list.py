@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import posixpath
 from typing import Any, ClassVar
 
 from pydantic import Field
@@ -75,15 +76,16 @@ def _entries(workspace: Workspace, path: str, depth: int) -> list[Entry]:
     if depth == 1:
         return top
     found = {entry.path: entry for entry in top}
-    for folder in top:
-        if folder.kind != "folder":
+    folder = posixpath.normpath(path)
+    prefix = "" if folder == "." else f"{folder}/"
+    for entry in workspace.walk(path):
+        # A folder that is reached through a symlink gives paths that begin otherwise.
+        if not entry.path.startswith(prefix):
             continue
-        base = folder.path.count("/")
-        for entry in workspace.walk(folder.path):
-            parts = entry.path.split("/")
-            if len(parts) - 1 - base < depth:
-                found[entry.path] = entry
-            for level in range(base + 2, min(len(parts), base + depth + 1)):
-                above = "/".join(parts[:level])
-                found.setdefault(above, Entry(above, "folder"))
+        parts = entry.path.removeprefix(prefix).split("/")
+        if len(parts) <= depth:
+            found[entry.path] = entry
+        for level in range(2, min(len(parts), depth + 1)):
+            above = prefix + "/".join(parts[:level])
+            found.setdefault(above, Entry(above, "folder"))
     return [found[name] for name in sorted(found)]
