@@ -77,8 +77,12 @@ async def _follow(begin: Begin, work: Work, terminal: RunTerminal) -> RunRecord:
 
 
 async def _show(reader: Subscription, terminal: RunTerminal) -> None:
-    async for event in reader:
-        terminal.hear(event)
+    try:
+        async for event in reader:
+            terminal.hear(event)
+    except BrokenPipeError:
+        # Nobody reads any more (`| head`). The run goes on, and its log has every line.
+        return
 
 
 @contextmanager
@@ -95,12 +99,14 @@ def _stop_signals(stop: Callable[[], None], terminal: RunTerminal) -> Generator[
             terminal.pause()
             _stop_at_once()
 
-    for number in _STOP_SIGNALS:
+    # What is ignored stays so: `nohup` and shells without job control mean it.
+    heeded = [number for number in _STOP_SIGNALS if signal.getsignal(number) != signal.SIG_IGN]
+    for number in heeded:
         loop.add_signal_handler(number, on_signal, number)
     try:
         yield
     finally:
-        for number in _STOP_SIGNALS:
+        for number in heeded:
             loop.remove_signal_handler(number)
 
 
