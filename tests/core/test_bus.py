@@ -58,6 +58,17 @@ async def test_a_reader_hears_what_comes_after_it_subscribed() -> None:
     assert await rest(late) == [1]
 
 
+async def test_a_reader_may_ask_for_what_was_said_before_it_came(log: RunLog) -> None:
+    bus = logged_bus(log)
+    for i in range(3):
+        bus.publish(event(i))
+    late = bus.subscribe(size=2, from_start=True)
+    for i in range(3, 10):
+        bus.publish(event(i))
+    bus.close()
+    assert await rest(late) == list(range(10))
+
+
 async def test_a_slow_reader_gets_what_its_queue_dropped_from_the_run_log(log: RunLog) -> None:
     bus = logged_bus(log)
     reader = bus.subscribe(size=3)

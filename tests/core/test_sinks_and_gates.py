@@ -6,6 +6,7 @@ import asyncio
 import subprocess
 import sys
 import threading
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from retrai_core.bus import AsyncEventBus
 from retrai_core.gates import ToolGates
 from retrai_core.plugins.hooks import HookCaller
 from retrai_core.plugins.record import PluginRecord
+from retrai_core.runs.log import RunLog
 from retrai_core.sinks import EventSinks
 
 CALL = ToolCall("1", "shell", {"line": "ls"}, frozenset({"run"}))
@@ -108,6 +110,18 @@ async def test_every_sink_hears_every_event_in_order_in_a_thread_of_its_own() ->
     assert one.heard == two.heard == [str(i) for i in range(20)]
     assert len(one.threads) == len(two.threads) == 1
     assert len({threading.get_ident()} | one.threads | two.threads) == 3
+
+
+async def test_a_sink_also_hears_what_was_said_while_the_run_was_wired(tmp_path: Path) -> None:
+    log, sink = RunLog(tmp_path / "events.jsonl"), Listening()
+    bus = AsyncEventBus(read_back=log.read)
+    bus.attach(log.append)
+    bus.publish(event(0))
+    sinks = EventSinks(hooks(sink=sink), bus)
+    bus.publish(event(1))
+    bus.close()
+    await sinks.drain()
+    assert sink.heard == ["0", "1"]
 
 
 @pytest.mark.parametrize("error", [OSError("disk full"), SystemExit(3)])

@@ -23,12 +23,12 @@ class Subscription:
     reader gets them from the run log instead: it misses nothing and the run waits for nobody.
     """
 
-    def __init__(self, size: int, read_back: ReadBack | None) -> None:
+    def __init__(self, size: int, read_back: ReadBack | None, *, from_start: bool = False) -> None:
         self._queue: deque[tuple[int, AgentEvent]] = deque(maxlen=size)
         self._read_back = read_back
         self._wake = asyncio.Event()
         self._closed = False
-        self._next: int | None = None
+        self._next: int | None = 0 if from_start else None
 
     def put(self, number: int, event: AgentEvent) -> None:
         """Take over event `number`; called by the bus, on the event loop."""
@@ -85,9 +85,13 @@ class AsyncEventBus:
         self._loop = asyncio.get_running_loop()
         self._thread = threading.get_ident()
 
-    def subscribe(self, size: int = QUEUE_SIZE) -> Subscription:
-        """A reader that hears everything from now on, its queue bounded to `size` events."""
-        reader = Subscription(size, self._read_back)
+    def subscribe(self, size: int = QUEUE_SIZE, *, from_start: bool = False) -> Subscription:
+        """A reader that hears everything from now on, its queue bounded to `size` events.
+
+        With `from_start` it first hears, as soon as one more event is published, what this bus has
+        carried so far; that takes a `read_back`.
+        """
+        reader = Subscription(size, self._read_back, from_start=from_start)
         if self._closed:
             reader.close()
         self._readers.append(reader)

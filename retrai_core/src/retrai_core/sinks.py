@@ -32,7 +32,10 @@ class EventSinks:
     def __init__(self, hooks: HookCaller, bus: AsyncEventBus) -> None:
         self.failed: list[tuple[PluginRecord, Exception]] = []
         self._tasks = [
-            asyncio.create_task(self._feed(_SinkThread(hooks, record), bus.subscribe()))
+            # What was said while the run was wired came before there were sinks.
+            asyncio.create_task(
+                self._feed(_SinkThread(hooks, record), bus.subscribe(from_start=True))
+            )
             for record in hooks.implementers("on_event")
         ]
 
