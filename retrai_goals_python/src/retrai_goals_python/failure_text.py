@@ -49,7 +49,8 @@ class FailureWriter:
             said = _message_of(why)
             location, message = location or place, message or said
             title = "" if when in ("call", "collection", "???") else f"in {when}: "
-            parts.append(f"{title}{place}\n{text}" if place else f"{title}{text}")
+            named = not place or text.startswith(place)
+            parts.append(f"{title}{text}" if named else f"{title}{place}\n{text}")
         captured = "\n".join(
             f"{title}:\n{shorten(text.strip(), MAX_CAPTURED)}"
             for title, text in case.sections

@@ -10,9 +10,9 @@ def shorten(text: str, max_chars: int) -> str:
         >>> shorten("short", 40)
         'short'
         >>> print(shorten("a" * 500 + "b" * 500, 60))
-        aaaaaaaaaaaaaa
-        ... 972 characters left out ...
-        bbbbbbbbbbbbbb
+        aaaaaaaaaaaaa
+        ... 974 characters left out ...
+        bbbbbbbbbbbbb
     """
     if len(text) <= max_chars:
         return text
