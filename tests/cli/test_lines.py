@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import io
 
+import pytest
 from rich.console import Console
 
 from retrai_core.cli.render.lines import EventLines
-from retrai_core.cli.render.terminal import RunTerminal
+from retrai_core.cli.render.terminal import RunTerminal, make_console
 
 CALL = {"id": "c1", "name": "file_patch", "args": {}, "summary": "shop/stock.py"}
 RESULT = {
@@ -103,3 +104,27 @@ def test_totals_follow_the_iterations(event) -> None:
 
 def test_kinds_without_a_line_are_passed_over(event) -> None:
     assert shown(EventLines(80), event("run_end", outcome="achieved")) == []
+
+
+class Screen(io.StringIO):
+    """A stream that says it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(
+    ("stream", "no_color", "live"),
+    [(Screen(), "", True), (Screen(), "1", False), (io.StringIO(), "", False)],
+    ids=["terminal", "NO_COLOR", "no terminal"],
+)
+def test_only_a_terminal_that_may_show_colours_is_shown_live(
+    monkeypatch: pytest.MonkeyPatch, stream: io.StringIO, no_color: str, live: bool
+) -> None:
+    monkeypatch.setenv("NO_COLOR", no_color)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr("sys.stdout", stream)
+    console = make_console()
+    assert console.is_terminal == live
+    console.print("outcome", style="red")
+    assert ("\x1b[" in stream.getvalue()) == live

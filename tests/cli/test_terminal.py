@@ -42,7 +42,8 @@ class Terminal:
     def start(self, *args: str) -> None:
         line = shlex.join([sys.executable, "-m", "retrai_core", *args])
         # The window stays after the command has ended, so that its last lines can be read.
-        shell = f"{line}; echo exit=$?; tmux -S {self.socket} wait-for -S ended; exec cat"
+        then = f"echo exit=$?; tmux -S {self.socket} wait-for -S ended; exec cat"
+        shell = f"unset NO_COLOR; {line}; {then}"
         env = [f"-e{name}={os.environ[name]}" for name in KEPT if name in os.environ]
         self.tmux("-f/dev/null", "new-session", "-d", "-x120", "-y40", *env, "bash", "-c", shell)
 

@@ -29,7 +29,8 @@ def make_console(*, stderr: bool = False) -> Console:
     if reconfigure is not None:
         # A terminal that cannot show a letter shows `?` instead of ending the run.
         reconfigure(errors="replace")
-    watched = stream.isatty() and not os.environ.get("NO_COLOR")
+    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    watched = stream.isatty() and not plain
     return Console(
         file=stream,
         force_terminal=watched,
