@@ -8,7 +8,7 @@ def cut_middle(text: str, max_chars: int) -> str:
 
     Example:
         >>> cut_middle("a" * 100, 60)
-        'aaaaaaaaaaaaaaaa\\n[... 68 characters left out ...]\\naaaaaaaaaaaaaaaa'
+        'aaaaaaaaaaaa\\n[... 76 characters left out ...]\\naaaaaaaaaaaa'
     """
     if len(text) <= max_chars:
         return text

@@ -29,14 +29,14 @@ _FOLDED = {"i": "\u0130\u0131", "k": "\u212a", "s": "\u017f"}
 
 
 def weaker_pattern(pattern: str, *, ignore_case: bool) -> str | None:
-    """A ripgrep pattern that is found in every line in which Python finds `pattern`.
+    r"""A ripgrep pattern that is found in every line in which Python finds `pattern`.
 
     None when there is none that would help: the pattern uses what ripgrep lacks, or nothing in it
     is a literal. `pattern` must be valid for Python.
 
     Example:
-        >>> weaker_pattern(r"^def \\w+", ignore_case=False)
-        '(?:)def\\\\x{20}(?:(?-u:[^\\n]){1,4})+'
+        >>> weaker_pattern(r"^foo\.bar", ignore_case=False)
+        '(?:)foo\\x{2E}bar'
     """
     if _UNSAFE_GROUP.search(pattern) or "\n" in pattern:
         return None

@@ -29,7 +29,11 @@ def parents_now() -> dict[int, int]:
     parents: dict[int, int] = {}
     if not _LINUX:
         return parents
-    for name in os.listdir("/proc"):
+    try:
+        names = os.listdir("/proc")
+    except OSError:
+        return parents  # not mounted: orphans are still ours to reap, but cannot be found
+    for name in names:
         if name.isdigit():
             with suppress(OSError), open(f"/proc/{name}/stat", "rb") as file:
                 # The name in brackets may hold anything, brackets too.

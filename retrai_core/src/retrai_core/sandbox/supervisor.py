@@ -92,8 +92,13 @@ class Command:
 
     def close(self) -> None:
         """Hang up; a keeper that still runs ends its command."""
-        self._report.cancel()
-        self._control.close()
+        if self._report.done():
+            self._control.close()
+            return
+        with suppress(OSError):  # the keeper may have hung up before us
+            self._control.shutdown(socket.SHUT_RDWR)
+        # The event loop may still watch the socket: its number must not be given away until then.
+        self._report.add_done_callback(lambda _: self._control.close())
 
 
 class Supervisor:
