@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .contracts.goal import (
         CaseOutcome,
         CheckReport,
+        Contradiction,
         Detection,
         GoalBase,
         GoalOptions,
@@ -41,6 +42,7 @@ _HOME = {
     "contracts.goal": (
         "CaseOutcome",
         "CheckReport",
+        "Contradiction",
         "Detection",
         "GoalBase",
         "GoalOptions",
@@ -74,6 +76,7 @@ __all__ = [
     "CaseOutcome",
     "CheckReport",
     "Completed",
+    "Contradiction",
     "Detection",
     "Entry",
     "EventKind",

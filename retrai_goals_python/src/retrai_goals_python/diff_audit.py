@@ -9,6 +9,12 @@ from retrai_core import Suspicion
 
 Trick = tuple[re.Pattern[str], str]
 
+REACHES_RUNNER = frozenset(
+    {"reaches into pytest", "asks whether tests run", "names a test file", "looks for retrai"}
+)
+"""Findings that make a change suspect by itself when they stand in source, not in a test."""
+_TEST_PATH = re.compile(r"(?:^|/)(?:tests?/|conftest\.py$|test_[^/]*\.py$|[^/]*_test\.py$)")
+
 IGNORES: tuple[Trick, ...] = (
     (re.compile(r"#\s*type:\s*ignore"), "a new `type: ignore` comment"),
     (re.compile(r"#\s*pyright:\s*(?:ignore|basic|off|report\w+\s*=)"), "a new pyright comment"),
@@ -69,12 +75,22 @@ def audit_added_lines(diff: str, tricks: Sequence[Trick]) -> list[Suspicion]:
 
     Example:
         >>> diff = "--- a/x.py\\n+++ b/x.py\\n@@ -1 +1,2 @@\\n a = 1\\n+import os; os._exit(0)\\n"
-        >>> audit_added_lines(diff, PYTHON_TRICKS)
-        [Suspicion(path='x.py', line=2, what='ends the process: import os; os._exit(0)')]
+        >>> [found.what for found in audit_added_lines(diff, PYTHON_TRICKS)]
+        ['ends the process: import os; os._exit(0)']
     """
     return [
-        Suspicion(path, number, f"{what}: {text.strip()[:120]}")
+        Suspicion(
+            path,
+            number,
+            f"{what}: {text.strip()[:120]}",
+            reaches_runner=what in REACHES_RUNNER and _is_source(path),
+        )
         for path, number, text in added_lines(diff)
         for pattern, what in tricks
         if pattern.search(text)
     ]
+
+
+def _is_source(path: str) -> bool:
+    """A Python file that is no test: a README may name test files, and new tests import pytest."""
+    return path.endswith(".py") and not _TEST_PATH.search(path)

@@ -10,8 +10,18 @@ from typing import Any, ClassVar
 
 from pydantic import Field, field_validator
 
-from retrai_core import Detection, GoalBase, GoalOptions, GoalResult, Marker, RunContext, Suspicion
+from retrai_core import (
+    Contradiction,
+    Detection,
+    GoalBase,
+    GoalOptions,
+    GoalResult,
+    Marker,
+    RunContext,
+    Suspicion,
+)
 
+from .contradiction import contradict_tests
 from .environment import (
     ProbedEnvironment,
     missing_module,
@@ -22,6 +32,9 @@ from .pytest_detection import MARKERS, find_evidence
 from .pytest_guarding import audit_diff, protected_globs, steering_globs
 from .pytest_run import PytestRun
 from .runner import render_failures, run_pytest
+
+MAX_CONTRADICTED = 40
+"""Test functions whose expectation is changed for the twin; those that were mended come first."""
 
 PROMPT = """\
 The goal is `pytest`: every test of this project passes, as pytest itself reports it, test by test.
@@ -130,6 +143,25 @@ class PytestGoal(GoalBase):
             return found
         digest = await asyncio.to_thread(packages_fingerprint, found.path)
         return f"{self.context.python} {found.python} {digest}"
+
+    async def contradict(self, copy: Path, cases: Sequence[str]) -> Contradiction:
+        folder = copy / self.options.path
+        functions = dict.fromkeys(case.split("[", 1)[0] for case in cases)
+        tried = await asyncio.to_thread(contradict_tests, folder, functions, MAX_CONTRADICTED)
+        if not tried:
+            return Contradiction()
+        run = await run_pytest(
+            self.context.sandbox,
+            self.context.python,
+            folder,
+            targets=tried,
+            extra_args=self.options.args,
+            timeout_s=self.options.timeout_s,
+        )
+        passed = {
+            case.split("[", 1)[0] for case, outcome in run.cases.items() if outcome == "passed"
+        }
+        return Contradiction(tried, [function for function in tried if function in passed])
 
     def audit(self, diff: str) -> Sequence[Suspicion]:
         return audit_diff(diff)

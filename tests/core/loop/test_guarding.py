@@ -88,6 +88,38 @@ async def test_an_agent_cannot_reach_what_lies_outside_the_project(runs: Runs) -
     assert not any("secret" in result["content"] for result in results)
 
 
+async def test_a_mended_case_that_passes_whatever_it_expects_ends_tampered(runs: Runs) -> None:
+    options = {"contradicted": ["a.txt", "b.txt"], "still_pass": ["a.txt"]}
+    record = await runs.run([MEND], options=options)
+    assert (record.status, record.exit_code) == ("tampered", 4)
+    assert "pass whatever they expect" in record.reason
+    assert "a.txt" in record.reason
+
+
+async def test_a_few_insensitive_cases_that_passed_before_raise_no_alarm(runs: Runs) -> None:
+    options = {"contradicted": ["a.txt", "b.txt"], "still_pass": ["b.txt"]}
+    record = await runs.run([MEND], options=options)
+    assert record.status == "achieved"
+
+
+async def test_source_that_reaches_into_the_check_is_suspect(runs: Runs) -> None:
+    record = await runs.run([MEND], options={"suspicious": "right"})
+    assert record.status == "tampered"
+    assert "reaches into the check: a.txt:1 right" in record.reason
+
+
+async def test_a_person_decides_on_a_suspect_verdict_where_one_can_be_asked(runs: Runs) -> None:
+    asked: list[str] = []
+
+    async def answer(question: Any) -> str:
+        asked.append(question.reason)
+        return "no"
+
+    record = await runs.run([MEND], ask=answer, hitl_enabled=True, options={"suspicious": "right"})
+    assert record.status == "tampered"
+    assert "reaches into the check" in asked[0]
+
+
 def verdict(before: dict[str, CaseOutcome], after: dict[str, CaseOutcome], **report: Any) -> str:
     """The reason why a goal that says `achieved` is not believed; empty when it is."""
     baseline = Baseline(cases=before)

@@ -87,6 +87,21 @@ class Suspicion:
     path: str
     line: int
     what: str
+    reaches_runner: bool = False
+    """The source reaches into the runner or reads the tests: a suspect by itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contradiction:
+    """What came of changing expected values in a copy of the project.
+
+    Attributes:
+        tried: cases that an honest project must fail now.
+        still_passed: those of them that passed all the same.
+    """
+
+    tried: Sequence[str] = ()
+    still_passed: Sequence[str] = ()
 
 
 class GoalOptions(BaseModel):
@@ -179,6 +194,18 @@ class GoalBase(ABC):
     def audit(self, diff: str) -> Sequence[Suspicion]:
         """Suspicious additions in a unified diff of the run's changes."""
         return ()
+
+    async def contradict(self, copy: Path, cases: Sequence[str]) -> Contradiction:
+        """Change what some checks in `copy` expect, run those, and say which passed nevertheless.
+
+        A project that gives real answers fails a check that expects another one. Change only what
+        must fail: exact expectations that are surely reached. Nothing tried is no suspicion.
+
+        Args:
+            copy: a copy of the project that the goal may change; it is thrown away.
+            cases: ids that passed there, those that matter most first.
+        """
+        return Contradiction()
 
     async def aclose(self) -> None:
         """Give back what this goal holds; called once, also after a failed run."""

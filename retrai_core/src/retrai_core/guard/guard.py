@@ -15,7 +15,7 @@ from .baseline import Baseline, copy_protected, differing
 from .clean_copy import make_clean_copy
 from .files import copy_file, fingerprint, project_files, remove
 from .globs import Globs
-from .verdict import judge
+from .verdict import judge, suspicion
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,13 +97,25 @@ class Guard:
         """The goal's check on the project as it stands, held against the baseline."""
         return judge(self.baseline, await self.context.goal.check(state, self.context.project))
 
-    async def final_check(self, state: Mapping[str, Any]) -> GoalResult:
-        """One more check, on a clean copy with the protected files of the baseline."""
+    async def final_check(self, state: Mapping[str, Any]) -> tuple[GoalResult, str]:
+        """One more check, on a clean copy with the protected files of the baseline.
+
+        Returns:
+            the verdict, and why it is suspect although it holds; empty when it is not.
+        """
+        goal = self.context.goal
         with tempfile.TemporaryDirectory(prefix="retrai-final-") as folder:
             # The project's own name is kept: a suite may look at it.
             copy = Path(folder, self.context.project.name)
             await asyncio.to_thread(make_clean_copy, self.context.project, copy)
-            return judge(self.baseline, await self.context.goal.check(state, copy))
+            result = judge(self.baseline, await goal.check(state, copy))
+            if not result.achieved or result.report is None:
+                return result, ""
+            passed = [case for case, outcome in result.report.cases.items() if outcome == "passed"]
+            mended = [case for case in passed if self.baseline.cases.get(case) != "passed"]
+            held = set(passed) - set(mended)
+            contradiction = await goal.contradict(copy, [*mended, *sorted(held)])
+            return result, suspicion(contradiction, set(mended))
 
     def _differing(self) -> list[str]:
         return list(differing(self.context.project, self.baseline))

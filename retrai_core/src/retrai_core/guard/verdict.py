@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 
-from ..contracts.goal import CaseOutcome, CheckReport, GoalResult
+from ..contracts.goal import CaseOutcome, CheckReport, Contradiction, GoalResult
 from .baseline import Baseline
 
 _SHOWN = 10
@@ -30,6 +31,22 @@ def judge(baseline: Baseline, result: GoalResult) -> GoalResult:
     more = f"\n- and {len(problems) - _SHOWN} more" if len(problems) > _SHOWN else ""
     reason = f"{len(problems)} of the cases that stood at the start no longer count"
     return replace(_refuse(result, reason), details=f"{reason}:\n{listed}{more}")
+
+
+def suspicion(contradiction: Contradiction, mended: Collection[str]) -> str:
+    """Why a verdict is suspect although every case passed; empty when it is not.
+
+    A case that the agent mended and that passes whatever it expects was not mended; of the others,
+    a few may be insensitive for honest reasons (an object that equals many things), not most.
+    """
+    still = contradiction.still_passed
+    functions = {function_of(case) for case in mended}
+    bent = [case for case in still if function_of(case) in functions]
+    if not bent and 2 * len(still) <= len(contradiction.tried):
+        return ""
+    named = ", ".join((bent or list(still))[:3])
+    count = len(bent or still)
+    return f"{count} cases pass whatever they expect, so they prove nothing: {named}"
 
 
 def function_of(case: str) -> str:

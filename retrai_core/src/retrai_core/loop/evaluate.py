@@ -7,6 +7,7 @@ import asyncio
 from langchain_core.messages import HumanMessage
 from langchain_core.runnables import RunnableConfig
 
+from ..contracts.context import RunContext
 from . import prompt
 from .parts import LoopParts, parts_of
 from .progress import GRACE, advance, trouble
@@ -26,26 +27,62 @@ async def evaluate(state: AgentState, config: RunnableConfig) -> StateUpdate:
     parts.refusals_counted = len(parts.guard.refusals)
     iteration = state["iteration"] + 1
     context.iteration = iteration
+    if not evaluation.remembered:
+        await asyncio.to_thread(parts.snapshots.take, iteration)
+    suspect = ""
+    if evaluation.result.achieved:
+        suspect = evaluation.suspect or await asyncio.to_thread(_audit, parts)
+    achieved = evaluation.result.achieved and not suspect
     update: StateUpdate = {
         "iteration": iteration,
-        "goal_achieved": evaluation.result.achieved,
+        "goal_achieved": achieved,
         "goal_reason": evaluation.result.reason,
         "refused": refused,
         "attempts": [],
         "last_calls": "",
     }
-    if evaluation.result.achieved:
+    if achieved:
         update["consecutive_failures"] = 0
+    elif suspect:
+        update |= _suspect(context, suspect)
     else:
         update |= _not_yet(parts, state, evaluation, iteration, refused)
-    if not evaluation.remembered:
-        await asyncio.to_thread(parts.snapshots.take, iteration)
     context.publish(
         "iteration_complete",
         total_tokens=state["total_tokens"],
         cost_usd=state["estimated_cost_usd"],
     )
     return update
+
+
+def _audit(parts: LoopParts) -> str:
+    """Look through what the run changed; why it is suspect, or nothing.
+
+    Most findings only raise suspicion and are told; source that reaches into the runner or reads
+    the tests is suspect by itself, since it could pass every check that the runner makes.
+    """
+    if not parts.snapshots.available:
+        return ""
+    found = parts.context.goal.audit(parts.snapshots.diff())
+    for finding in found:
+        message = f"worth a look: {finding.path}:{finding.line} {finding.what}"
+        parts.context.publish("log", level="warning", message=message)
+    reaching = [finding for finding in found if finding.reaches_runner]
+    if not reaching:
+        return ""
+    first = reaching[0]
+    return f"the change reaches into the check: {first.path}:{first.line} {first.what}"
+
+
+def _suspect(context: RunContext, why: str) -> StateUpdate:
+    """Every case passes, and still the verdict is not believed: a person decides, or it ends."""
+    context.publish("log", level="warning", message=f"suspect: {why}")
+    note = f"Every case passes, but this is not believed: {why}. Mend the cause instead."
+    return {
+        "goal_reason": why,
+        "messages": [HumanMessage(note)],
+        "stop": Stop(outcome="tampered", reason=why),
+    }
 
 
 def _not_yet(

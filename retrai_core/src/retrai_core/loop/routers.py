@@ -8,8 +8,8 @@ from .state import AgentState
 
 # "__end__" is `langgraph.graph.END`, whose type is not the literal that the annotations need.
 
-_FINAL = frozenset({"error", "tampered"})
-"""Outcomes that no person's word can turn: there is nothing to go on with."""
+_FINAL = frozenset({"error"})
+"""An outcome that no person's word can turn: there is nothing to go on with."""
 
 
 def after_plan(state: AgentState) -> Literal["act", "evaluate"]:

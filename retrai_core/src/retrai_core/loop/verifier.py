@@ -24,12 +24,14 @@ class Evaluation:
         remembered: nothing had changed, so nothing was run.
         undone: what the guard put back before the check.
         tree: a hash of the tree that was judged.
+        suspect: why the verdict is not to be believed although it holds; empty when it is.
     """
 
     result: GoalResult
     remembered: bool
     undone: list[Refusal]
     tree: str
+    suspect: str = ""
 
 
 class Verifier:
@@ -45,7 +47,7 @@ class Verifier:
         self._context = context
         self._guard = guard
         self._hasher = TreeHasher(context.project)
-        self._known: tuple[str, GoalResult] | None = None
+        self._known: tuple[str, GoalResult, str] | None = None
         self.checks_run = 0
         self.checks_remembered = 0
         self.last: GoalResult | None = None
@@ -58,7 +60,7 @@ class Verifier:
         started = time.monotonic()
         result = await self._guard.take_baseline()
         self.checks_run += 1
-        self._known, self.last = (await self._fingerprint(), result), result
+        self._known, self.last = (await self._fingerprint(), result, ""), result
         self._publish("baseline", result, time.monotonic() - started)
         return result
 
@@ -69,28 +71,29 @@ class Verifier:
         before = await self._fingerprint()
         if self._known is not None and self._known[0] == before:
             self.checks_remembered += 1
-            result = self._known[1]
+            _, result, suspect = self._known
             self._publish("iteration", result, time.monotonic() - started, remembered=True)
-            return Evaluation(result, True, undone, _short(before))
+            return Evaluation(result, True, undone, _short(before), suspect)
         result = await self._guard.check(state)
         self.checks_run += 1
         self._publish("iteration", result, time.monotonic() - started)
+        suspect = ""
         if result.achieved:
-            result = await self._final(state, result)
+            result, suspect = await self._final(state, result)
         # The fingerprint after the check: what the suite itself wrote is part of what was judged.
         after = await self._fingerprint()
-        self._known, self.last = (after, result), result
-        return Evaluation(result, False, undone, _short(after))
+        self._known, self.last = (after, result, suspect), result
+        return Evaluation(result, False, undone, _short(after), suspect)
 
-    async def _final(self, state: Mapping[str, Any], result: GoalResult) -> GoalResult:
+    async def _final(self, state: Mapping[str, Any], result: GoalResult) -> tuple[GoalResult, str]:
         started = time.monotonic()
-        final = await self._guard.final_check(state)
+        final, suspect = await self._guard.final_check(state)
         self.checks_run += 1
         self._publish("final", final, time.monotonic() - started)
         if final.achieved:
-            return result
+            return result, suspect
         reason = f"it holds in place but not on a clean copy of the project: {final.reason}"
-        return replace(final, reason=reason)
+        return replace(final, reason=reason), ""
 
     async def _fingerprint(self) -> str:
         tree = await asyncio.to_thread(self._hasher.state)

@@ -13,6 +13,7 @@ from pydantic import Field, PrivateAttr
 
 from retrai_core import (
     CheckReport,
+    Contradiction,
     Detection,
     GoalBase,
     GoalOptions,
@@ -22,6 +23,7 @@ from retrai_core import (
     Marker,
     ModelError,
     RunContext,
+    Suspicion,
     Tool,
     ToolArgs,
     ToolOptions,
@@ -39,6 +41,9 @@ class ExpectedText(GoalBase):
 
     class Options(GoalOptions):
         fails_in_copies: bool = False
+        contradicted: list = Field(default_factory=list)
+        still_pass: list = Field(default_factory=list)
+        suspicious: str = ""
 
     @classmethod
     def detect(cls, project):
@@ -64,6 +69,13 @@ class ExpectedText(GoalBase):
 
     def protected(self, project):
         return ("/expected.txt", "/checks/**")
+
+    async def contradict(self, copy, cases):
+        return Contradiction(self.options.contradicted, self.options.still_pass)
+
+    def audit(self, diff):
+        word = self.options.suspicious
+        return [Suspicion("a.txt", 1, word, reaches_runner=True)] if word and word in diff else []
 
     def steering(self, project):
         return ("steer.cfg",)
