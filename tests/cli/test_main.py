@@ -38,7 +38,9 @@ def imported_by(*args: str) -> set[str]:
     return set(done.stdout.rpartition("|")[2].split())
 
 
-@pytest.mark.parametrize("args", [["--help"], ["--version"], ["plugins", "--help"]])
+@pytest.mark.parametrize(
+    "args", [["--help"], ["--version"], ["plugins", "--help"], ["run", "--help"]]
+)
 def test_light_commands_import_nothing_heavy_and_no_plugin(args: list[str]) -> None:
     imported = imported_by(*args)
     assert not imported & set(HEAVY)

@@ -12,7 +12,7 @@ from retrai_core.cli.main import COMMANDS
 from retrai_core.contracts.hooks import HookSpecs
 from retrai_core.plugins.kinds import GROUP_OF
 from retrai_core.runs.record import EXIT_CODES
-from retrai_core.settings import RunConfig
+from retrai_core.settings import RunConfig, _Environment
 
 ROOT = Path(__file__).parents[2]
 CONFIGURATION = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
@@ -33,6 +33,11 @@ def test_every_setting_is_documented_and_none_that_is_gone() -> None:
     internal = {"cwd", "run_id", "options"}
     names = {field.alias or name for name, field in RunConfig.model_fields.items()}
     assert set(first_column(CONFIGURATION, "Settings")) == names - internal
+
+
+def test_every_setting_of_the_environment_is_documented() -> None:
+    for name in _Environment.model_fields:
+        assert f"`RETRAI_{name.upper()}`" in CONFIGURATION, name
 
 
 def test_documented_defaults_are_the_real_ones() -> None:

@@ -13,8 +13,8 @@ from rich.syntax import Syntax
 from ..runs.snapshots import Snapshots
 from ..runs.store import RunStore
 from ..settings import load_settings
+from .foreground import run_in_foreground
 from .render.terminal import make_console
-from .run import run_config
 
 QUICKSTART = Path(__file__).parent / "quickstart"
 
@@ -35,7 +35,7 @@ def demo(model: str, max_iterations: int | None) -> int:
     console.print(f"project: {project}, a small shop whose tests fail", style="bold")
     # The copy has no environment of its own, and the python3 on PATH may have no pytest: ours does.
     flags = {"model_name": model, "max_iterations": max_iterations, "python": sys.executable}
-    record = run_config(load_settings(project, flags).config)
+    record = run_in_foreground(load_settings(project, flags).config)
     changes = Snapshots(RunStore().folder(record.id), project).diff()
     if changes:
         console.print()

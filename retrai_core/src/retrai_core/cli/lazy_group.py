@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from importlib import import_module
-from typing import NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import click
 
 from ..errors import PluginError
 from .help_width import help_width
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 
 class LazyCommand(NamedTuple):
@@ -83,6 +86,19 @@ class LazyGroup(click.Group):
             guess = f" (did you mean {close[0]}?)" if close else ""
             raise click.UsageError(f"no such command: {name}{guess}", ctx)
         return name, command, args[1:]
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem[Any]]:
+        """Complete from the table and the manifests; only the chosen command is ever imported."""
+        from click.shell_completion import CompletionItem
+
+        summaries = {name: entry.summary for name, entry in self._table.items()}
+        summaries = {**self._frontends(), **summaries}
+        items: list[CompletionItem[Any]] = [
+            CompletionItem(name, help=summaries[name])
+            for name in sorted(summaries)
+            if name.startswith(incomplete)
+        ]
+        return items + click.Command.shell_complete(self, ctx, incomplete)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the command list from the table and the manifests alone."""

@@ -7,18 +7,12 @@ from pathlib import Path
 from typing import Any, TextIO
 
 import click
-import yaml
 
-from ..run_manager import RunManager
-from ..runs.record import RunRecord
-from ..settings import RunConfig, load_settings
-from .foreground import follow_run, require_someone_to_ask
-from .render.summary import summary_lines
-from .render.terminal import RunTerminal, make_console
+from .completion import complete_goal, complete_model
 
 
 @click.command()
-@click.argument("goal", required=False)
+@click.argument("goal", required=False, shell_complete=complete_goal)
 @click.option(
     "-C",
     "project",
@@ -27,7 +21,12 @@ from .render.terminal import RunTerminal, make_console
     metavar="DIR",
     help="The project's folder; the current one when left out.",
 )
-@click.option("-m", "--model", help="A model's name: offline, replay:FILE, claude-..., gpt-...")
+@click.option(
+    "-m",
+    "--model",
+    shell_complete=complete_model,
+    help="A model's name: offline, replay:FILE, claude-..., gpt-...",
+)
 @click.option("-n", "--max-iterations", type=int, metavar="N", help="How often it may go round.")
 @click.option("--task", metavar="TEXT", help="Text for the model beside the goal: an issue, say.")
 @click.option(
@@ -62,6 +61,9 @@ def run(
     is installed. The exit code tells the outcome: 0 achieved, 1 failed, 3 aborted, 4 tampered,
     5 stuck, 6 out of budget, 7 flaky, 70 error, 130 interrupted; 2 is a usage error.
     """
+    from ..settings import load_settings
+    from .foreground import run_in_foreground
+
     if task is not None and task_file is not None:
         raise click.UsageError("give --task or --task-file, not both")
     flags = {
@@ -73,37 +75,7 @@ def run(
         "options": parse_options(options) or None,
     }
     config = load_settings(project, flags).config
-    return run_config(config, as_json=as_json).exit_code or 0
-
-
-def run_config(config: RunConfig, *, as_json: bool = False) -> RunRecord:
-    """Run what `config` asks for, show it, and show how it ended.
-
-    Raises:
-        UsageError: nothing can be run like that; nothing has been started.
-    """
-    if config.hitl_enabled:
-        require_someone_to_ask()
-    terminal = RunTerminal(make_console(stderr=as_json))
-
-    async def begin(manager: RunManager) -> str:
-        return (await manager.create(config)).id
-
-    async def work(manager: RunManager, run_id: str) -> RunRecord:
-        return await manager.start(run_id)
-
-    return show_end(follow_run(begin, work, terminal), terminal, as_json=as_json)
-
-
-def show_end(record: RunRecord, terminal: RunTerminal, *, as_json: bool) -> RunRecord:
-    """Print how a run ended: for people, or as JSON alone on standard output."""
-    if as_json:
-        click.echo(record.model_dump_json(indent=2))
-    else:
-        terminal.console.print()
-        for line in summary_lines(record):
-            terminal.console.print(line)
-    return record
+    return run_in_foreground(config, as_json=as_json).exit_code or 0
 
 
 def parse_options(pairs: Sequence[str]) -> dict[str, Any]:
@@ -112,6 +84,8 @@ def parse_options(pairs: Sequence[str]) -> dict[str, Any]:
     Raises:
         click.UsageError: a pair without `=`, or a value that is not YAML.
     """
+    import yaml
+
     options: dict[str, Any] = {}
     for pair in pairs:
         key, equals, value = pair.partition("=")

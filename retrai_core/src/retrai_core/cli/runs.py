@@ -9,16 +9,12 @@ from pathlib import Path
 import click
 
 from ..errors import UsageError
-from ..run_manager import RunManager
-from ..runs.record import RunRecord
 from ..runs.snapshots import Snapshots
 from ..runs.store import RunStore
 from .columns import aligned
-from .foreground import follow_run, require_someone_to_ask
 from .render.summary import summary_lines
 from .render.terminal import RunTerminal, make_console
 from .render.words import count, one_line
-from .run import show_end
 
 _HEADINGS = ("RUN", "OUTCOME", "GOAL", "MODEL", "ITERATIONS", "STARTED", "PROJECT")
 _MODEL_WIDTH = 40
@@ -88,23 +84,15 @@ def show(run_id: str, events: bool, as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print the run record alone, as JSON.")
 def resume(run_id: str, max_iterations: int | None, as_json: bool) -> int:
     """Go on with a run from its last finished step."""
+    from .foreground import resume_in_foreground
+
     record = RunStore().load(run_id)
     if not record.resumable:
         raise UsageError(
             f"run {record.id} has ended: {record.status}",
             hint="`retrai run` starts a new one",
         )
-    if record.config.get("hitl_enabled"):
-        require_someone_to_ask()
-    terminal = RunTerminal(make_console(stderr=as_json))
-
-    async def begin(_: RunManager) -> str:
-        return record.id
-
-    async def work(manager: RunManager, run_id: str) -> RunRecord:
-        return await manager.resume(run_id, max_iterations=max_iterations)
-
-    ended = show_end(follow_run(begin, work, terminal), terminal, as_json=as_json)
+    ended = resume_in_foreground(record, max_iterations=max_iterations, as_json=as_json)
     return ended.exit_code or 0
 
 

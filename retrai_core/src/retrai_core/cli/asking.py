@@ -1,0 +1,48 @@
+"""Asks a person on the terminal while a run waits."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+
+from ..errors import UsageError
+from ..run_manager import HumanQuestion
+from .render.terminal import RunTerminal
+
+
+def require_someone_to_ask() -> None:
+    """Refuse a run that asks a person where nobody could answer.
+
+    Raises:
+        UsageError: standard input is no terminal.
+    """
+    if not sys.stdin.isatty():
+        raise UsageError(
+            "--hitl needs a terminal to ask on, and standard input is none",
+            hint="leave --hitl out, or start it from a terminal",
+        )
+
+
+async def ask_on_terminal(question: HumanQuestion, terminal: RunTerminal) -> str:
+    """Ask, and wait for one line without blocking the run's own clockwork.
+
+    The end of input (Ctrl-D) is an empty answer.
+    """
+    loop = asyncio.get_running_loop()
+    answer: asyncio.Future[str] = loop.create_future()
+    terminal.pause()
+    terminal.say(question.question, "bold")
+    if question.reason:
+        terminal.say(question.reason)
+    terminal.console.print("[yes to go on, anything else stops] ", end="")
+
+    def on_input() -> None:
+        if not answer.done():
+            answer.set_result(sys.stdin.readline().strip())
+
+    loop.add_reader(sys.stdin.fileno(), on_input)
+    try:
+        return await answer
+    finally:
+        loop.remove_reader(sys.stdin.fileno())
+        terminal.resume()
