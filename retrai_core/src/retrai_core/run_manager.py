@@ -18,6 +18,7 @@ from .runs.log import RunLog
 from .runs.record import EXIT_CODES, RunRecord, Status
 from .runs.store import RunStore
 from .settings import RunConfig
+from .sinks import EventSinks
 from .workspace.lock import WorkspaceLock
 
 
@@ -55,6 +56,7 @@ class RunManager:
         self._buses: dict[str, AsyncEventBus] = {}
         self._tasks: dict[str, asyncio.Task[RunRecord]] = {}
         self._logs: dict[str, RunLog] = {}
+        self._sinks: dict[str, EventSinks] = {}
 
     async def create(self, config: RunConfig) -> RunRecord:
         """Decide on every part of a run and keep its record, `pending`.
@@ -167,6 +169,9 @@ class RunManager:
         finally:
             del self._tasks[record.id]
             bus.close()
+            sinks = self._sinks.pop(record.id, None)
+            if sinks is not None:
+                await sinks.drain()
             del self._buses[record.id]
             self._logs.pop(record.id).close()
 
@@ -194,7 +199,11 @@ class RunManager:
             if choice is None:
                 choice = await asyncio.to_thread(choose, _config_of(record), folder)
             work = RunWork(choice, record, folder, bus, self._question)
-            outcome, reason = await work.go(resume=resume)
+            try:
+                outcome, reason = await work.go(resume=resume)
+            finally:
+                if work.sinks is not None:
+                    self._sinks[record.id] = work.sinks
         except asyncio.CancelledError:
             outcome, reason = "interrupted", "stopped before it was done"
         except RetraiError as error:

@@ -12,8 +12,7 @@ from .bus import AsyncEventBus
 from .choosing import Choice
 from .contracts.context import RunContext
 from .contracts.goal import GoalResult
-from .contracts.memory import Strategy
-from .gates import ToolGates
+from .errors import RetraiError
 from .loop.verifier import Verifier
 from .runs.journal import ToolJournal
 from .runs.lesson import lesson_of
@@ -21,12 +20,10 @@ from .runs.record import CheckEvidence, RunRecord, Status, Tokens
 from .runs.snapshots import Snapshots
 from .sinks import EventSinks
 from .wiring import Wired, wire
-from .workspace.key_files import key_files, tree_listing
 
 if TYPE_CHECKING:
     from langchain_core.messages import AnyMessage
 
-    from .loop.parts import LoopParts
     from .loop.state import AgentState
 
 Graph = Any
@@ -34,9 +31,6 @@ Graph = Any
 
 Question = Callable[[str, str], Awaitable[str]]
 """Asks a person: the question and its reason."""
-
-_RECALLED = 5
-"""How many strategies of earlier runs the prompt shows."""
 
 
 class RunWork:
@@ -48,6 +42,9 @@ class RunWork:
         folder: the run's folder.
         bus: hears every event.
         question: asks a person.
+
+    Attributes:
+        sinks: the event sinks of the run, once it is wired; drain them after the bus is closed.
     """
 
     def __init__(
@@ -65,12 +62,13 @@ class RunWork:
         self._question = question
         self._snapshots = Snapshots(folder, record.project)
         self._messages: list[AnyMessage] = []
+        self.sinks: EventSinks | None = None
 
     async def go(self, *, resume: bool) -> tuple[Status, str]:
         """Work until the run ends: the outcome and the reason in one line."""
         wired = await wire(self._choice, self._folder, self._bus.publish)
         async with wired.closing:
-            sinks = EventSinks(wired.hooks, self._bus)
+            self.sinks = EventSinks(wired.hooks, self._bus)
             outcome: Status = "error"
             try:
                 outcome, reason = await self._run(wired, resume)
@@ -80,9 +78,6 @@ class RunWork:
                 raise
             finally:
                 await self._wrap_up(wired, outcome)
-                for record, error in sinks.failed:
-                    message = f"the event sink {record.full_name} failed: {error}"
-                    wired.context.publish("log", level="warning", message=message)
 
     async def _run(self, wired: Wired, resume: bool) -> tuple[Status, str]:
         context = wired.context
@@ -92,9 +87,9 @@ class RunWork:
         try:
             baseline = await verifier.baseline()
             self._note_baseline(baseline)
-            if not resume:
-                await asyncio.to_thread(self._snapshots.take, 0)
-            if baseline.achieved and not resume and not context.task:
+            if not self._snapshots.all():
+                await self._snapshot(context, 0)
+            if baseline.achieved and not resume:
                 return "achieved", f"{baseline.reason}; nothing had to be done"
         finally:
             await warming
@@ -113,13 +108,17 @@ class RunWork:
     async def _through_the_graph(
         self, wired: Wired, verifier: Verifier, baseline: GoalResult, resume: bool
     ) -> tuple[Status, str]:
+        from .assembling import Kept, assemble
+        from .loop.beginning import fresh_state, take_up
         from .runs.checkpoint import open_checkpoints
 
         context = wired.context
         journal = ToolJournal(self._folder / "journal.jsonl")
         try:
             async with open_checkpoints(self._folder / "checkpoint.sqlite") as saver:
-                parts = await self._parts(wired, verifier, journal)
+                parts = await assemble(
+                    self._choice, wired, Kept(journal, self._snapshots, verifier), self._question
+                )
                 graph: Graph = wired.agent.build_graph(saver)
                 config: dict[str, Any] = {
                     "configurable": {
@@ -130,120 +129,18 @@ class RunWork:
                     # Four nodes an iteration at most, and LangGraph counts each.
                     "recursion_limit": 4 * context.max_iterations + 100,
                 }
-                first = await self._first_input(graph, config, parts, baseline, resume)
+                first = None
+                if not (resume and await take_up(graph, config, context)):
+                    first = fresh_state(context, self._record.goal, baseline)
                 try:
                     await self._drive(graph, config, context, first)
                 finally:
                     state = cast("AgentState", (await graph.aget_state(config)).values)
-                    self._note_state(state, verifier)
+                    if state:  # empty when it was stopped before the first step was kept
+                        self._note_state(state, verifier)
                 return _outcome(state)
         finally:
             journal.close()
-
-    async def _parts(self, wired: Wired, verifier: Verifier, journal: ToolJournal) -> LoopParts:
-        from .loop import prompt
-        from .loop.budget import Budget
-        from .loop.parts import LoopParts
-        from .loop.tool_schema import bind, schema
-
-        context = wired.context
-        model = context.provider.create(
-            context.model_name, self._choice.config.temperature, context
-        )
-        strategies = await self._recall(context)
-        answers = [
-            answer
-            for _, answer in wired.hooks.call_each(
-                "system_prompt", goal=context.goal, context=context
-            )
-        ]
-        words = prompt.system_prompt(
-            context.goal.system_prompt(),
-            [answer for answer in answers if isinstance(answer, str)],
-            strategies,
-        )
-        config = self._choice.config
-        tools = list(context.tools.values())
-        gates = ToolGates(wired.hooks, context)
-        return LoopParts(
-            context=context,
-            guard=wired.guard,
-            journal=journal,
-            snapshots=self._snapshots,
-            verifier=verifier,
-            model=bind(model, tools),
-            prompt=words,
-            budget=Budget(config.max_cost_usd, config.max_tokens, config.max_time_s),
-            schema_chars=sum(len(str(schema(tool))) for tool in tools),
-            max_tampering=config.max_tampering,
-            gate=gates.decide if wired.hooks.implementers("before_tool") else None,
-            ask=self._question if context.hitl_enabled else None,
-        )
-
-    async def _recall(self, context: RunContext) -> list[Strategy]:
-        if context.memory_part is None:
-            return []
-        found = await context.memory_part.recall(self._choice.goal.record.name, context.project)
-        return list(found)[:_RECALLED]
-
-    async def _first_input(
-        self,
-        graph: Graph,
-        config: dict[str, Any],
-        parts: LoopParts,
-        baseline: GoalResult,
-        resume: bool,
-    ) -> AgentState | None:
-        """The state a new run begins with; None to go on from the last checkpoint."""
-        known = await graph.aget_state(config) if resume else None
-        if known is None or not known.values:
-            return self._fresh_state(parts, baseline)
-        update = {"max_iterations": parts.context.max_iterations, "stop": None}
-        update |= {"model_failures": 0, "idle_turns": 0}
-        parts.context.iteration = int(known.values["iteration"])
-        if not known.next or known.values.get("stop"):
-            # It had ended: go on as if its last evaluation had just been made.
-            await graph.aupdate_state(config, update, as_node="evaluate")
-        return None
-
-    def _fresh_state(self, parts: LoopParts, baseline: GoalResult) -> AgentState:
-        from langchain_core.messages import HumanMessage
-
-        from .loop import prompt
-        from .loop.progress import fresh_progress
-
-        context = parts.context
-        overview = prompt.project_overview(
-            tree_listing(context.workspace), key_files(context.workspace)
-        )
-        words = prompt.opening(self._choice.goal.record.name, context.task, baseline)
-        return {
-            "messages": [HumanMessage(words, id="goal"), HumanMessage(overview, id="overview")],
-            "pending_tool_calls": [],
-            "tool_results": [],
-            "goal_achieved": False,
-            "goal_reason": baseline.reason,
-            "iteration": 0,
-            "max_iterations": context.max_iterations,
-            "hitl_enabled": context.hitl_enabled,
-            "model_name": context.model_name,
-            "cwd": str(context.project),
-            "run_id": context.run_id,
-            "total_tokens": 0,
-            "input_tokens": 0,
-            "output_tokens": 0,
-            "estimated_cost_usd": 0.0,
-            "failed_strategies": [],
-            "consecutive_failures": 0,
-            "refused": 0,
-            "attempts": [],
-            "model_failures": 0,
-            "idle_turns": 0,
-            "progress": fresh_progress(),
-            "last_calls": "",
-            "approved": False,
-            "stop": None,
-        }
 
     async def _drive(
         self,
@@ -288,12 +185,23 @@ class RunWork:
         record = self._record
         if record.before is None:
             return
-        await asyncio.to_thread(self._snapshots.take, record.iterations)
-        record.changed_files = await asyncio.to_thread(self._snapshots.changed_files)
+        await self._snapshot(wired.context, record.iterations)
         record.refused += [str(refusal) for refusal in wired.guard.refusals]
         memory = wired.context.memory_part
         if memory is not None and record.iterations:
-            await memory.learn(lesson_of(record, outcome, self._messages))
+            try:
+                await memory.learn(lesson_of(record, outcome, self._messages))
+            except Exception as error:  # noqa: BLE001 - the run has ended; its outcome stands
+                message = f"nothing is learnt: {type(error).__name__}: {error}"
+                wired.context.publish("log", level="warning", message=message)
+
+    async def _snapshot(self, context: RunContext, iteration: int) -> None:
+        """Keep the tree as it stands, and what has changed; a failure costs only `runs diff`."""
+        try:
+            await asyncio.to_thread(self._snapshots.take, iteration)
+            self._record.changed_files = await asyncio.to_thread(self._snapshots.changed_files)
+        except (RetraiError, OSError) as error:
+            context.publish("log", level="warning", message=f"no snapshot: {error}")
 
 
 def _warm_up(context: RunContext) -> None:

@@ -26,11 +26,12 @@ class EventSinks:
         bus: the run's bus; the sinks have heard everything when it is closed and `drain` returns.
 
     Attributes:
-        failed: the sinks that raised, once each, with what they raised.
+        failed: the sinks that raised, once each, with what they raised; it is published too.
     """
 
     def __init__(self, hooks: HookCaller, bus: AsyncEventBus) -> None:
         self.failed: list[tuple[PluginRecord, Exception]] = []
+        self._bus = bus
         self._tasks = [
             # What was said while the run was wired came before there were sinks.
             asyncio.create_task(
@@ -52,6 +53,9 @@ class EventSinks:
                 answer = await asyncio.wrap_future(sink.hear(event))
                 if isinstance(answer, Exception):
                     self.failed.append((sink.record, answer))
+                    message = f"the event sink {sink.record.full_name} failed: {answer}"
+                    told = {"level": "warning", "message": message}
+                    self._bus.publish(AgentEvent("log", event.run_id, event.iteration, told))
                     return
         finally:
             sink.end()

@@ -19,7 +19,11 @@ class Globs:
 
     def __init__(self, patterns: Iterable[str]) -> None:
         self._spec = GitIgnoreSpec.from_lines(patterns)
+        # A goal may give a thousand globs, and every check asks about every file again.
+        self._known: dict[str, bool] = {}
 
     def match(self, path: str) -> bool:
         """Whether the relative path is one of those meant."""
-        return bool(self._spec.match_file(path))
+        if path not in self._known:
+            self._known[path] = bool(self._spec.match_file(path))
+        return self._known[path]

@@ -8,6 +8,7 @@ from langchain_core.messages import HumanMessage
 from langchain_core.runnables import RunnableConfig
 
 from ..contracts.context import RunContext
+from ..errors import RetraiError
 from . import prompt
 from .parts import LoopParts, parts_of
 from .progress import GRACE, advance, trouble
@@ -28,7 +29,7 @@ async def evaluate(state: AgentState, config: RunnableConfig) -> StateUpdate:
     iteration = state["iteration"] + 1
     context.iteration = iteration
     if not evaluation.remembered:
-        await asyncio.to_thread(parts.snapshots.take, iteration)
+        await asyncio.to_thread(_snapshot, parts, iteration)
     suspect = ""
     if evaluation.result.achieved:
         suspect = evaluation.suspect or await asyncio.to_thread(_audit, parts)
@@ -55,15 +56,25 @@ async def evaluate(state: AgentState, config: RunnableConfig) -> StateUpdate:
     return update
 
 
+def _snapshot(parts: LoopParts, iteration: int) -> None:
+    try:
+        parts.snapshots.take(iteration)
+    except (RetraiError, OSError) as error:
+        parts.context.publish("log", level="warning", message=f"no snapshot: {error}")
+
+
 def _audit(parts: LoopParts) -> str:
     """Look through what the run changed; why it is suspect, or nothing.
 
     Most findings only raise suspicion and are told; source that reaches into the runner or reads
     the tests is suspect by itself, since it could pass every check that the runner makes.
     """
-    if not parts.snapshots.available:
+    try:
+        found = parts.context.goal.audit(parts.snapshots.diff())
+    except (RetraiError, OSError) as error:
+        message = f"what the run changed was not looked through: {error}"
+        parts.context.publish("log", level="warning", message=message)
         return ""
-    found = parts.context.goal.audit(parts.snapshots.diff())
     for finding in found:
         message = f"worth a look: {finding.path}:{finding.line} {finding.what}"
         parts.context.publish("log", level="warning", message=message)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import uuid
 from typing import Any, cast
 
 from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMessage, SystemMessage
@@ -84,7 +85,7 @@ def _answered(
     parts: LoopParts, state: AgentState, answer: AIMessage, duration_s: float
 ) -> StateUpdate:
     pending = _pending(answer)
-    if answer.invalid_tool_calls:
+    if [call["id"] for call in answer.tool_calls] != [call["id"] for call in pending]:
         answer = _with_every_call_valid(answer, pending)
     usage = cast("dict[str, Any]", answer.usage_metadata or {})
     cost = parts.context.provider.cost_usd(state["model_name"], usage) if usage else 0.0
@@ -120,16 +121,20 @@ def _answered(
 
 
 def _pending(answer: AIMessage) -> list[PendingCall]:
+    """The calls of an answer, malformed ones too, each with an id of its own."""
     pending = [
-        PendingCall(
-            id=call["id"] or f"call-{index}", name=call["name"], args=call["args"], problem=""
-        )
-        for index, call in enumerate(answer.tool_calls)
+        PendingCall(id=call["id"] or "", name=call["name"], args=call["args"], problem="")
+        for call in answer.tool_calls
     ]
-    for index, bad in enumerate(answer.invalid_tool_calls):
+    for bad in answer.invalid_tool_calls:
         problem = f"the arguments are not valid JSON: {str(bad.get('args'))[:500]}"
-        name, call_id = bad.get("name") or "unknown", bad.get("id") or f"bad-{index}"
-        pending.append(PendingCall(id=call_id, name=name, args={}, problem=problem))
+        name = bad.get("name") or "unknown"
+        pending.append(PendingCall(id=bad.get("id") or "", name=name, args={}, problem=problem))
+    taken: set[str] = set()
+    for index, call in enumerate(pending):
+        if not call["id"] or call["id"] in taken:
+            call["id"] = f"call-{index}-{uuid.uuid4().hex[:8]}"
+        taken.add(call["id"])
     return pending
 
 

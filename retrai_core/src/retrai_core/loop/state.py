@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal, TypedDict, cast
 
@@ -16,6 +15,8 @@ SNAPSHOT_EVERY = 5000
 list, so rare copies keep the file linear, and a resume reads at most this many updates back."""
 
 FAILED_STRATEGIES_KEPT = 5
+
+_OWN_ID = "message-"
 
 
 class PendingCall(TypedDict):
@@ -51,18 +52,28 @@ def append_messages(
     the delta channel relies on.
     """
     merged = list(existing)
-    place = {message.id: index for index, message in enumerate(merged)}
     for write in writes:
-        batch = write if isinstance(write, list) else [write]
-        for message in batch:
+        for message in write if isinstance(write, list) else [write]:
             if message.id is None:
-                message.id = uuid.uuid4().hex
-            if message.id in place:
-                merged[place[message.id]] = message
-            else:
-                place[message.id] = len(merged)
+                # Its place and nothing random: a replay must give the same list.
+                message.id = f"{_OWN_ID}{len(merged)}"
                 merged.append(message)
+                continue
+            index = _place(merged, message.id)
+            if index is None:
+                merged.append(message)
+            else:
+                merged[index] = message
     return merged
+
+
+def _place(messages: list[AnyMessage], message_id: str) -> int | None:
+    """Where the message with this id stands; looks at all of them only for ids from elsewhere."""
+    number = message_id.removeprefix(_OWN_ID)
+    if number != message_id and number.isdecimal():
+        index = int(number)
+        return index if index < len(messages) and messages[index].id == message_id else None
+    return next((i for i, known in enumerate(messages) if known.id == message_id), None)
 
 
 _messages: Any = cast("Any", DeltaChannel)(append_messages, list, snapshot_frequency=SNAPSHOT_EVERY)

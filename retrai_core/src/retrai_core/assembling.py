@@ -1,0 +1,85 @@
+"""Assembles what the loop's nodes work with, from a wired run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from .choosing import Choice
+from .contracts.context import RunContext
+from .contracts.memory import Strategy
+from .gates import ToolGates
+from .loop import prompt
+from .loop.budget import Budget
+from .loop.parts import Ask, LoopParts
+from .loop.tool_schema import bind, schema
+from .loop.verifier import Verifier
+from .runs.journal import ToolJournal
+from .runs.snapshots import Snapshots
+from .wiring import Wired
+
+RECALLED = 5
+"""How many strategies of earlier runs the prompt shows."""
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What a run keeps on disk and asks through the graph's nodes."""
+
+    journal: ToolJournal
+    snapshots: Snapshots
+    verifier: Verifier
+
+
+async def assemble(choice: Choice, wired: Wired, kept: Kept, ask: Ask) -> LoopParts:
+    """The parts of one run: its model with the tools bound, its prompt, its limits and gates.
+
+    Raises:
+        RetraiError: the model cannot be made.
+    """
+    context, config = wired.context, choice.config
+    model = context.provider.create(context.model_name, config.temperature, context)
+    words = prompt.system_prompt(
+        context.goal.system_prompt(), _prompt_parts(wired), await _recall(choice, context)
+    )
+    tools = list(context.tools.values())
+    gates = ToolGates(wired.hooks, context)
+    return LoopParts(
+        context=context,
+        guard=wired.guard,
+        journal=kept.journal,
+        snapshots=kept.snapshots,
+        verifier=kept.verifier,
+        model=bind(model, tools),
+        prompt=words,
+        budget=Budget(config.max_cost_usd, config.max_tokens, config.max_time_s),
+        schema_chars=sum(len(str(schema(tool))) for tool in tools),
+        max_tampering=config.max_tampering,
+        gate=gates.decide if wired.hooks.implementers("before_tool") else None,
+        ask=ask if context.hitl_enabled else None,
+    )
+
+
+def _prompt_parts(wired: Wired) -> list[str]:
+    context = wired.context
+    parts: list[str] = []
+    calls = wired.hooks.call_each("system_prompt", goal=context.goal, context=context)
+    for record, answer in calls:
+        if isinstance(answer, str):
+            parts.append(answer)
+        elif isinstance(answer, Exception):
+            message = f"{record.full_name} adds nothing to the prompt: {answer}"
+            context.publish("log", level="warning", message=message)
+    return parts
+
+
+async def _recall(choice: Choice, context: RunContext) -> Sequence[Strategy]:
+    if context.memory_part is None:
+        return []
+    try:
+        found = await context.memory_part.recall(choice.goal.record.name, context.project)
+    except Exception as error:  # noqa: BLE001 - a run goes on without what earlier ones learnt
+        message = f"nothing is recalled: {type(error).__name__}: {error}"
+        context.publish("log", level="warning", message=message)
+        return []
+    return list(found)[:RECALLED]

@@ -1,0 +1,69 @@
+"""The state that a run begins with, and how a resumed one goes on from its last checkpoint."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from langchain_core.messages import HumanMessage
+
+from ..contracts.context import RunContext
+from ..contracts.goal import GoalResult
+from ..workspace.key_files import key_files, tree_listing
+from . import prompt
+from .progress import fresh_progress
+from .state import AgentState
+
+
+def fresh_state(context: RunContext, goal: str, baseline: GoalResult) -> AgentState:
+    """The state before the first turn: goal, task, baseline and the project's key files."""
+    overview = prompt.project_overview(
+        tree_listing(context.workspace), key_files(context.workspace)
+    )
+    words = prompt.opening(goal, context.task, baseline)
+    return {
+        "messages": [HumanMessage(words, id="goal"), HumanMessage(overview, id="overview")],
+        "pending_tool_calls": [],
+        "tool_results": [],
+        "goal_achieved": False,
+        "goal_reason": baseline.reason,
+        "iteration": 0,
+        "max_iterations": context.max_iterations,
+        "hitl_enabled": context.hitl_enabled,
+        "model_name": context.model_name,
+        "cwd": str(context.project),
+        "run_id": context.run_id,
+        "total_tokens": 0,
+        "input_tokens": 0,
+        "output_tokens": 0,
+        "estimated_cost_usd": 0.0,
+        "failed_strategies": [],
+        "consecutive_failures": 0,
+        "refused": 0,
+        "attempts": [],
+        "model_failures": 0,
+        "idle_turns": 0,
+        "progress": fresh_progress(),
+        "last_calls": "",
+        "approved": False,
+        "stop": None,
+    }
+
+
+async def take_up(graph: Any, config: dict[str, Any], context: RunContext) -> bool:
+    """Make ready to go on from the last checkpoint; False when there is none.
+
+    Args:
+        graph: the compiled graph; its annotations are only partly known.
+        config: the graph's configuration, with the thread's id.
+        context: the run, with the limits that hold from now on.
+    """
+    known = await graph.aget_state(config)
+    if not known.values:
+        return False
+    context.iteration = int(known.values["iteration"])
+    if not known.next or known.values.get("stop"):
+        # It had ended: go on as if its last evaluation had just been made.
+        update = {"max_iterations": context.max_iterations, "stop": None}
+        update |= {"model_failures": 0, "idle_turns": 0, "progress": fresh_progress()}
+        await graph.aupdate_state(config, update, as_node="evaluate")
+    return True
