@@ -17,7 +17,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from retrai_core.cli.render.summary import summary_lines
+from retrai_core.cli.render.summary import head_line, summary_lines
 from retrai_core.cli.render.terminal import RunTerminal
 from retrai_core.runs.log import read_events
 from retrai_core.runs.record import RunRecord
@@ -38,6 +38,7 @@ def render() -> str:
     )
     record = RunRecord.load(RECORDING)
     console.print(Text("$ retrai run", style="bold"))
+    console.print(head_line(record))
     terminal = RunTerminal(console)
     for event in read_events(RECORDING / "events.jsonl"):
         terminal.hear(event)

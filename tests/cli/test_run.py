@@ -20,6 +20,8 @@ def test_a_run_shows_each_step_and_ends_achieved(retrai, toy, project: Path) -> 
     steps = [line.split()[:2] for line in out.splitlines() if "write_answer" in line.split()[:2]]
     assert steps == [["1", "write_answer"], ["2", "write_answer"]]
     assert "goal answer, found by question.txt" in out
+    (record,) = RunStore().list()
+    assert f"run {record.id}: answer with script:" in out.splitlines()[0]
     assert "achieved: it says 42" in out
     assert "2 iterations" in out
     assert "\x1b" not in out

@@ -32,7 +32,7 @@ def demo(model: str, max_iterations: int | None) -> int:
     shutil.copytree(
         QUICKSTART, project, ignore=shutil.ignore_patterns("__pycache__", ".pytest_cache")
     )
-    console.print(f"project: {project}, a small shop whose tests fail", style="bold")
+    console.print("a small shop whose tests fail, copied to a temporary folder", style="bold")
     # The copy has no environment of its own, and the python3 on PATH may have no pytest: ours does.
     flags = {"model_name": model, "max_iterations": max_iterations, "python": sys.executable}
     record = run_in_foreground(load_settings(project, flags).config)

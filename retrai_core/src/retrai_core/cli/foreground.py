@@ -12,7 +12,7 @@ from ..run_manager import HumanQuestion, RunManager
 from ..runs.record import RunRecord
 from ..settings import RunConfig
 from .asking import ask_on_terminal, require_someone_to_ask
-from .render.summary import summary_lines
+from .render.summary import head_line, summary_lines
 from .render.terminal import RunTerminal, make_console
 from .stop_signals import stop_signals
 
@@ -83,6 +83,7 @@ async def _follow(begin: Begin, work: Work, terminal: RunTerminal) -> RunRecord:
 
     manager = RunManager(ask=ask)
     run_id = await begin(manager)
+    terminal.console.print(head_line(manager.store.load(run_id)))
     reader = manager.bus(run_id).subscribe()
     worker = asyncio.ensure_future(work(manager, run_id))
 

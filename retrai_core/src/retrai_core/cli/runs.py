@@ -12,7 +12,7 @@ from ..errors import UsageError
 from ..runs.snapshots import Snapshots
 from ..runs.store import RunStore
 from .columns import aligned
-from .render.summary import summary_lines
+from .render.summary import head_line, summary_lines
 from .render.terminal import RunTerminal, make_console
 from .render.words import count, one_line
 
@@ -72,7 +72,7 @@ def show(run_id: str, events: bool, as_json: bool) -> None:
     console = make_console()
     if events:
         _replay(log, RunTerminal(console))
-    console.print(f"{record.goal} with {record.model} in {record.project}")
+    console.print(head_line(record))
     for line in summary_lines(record):
         console.print(line)
     console.print(f"  files     {store.folder(record.id)}")

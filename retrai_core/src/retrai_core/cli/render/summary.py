@@ -24,6 +24,13 @@ def outcome_style(status: str) -> str:
     return STYLE_OF.get(status, "bold red")
 
 
+def head_line(record: RunRecord) -> Text:
+    """What is about to be run: the run's id, its goal, its model, its project."""
+    line = Text.assemble(("run ", "dim"), record.id, (": ", "dim"), (record.goal, "bold"))
+    line.append(" with ", "dim").append(one_line(record.model, 60), "bold")
+    return line.append(" in ", "dim").append(one_line(str(record.project), 300))
+
+
 def summary_lines(record: RunRecord) -> list[Text]:
     """The outcome, the evidence before and after, what changed, what it took, what to do next."""
     head = Text.assemble((record.status, outcome_style(record.status)))
