@@ -85,7 +85,7 @@ class OfflineModel(BaseChatModel):
             memory.given_up = "I cannot change anything here: the tool file_patch is not offered."
         if memory.given_up:
             return _message(memory, memory.given_up)
-        if memory.turn == 0 and self._has("run_pytest"):
+        if memory.turn == 0 and self._has("run_pytest") and not hangs(messages):
             return _message(memory, wording.LOOK, ("run_pytest", {}))
         complaint = refused(messages) if memory.asked else ""
         if complaint:
@@ -124,6 +124,14 @@ class OfflineModel(BaseChatModel):
 
     def _has(self, name: str) -> bool:
         return self.tool_names is None or name in self.tool_names
+
+
+def hangs(messages: Sequence[BaseMessage]) -> bool:
+    """Whether the check already ran into its time-out: then one more run only costs as much again.
+
+    The search has limits of its own for each test.
+    """
+    return any("still running after" in message.text for message in messages[:3])
 
 
 def _patches(step: Any) -> list[Patch]:

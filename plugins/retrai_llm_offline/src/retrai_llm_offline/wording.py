@@ -15,8 +15,9 @@ def found(answer: Answer) -> str:
     edits = "one edit" if len(answer.steps) == 1 else f"{len(answer.steps)} edits"
     left = f" {tests(answer.failing)} would still fail." if answer.failing else ""
     return (
-        f"I tried {answer.tried:,} edits in {answer.cpu_s:.1f} s of processor time and found {edits} "
-        f"({where}) with which failing tests pass and none breaks.{left} I read the code first."
+        f"I tried {answer.tried:,} edits in {answer.cpu_s:.1f} s of processor time and found "
+        f"{edits} ({where}) with which failing tests pass and none breaks.{left} "
+        "I read the code first."
     )
 
 

@@ -15,7 +15,7 @@ class Edit(NamedTuple):
 
 
 class Proposal(NamedTuple):
-    """What an operator offers: edits in its file, their kind, and a cost (1 plain, 3 far-fetched)."""
+    """What an operator offers: edits in its file, their kind, a cost (1 plain, 3 far-fetched)."""
 
     edits: Tuple[Tuple[int, int, str], ...]
     kind: str

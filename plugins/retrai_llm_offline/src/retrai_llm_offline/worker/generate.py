@@ -61,6 +61,8 @@ FAR_OPERATORS: List[Operator] = [
 FAR_COST = 2.0
 SUSPICION_WEIGHT = 0.8
 
+_BLOCKS = (ast.If, ast.For, ast.While, ast.With, ast.Try, ast.FunctionDef, ast.ClassDef)
+
 
 class Suspicion:
     """How suspicious each line of a file is, from 0 to 1."""
@@ -72,9 +74,8 @@ class Suspicion:
         """The highest suspicion over a statement's own lines, without the blocks inside it."""
         first = int(getattr(node, "lineno", 0))
         last = int(getattr(node, "end_lineno", None) or first)
-        body = getattr(node, "body", None)
-        if isinstance(body, list) and body:
-            last = max(first, int(getattr(body[0], "lineno", last)) - 1)
+        if isinstance(node, _BLOCKS) and node.body:
+            last = max(first, node.body[0].lineno - 1)
         return max([self.lines.get(line, 0.0) for line in range(first, last + 1)] + [0.0])
 
 
@@ -95,10 +96,11 @@ def candidates(source: SourceFile, suspicion: Suspicion, far: bool = False) -> L
             known = found.get(candidate.key)
             if known is None or candidate.cost < known.cost:
                 found[candidate.key] = candidate
-    for proposal, line, doubt in [] if far else _everywhere(source, suspicion):
-        candidate = _candidate(source, proposal, line, doubt)
-        if candidate is not None:
-            found.setdefault(candidate.key, candidate)
+    if not far:
+        for proposal, line, doubt in _everywhere(source, suspicion):
+            candidate = _candidate(source, proposal, line, doubt)
+            if candidate is not None:
+                found.setdefault(candidate.key, candidate)
     return sorted(
         found.values(), key=lambda item: (round(item.cost, 3), item.line, item.edits[0].start)
     )
@@ -149,7 +151,7 @@ def _proposals(
 def _own_nodes(statement: ast.stmt) -> Iterator[ast.AST]:
     """A statement and the expressions in it, not the statements of its blocks."""
     yield statement
-    pending = [child for child in ast.iter_child_nodes(statement)]
+    pending = list(ast.iter_child_nodes(statement))
     while pending:
         node = pending.pop(0)
         if isinstance(node, ast.stmt):

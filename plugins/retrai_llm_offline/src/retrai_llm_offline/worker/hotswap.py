@@ -1,8 +1,8 @@
 """Change what a function does inside a process that has imported it already."""
 
 from __future__ import annotations
-
 import __future__
+
 import functools
 import gc
 import os
@@ -12,14 +12,20 @@ from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tu
 from .candidate import Edit, apply_edits
 from .source import SourceFile, Unit
 
-_FUTURE_FLAGS = 0
-for _name in __future__.all_feature_names:
-    _FUTURE_FLAGS |= int(getattr(__future__, _name).compiler_flag)
+
+def _future_flags() -> int:
+    flags = 0
+    for name in __future__.all_feature_names:
+        flags |= int(getattr(__future__, name).compiler_flag)
+    return flags
+
+
+_FUTURE_FLAGS = _future_flags()
 
 Key = Tuple[str, int, str]
 
 
-class NeedsImport(Exception):
+class ImportNeededError(Exception):
     """The change reaches code that runs at import; the module has to be imported anew."""
 
 
@@ -91,7 +97,7 @@ class LiveFunctions:
     def swap(self, patches: Sequence[Patch]) -> List[Tuple[FunctionType, CodeType]]:
         """Put new code into the live functions; returns what is needed to undo it.
 
-        Raises SyntaxError for text that does not compile, NeedsImport when a function is not
+        Raises SyntaxError for text that does not compile, ImportNeededError when a function is not
         alive or its closure changes.
         """
         undo: List[Tuple[FunctionType, CodeType]] = []
@@ -99,17 +105,17 @@ class LiveFunctions:
             for patch in patches:
                 live = self.by_key.get((patch.path, patch.line, patch.name), [])
                 if not live:
-                    raise NeedsImport(patch.name)
+                    raise ImportNeededError(patch.name)
                 flags = live[0].__code__.co_flags & _FUTURE_FLAGS
                 module = compile(patch.text, patch.path, "exec", flags=flags, dont_inherit=True)
                 new = next((c for c in _inside(module) if c.co_name == patch.name), None)
                 if new is None:
-                    raise NeedsImport(patch.name)
+                    raise ImportNeededError(patch.name)
                 for function in live:
                     self._replace(function.__code__, new, function, undo)
         except ValueError as problem:
             restore(undo)
-            raise NeedsImport(str(problem)) from problem
+            raise ImportNeededError(str(problem)) from problem
         except BaseException:
             restore(undo)
             raise

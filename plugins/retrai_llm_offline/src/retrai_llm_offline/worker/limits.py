@@ -11,12 +11,12 @@ from typing import Optional
 MEMORY_HEADROOM_BYTES = 768 * 1024 * 1024
 
 
-class OutOfTime(BaseException):
-    """The processor time of one test is used up; no `except Exception` of the project catches it."""
+class OutOfTimeError(BaseException):
+    """A test's processor time is used up; no `except Exception` of the project catches it."""
 
 
 class Alarm:
-    """Raises `OutOfTime` in the main thread when a test has used up its time.
+    """Raises `OutOfTimeError` in the main thread when a test has used up its time.
 
     It rings again and again, for code that swallows it, and remembers that it rang. A loop that
     never comes back to Python ends by RLIMIT_CPU, with the process.
@@ -29,7 +29,7 @@ class Alarm:
 
     def _ring(self, _signal: int, _frame: Optional[FrameType]) -> None:
         self.rang = True
-        raise OutOfTime()
+        raise OutOfTimeError
 
     def arm(self, cpu_s: float, wall_s: float) -> None:
         """Ring after so much processor time, or so much time on the clock."""

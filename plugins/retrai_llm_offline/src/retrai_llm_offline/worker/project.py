@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import fnmatch
 import os
+import re
 from typing import Sequence
 
 _SKIPPED_PARTS = frozenset(
-    ".git .hg .tox .nox .venv venv env .env node_modules site-packages dist-packages __pycache__ build dist .eggs".split()
+    ".git .hg .tox .nox .venv venv .env .eggs node_modules site-packages dist-packages "
+    "__pycache__".split()
 )
+_TEST_PARTS = frozenset(("test", "tests", "testing"))
 
 
 class Project:
@@ -23,16 +25,33 @@ class Project:
         return os.path.relpath(path, self.root).replace(os.sep, "/")
 
     def skipped(self, path: str) -> bool:
-        """Whether a file is none of the project's own source: tests, environments, what is protected."""
+        """Whether a file is not to be mended: a test, an environment's, protected, or no Python."""
         if not path.startswith(self.root) or not path.endswith(".py"):
             return True
         relative = self.relative(path)
-        parts = relative.split("/")
-        if any(part in _SKIPPED_PARTS for part in parts):
+        *folders, name = relative.split("/")
+        if _SKIPPED_PARTS.intersection(folders) or _TEST_PARTS.intersection(folders):
             return True
-        name = parts[-1]
-        if name == "conftest.py" or name.startswith("test_") or name.endswith("_test.py"):
+        if name in ("conftest.py", "tests.py") or name.startswith("test_"):
             return True
-        if any(part in ("tests", "test", "testing") for part in parts[:-1]):
+        if name.endswith("_test.py"):
             return True
-        return any(fnmatch.fnmatch(relative, pattern) for pattern in self.protected)
+        return any(matches(relative, pattern) for pattern in self.protected)
+
+
+def matches(relative: str, pattern: str) -> bool:
+    """Whether a path is one that a gitignore-style glob means; `!` patterns mean none here.
+
+    >>> matches("pkg/conftest.py", "conftest.py"), matches("a/b.py", "/b.py")
+    (True, False)
+    >>> matches("checks/deep/x.py", "checks/**"), matches("checks/x.py", "checks/")
+    (True, True)
+    """
+    anchored = "/" in pattern.rstrip("/")
+    body = pattern.strip("/")
+    if not body or pattern.startswith("!"):
+        return False
+    expression = re.escape(body).replace(r"\*\*/", "(?:.*/)?").replace(r"\*\*", ".*")
+    expression = expression.replace(r"\*", "[^/]*").replace(r"\?", "[^/]")
+    start = "" if anchored else "(?:.*/)?"
+    return re.fullmatch(start + expression + "(?:/.*)?", relative) is not None

@@ -1,4 +1,10 @@
-"""Run collected pytest items in this process, without the cost of reports where that is safe."""
+"""Run collected pytest items in this process, without the cost of reports where that is safe.
+
+To run an item more than once, pytest itself resets its private `_request` (see `runtestprotocol`),
+and unittest items keep their failures in `_excinfo`; there is no public way to either.
+"""
+
+# ruff: noqa: SLF001
 
 from __future__ import annotations
 
@@ -48,7 +54,7 @@ class Runner:
                 )
             finally:
                 self._alarm.disarm()
-        except (limits.OutOfTime, MemoryError):
+        except (limits.OutOfTimeError, MemoryError):
             return TIMED_OUT
         return TIMED_OUT if self._alarm.rang else letter
 
@@ -73,9 +79,9 @@ class Runner:
                 item.ihook.pytest_runtest_teardown(item=item, nextitem=following)
         except self._skipped:
             letter = SKIPPED
-        except (limits.OutOfTime, MemoryError):
+        except (limits.OutOfTimeError, MemoryError):
             raise
-        except BaseException:
+        except BaseException:  # noqa: BLE001 - whatever a test raises is its failure
             letter = FAILED
         if hasattr(item, "_request"):
             item._request = False
@@ -89,7 +95,7 @@ class Runner:
         item._excinfo = None
         for problem in problems:
             error: Any = getattr(problem, "value", None)
-            if isinstance(error, (limits.OutOfTime, MemoryError)):
+            if isinstance(error, (limits.OutOfTimeError, MemoryError)):
                 raise error
             if isinstance(error, self._skipped):
                 return SKIPPED

@@ -9,8 +9,8 @@ from .bench import Bench, Detail
 from .candidate import Candidate, combine, compatible
 from .generate import FAR_COST, Suspicion, candidates
 from .hotswap import inside_functions
-from .source import SourceFile
 from .running import PASSED
+from .source import SourceFile
 
 CHUNK = 48
 MAX_LINES = 160
@@ -60,14 +60,14 @@ class Round:
         found: List[Candidate] = []
         for path, scores in self._lines.items():
             source = self.bench.source(path)
-            for candidate in (
-                candidates(source, Suspicion(scores), far) if source is not None else []
-            ):
+            if source is None:
+                continue
+            for candidate in candidates(source, Suspicion(scores), far):
                 if candidate.key in self.refused:
                     continue
-                if source is not None and not inside_functions(source, candidate.edits):
-                    candidate = candidate._replace(cost=candidate.cost + IMPORT_COST)
-                found.append(candidate)
+                inside = inside_functions(source, candidate.edits)
+                extra = 0.0 if inside else IMPORT_COST
+                found.append(candidate._replace(cost=candidate.cost + extra))
         return sorted(found, key=lambda item: round(item.cost, 3))
 
     def _plain_count(self) -> int:
@@ -208,14 +208,11 @@ class Round:
         )[:16]
         for index, first in enumerate(halves):
             for second in halves[index + 1 :]:
-                if (
-                    first.fixed - second.fixed
-                    and second.fixed - first.fixed
-                    or first.broken
-                    or second.broken
+                apart = first.fixed - second.fixed and second.fixed - first.fixed
+                if (apart or first.broken or second.broken) and compatible(
+                    first.candidate, second.candidate
                 ):
-                    if compatible(first.candidate, second.candidate):
-                        yield combine(first.candidate, second.candidate)
+                    yield combine(first.candidate, second.candidate)
         plain = [single for single in self.singles if single.cost <= 2.2]
         for first in halves[:10]:
             for second in plain[:700]:

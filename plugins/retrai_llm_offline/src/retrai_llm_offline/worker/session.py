@@ -6,12 +6,13 @@ import json
 import os
 import sys
 import time
+from functools import partial
 from types import CodeType, FunctionType
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Set, Tuple
 
 from . import limits
 from .forks import Child, Message, Send
-from .hotswap import LiveFunctions, NeedsImport, Patch, restore
+from .hotswap import ImportNeededError, LiveFunctions, Patch, restore
 from .override import Overrides
 from .project import Project
 from .running import CRASHED, TIMED_OUT, Runner, traced
@@ -20,7 +21,7 @@ NEEDS_IMPORT = "n"
 INVALID = "i"
 
 
-class Attempt(object):
+class Attempt:
     """A candidate as the session needs it: new code for functions, or whole new texts."""
 
     def __init__(self, patches: Sequence[Patch], texts: Mapping[str, str]) -> None:
@@ -51,7 +52,7 @@ class Session:
         self.usage: str = started.get("usage", "")
 
     def ask(self, command: Message, wall_s: float) -> List[Message]:
-        """Send a command; the answers up to the one that says it is done. Empty if the session died."""
+        """Send a command; the answers up to the one that says it is done, or to its death."""
         data = json.dumps(command).encode("utf-8") + b"\n"
         try:
             while data:
@@ -136,7 +137,7 @@ class _Server:
         left = list(command["tests"])
         official = set(command.get("official", []))
         while left:
-            child = Child(lambda send: self._outcomes(send, left, official, command))
+            child = Child(partial(self._outcomes, left, official, command))
             done = 0
             last: Message = {}
             for message in child.messages(float(command["silence_s"])):
@@ -154,7 +155,7 @@ class _Server:
                 done += 1
             left = left[done:]
 
-    def _outcomes(self, send: Send, tests: List[int], official: Set[int], command: Message) -> None:
+    def _outcomes(self, tests: List[int], official: Set[int], command: Message, send: Send) -> None:
         limits.limit_memory()
         runner = Runner(self.items, float(command["cpu_s"]), float(command["wall_s"]))
         for position, index in enumerate(tests):
@@ -169,13 +170,13 @@ class _Server:
         """Run tests one by one under a tracer, each in its own process."""
         deadline = time.monotonic() + float(command["budget_s"])
         for index in command["tests"]:
-            child = Child(lambda send: self._trace(send, index, command))
+            child = Child(partial(self._trace, index, command))
             for message in child.messages(float(command["silence_s"])):
                 self.send(message)
             if time.monotonic() > deadline:
                 return
 
-    def _trace(self, send: Send, index: int, command: Message) -> None:
+    def _trace(self, index: int, command: Message, send: Send) -> None:
         limits.limit_memory()
         runner = Runner(self.items, float(command["cpu_s"]), float(command["wall_s"]))
         outcome, lines = traced(
@@ -190,7 +191,7 @@ class _Server:
         position = 0
         while position < len(attempts):
             upper = min(len(attempts), position + size)
-            child = Child(lambda send: self._attempts(send, attempts, position, upper, command))
+            child = Child(partial(self._attempts, attempts, position, upper, command))
             reached, complete = position, False
             for message in child.messages(float(command["silence_s"])):
                 complete = bool(message.get("end"))
@@ -204,7 +205,7 @@ class _Server:
             position = reached
 
     def _attempts(
-        self, send: Send, attempts: List[Message], first: int, upper: int, command: Message
+        self, attempts: List[Message], first: int, upper: int, command: Message, send: Send
     ) -> None:
         limits.limit_memory()
         tests: List[int] = command["tests"]
@@ -216,7 +217,7 @@ class _Server:
             attempt = attempts[position]
             try:
                 undo = self._install(live, attempt)
-            except NeedsImport:
+            except ImportNeededError:
                 send({"at": position, "outcome": NEEDS_IMPORT})
                 continue
             except (SyntaxError, ValueError, MemoryError, RecursionError):

@@ -47,7 +47,7 @@ def _first_hunk(old: List[str], new: List[str]) -> Tuple[int, int, int, int]:
     matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
     changes = [code for code in matcher.get_opcodes() if code[0] != "equal"]
     _, low, high, new_low, new_high = changes[0]
-    for _, start, end, new_start, new_end in changes[1:]:
+    for _, start, end, _, new_end in changes[1:]:
         if start - high > JOIN_WITHIN_LINES:
             break
         high, new_high = end, new_end

@@ -11,7 +11,7 @@ from typing import Dict, Iterator, List, Optional, Tuple, Union
 FunctionNode = Union[ast.FunctionDef, ast.AsyncFunctionDef]
 Span = Tuple[int, int]
 
-_LEVELS = {
+_LEVELS: Dict[type, int] = {
     ast.Tuple: 0,
     ast.Yield: 0,
     ast.YieldFrom: 0,
@@ -22,7 +22,7 @@ _LEVELS = {
     ast.UnaryOp: 14,
     ast.Await: 16,
 }
-_BINARY_LEVELS = {
+_BINARY_LEVELS: Dict[type, int] = {
     ast.BitOr: 8,
     ast.BitXor: 9,
     ast.BitAnd: 10,
@@ -52,7 +52,7 @@ def level(node: ast.expr) -> int:
 
 
 class Unit:
-    """An outermost function (or method): what is hot-swapped as a whole when a line in it changes."""
+    """An outermost function or method: hot-swapped as a whole when a line in it changes."""
 
     def __init__(self, node: FunctionNode, class_name: Optional[str], nested: bool) -> None:
         self.node = node
@@ -202,9 +202,8 @@ def _units(body: List[ast.stmt], class_name: Optional[str], nested: bool) -> Ite
             yield from _units(statement.body, statement.name, True)
         else:
             for field in ("body", "orelse", "finalbody"):
-                inner = getattr(statement, field, None)
-                if isinstance(inner, list):
-                    yield from _units(inner, class_name, True)
+                inner: List[ast.stmt] = getattr(statement, field, [])
+                yield from _units(inner, class_name, True)
 
 
 def read_text(path: str) -> str:

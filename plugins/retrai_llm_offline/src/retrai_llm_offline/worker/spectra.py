@@ -52,7 +52,7 @@ class Spectra:
         return max(groups.values(), key=lambda group: (len(group), [-test for test in group]))
 
     def targets(self, tests: Sequence[int], count: int) -> List[int]:
-        """A few tests to try candidates on: the one that runs least, then the most different ones."""
+        """A few tests to try candidates on: the one that runs least, then the most different."""
         known = sorted(tests, key=lambda test: (len(self.of_test.get(test, ())), test))
         chosen = known[:1]
         while len(chosen) < min(count, len(known)):

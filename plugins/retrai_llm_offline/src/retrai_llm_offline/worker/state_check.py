@@ -7,8 +7,8 @@ from typing import Iterator
 
 _LITERALS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
 _CHANGING = frozenset(
-    "add append appendleft clear discard extend extendleft insert pop popitem popleft remove reverse "
-    "rotate setdefault sort subtract update".split()
+    "add append appendleft clear discard extend extendleft insert pop popitem popleft remove "
+    "reverse rotate setdefault sort subtract update".split()
 )
 
 

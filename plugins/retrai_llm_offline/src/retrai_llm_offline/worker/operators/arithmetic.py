@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-from typing import Iterator, List
+from typing import Dict, Iterator, List
 
 from ..candidate import Proposal
 from .comparisons import integer
 from .site import Site
 
-_SYMBOLS = {
+_SYMBOLS: Dict[type, str] = {
     ast.Add: "+",
     ast.Sub: "-",
     ast.Mult: "*",
@@ -48,7 +48,7 @@ def binary(site: Site) -> Iterator[Proposal]:
         return
     left, right = site.source.outer_span(node.left), site.source.outer_span(node.right)
     symbol = _SYMBOLS[type(node.op)]
-    step = symbol in "+-" and integer(node.right) is not None
+    step = symbol in "+-" and isinstance(node.right, ast.Constant)
     for rank, other in enumerate(_NEAREST[symbol]):
         text = " " + other + " "
         base = 1.5 if step and other not in "+-" else 1.0

@@ -142,35 +142,45 @@ def more_arguments(site: Site) -> Iterator[Proposal]:
     if not isinstance(node, ast.Call):
         return
     name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
-    end = site.source.span(node)[1] - 1
-    lead = ", " if node.args or node.keywords else ""
     if name == "range":
         yield from _range(site, node)
         return
-    if name in ("sorted", "sort", "min", "max") and not any(k.arg == "key" for k in node.keywords):
-        if name in ("sorted", "sort") and not node.keywords:
-            yield _insert(site, end, lead + "reverse=True", "sort the other way round", 1.3)
-        for rank, key in enumerate(_KEYS):
-            yield _insert(site, end, lead + "key=" + key, "order by `%s`" % key, 2.0 + 0.05 * rank)
+    end = site.source.span(node)[1] - 1
+    lead = ", " if node.args or node.keywords else ""
+    if name in ("sorted", "sort", "min", "max"):
+        yield from _orders(site, node, name)
     if name in ("min", "max") and node.args:
         yield from _extremes(site, node)
-    if name == "enumerate" and len(node.args) == 1:
-        yield _insert(site, end, ", 1", "count from 1", 1.6)
-    if name in ("split", "strip", "rstrip", "lstrip", "join") and not node.args:
-        for text in ['" "', '","'] + site.material.strings:
-            yield _insert(site, end, text, "with %s" % text, 1.8)
-    if name in ("get", "pop") and len(node.args) == 1:
-        for text in ("0", "None", "[]", '""'):
-            yield _insert(site, end, lead + text, "default `%s`" % text, 1.6)
-    if name == "pop" and not node.args:
-        yield _insert(site, end, "0", "pop the first", 1.3)
-        yield _insert(site, end, "-1", "pop the last", 1.9)
-    if name == "zip" and not node.keywords:
-        return
-    size = site.scope.callables.get(name, -2)
-    if size >= len(node.args):
+    for rank, text in enumerate(_usual_arguments(site, node, name)):
+        yield _insert(site, end, lead + text, "with `%s`" % text, 1.5 + 0.1 * rank)
+    if site.scope.callables.get(name, -2) >= len(node.args):
         for rank, variable in enumerate(site.scope.variables[:8]):
             yield _insert(site, end, lead + variable, "pass `%s` too" % variable, 1.8 + 0.03 * rank)
+
+
+def _orders(site: Site, node: ast.Call, name: str) -> Iterator[Proposal]:
+    if any(keyword.arg == "key" for keyword in node.keywords):
+        return
+    end = site.source.span(node)[1] - 1
+    lead = ", " if node.args or node.keywords else ""
+    if name in ("sorted", "sort") and not node.keywords:
+        yield _insert(site, end, lead + "reverse=True", "sort the other way round", 1.3)
+    for rank, key in enumerate(_KEYS):
+        yield _insert(site, end, lead + "key=" + key, "order by `%s`" % key, 2.0 + 0.05 * rank)
+
+
+def _usual_arguments(site: Site, node: ast.Call, name: str) -> List[str]:
+    """Arguments that a call is often short of."""
+    count = len(node.args)
+    if name == "enumerate" and count == 1:
+        return ["1"]
+    if name in ("split", "strip", "rstrip", "lstrip", "join") and not count:
+        return ['" "', '","'] + site.material.strings
+    if name in ("get", "pop") and count == 1:
+        return ["0", "None", "[]", '""']
+    if name == "pop" and not count:
+        return ["0", "-1"]
+    return []
 
 
 def _insert(site: Site, at: int, text: str, kind: str, cost: float) -> Proposal:

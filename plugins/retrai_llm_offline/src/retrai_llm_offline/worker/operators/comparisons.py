@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-from typing import Iterator
+from typing import Dict, Iterator
 
 from ..candidate import Proposal
 from ..source import SourceFile
 from .site import Site
 
-SYMBOLS = {
+SYMBOLS: Dict[type, str] = {
     ast.Lt: "<",
     ast.LtE: "<=",
     ast.Gt: ">",

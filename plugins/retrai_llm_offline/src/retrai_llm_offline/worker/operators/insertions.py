@@ -256,6 +256,7 @@ def missing_import(site: Site) -> Iterator[Proposal]:
 
 
 _MODULES = frozenset(
-    "bisect collections copy csv datetime decimal functools hashlib heapq itertools json math operator os "
-    "pathlib random re shutil statistics string subprocess sys tempfile time typing uuid".split()
+    "bisect collections copy csv datetime decimal functools hashlib heapq itertools json math "
+    "operator os pathlib random re shutil statistics string subprocess sys tempfile time typing "
+    "uuid".split()
 )

@@ -64,8 +64,8 @@ def body_of(source: SourceFile, node: ast.stmt) -> List[ast.stmt]:
     """The list of statements that a statement stands in."""
     parent = source.parents.get(node)
     for field in ("body", "orelse", "finalbody"):
-        inner = getattr(parent, field, None)
-        if isinstance(inner, list) and node in inner:
+        inner: List[ast.stmt] = getattr(parent, field, [])
+        if node in inner:
             return inner
     return []
 

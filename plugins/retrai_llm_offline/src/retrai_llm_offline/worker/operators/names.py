@@ -19,25 +19,21 @@ def variable(site: Site) -> Iterator[Proposal]:
     node = site.node
     if not isinstance(node, ast.Name) or isinstance(node.ctx, ast.Del):
         return
-    if _callee(site):
-        arity = len(site.parent.args) if isinstance(site.parent, ast.Call) else 0
+    if isinstance(site.parent, ast.Call) and _callee(site):
+        arity = len(site.parent.args)
         for name, size in site.scope.callables.items():
             if name != node.id:
                 yield site.put(node, name, "call `%s`" % name, 1.2 if size == arity else 1.9)
-        return
-    if isinstance(node.ctx, ast.Store):
-        if not isinstance(site.parent, (ast.Assign, ast.AugAssign, ast.Tuple)):
-            return
+    elif isinstance(node.ctx, ast.Load):
+        near = [(name, 1.0 + 0.03 * rank) for rank, name in enumerate(site.scope.variables[:14])]
+        far = [(name, 1.4 + 0.05 * rank) for rank, name in enumerate(site.scope.module_names[:10])]
+        for name, cost in near + far:
+            if name != node.id:
+                yield site.put(node, name, "`%s` for `%s`" % (name, node.id), cost)
+    elif isinstance(site.parent, (ast.Assign, ast.AugAssign, ast.Tuple)):
         for rank, name in enumerate(site.scope.variables[:10]):
             if name != node.id:
                 yield site.put(node, name, "assign to `%s`" % name, 1.5 + 0.03 * rank)
-        return
-    for rank, name in enumerate(site.scope.variables[:14]):
-        if name != node.id:
-            yield site.put(node, name, "`%s` for `%s`" % (name, node.id), 1.0 + 0.03 * rank)
-    for rank, name in enumerate(site.scope.module_names[:10]):
-        if name != node.id:
-            yield site.put(node, name, "`%s` for `%s`" % (name, node.id), 1.4 + 0.05 * rank)
 
 
 def attribute(site: Site) -> Iterator[Proposal]:
@@ -56,11 +52,11 @@ def attribute(site: Site) -> Iterator[Proposal]:
 
 
 def _methods(site: Site) -> List[str]:
-    found: List[str] = []
-    for node in ast.walk(site.source.tree):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            found.append(node.func.attr)
-    return found
+    return [
+        node.func.attr
+        for node in ast.walk(site.source.tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+    ]
 
 
 def as_attribute(site: Site) -> Iterator[Proposal]:

@@ -184,44 +184,44 @@ _TAILS = tuple(
 def wrapped(site: Site) -> Iterator[Proposal]:
     """A built-in, a slice, an index or a method around a value."""
     node, parent = site.node, site.parent
-    if not isinstance(
-        node, (ast.Name, ast.Call, ast.Subscript, ast.BinOp, ast.Attribute, ast.ListComp, ast.List)
-    ):
+    kinds = (ast.Name, ast.Call, ast.Subscript, ast.BinOp, ast.Attribute, ast.ListComp, ast.List)
+    if not isinstance(node, kinds) or not isinstance(getattr(node, "ctx", ast.Load()), ast.Load):
         return
-    if not isinstance(getattr(node, "ctx", ast.Load()), ast.Load):
+    if isinstance(parent, (ast.Attribute, ast.Expr)):
         return
-    if isinstance(parent, (ast.Attribute, ast.Expr)) or (
-        isinstance(parent, ast.Call) and parent.func is node
-    ):
+    if isinstance(parent, ast.Call) and parent.func is node:
         return
     text = site.text(node)
-    tail = text if not isinstance(node, ast.BinOp) or text.startswith("(") else "(" + text + ")"
     for rank, form in enumerate(_WRAPS):
         if not text.startswith(form[:-3]):
-            yield site.put_whole(
-                node, form % text, "`%s` around it" % form.replace("%s", "..."), 1.4 + 0.04 * rank
-            )
-    if not isinstance(node, (ast.List,)):
-        yield site.put_whole(node, "-" + tail, "turn the sign", 1.5)
-        for rank, form in enumerate(_TAILS):
-            yield site.put_whole(node, tail + form, "`...%s`" % form, 1.5 + 0.04 * rank)
-    if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript, ast.Call)):
-        for rank, name in enumerate(site.scope.variables[:7]):
-            if name == text:
-                continue
-            for form in ("[:%s]", "[%s:]", "[%s]"):
-                yield site.put_whole(
-                    node, tail + form % name, "`...%s`" % (form % name), 1.7 + 0.03 * rank
-                )
+            kind = "`%s` around it" % form.replace("%s", "...")
+            yield site.put_whole(node, form % text, kind, 1.4 + 0.04 * rank)
+    yield from _tails(site, node)
     if isinstance(
         parent,
         (ast.Return, ast.Assign, ast.AugAssign, ast.Call, ast.Subscript, ast.Slice, ast.BinOp),
     ):
         for rank, other in enumerate(["0", "1"] + site.scope.variables[:6]):
-            if other != text:
-                for name in ("max", "min"):
-                    form = "%s(%s, %s)" % (name, text, other)
-                    yield site.put_whole(node, form, "`%s`" % form, 2.0 + 0.04 * rank)
+            for name in ("max", "min") if other != text else ():
+                form = "%s(%s, %s)" % (name, text, other)
+                yield site.put_whole(node, form, "`%s`" % form, 2.0 + 0.04 * rank)
+
+
+def _tails(site: Site, node: ast.expr) -> Iterator[Proposal]:
+    if isinstance(node, ast.List):
+        return
+    text = site.text(node)
+    if isinstance(node, ast.BinOp) and not text.startswith("("):
+        text = "(" + text + ")"
+    yield site.put_whole(node, "-" + text, "turn the sign", 1.5)
+    for rank, form in enumerate(_TAILS):
+        yield site.put_whole(node, text + form, "`...%s`" % form, 1.5 + 0.04 * rank)
+    if isinstance(node, (ast.BinOp, ast.ListComp)):
+        return
+    for rank, name in enumerate(site.scope.variables[:7]):
+        for form in ("[:%s]", "[%s:]", "[%s]") if name != text else ():
+            tail = form % name
+            yield site.put_whole(node, text + tail, "`...%s`" % tail, 1.7 + 0.03 * rank)
 
 
 def both_sides(site: Site) -> Iterator[Proposal]:
@@ -262,7 +262,7 @@ def ingredient(site: Site) -> Iterator[Proposal]:
         for rank, name in enumerate(site.scope.variables[:10]):
             yield site.put(node, name, "`%s` for `%s`" % (name, own), 1.7 + 0.03 * rank)
     for rank, (text, other) in enumerate(site.material.expressions[:24]):
-        if text == own or own in text and isinstance(node, ast.Constant):
+        if text == own or (own in text and isinstance(node, ast.Constant)):
             continue
         same = type(other) is type(node)
         yield site.put(

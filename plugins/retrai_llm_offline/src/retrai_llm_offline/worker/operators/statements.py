@@ -160,8 +160,7 @@ def _outwards(
     if out is None:
         return
     if node is siblings[-1] and (
-        siblings is parent.body
-        and not getattr(parent, "orelse", None)
+        (siblings is parent.body and not getattr(parent, "orelse", None))
         or siblings is not parent.body
     ):
         yield site.between(place[0], place[1], out, "move the statement out of the block", 1.5)
@@ -176,8 +175,8 @@ def _inwards(site: Site, node: ast.stmt, above: ast.stmt, text: str) -> Iterator
     place = block(site.source, node)
     if place is None or not isinstance(above, (ast.For, ast.While, ast.If, ast.With)):
         return
-    bodies = [above.body] + ([above.orelse] if getattr(above, "orelse", None) else [])
-    for body in bodies:
+    bodies = [above.body] if isinstance(above, ast.With) else [above.body, above.orelse]
+    for body in filter(None, bodies):
         inner = body[-1]
         target = block(site.source, inner)
         if target is None:
