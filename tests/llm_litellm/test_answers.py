@@ -91,7 +91,7 @@ async def test_half_a_call_in_the_anthropic_format_is_invalid_too(wire, answer, 
             ]
         )
     ]
-    said = await model_of(ANTHROPIC, api_base=wire.url).ainvoke("hi")
+    said = await model_of(ANTHROPIC, api_base=wire.url, streaming=True).ainvoke("hi")
     assert not said.tool_calls
     assert [bad["args"] for bad in said.invalid_tool_calls] == ['{"city": "Gr']
 
@@ -142,6 +142,7 @@ async def test_own_headers_and_parameters_reach_the_server(
     model = model_of(
         OPENAI,
         api_base=wire.url,
+        streaming=True,
         extra_headers={"X-Team": "team-${TEAM}"},
         extra_params={"seed": 7},
         max_tokens=55,
@@ -157,7 +158,7 @@ async def test_own_headers_and_parameters_reach_the_server(
 
 async def test_no_parameter_of_ours_is_sent_along(wire, answer, part_of, model_of) -> None:
     wire.answers = [answer(frames=[part_of({"content": "hi"}, "stop")])]
-    await model_of(OPENAI, api_base=wire.url).ainvoke("hi")
+    await model_of(OPENAI, api_base=wire.url, streaming=True).ainvoke("hi")
     known = {"model", "messages", "stream", "stream_options", "temperature", "tools"}
     assert set(wire.bodies[0]) == known
 
@@ -165,5 +166,5 @@ async def test_no_parameter_of_ours_is_sent_along(wire, answer, part_of, model_o
 async def test_a_call_without_an_id_gets_one(wire, answer, part_of, model_of) -> None:
     call = {"index": 0, "type": "function", "function": {"name": "get_weather", "arguments": "{}"}}
     wire.answers = [answer(frames=[part_of({"tool_calls": [call]}), part_of({}, "tool_calls")])]
-    said = await model_of(OPENAI, api_base=wire.url).ainvoke("hi")
+    said = await model_of(OPENAI, api_base=wire.url, streaming=True).ainvoke("hi")
     assert said.tool_calls[0]["id"]

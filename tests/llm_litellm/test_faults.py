@@ -39,7 +39,7 @@ async def test_a_500_is_asked_again(speaks, events) -> None:
 
 
 async def test_an_answer_that_breaks_off_is_asked_for_again(speaks, events) -> None:
-    answer = await speaks(OPENAI).ainvoke("Now break off.")
+    answer = await speaks(OPENAI, streaming=True).ainvoke("Now break off.")
     assert answer.text == "the whole sentence"
     assert len(warnings(events)) == 1
 
@@ -76,7 +76,7 @@ async def test_an_error_before_the_first_part_is_retried_also_for_a_reader(
 async def test_a_connection_that_is_dropped_is_tried_again(wire, answer, part_of, model_of) -> None:
     hangs_up = answer(finished=False)
     wire.answers = [hangs_up, answer(frames=[part_of({"content": "hi"}, "stop")])]
-    assert (await model_of(OPENAI, api_base=wire.url).ainvoke("hi")).text == "hi"
+    assert (await model_of(OPENAI, api_base=wire.url, streaming=True).ainvoke("hi")).text == "hi"
     assert len(wire.bodies) == 2
 
 

@@ -35,7 +35,7 @@ class RetraiChatLiteLLM(ChatLiteLLM):
     _asked: Asked = PrivateAttr(default_factory=lambda: Asked("", ""))
     _report: Report = PrivateAttr(default_factory=lambda: _tell_nobody)
     # Not the field `streaming`: with that, LangChain calls `_astream` for whole answers too.
-    _streams_whole_answers: bool = PrivateAttr(default=True)
+    _streams_whole_answers: bool = PrivateAttr(default=False)
 
     def configure(
         self, policy: RetryPolicy, asked: Asked, report: Report, *, streaming: bool

@@ -34,7 +34,9 @@ def load_litellm() -> ModuleType:
         os.environ["LITELLM_MODE"] = "PRODUCTION"
         _import_without_collecting("langchain_litellm.chat_models.litellm")
     litellm = import_module("litellm")
-    silence(litellm)
+    if not litellm.suppress_debug_info:
+        # Once only: setting a logger's level empties the caches of all loggers.
+        silence(litellm)
     return litellm
 
 

@@ -50,8 +50,8 @@ class LiteLLMOptions(LLMOptions):
     """Further attempts after 429, 5xx, a time-out or a lost connection."""
     max_wait_s: float = Field(default=120.0, ge=0)
     """The longest `Retry-After` that is waited for, in seconds; a longer one ends the request."""
-    streaming: bool = True
-    """Receive answers as they are written."""
+    streaming: bool = False
+    """Receive whole answers as they are written, for servers that cut long silences."""
     extra_headers: dict[str, str] = Field(default_factory=dict)
     """Headers added to every request; `$NAME` in a value is that environment variable's."""
     extra_params: dict[str, Any] = Field(default_factory=dict)
