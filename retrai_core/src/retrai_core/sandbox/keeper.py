@@ -1,8 +1,8 @@
 """The helper process of a sandbox: starts commands, and leaves no descendant of theirs alive.
 
-Runs in an interpreter of its own, with the standard library alone. retrai sends it, per command, a
-control socket and the three standard streams; it forks a *keeper*, which forks the command. Why two
-processes stand between retrai and a command:
+Runs in an interpreter of its own, with the standard library alone. For each control socket that
+retrai sends it, it forks a *keeper*, which forks one command after the other (commands that run
+side by side have a keeper each). Why two processes stand between retrai and a command:
 
 - Limits, session and death signal are set between fork and exec in a process with one thread, where
   that is safe. In retrai itself, with its threads, it is not (`subprocess.Popen(preexec_fn=...)`),
@@ -41,7 +41,7 @@ from .descendants import (
     parents_now,
     send_signal,
 )
-from .protocol import KILL_TIMEOUT_S, TERMINATE, receive, send
+from .protocol import BEGIN, KILL_TIMEOUT_S, TERMINATE, receive, send
 
 _LIMITS = {
     "cpu_s": resource.RLIMIT_CPU,
@@ -63,24 +63,18 @@ def serve(requests: socket.socket) -> None:
             os.read(woken, 4096)
             _reap_keepers(keepers)
         if requests in ready:
-            note, handles, _, _ = socket.recv_fds(requests, 1, 4)
+            note, handles, _, _ = socket.recv_fds(requests, 1, 1)
             if not note:
                 listening = False
                 continue
+            control = socket.socket(fileno=handles[0])
+            control.set_inheritable(False)
             pid = os.fork()
             if pid == 0:
                 requests.close()
-                _keep_here(handles)
+                _in_child(lambda control=control: keep(control))
             keepers.add(pid)
-            for handle in handles:
-                os.close(handle)
-
-
-def _keep_here(handles: list[int]) -> NoReturn:
-    for handle in handles:
-        os.set_inheritable(handle, False)
-    control, stdin, stdout, stderr = handles
-    _in_child(lambda: keep(socket.socket(fileno=control), stdin, stdout, stderr))
+            control.close()
 
 
 def _reap_keepers(keepers: set[int]) -> None:
@@ -99,35 +93,53 @@ def _reap_keepers(keepers: set[int]) -> None:
                 send_signal(pid, signal.SIGKILL)
 
 
-def keep(control: socket.socket, stdin: int, stdout: int, stderr: int) -> None:
-    """Run one command to its end, whichever end that is, and tell how it went."""
+def keep(control: socket.socket) -> None:
+    """Run commands, each to its end, and tell how it went; until retrai hangs up."""
     become_subreaper()
     woken = _listen_for_children()
-    request = receive(control)
-    if request is None:
-        return
+    while (received := _next_request(control)) is not None:
+        answer = _run(control, woken, *received)
+        try:
+            send(control, answer)
+        except OSError:
+            return  # retrai has gone, and nobody wants to know
+        if answer.get("left"):
+            return  # the next command is not to be taken for the father of these
+
+
+def _next_request(control: socket.socket) -> tuple[dict[str, Any], list[int]] | None:
+    """A request and its three streams; None when retrai has hung up."""
+    while True:
+        note, handles, _, _ = socket.recv_fds(control, 1, 3)
+        if not note:
+            return None
+        # Else it is an order that came when its command had just ended.
+        if note == BEGIN:
+            request = receive(control)
+            return None if request is None else (request, list(handles))
+
+
+def _run(
+    control: socket.socket, woken: int, request: dict[str, Any], streams: list[int]
+) -> dict[str, Any]:
+    """Run one command to its end, whichever end that is."""
     failed, report_failure = os.pipe()
     keeper = os.getpid()
     pid = os.fork()
     if pid == 0:
-        _in_child(lambda: _become(request, keeper, (stdin, stdout, stderr), report_failure))
-    for handle in (stdin, stdout, stderr, report_failure):
+        _in_child(lambda: _become(request, keeper, streams, report_failure))
+    for handle in (*streams, report_failure):
         os.close(handle)
     problem = os.read(failed, 65_536)
     os.close(failed)
     if problem:
         os.waitpid(pid, 0)
-        send(control, marshal.loads(problem))
-        return
+        return marshal.loads(problem)
     status, left = _wait(control, woken, pid, float(request["grace_s"]))
-    # retrai may be gone by now, and then nobody wants to know.
-    with suppress(OSError):
-        send(control, {"exit_code": os.waitstatus_to_exitcode(status), "left": left})
+    return {"exit_code": os.waitstatus_to_exitcode(status), "left": left}
 
 
-def _become(
-    request: dict[str, Any], keeper: int, streams: tuple[int, int, int], report: int
-) -> None:
+def _become(request: dict[str, Any], keeper: int, streams: list[int], report: int) -> None:
     """Turn this forked process into the command; what fails goes to `report`."""
     step = "start"
     try:
@@ -162,7 +174,7 @@ def _wait(control: socket.socket, woken: int, pid: int, grace_s: float) -> tuple
             os.read(woken, 4096)
         status = _reap(pid)
         if control in ready:
-            order = control.recv(1)
+            order = _order(control)
             if order == TERMINATE and kill_at is None:
                 kill_at = time.monotonic() + grace_s
                 with suppress(OSError):
@@ -175,6 +187,13 @@ def _wait(control: socket.socket, woken: int, pid: int, grace_s: float) -> tuple
     with suppress(OSError):
         os.killpg(pid, signal.SIGKILL)
     return _end_descendants(pid, status)
+
+
+def _order(control: socket.socket) -> bytes:
+    try:
+        return control.recv(1)
+    except ConnectionError:
+        return b""  # retrai was killed with something unread
 
 
 def _reap(main: int) -> int | None:

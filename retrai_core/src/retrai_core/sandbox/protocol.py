@@ -1,8 +1,9 @@
-"""What retrai and a command's keeper say to each other, over a control socket for each command.
+"""What retrai and a keeper say to each other, over a control socket for each keeper.
 
-retrai sends the request, then single bytes: `t` to end the command politely, `k` to kill it; a
-closed socket is a `k`. The keeper answers once, with how the command ended. Request and answer are
-a 4-byte length and marshal: both ends are one interpreter.
+For each command, retrai sends `b` with the three standard streams, then the request; after that
+`t` to end it politely or `k` to kill it; a closed socket is a `k`. The keeper answers once, with
+how the command ended. Request and answer are a 4-byte length and marshal: both ends are one
+interpreter.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import socket
 import struct
 from typing import Any
 
+BEGIN = b"b"
 TERMINATE = b"t"
 KILL = b"k"
 

@@ -16,9 +16,12 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import ToolError
-from .protocol import KILL, KILL_TIMEOUT_S, TERMINATE, framed, missing_bytes, unframed
+from .protocol import BEGIN, KILL, KILL_TIMEOUT_S, TERMINATE, framed, missing_bytes, unframed
 
 STOP_TIMEOUT_S = 10.0
+MAX_IDLE = 4
+"""How many keepers wait for a next command; one more is started for each that runs beside them."""
+
 # Isolated and without site: nothing of the user's runs in it, and it starts in a third of the time.
 _HELPER = "import sys; sys.path.append(sys.argv[1]); from {} import main; main()".format(
     f"{__package__}.keeper"
@@ -35,11 +38,20 @@ class Ended:
 
 
 class Command:
-    """A command that a keeper looks after. Closing it ends the command."""
+    """A command that a keeper looks after. Closing it ends the command.
 
-    def __init__(self, control: socket.socket, request: Mapping[str, Any]) -> None:
+    Args:
+        control: the keeper's socket, over which the streams have been sent.
+        request: what to run.
+        idle: takes the socket back when the keeper is free for the next command.
+    """
+
+    def __init__(
+        self, control: socket.socket, request: Mapping[str, Any], idle: list[socket.socket]
+    ) -> None:
         self._control = control
         self._request = request
+        self._idle = idle
         self._report = asyncio.ensure_future(self._talk())
 
     async def _talk(self) -> dict[str, Any]:
@@ -91,14 +103,22 @@ class Command:
         await asyncio.wait({self._report}, timeout=2 * KILL_TIMEOUT_S)
 
     def close(self) -> None:
-        """Hang up; a keeper that still runs ends its command."""
-        if self._report.done():
+        """Give the keeper back; or hang up, so that it ends its command."""
+        if not self._report.done():
+            with suppress(OSError):  # the keeper may have hung up before us
+                self._control.shutdown(socket.SHUT_RDWR)
+            # The event loop still watches the socket: its number must not be given away until then.
+            self._report.add_done_callback(lambda _: self._control.close())
+        elif self._keeper_is_free() and len(self._idle) < MAX_IDLE:
+            self._idle.append(self._control)
+        else:
             self._control.close()
-            return
-        with suppress(OSError):  # the keeper may have hung up before us
-            self._control.shutdown(socket.SHUT_RDWR)
-        # The event loop may still watch the socket: its number must not be given away until then.
-        self._report.add_done_callback(lambda _: self._control.close())
+
+    def _keeper_is_free(self) -> bool:
+        if self._report.cancelled() or self._report.exception() is not None:
+            return False
+        report = self._report.result()
+        return report.get("failed") != "keeper" and not report.get("left")
 
 
 class Supervisor:
@@ -108,6 +128,7 @@ class Supervisor:
         self._process: subprocess.Popen[bytes] | None = None
         self._requests: socket.socket | None = None
         self._finalizer: weakref.finalize[..., Any] | None = None
+        self._idle: list[socket.socket] = []
 
     def start(
         self,
@@ -136,27 +157,44 @@ class Supervisor:
             "limits": dict(limits),
             "grace_s": float(grace_s),
         }
+        return Command(self._keeper_with(streams), request, self._idle)
+
+    def _keeper_with(self, streams: tuple[int, int, int]) -> socket.socket:
+        """The socket of a keeper that has got the streams: of a free one, or of a new one."""
+        while self._idle:
+            control = self._idle.pop()
+            try:
+                socket.send_fds(control, [BEGIN], streams)
+            except ConnectionError:
+                control.close()  # it was killed meanwhile
+            else:
+                return control
+        control = self._new_keeper()
+        socket.send_fds(control, [BEGIN], streams)
+        return control
+
+    def _new_keeper(self) -> socket.socket:
         ours, theirs = socket.socketpair()
         ours.setblocking(False)
         try:
-            self._hand_over([theirs.fileno(), *streams])
+            self._hand_over(theirs)
         except BaseException:
             ours.close()
             raise
         finally:
             theirs.close()
-        return Command(ours, request)
+        return ours
 
-    def _hand_over(self, handles: list[int]) -> None:
+    def _hand_over(self, control: socket.socket) -> None:
         if self._requests is not None:
             try:
-                socket.send_fds(self._requests, [b"c"], handles)
+                socket.send_fds(self._requests, [BEGIN], [control.fileno()])
             except ConnectionError:
                 self._abandon()  # the helper was killed: a new one takes over
             else:
                 return
         self._requests = self._launch()
-        socket.send_fds(self._requests, [b"c"], handles)
+        socket.send_fds(self._requests, [BEGIN], [control.fileno()])
 
     def _launch(self) -> socket.socket:
         ours, theirs = socket.socketpair()
@@ -175,7 +213,7 @@ class Supervisor:
                 env={"PATH": os.defpath},
             )
         self._process = process
-        self._finalizer = weakref.finalize(self, _stop, process, ours)
+        self._finalizer = weakref.finalize(self, _stop, process, ours, self._idle)
         return ours
 
     def _abandon(self) -> None:
@@ -191,8 +229,12 @@ class Supervisor:
             await asyncio.to_thread(finalizer)
 
 
-def _stop(process: subprocess.Popen[bytes], requests: socket.socket) -> None:
+def _stop(
+    process: subprocess.Popen[bytes], requests: socket.socket, idle: list[socket.socket]
+) -> None:
     requests.close()
+    while idle:
+        idle.pop().close()
     try:
         process.wait(STOP_TIMEOUT_S)
     except subprocess.TimeoutExpired:
