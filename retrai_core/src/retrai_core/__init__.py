@@ -34,6 +34,13 @@ if TYPE_CHECKING:
     from .contracts.workspace import Entry, Workspace
     from .errors import ModelError, PluginError, RetraiError, ToolError, UsageError, WorkspaceError
     from .events import EVENT_KINDS, AgentEvent, EventKind
+    from .loop.state import AgentState
+    from .loop.steps import LoopSteps
+    from .run_manager import HumanQuestion, RunManager
+    from .runs.record import RunRecord
+    from .runs.store import RunStore
+    from .sandbox.local import LocalOptions, LocalSandbox
+    from .settings import RunConfig
 
 _HOME = {
     "contracts.agent": ("Agent", "AgentOptions"),
@@ -65,6 +72,16 @@ _HOME = {
         "WorkspaceError",
     ),
     "events": ("EVENT_KINDS", "AgentEvent", "EventKind"),
+    # For agents: they import langgraph.
+    "loop.state": ("AgentState",),
+    "loop.steps": ("LoopSteps",),
+    # For frontends and callers.
+    "run_manager": ("HumanQuestion", "RunManager"),
+    "runs.record": ("RunRecord",),
+    "runs.store": ("RunStore",),
+    "settings": ("RunConfig",),
+    # For sandboxes that build on it.
+    "sandbox.local": ("LocalOptions", "LocalSandbox"),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 
@@ -73,6 +90,7 @@ __all__ = [
     "Agent",
     "AgentEvent",
     "AgentOptions",
+    "AgentState",
     "CaseOutcome",
     "CheckReport",
     "Completed",
@@ -85,17 +103,25 @@ __all__ = [
     "GoalBase",
     "GoalOptions",
     "GoalResult",
+    "HumanQuestion",
     "LLMOptions",
     "LLMProvider",
     "Limits",
+    "LocalOptions",
+    "LocalSandbox",
+    "LoopSteps",
     "Marker",
     "MemoryOptions",
     "MemoryStore",
     "ModelError",
     "PluginError",
     "RetraiError",
+    "RunConfig",
     "RunContext",
+    "RunManager",
     "RunOutcome",
+    "RunRecord",
+    "RunStore",
     "Sandbox",
     "SandboxOptions",
     "Strategy",

@@ -126,8 +126,9 @@ class RunWork:
                         "context": context,
                         "parts": parts,
                     },
-                    # Four nodes an iteration at most, and LangGraph counts each.
-                    "recursion_limit": 4 * context.max_iterations + 100,
+                    # LangGraph counts every node.
+                    "recursion_limit": wired.agent.steps_per_iteration * context.max_iterations
+                    + 100,
                 }
                 first = None
                 if not (resume and await take_up(graph, config, context)):

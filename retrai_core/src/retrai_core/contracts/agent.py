@@ -23,7 +23,9 @@ class AgentOptions(BaseModel):
 class Agent(ABC):
     """Builds the graph over `AgentState` that works towards the goal.
 
-    The run's context travels in `config["configurable"]["context"]`, never in the state.
+    The run's context travels in `config["configurable"]["context"]`, never in the state. An agent
+    puts the loop's own steps together (`retrai_core.LoopSteps`) over `retrai_core.AgentState`:
+    `evaluate` is the only way to a verdict, and the state at the end says how the run ended.
 
     Example:
         >>> class DoNothing(Agent):
@@ -42,6 +44,8 @@ class Agent(ABC):
     name: ClassVar[str]
     summary: ClassVar[str] = ""
     needs: ClassVar[frozenset[str]] = frozenset()
+    steps_per_iteration: int = 4
+    """The most nodes that one iteration may go through; a graph that takes more is ended."""
     Options: type[AgentOptions] = AgentOptions
 
     def __init__(self, options: Any, context: RunContext) -> None:

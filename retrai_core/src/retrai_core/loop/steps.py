@@ -1,0 +1,49 @@
+"""The goal loop's steps, for agents that put them together in another way."""
+
+from __future__ import annotations
+
+from .act import act
+from .evaluate import evaluate
+from .human_check import human_check
+from .plan import plan
+from .routers import after_evaluate, after_human_check, after_plan
+
+
+class LoopSteps:
+    """The nodes of the goal loop, and the routers between them, over `AgentState`.
+
+    A graph that is made of these keeps what the run promises: limits, tool gates, the journal, and
+    verdicts that only the guard gives. Importing this class imports langgraph: do it in
+    `build_graph`.
+
+    Attributes:
+        plan: asks the model; its tool calls are then in `state["pending_tool_calls"]`.
+        act: runs the pending calls.
+        evaluate: asks the guard for a verdict and counts the iteration.
+        human_check: stops the run until a person has answered.
+        after_plan: `act` or `evaluate`.
+        after_evaluate: `plan`, `human_check` or the end; the only router that knows the limits.
+        after_human_check: `plan` or the end.
+
+    Example:
+        >>> from langgraph.graph import START, StateGraph
+        >>> from retrai_core import AgentState, LoopSteps
+        >>> graph = StateGraph(AgentState)
+        >>> for name in ("plan", "act", "evaluate", "human_check"):
+        ...     _ = graph.add_node(name, getattr(LoopSteps, name))
+        >>> _ = graph.add_edge(START, "evaluate")  # check first, then work
+        >>> _ = graph.add_conditional_edges("plan", LoopSteps.after_plan)
+        >>> _ = graph.add_edge("act", "evaluate")
+        >>> _ = graph.add_conditional_edges("evaluate", LoopSteps.after_evaluate)
+        >>> _ = graph.add_conditional_edges("human_check", LoopSteps.after_human_check)
+        >>> sorted(graph.compile().nodes)
+        ['__start__', 'act', 'evaluate', 'human_check', 'plan']
+    """
+
+    plan = staticmethod(plan)
+    act = staticmethod(act)
+    evaluate = staticmethod(evaluate)
+    human_check = staticmethod(human_check)
+    after_plan = staticmethod(after_plan)
+    after_evaluate = staticmethod(after_evaluate)
+    after_human_check = staticmethod(after_human_check)
