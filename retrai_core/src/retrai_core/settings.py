@@ -12,25 +12,40 @@ import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Literal, cast
 
-import platformdirs
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_settings import BaseSettings, EnvSettingsSource, SettingsConfigDict
 
+from .config_files import PROJECT_FILE, parse_config, read_text, user_config_path
 from .errors import UsageError
 
-PROJECT_FILE = ".retrai.yml"
 DEFAULT_MODEL = "claude-sonnet-4-6"
 _FLAG, _DEFAULT = "flag", "default"
 _MERGED = ("options", "plugins", "pins")
 """Settings that are merged key by key; of the others the last source's value counts."""
+_JOINED = ("disabled_plugins",)
+"""Lists that hold what any source says."""
 
 
 def new_run_id() -> str:
     """A short random run id, unique enough for one person's runs."""
     return uuid.uuid4().hex[:12]
+
+
+class Permissions(BaseModel):
+    """Rules for tool calls; each is `TOOL`, `TOOL: PATTERN` or `needs:NEED`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    default: Literal["allow", "ask", "deny"] = "allow"
+    """What happens to a call that no rule is about."""
+    allow: list[str] = Field(default_factory=list)
+    """Calls that may happen."""
+    ask: list[str] = Field(default_factory=list)
+    """Calls that a person is asked about; refused where nobody can be asked."""
+    deny: list[str] = Field(default_factory=list)
+    """Calls that are refused."""
 
 
 class RunConfig(BaseModel):
@@ -72,10 +87,12 @@ class RunConfig(BaseModel):
     """Globs of protected files that the agent may change after all."""
     holdout: list[str] = Field(default_factory=list)
     """Globs of tests that the agent never sees."""
-    permissions: dict[str, Any] = Field(default_factory=dict)
+    permissions: Permissions | None = None
     """Rules for the tool gates: allow, ask or deny by tool and pattern."""
     required_plugins: dict[str, str] = Field(default_factory=dict)
     """Distributions that must be installed, with their version ranges."""
+    disabled_plugins: list[str] = Field(default_factory=list)
+    """Plugins not to use: entry points, distributions or `name@distribution`."""
     mcp: dict[str, Any] = Field(default_factory=dict)
     """MCP servers whose tools the run gets."""
     python: str | None = None
@@ -126,7 +143,7 @@ class Settings:
 
 def user_config_file() -> Path:
     """The user's own configuration, `config.yml` in the user's configuration folder."""
-    return Path(platformdirs.user_config_dir("retrai")) / "config.yml"
+    return Path(user_config_path())
 
 
 def load_settings(cwd: Path, flags: Mapping[str, Any] | None = None) -> Settings:
@@ -157,6 +174,8 @@ def load_settings(cwd: Path, flags: Mapping[str, Any] | None = None) -> Settings
             merged[key] = {**merged.get(key, {}), **cast("Mapping[str, Any]", value)}
             for name in cast("Mapping[str, Any]", value):
                 origins[f"{key}.{name}"] = origin
+        elif key in _JOINED and isinstance(value, list) and isinstance(merged.get(key), list):
+            merged[key] = [*merged[key], *cast("list[Any]", value)]
         else:
             merged[key] = value
         origins[key] = origin
@@ -174,29 +193,16 @@ def nearest(name: str, known: list[str]) -> str:
 
 def _file_layer(path: Path) -> list[tuple[str, str, Any]]:
     """The file's values as (origin, field, value); keys that are no field go to `options`."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
+    text = read_text(str(path))
+    if text is None:
         return []
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} cannot be read: {error}") from error
-    try:
-        raw: Any = yaml.safe_load(text)
-    except (yaml.YAMLError, ValueError) as error:  # a ValueError: a date that is none, say
-        where = getattr(error, "problem_mark", None)
-        line = f" at line {where.line + 1}" if where else ""
-        what = getattr(error, "problem", None) or str(error).partition("\n")[0] or "not YAML"
-        raise UsageError(f"{path} is not valid YAML{line}: {what}") from error
-    if raw is None:
-        return []
-    if not isinstance(raw, dict):
-        raise UsageError(f"{path} must hold `key: value` lines, not a {type(raw).__name__}")
+    raw = parse_config(text, str(path))
     fields = RunConfig.model_fields
     known = {field.alias or name: name for name, field in fields.items()} | {n: n for n in fields}
     for internal in ("cwd", "run_id"):
         known.pop(internal)
     layer: list[tuple[str, str, Any]] = []
-    for key, value in cast("dict[Any, Any]", raw).items():
+    for key, value in raw.items():
         if key in known:
             layer.append((str(path), known[key], value))
         else:

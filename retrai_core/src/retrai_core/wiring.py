@@ -67,6 +67,7 @@ async def wire(choice: Choice, run_dir: Path, on_event: Callable[[AgentEvent], N
         max_iterations=config.max_iterations,
         hitl_enabled=config.hitl_enabled,
         plugin_options=config.plugins,
+        permissions=config.permissions.model_dump() if config.permissions else {},
         on_event=on_event,
     )
     for notice in choice.notices:
@@ -155,6 +156,11 @@ def _load_hooks(choice: Choice, context: RunContext) -> HookCaller:
                 hint=error.hint or f"RETRAI_DISABLE_PLUGINS={record.name} switches it off",
             ) from error
         context.publish("log", level="warning", message=error.message)
+    if choice.config.permissions is not None and not hooks.implementers("before_tool"):
+        raise UsageError(
+            "permissions: is set, but no tool gate is installed that keeps it",
+            hint="`pip install retrai-permissions`",
+        )
     return hooks
 
 

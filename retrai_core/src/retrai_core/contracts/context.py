@@ -45,6 +45,7 @@ class RunContext:
         model_name: as the user gave it (`offline`, `claude-sonnet-4-6`, `replay:run.jsonl`).
         task: the user's free text beside the goal; empty when there is none.
         plugin_options: what stands under `plugins:` in the configuration, by plugin name.
+        permissions: the `permissions:` section of the configuration; empty when there is none.
         iteration: the current iteration, kept up to date by the loop.
 
     Example:
@@ -66,6 +67,7 @@ class RunContext:
     max_iterations: int = 50
     hitl_enabled: bool = False
     plugin_options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    permissions: Mapping[str, Any] = field(default_factory=dict)
     on_event: Callable[[AgentEvent], None] = drop_event
     iteration: int = 0
     tools: dict[str, Tool] = field(default_factory=dict)

@@ -1,0 +1,1 @@
+"""A tool gate: decides by the rules of `permissions:` which tool calls may run."""
