@@ -37,7 +37,7 @@ def render() -> str:
         record=True, width=WIDTH, file=io.StringIO(), highlight=False, force_terminal=True
     )
     record = RunRecord.load(RECORDING)
-    console.print(Text("$ retrai run", style="bold"))
+    console.print(Text("$ retrai demo", style="bold"))
     console.print(head_line(record))
     terminal = RunTerminal(console)
     for event in read_events(RECORDING / "events.jsonl"):
@@ -45,7 +45,7 @@ def render() -> str:
     console.print()
     for line in summary_lines(record):
         console.print(line)
-    svg = console.export_svg(title="retrai run", unique_id="retrai")
+    svg = console.export_svg(title="retrai demo", unique_id="retrai")
     return _FONTS_OF_A_SERVER.sub("", svg)
 
 

@@ -44,7 +44,7 @@ def init(project: Path, goal: str | None, model: str | None, force: bool) -> Non
         raise UsageError(f"no such folder: {project}", hint="give the project's folder with -C DIR")
     if path.exists() and not force:
         raise UsageError(f"{path} is there already", hint="--force writes over it")
-    catalog = Catalog.scan()
+    catalog = Catalog.configured(project)
     if goal is None:
         goal = _choose_goal(catalog, project)
     else:

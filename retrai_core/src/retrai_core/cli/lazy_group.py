@@ -126,7 +126,7 @@ def load_frontend(name: str) -> click.Command:
     from ..contracts.frontend import Frontend
     from ..plugins.catalog import Catalog
 
-    catalog = Catalog.scan()
+    catalog = Catalog.configured()
     record = catalog.find("frontend", name)
     loaded = catalog.load(record)
     if not (isinstance(loaded, type) and issubclass(loaded, Frontend)):

@@ -39,7 +39,7 @@ def list_plugins(
 
     `unloaded` is the usual status: nothing speaks against using it, and it is not imported yet.
     """
-    records = Catalog.scan().records(kind)
+    records = Catalog.configured().records(kind)
     if load:
         _load_apart(records)
     records = [record for record in records if status in (None, record.status)]
@@ -64,7 +64,7 @@ def list_plugins(
 @_LOAD_OPTION
 def show(name: str, kind: Kind | None, as_json: bool, load: bool) -> None:
     """Show all that is known about the plugin NAME (or NAME@DIST)."""
-    catalog = Catalog.scan()
+    catalog = Catalog.configured()
     records = catalog.matching(name, kind)
     if not records:
         raise catalog.unknown(name, kind)
@@ -156,6 +156,7 @@ def _described(record: PluginRecord) -> str:
         ("mend", record.mend),
         ("needs", f"{_needs(record)}{known}"),
         ("api", f"retrai-core {record.api}" if record.api else ""),
+        ("programs", ", ".join(record.programs)),
         ("models", ", ".join(record.model_patterns)),
         ("tools", ", ".join(record.default_tools)),
         ("hooks", ", ".join(record.hooks)),
