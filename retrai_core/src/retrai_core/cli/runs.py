@@ -11,6 +11,8 @@ import click
 from ..errors import UsageError
 from ..runs.snapshots import Snapshots
 from ..runs.store import RunStore
+from ..runs.undo import undo as undo_run
+from ..workspace.lock import WorkspaceLock
 from .columns import aligned
 from .render.summary import head_line, summary_lines
 from .render.terminal import RunTerminal, make_console
@@ -105,7 +107,34 @@ def diff(run_id: str, first: int | None, last: int | None) -> None:
     store = RunStore()
     record = store.load(run_id)
     snapshots = Snapshots(store.folder(record.id), record.project)
-    click.echo(snapshots.diff(first, last), nl=False)
+    # Bytes that are not UTF-8 go out as they are, so that the diff can be applied.
+    click.echo(snapshots.diff(first, last).encode(errors="surrogateescape"), nl=False)
+
+
+@runs.command()
+@click.argument("run_id", metavar="RUN")
+@click.option("--to", type=int, default=0, metavar="N", help="Back to the end of iteration N.")
+def undo(run_id: str, to: int) -> int:
+    """Take back what a run has changed; what you have changed since is kept.
+
+    Where you have changed the same place as the run, the file is left alone and named, and the
+    exit code is 1.
+    """
+    store = RunStore()
+    record = store.load(run_id)
+    with WorkspaceLock(record.project, store.state, f"undo of {record.id}"):
+        undone = undo_run(Snapshots(store.folder(record.id), record.project), record.project, to)
+    told = [
+        *(f"restored  {path}" for path in undone.restored),
+        *(f"removed   {path}" for path in undone.removed),
+        *(f"merged    {path}  (your later changes are kept)" for path in undone.merged),
+        *(
+            f"conflict  {path}  (changed since in the same place; left alone)"
+            for path in undone.conflicts
+        ),
+    ]
+    click.echo("\n".join(told) or "nothing to undo: the project is as it was")
+    return 1 if undone.conflicts else 0
 
 
 @runs.command()

@@ -35,6 +35,19 @@ class Snapshot:
     tree: str
 
 
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A file in a snapshot: git's mode (100644, 100755 executable, 120000 symlink) and blob id."""
+
+    mode: str
+    blob: str
+
+    @property
+    def is_file(self) -> bool:
+        """A file, and no symlink."""
+        return self.mode.startswith("100")
+
+
 class Snapshots:
     """Takes and compares snapshots of one run's project.
 
@@ -94,6 +107,20 @@ class Snapshots:
         if not fitting:
             raise UsageError(f"this run has no snapshot at iteration {iteration}")
         return fitting[-1]
+
+    def entries(self, snapshot: Snapshot) -> dict[str, Entry]:
+        """Every file and symlink of the snapshot, by relative path."""
+        found: dict[str, Entry] = {}
+        for line in self._run("ls-tree", "-r", "-z", snapshot.tree).split("\0"):
+            if line:
+                about, _, path = line.partition("\t")
+                mode, _, blob = about.split(" ")
+                found[path] = Entry(mode, blob)
+        return found
+
+    def content(self, entry: Entry) -> bytes:
+        """The bytes of a file, or the target of a symlink."""
+        return self._run("cat-file", "blob", entry.blob).encode(errors="surrogateescape")
 
     def changed_files(self) -> list[str]:
         """Relative paths that differ between the first and the last snapshot, sorted.
