@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Generic, Literal, TypeVar, cast
 
@@ -16,9 +17,11 @@ from .contracts.llm import LLMProvider
 from .contracts.memory import MemoryStore
 from .contracts.sandbox import Sandbox
 from .contracts.tool import Tool
-from .errors import PluginError, UsageError
+from .errors import PluginError, RetraiError, UsageError
 from .plugins.catalog import Catalog
+from .plugins.pinning import pin_problems
 from .plugins.record import Kind, PluginRecord
+from .plugins.required import require_plugins
 from .settings import RunConfig, unknown_option
 from .workspace.safe_paths import SafeWorkspace
 
@@ -82,18 +85,19 @@ class Choice:
         return {record.dist: record.version for record in sorted(records, key=lambda r: r.dist)}
 
 
-def choose(config: RunConfig, run_dir: Path) -> Choice:
+def choose(config: RunConfig, run_dir: Path, catalog: Catalog | None = None) -> Choice:
     """Decide on every part of the run, load it and check its options; nothing is built.
 
     Args:
         config: what the user asked for.
+        catalog: what `catalog_for` found, where somebody watches what is loaded.
         run_dir: the run's own folder; of a run that is resumed, with all that it kept there.
 
     Raises:
         UsageError: a name, an option or a setting that nobody knows; a model that is not ready.
         PluginError: a plugin that this run needs is broken, incompatible or ambiguous.
     """
-    chooser = _Chooser(config, run_dir)
+    chooser = _Chooser(config, run_dir, catalog or catalog_for(config))
     goal, evidence = chooser.goal()
     config = config.model_copy(update={"goal": goal.record.name})
     chooser.config = config
@@ -113,11 +117,19 @@ def choose(config: RunConfig, run_dir: Path) -> Choice:
     )
 
 
+def catalog_for(config: RunConfig) -> Catalog:
+    """What is installed, as the configuration wants it seen; imports no plugin."""
+    return Catalog.scan(pins=config.pins, disabled=config.disabled_plugins)
+
+
 class _Chooser:
-    def __init__(self, config: RunConfig, run_dir: Path) -> None:
+    def __init__(self, config: RunConfig, run_dir: Path, catalog: Catalog) -> None:
         self.config = config
         self.run_dir = run_dir
-        self.catalog = Catalog.scan(pins=config.pins)
+        self.catalog = catalog
+        for problem in pin_problems(config.pins, self.catalog):
+            raise problem
+        require_plugins(config.required_plugins, self.catalog)
         self.notices: list[Notice] = []
 
     def part(
@@ -139,7 +151,11 @@ class _Chooser:
                 # A broken goal that only shares a marker keeps no working one from being found.
                 self._note("warning", error.message)
                 continue
-            detection = cls.detect(self.config.cwd)
+            try:
+                detection = _asked(hit.record, partial(cls.detect, self.config.cwd))
+            except PluginError as error:
+                self._note("warning", error.message)
+                continue
             if detection is not None:
                 found.append((hit.record, detection.evidence or hit.evidence, detection.options))
         if not found:
@@ -209,7 +225,7 @@ class _Chooser:
         """What the provider says of the model, before there is a run to build it for."""
         project = self.config.cwd
         context = RunContext(self.run_dir.name, project, SafeWorkspace(project), "", self.run_dir)
-        return part.cls(part.options, context).ready(model)
+        return _asked(part.record, lambda: part.cls(part.options, context).ready(model))
 
     def _goal_part(self, record: PluginRecord, found: Mapping[str, Any]) -> Part[GoalBase]:
         return self._loaded(record, GoalBase, {**found, **self.config.options})
@@ -239,6 +255,20 @@ def _options(record: PluginRecord, cls: type[Any], given: Mapping[str, Any]) -> 
         raise UsageError(
             f"{name} of the {record.kind} {record.name}: {first['msg'].lower()}{got}",
             hint=f"`retrai plugins show {record.name}` lists its options",
+        ) from error
+
+
+def _asked(record: PluginRecord, question: Callable[[], T]) -> T:
+    """What a plugin answers before there is a run; what it raises becomes an error naming it."""
+    try:
+        return question()
+    except RetraiError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise PluginError(
+            f"the {record.kind} `{record.name}` of {record.dist} {record.version} failed: "
+            f"{type(error).__name__}: {error}",
+            hint=f"`pip install --upgrade {record.dist}`, or do without it",
         ) from error
 
 

@@ -189,6 +189,7 @@ ENTRIES = st.builds(
     model_patterns=TEXTS,
     default_tools=TEXTS,
     hooks=SORTED_TEXTS,
+    programs=SORTED_TEXTS,
 )
 
 

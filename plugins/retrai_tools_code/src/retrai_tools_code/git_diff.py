@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from pydantic import Field
@@ -63,6 +64,7 @@ class GitDiff(Tool):
         "files that git does not know yet are included."
     )
     needs: ClassVar[frozenset[str]] = frozenset({"read", "run"})
+    programs: ClassVar[Sequence[str]] = ("git",)
     Args: type[ToolArgs] = DiffArgs
     Options: type[ToolOptions] = DiffOptions
 

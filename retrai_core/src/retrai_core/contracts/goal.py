@@ -138,6 +138,8 @@ class GoalBase(ABC):
     summary: ClassVar[str] = ""
     needs: ClassVar[frozenset[str]] = frozenset({"read", "run"})
     markers: ClassVar[Sequence[Marker]] = ()
+    programs: ClassVar[Sequence[str]] = ()
+    """What must be on PATH (`cargo`); `retrai plugins doctor` looks for it without an import."""
     default_tools: ClassVar[Sequence[str]] = (
         "bash_exec",
         "file_read",

@@ -77,6 +77,8 @@ class Sandbox(ABC):
     name: ClassVar[str]
     summary: ClassVar[str] = ""
     needs: ClassVar[frozenset[str]] = frozenset({"run"})
+    programs: ClassVar[Sequence[str]] = ()
+    """What must be on PATH (`bwrap`); `retrai plugins doctor` looks for it without an import."""
     Options: type[SandboxOptions] = SandboxOptions
 
     def __init__(self, options: Any, context: RunContext) -> None:

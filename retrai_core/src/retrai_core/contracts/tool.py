@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -74,6 +74,8 @@ class Tool(ABC):
     name: ClassVar[str]
     description: ClassVar[str]
     needs: ClassVar[frozenset[str]] = frozenset({"read"})
+    programs: ClassVar[Sequence[str]] = ()
+    """What must be on PATH (`git`); `retrai plugins doctor` looks for it without an import."""
     Args: type[ToolArgs] = ToolArgs
     Options: type[ToolOptions] = ToolOptions
 

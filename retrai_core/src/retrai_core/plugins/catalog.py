@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .. import __version__
+from ..config_files import read_plugin_settings
 from ..errors import PluginError, UsageError
 from .conflicts import settle_names
 from .hints import Hints, read_hints
@@ -42,6 +44,7 @@ class Catalog:
         self._distributions = distributions
         self._hints = hints
         self._pins = {name: normalised(dist) for name, dist in pins.items()}
+        self._loading: tuple[PluginRecord, float] | None = None
         self._by_kind: dict[Kind, list[PluginRecord]] = {}
         self._contested: dict[tuple[Kind, str], list[PluginRecord]] = {}
 
@@ -49,7 +52,7 @@ class Catalog:
     def scan(
         cls,
         *,
-        disabled: Iterable[str] = (),
+        disabled: Iterable[str] | Mapping[str, str] = (),
         allow: Iterable[str] | None = None,
         pins: Mapping[str, str] | None = None,
         paths: Sequence[str] | None = None,
@@ -59,7 +62,7 @@ class Catalog:
 
         Args:
             disabled: distributions, entry-point names or `name@dist` not to use, beside those of
-                `RETRAI_DISABLE_PLUGINS`.
+                `RETRAI_DISABLE_PLUGINS`; by each name the file that says so, where that is known.
             allow: use only these, with the core's own parts; `RETRAI_PLUGINS` when left out. An
                 empty one is `--no-plugins`.
             pins: the distribution to take where several offer one name: `{name: distribution}`.
@@ -72,6 +75,16 @@ class Catalog:
         found = scan_distributions(paths)
         plugins = [DistributionPlugins(dist, switches, __version__, paths) for dist in found]
         return cls(plugins, pins or {}, read_hints(dist.entry_points for dist in found))
+
+    @classmethod
+    def configured(cls, project: str | os.PathLike[str] = ".") -> Catalog:
+        """Scan with what the user's and the project's configuration say about plugins.
+
+        Raises:
+            UsageError: a configuration file that names plugins cannot be read.
+        """
+        settings = read_plugin_settings(project)
+        return cls.scan(disabled=settings.disabled, pins=settings.pins)
 
     def records(self, kind: Kind | None = None) -> list[PluginRecord]:
         """The records of one kind or all, sorted by name, kind and distribution.
@@ -134,7 +147,17 @@ class Catalog:
         """
         from .registry import load_plugin  # stevedore is for those who load
 
-        return load_plugin(record)
+        self._loading = (record, time.monotonic())
+        try:
+            return load_plugin(record)
+        finally:
+            self._loading = None
+
+    @property
+    def loading(self) -> tuple[PluginRecord, float] | None:
+        """What another thread is importing right now, and for how many seconds."""
+        now = self._loading
+        return None if now is None else (now[0], time.monotonic() - now[1])
 
     def provider_for(self, model: str) -> PluginRecord:
         """The provider that serves `model`, by the manifests' patterns.

@@ -31,7 +31,10 @@ def describe_plugin(kind: Kind, plugin: object) -> ManifestEntry:
     """
     if kind == "hook":
         return ManifestEntry(
-            summary=_summary(plugin), needs=_needs(plugin), hooks=hook_names(plugin)
+            summary=_summary(plugin),
+            needs=_needs(plugin),
+            hooks=hook_names(plugin),
+            programs=_programs(plugin),
         )
     return ManifestEntry(
         summary=_summary(plugin),
@@ -43,6 +46,7 @@ def describe_plugin(kind: Kind, plugin: object) -> ManifestEntry:
         ),
         model_patterns=tuple(getattr(plugin, "model_patterns", ())),
         default_tools=tuple(getattr(plugin, "default_tools", ())) if kind == "goal" else (),
+        programs=_programs(plugin),
     )
 
 
@@ -58,6 +62,10 @@ def hook_names(plugin: object) -> tuple[str, ...]:
 
 def _needs(plugin: object) -> tuple[str, ...]:
     return tuple(sorted(getattr(plugin, "needs", ())))
+
+
+def _programs(plugin: object) -> tuple[str, ...]:
+    return tuple(sorted(getattr(plugin, "programs", ())))
 
 
 def _summary(plugin: object) -> str:

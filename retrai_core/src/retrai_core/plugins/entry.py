@@ -45,3 +45,4 @@ class ManifestEntry(NamedTuple):
     model_patterns: tuple[str, ...] = ()
     default_tools: tuple[str, ...] = ()
     hooks: tuple[str, ...] = ()
+    programs: tuple[str, ...] = ()

@@ -83,6 +83,7 @@ class DistributionPlugins:
             record.mend = f"pip uninstall {record.dist}"
         elif off := self._switches.why_off(record.name, record.dist):
             record.status, record.error = "blocked", off
+            record.mend = self._switches.switches_on(record.name, record.dist)
         elif package is None:
             top = record.entry_point.partition(":")[0].partition(".")[0]
             record.status, record.error = "broken", f"there is no module `{top}` to import"

@@ -5,6 +5,7 @@
     [goals.pytest]
     summary = "every test of a pytest suite passes"
     needs = ["read", "run"]
+    programs = ["git"]
     default_tools = ["file_read", "run_pytest"]
     markers = [{ glob = "pyproject.toml", contains = "[tool.pytest", priority = 20 }]
 
@@ -39,6 +40,7 @@ _KEYS = {
     "model_patterns",
     "default_tools",
     "hooks",
+    "programs",
 }
 
 Manifest = Mapping[tuple[Kind, str], ManifestEntry]
@@ -112,6 +114,7 @@ def _entry(raw: _Table, where: str) -> ManifestEntry:
         model_patterns=_texts(raw, "model_patterns", where),
         default_tools=_texts(raw, "default_tools", where),
         hooks=tuple(sorted(_texts(raw, "hooks", where))),
+        programs=tuple(sorted(_texts(raw, "programs", where))),
     )
 
 

@@ -40,7 +40,7 @@ def _entry(table: str, entry: ManifestEntry) -> str:
             shown = {key: value for key, value in values.items() if value}
             lines.append(f"    {_value({**shown, 'priority': marker.priority})},")
         lines.append("]")
-    for key in ("model_patterns", "default_tools", "hooks"):
+    for key in ("programs", "model_patterns", "default_tools", "hooks"):
         values_of_key: tuple[str, ...] = getattr(entry, key)
         if values_of_key:
             lines.append(f"{key} = {_value(list(values_of_key))}")

@@ -99,6 +99,11 @@ class PluginRecord:
         """The hooks that a hook plugin implements."""
         return () if self.entry is None else self.entry.hooks
 
+    @property
+    def programs(self) -> tuple[str, ...]:
+        """The programs that must be on PATH for it to work, sorted."""
+        return () if self.entry is None else self.entry.programs
+
     def __repr__(self) -> str:
         return f"<{self.kind} {self.full_name}: {self.status}>"
 
@@ -140,6 +145,7 @@ class PluginRecord:
             "model_patterns": list(self.model_patterns),
             "default_tools": list(self.default_tools),
             "hooks": list(self.hooks),
+            "programs": list(self.programs),
             "home_page": self.home_page,
             "traceback": self.traceback,
         }

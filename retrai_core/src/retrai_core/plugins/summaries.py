@@ -8,6 +8,8 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
+from ..config_files import read_plugin_settings
+from ..errors import UsageError
 from .entry_points import parse_entry_points
 from .kinds import Kind, table_of
 from .package import WRITTEN, find_package
@@ -21,7 +23,11 @@ def plugin_summaries(kind: Kind, environ: Mapping[str, str] | None = None) -> di
     One whose manifest is missing or cannot be read has an empty summary; whether a plugin can be
     used is the catalog's to say.
     """
-    switches = Switches.read(os.environ if environ is None else environ)
+    try:
+        disabled = read_plugin_settings().disabled
+    except UsageError:  # a help page helps all the same; the command that is chosen says it
+        disabled = {}
+    switches = Switches.read(os.environ if environ is None else environ, disabled=disabled)
     summaries: dict[str, str] = {}
     for dist in scan_distributions():
         for entry in parse_entry_points(dist.entry_points):

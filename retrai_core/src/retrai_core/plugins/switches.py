@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 from .kinds import CORE_DIST, normalised
@@ -16,52 +17,69 @@ class Switches(NamedTuple):
 
     Attributes:
         allowed: only these are used, with the core's own parts; None for all.
-        disabled: these are not used, whatever `allowed` says.
+        disabled: these are not used, whatever `allowed` says; by name, what says so: a variable or
+            a file.
     """
 
     allowed: frozenset[str] | None = None
-    disabled: frozenset[str] = frozenset()
+    disabled: Mapping[str, str] = MappingProxyType({})
 
     @classmethod
     def read(
         cls,
         environ: Mapping[str, str],
         *,
-        disabled: Iterable[str] = (),
+        disabled: Iterable[str] | Mapping[str, str] = (),
         allow: Iterable[str] | None = None,
     ) -> Switches:
         """Both variables (names separated by commas) and the caller's own.
+
+        `disabled` may say by each name which file switches it off.
 
         What either switches off is off; an `allow` of the caller's replaces the variable's, and an
         empty variable says nothing.
         """
         named = _names(environ.get(ALLOW_VARIABLE, ""))
         allowed = frozenset(allow) if allow is not None else named or None
-        return cls(allowed, frozenset(disabled) | _names(environ.get(DISABLE_VARIABLE, "")))
+        by_variable = dict.fromkeys(_names(environ.get(DISABLE_VARIABLE, "")), DISABLE_VARIABLE)
+        named_here = disabled if isinstance(disabled, Mapping) else dict.fromkeys(disabled, "")
+        return cls(allowed, {**named_here, **by_variable})
 
     def why_off(self, name: str, dist: str) -> str:
         """Why the plugin `name` of `dist` is switched off; empty when it is not."""
-        if _is_named(self.disabled, name, dist):
-            return f"switched off (by {DISABLE_VARIABLE}, or in the configuration)"
+        if switch := _switch_for(self.disabled, name, dist):
+            by = self.disabled[switch] or "disabled_plugins in the configuration"
+            return f"switched off by {by}"
         if self.allowed is None or normalised(dist) == CORE_DIST:
             return ""
-        if _is_named(self.allowed, name, dist):
+        if _switch_for(self.allowed, name, dist):
             return ""
         if not self.allowed:
             return "switched off by --no-plugins"
         return f"not among the allowed plugins ({ALLOW_VARIABLE})"
+
+    def switches_on(self, name: str, dist: str) -> str:
+        """The command that switches on again what a configuration file switches off, or nothing."""
+        switch = _switch_for(self.disabled, name, dist)
+        by_file = bool(switch) and self.disabled[switch] != DISABLE_VARIABLE
+        if not by_file:
+            return ""
+        import shlex  # most listings have nothing switched off
+
+        return f"retrai plugins enable {shlex.quote(switch)}"
 
 
 def _names(text: str) -> frozenset[str]:
     return frozenset(name.strip() for name in text.replace("\n", ",").split(",") if name.strip())
 
 
-def _is_named(switched: frozenset[str], name: str, dist: str) -> bool:
+def _switch_for(switched: Iterable[str], name: str, dist: str) -> str:
+    """The first switch, sorted, that names this plugin; empty when none does."""
     wanted = normalised(dist)
-    for switch in switched:
+    for switch in sorted(switched):
         entry, at, of_dist = switch.rpartition("@")
         if at and entry == name and normalised(of_dist) == wanted:
-            return True
+            return switch
         if switch == name or normalised(switch) == wanted:
-            return True
-    return False
+            return switch
+    return ""

@@ -1,0 +1,148 @@
+"""The configuration files: where they are, how they are read, and which plugins they switch off.
+
+`retrai --help` and `retrai plugins list` read them too, so nothing heavy is imported for a file that
+is not there or says nothing about plugins.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+from .errors import UsageError
+
+if TYPE_CHECKING:
+    from yaml import Node
+
+PROJECT_FILE = ".retrai.yml"
+DISABLED_KEY = "disabled_plugins"
+_WORDS = (DISABLED_KEY.encode(), b"pins")
+
+
+class PluginSettings(NamedTuple):
+    """What the configuration files say about plugins.
+
+    Attributes:
+        disabled: the file by each name that it switches off.
+        pins: the distribution by each name that is pinned.
+    """
+
+    disabled: Mapping[str, str] = MappingProxyType({})
+    pins: Mapping[str, str] = MappingProxyType({})
+
+
+def user_config_path() -> str:
+    """The user's own configuration, `config.yml` in the user's configuration folder."""
+    if sys.platform == "linux":
+        # platformdirs says the same, and its import costs a help page a tenth of all its time.
+        folder = os.environ.get("XDG_CONFIG_HOME", "").strip() or os.path.expanduser("~/.config")
+        return os.path.join(folder, "retrai", "config.yml")
+    import platformdirs
+
+    return os.path.join(platformdirs.user_config_dir("retrai"), "config.yml")
+
+
+def read_plugin_settings(project: str | os.PathLike[str] = ".") -> PluginSettings:
+    """What the user's file and the project's say about plugins; the project's pins count more.
+
+    Raises:
+        UsageError: a file that names plugins cannot be read.
+    """
+    disabled: dict[str, str] = {}
+    pins: dict[str, str] = {}
+    for path in (user_config_path(), os.path.join(project, PROJECT_FILE)):
+        text = read_text(path)
+        if text is None or not any(word in text.encode() for word in _WORDS):
+            continue
+        values = parse_config(text, path)
+        for name in texts_of(values, DISABLED_KEY, path):
+            disabled.setdefault(name, path)
+        pinned = values.get("pins") or {}
+        if not isinstance(pinned, dict):
+            raise UsageError(f"{path}: pins must hold `NAME: DISTRIBUTION` lines")
+        pins |= {str(name): str(dist) for name, dist in cast("dict[Any, Any]", pinned).items()}
+    return PluginSettings(disabled, pins)
+
+
+def read_text(path: str) -> str | None:
+    """The file's text; None where there is no file.
+
+    Raises:
+        UsageError: it cannot be read, or is not UTF-8.
+    """
+    try:
+        with open(path, "rb") as file:
+            return file.read().decode()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} cannot be read: {error}") from error
+
+
+def parse_config(text: str, path: str) -> dict[Any, Any]:
+    """The keys and values of a configuration file.
+
+    Raises:
+        UsageError: it is not YAML, not `key: value` lines, or gives one key twice.
+    """
+    import yaml
+
+    try:
+        raw: Any = yaml.safe_load(text)
+        tree = cast("Node | None", yaml.compose(text, Loader=yaml.SafeLoader))
+    except (yaml.YAMLError, ValueError) as error:  # a ValueError: a date that is none, say
+        where = getattr(error, "problem_mark", None)
+        line = f" at line {where.line + 1}" if where else ""
+        what = getattr(error, "problem", None) or str(error).partition("\n")[0] or "not YAML"
+        raise UsageError(f"{path} is not valid YAML{line}: {what}") from error
+    if raw is None:
+        return {}
+    if not isinstance(raw, dict):
+        raise UsageError(f"{path} must hold `key: value` lines, not a {type(raw).__name__}")
+    if tree is not None:
+        _refuse_twice(tree, path)
+    return cast("dict[Any, Any]", raw)
+
+
+def texts_of(values: Mapping[Any, Any], key: str, path: str) -> list[str]:
+    """The list of texts below `key`; empty where there is none.
+
+    Raises:
+        UsageError: something else stands there.
+    """
+    found: Any = values.get(key)
+    if found is None:
+        return []
+    if not isinstance(found, list) or not all(
+        isinstance(item, str) for item in cast("list[object]", found)
+    ):
+        raise UsageError(f"{path}: {key} must be a list of names")
+    return cast("list[str]", found)
+
+
+def _refuse_twice(tree: Node, path: str) -> None:
+    """YAML's own reader takes the last of two values for one key (two pins, say), and is silent."""
+    import yaml
+
+    todo: list[Node] = [tree]
+    done: set[int] = set()
+    while todo:
+        node = todo.pop()
+        if id(node) in done:  # an anchor may stand in several places, or within itself
+            continue
+        done.add(id(node))
+        if isinstance(node, yaml.MappingNode):
+            keys: set[tuple[str, str]] = set()
+            for key, value in cast("list[tuple[Node, Node]]", node.value):
+                todo.append(value)
+                if not isinstance(key, yaml.ScalarNode) or key.value == "<<":
+                    continue
+                if (key.tag, key.value) in keys:
+                    line = key.start_mark.line + 1
+                    raise UsageError(f"{path} line {line}: `{key.value}` is given twice")
+                keys.add((key.tag, key.value))
+        elif isinstance(node, yaml.SequenceNode):
+            todo += cast("list[Node]", node.value)
