@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
 
 import click
 
@@ -45,9 +46,14 @@ def run_in_foreground(config: RunConfig, *, as_json: bool = False) -> RunRecord:
 
 
 def resume_in_foreground(
-    record: RunRecord, *, max_iterations: int | None, as_json: bool
+    record: RunRecord, limits: Mapping[str, Any], *, as_json: bool
 ) -> RunRecord:
     """Go on with a run, as `run_in_foreground`.
+
+    Args:
+        record: the run.
+        limits: new limits, as keywords of `RunManager.resume`; None keeps the old one.
+        as_json: as for `run_in_foreground`.
 
     Raises:
         UsageError: it cannot be resumed, and why.
@@ -57,7 +63,7 @@ def resume_in_foreground(
         return record.id
 
     async def work(manager: RunManager, run_id: str) -> RunRecord:
-        return await manager.resume(run_id, max_iterations=max_iterations)
+        return await manager.resume(run_id, **limits)
 
     hitl = bool(record.config.get("hitl_enabled"))
     return _shown(begin, work, hitl=hitl, as_json=as_json)
@@ -81,7 +87,7 @@ async def _follow(begin: Begin, work: Work, terminal: RunTerminal) -> RunRecord:
     async def ask(question: HumanQuestion) -> str:
         return await ask_on_terminal(question, terminal)
 
-    manager = RunManager(ask=ask)
+    manager = RunManager(ask=ask, tell=lambda line: click.echo(line, err=True))
     run_id = await begin(manager)
     terminal.console.print(head_line(manager.store.load(run_id)))
     reader = manager.bus(run_id).subscribe()

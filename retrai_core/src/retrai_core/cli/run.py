@@ -8,6 +8,7 @@ from typing import Any, TextIO
 
 import click
 
+from .budget_options import budget_options
 from .completion import complete_goal, complete_model
 
 
@@ -44,6 +45,7 @@ from .completion import complete_goal, complete_model
     metavar="KEY=VALUE",
     help="An option of the goal; may be given several times.",
 )
+@budget_options
 def run(
     goal: str | None,
     project: Path,
@@ -54,6 +56,7 @@ def run(
     hitl: bool,
     as_json: bool,
     options: Sequence[str],
+    **budget: float | None,
 ) -> int:
     """Work on a project until GOAL holds.
 
@@ -73,6 +76,7 @@ def run(
         "task": task_file.read() if task_file is not None else task,
         "hitl_enabled": True if hitl else None,
         "options": parse_options(options) or None,
+        **budget,
     }
     config = load_settings(project, flags).config
     return run_in_foreground(config, as_json=as_json).exit_code or 0

@@ -13,6 +13,7 @@ from ..runs.snapshots import Snapshots
 from ..runs.store import RunStore
 from ..runs.undo import undo as undo_run
 from ..workspace.lock import WorkspaceLock
+from .budget_options import budget_options
 from .columns import aligned
 from .render.summary import head_line, summary_lines
 from .render.terminal import RunTerminal, make_console
@@ -84,8 +85,9 @@ def show(run_id: str, events: bool, as_json: bool) -> None:
 @click.argument("run_id", metavar="RUN")
 @click.option("-n", "--max-iterations", type=int, metavar="N", help="How often it may go round.")
 @click.option("--json", "as_json", is_flag=True, help="Print the run record alone, as JSON.")
-def resume(run_id: str, max_iterations: int | None, as_json: bool) -> int:
-    """Go on with a run from its last finished step."""
+@budget_options
+def resume(run_id: str, max_iterations: int | None, as_json: bool, **budget: float | None) -> int:
+    """Go on with a run from its last finished step, with higher limits where they are given."""
     from .foreground import resume_in_foreground
 
     record = RunStore().load(run_id)
@@ -94,7 +96,8 @@ def resume(run_id: str, max_iterations: int | None, as_json: bool) -> int:
             f"run {record.id} has ended: {record.status}",
             hint="`retrai run` starts a new one",
         )
-    ended = resume_in_foreground(record, max_iterations=max_iterations, as_json=as_json)
+    limits = {"max_iterations": max_iterations, **budget}
+    ended = resume_in_foreground(record, limits, as_json=as_json)
     return ended.exit_code or 0
 
 
