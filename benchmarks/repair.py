@@ -111,7 +111,9 @@ def read_bugs(path: Path) -> Iterator[Bug]:
     """The bugs of a data file."""
     for text in path.read_text("utf-8").splitlines():
         row = json.loads(text)
-        yield Bug(row["id"], row["solution.py"], row["test_full.py"], row.get("test_visible.py") or "")
+        yield Bug(
+            row["id"], row["solution.py"], row["test_full.py"], row.get("test_visible.py") or ""
+        )
 
 
 def mend(bug: Bug, *, visible: bool) -> Result:

@@ -43,6 +43,10 @@ class Bench:
         self.overrides = Overrides()
         self.overrides.texts.update(self.texts)
         self.session = Session(project, arguments, self.overrides, 120.0)
+        if not self.session.started:
+            # A fork can fail for want of memory or processes while the machine is busy.
+            self.session.close()
+            self.session = Session(project, arguments, self.overrides, 120.0)
         self.outcomes: Dict[int, str] = {}
         self.seconds: Dict[int, float] = {}
         self.official: Set[int] = set()

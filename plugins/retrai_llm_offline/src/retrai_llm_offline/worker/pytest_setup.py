@@ -20,6 +20,8 @@ def pytest_arguments(extra: Sequence[str]) -> List[str]:
         "-s",
     ]
     arguments += ["--assert=plain", "--tb=no"]
+    if os.environ.get("PYTEST_DISABLE_PLUGIN_AUTOLOAD"):
+        return arguments
     if importlib.util.find_spec("xdist") is not None:
         arguments += ["-n0"]
     if importlib.util.find_spec("pytest_cov") is not None:

@@ -141,7 +141,7 @@ class Repair:
                     "function": unit.name if unit is not None else "",
                     "kind": candidate.kind,
                     "cost": round(candidate.cost, 2),
-                    "patches": [list(snippet) for snippet in snippets(source.text, changed)],
+                    "patches": _patches(source.text, changed),
                     "key": candidate.key,
                     "fixed": list(fixed),
                 }
@@ -159,3 +159,9 @@ class Repair:
             except OSError:
                 continue
         return digest.hexdigest()
+
+
+def _patches(before: str, after: str) -> List[List[str]]:
+    """The change as snippets with plain line ends: whoever patches keeps those of the file."""
+    plain = [text.replace("\r\n", "\n") for text in (before, after)]
+    return [list(snippet) for snippet in snippets(*plain)]

@@ -49,7 +49,8 @@ class Session:
         self.errors: Dict[str, str] = started.get("errors", {})
         self.loaded: Set[str] = set(started.get("loaded", []))
         self.started = bool(started)
-        self.usage: str = started.get("usage", "")
+        silent = "" if started else "the pytest session ended while it collected the tests"
+        self.usage: str = started.get("usage", silent)
 
     def ask(self, command: Message, wall_s: float) -> List[Message]:
         """Send a command; the answers up to the one that says it is done, or to its death."""

@@ -48,7 +48,7 @@ def comparison(site: Site) -> Iterator[Proposal]:
         symbol = SYMBOLS[type(operator)]
         for rank, other in enumerate(_NEAREST[symbol]):
             text = " " + other + " "
-            yield site.between(start, end, text, "compare with `%s`" % other, 1.0 + 0.02 * rank)
+            yield site.between(start, end, text, "compare with `%s`" % other, 1.0 + 0.01 * rank)
             yield from _moved_bound(site, right, start, other)
             yield from _moved_number(site, left, other, end)
         if symbol not in ("==", "!=", "is", "is not"):

@@ -174,6 +174,7 @@ _WRAPS = (
     "tuple(%s)",
     "sorted(set(%s))",
 )
+_BOUNDED = (ast.Return, ast.Assign, ast.AugAssign, ast.Call, ast.Subscript, ast.Slice, ast.BinOp)
 _BOTH = _WRAPS[:8] + ("%s.lower()", "%s.upper()", "%s.strip()", "%s[0]", "%s[1]")
 _TAILS = tuple(
     "[1:] [:-1] [::-1] [0] [-1] .lower() .upper() .strip() .copy() .split() .encode() .items() "

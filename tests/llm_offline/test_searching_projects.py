@@ -1,0 +1,366 @@
+"""The worker on real small projects, each with its own way of being awkward."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from .conftest import MakeProject, Search, mended
+
+BELOW = """
+    def below_zero(operations):
+        balance = 0
+        for amount in operations:
+            balance += amount
+            if balance == 0:
+                return True
+        return False
+"""
+BELOW_TESTS = """
+    import pytest
+    from bank import below_zero
+
+    @pytest.mark.parametrize(
+        ("operations", "expected"),
+        [([1, 2, 3], False), ([1, -2], True), ([1, -1], False), ([-1], True), ([2, -1, -2], True)],
+    )
+    def test_below_zero(operations, expected):
+        assert below_zero(operations) is expected
+"""
+
+
+def test_one_wrong_comparison_is_mended(make_project: MakeProject, search: Search) -> None:
+    project = make_project({"bank.py": BELOW, "test_bank.py": BELOW_TESTS})
+    answer = search(project)
+    assert answer.end == "done"
+    assert [(step.path, step.function) for step in answer.steps] == [("bank.py", "below_zero")]
+    assert len(answer.steps[0].fixed) == 4
+    assert mended(project, answer) == "passed"
+
+
+def test_nothing_in_the_project_is_written(make_project: MakeProject, search: Search) -> None:
+    project = make_project({"bank.py": BELOW, "test_bank.py": BELOW_TESTS})
+    before = {path: path.read_bytes() for path in project.rglob("*") if path.is_file()}
+    search(project)
+    assert {path: path.read_bytes() for path in project.rglob("*") if path.is_file()} == before
+
+
+def test_independent_bugs_in_a_src_layout_are_mended_one_by_one(
+    make_project: MakeProject, search: Search
+) -> None:
+    project = make_project(
+        {
+            "pyproject.toml": '[tool.pytest.ini_options]\npythonpath = ["src"]\n',
+            "src/shop/__init__.py": "",
+            "src/shop/prices.py": """
+                def discounted(price: float, percent: float) -> float:
+                    return price - price * percent / 10
+            """,
+            "src/shop/cart.py": """
+                from .prices import discounted
+
+
+                class Cart:
+                    def __init__(self) -> None:
+                        self.lines = []
+
+                    def add(self, name: str, price: float, count: int = 1) -> None:
+                        self.lines.append((name, price, count))
+
+                    @property
+                    def total(self) -> float:
+                        return sum(price + count for _, price, count in self.lines)
+
+                    def total_with(self, percent: float) -> float:
+                        return discounted(self.total, percent)
+            """,
+            "tests/unit/test_prices.py": """
+                from shop.prices import discounted
+
+                def test_half():
+                    assert discounted(80, 50) == 40
+
+                def test_none():
+                    assert discounted(80, 0) == 80
+            """,
+            "tests/unit/test_cart.py": """
+                import unittest
+                from shop.cart import Cart
+
+                class CartTest(unittest.TestCase):
+                    def setUp(self):
+                        self.cart = Cart()
+                        self.cart.add("tea", 3.0, 4)
+
+                    def test_total(self):
+                        self.assertEqual(self.cart.total, 12.0)
+
+                    def test_two_lines(self):
+                        self.cart.add("cup", 5.0)
+                        self.assertEqual(self.cart.total, 17.0)
+
+                    def test_discount(self):
+                        self.assertEqual(self.cart.total_with(25), 9.0)
+            """,
+        }
+    )
+    answer = search(project)
+    assert answer.end == "done"
+    assert {step.path for step in answer.steps} == {"src/shop/prices.py", "src/shop/cart.py"}
+    assert mended(project, answer) == "passed"
+
+
+def test_a_loop_without_end_and_a_flood_of_output_do_not_stop_the_search(
+    make_project: MakeProject, search: Search
+) -> None:
+    project = make_project(
+        {
+            "digits.py": """
+                def digits(number):
+                    found = []
+                    while number > 0:
+                        print("x" * 2_000)
+                        found.append(number % 10)
+                        number = number // 1
+                    return found[::-1]
+            """,
+            "test_digits.py": """
+                from digits import digits
+
+                def test_three():
+                    assert digits(123) == [1, 2, 3]
+
+                def test_one():
+                    assert digits(7) == [7]
+
+                def test_none():
+                    assert digits(0) == []
+            """,
+        }
+    )
+    answer = search(project)
+    assert answer.end == "done"
+    assert mended(project, answer) == "passed"
+
+
+def test_a_wrong_table_at_module_level_is_mended_by_importing_anew(
+    make_project: MakeProject, search: Search
+) -> None:
+    project = make_project(
+        {
+            "rates.py": """
+                RATES = {"low": 7, "full": 18}
+
+                def tax(amount, kind):
+                    return amount * RATES[kind] / 100
+            """,
+            "test_rates.py": """
+                from rates import RATES, tax
+
+                def test_full():
+                    assert tax(200, "full") == 38
+
+                def test_low():
+                    assert tax(100, "low") == 7
+
+                def test_the_table():
+                    assert RATES["full"] == 19
+            """,
+        }
+    )
+    answer = search(project)
+    assert answer.end == "done"
+    assert answer.steps[0].line == 1
+    assert mended(project, answer) == "passed"
+
+
+def test_functions_behind_decorators_caches_and_closures_are_reached(
+    make_project: MakeProject, search: Search
+) -> None:
+    project = make_project(
+        {
+            "ways.py": """
+                import functools
+
+
+                def remembered(function):
+                    known = {}
+
+                    @functools.wraps(function)
+                    def inner(*args):
+                        if args not in known:
+                            known[args] = function(*args)
+                        return known[args]
+
+                    return inner
+
+
+                @remembered
+                def stairs(n):
+                    return 1 if n < 1 else stairs(n - 1) + stairs(n - 2)
+
+
+                @functools.lru_cache(maxsize=None)
+                def paths(rows, columns):
+                    if rows == 0 or columns == 0:
+                        return 1
+                    return paths(rows - 1, columns) + paths(rows, columns + 1)
+            """,
+            "test_ways.py": """
+                from ways import paths, stairs
+
+                def test_stairs():
+                    assert [stairs(n) for n in range(6)] == [1, 1, 2, 3, 5, 8]
+
+                def test_paths():
+                    assert (paths(2, 2), paths(3, 1)) == (6, 4)
+            """,
+        }
+    )
+    answer = search(project)
+    assert answer.end == "done"
+    assert mended(project, answer) == "passed"
+
+
+def test_line_endings_tabs_and_letters_beyond_ascii_survive(
+    make_project: MakeProject, search: Search
+) -> None:
+    project = make_project(
+        {
+            "grüße.py": "# Grüße\r\ndef größer(a, b):\r\n"
+            '\treturn ("ß", a) if a < b else ("ß", b)\r\n',
+            "test_gruesse.py": """
+                from grüße import größer
+
+                def test_first():
+                    assert größer(3, 1) == ("ß", 3)
+
+                def test_second():
+                    assert größer(1, 3) == ("ß", 3)
+            """,
+        }
+    )
+    answer = search(project)
+    assert answer.end == "done"
+    (step,) = answer.steps
+    ((old, new),) = step.patches
+    assert old.startswith("\treturn")
+    assert new.startswith("\treturn")
+    assert "\r" not in old + new  # `file_patch` keeps the file's own line ends
+
+
+def test_a_repair_that_needs_two_edits_is_found(make_project: MakeProject, search: Search) -> None:
+    project = make_project(
+        {
+            "span.py": """
+                def span(values):
+                    low = max(values)
+                    high = min(values)
+                    return high - low + 0
+            """,
+            "test_span.py": """
+                from span import span
+
+                def test_span():
+                    assert span([4, 9, 2]) == 8
+
+                def test_one():
+                    assert span([5]) == 1
+
+                def test_two():
+                    assert span([5, 6]) == 2
+            """,
+        }
+    )
+    answer = search(project)
+    assert answer.end == "done"
+    assert mended(project, answer) == "passed"
+
+
+@pytest.mark.parametrize(
+    ("files", "end"),
+    [
+        ({"a.py": "x = 1\n"}, "no-tests"),
+        ({"test_a.py": "def test_a():\n    assert True\n"}, "done"),
+        ({"a.py": "def f(:\n", "test_a.py": "from a import f\n"}, "collection-errors"),
+        ({"test_a.py": "def test_a():\n    assert False\n"}, "nothing-found"),
+    ],
+)
+def test_what_cannot_be_mended_is_said(
+    make_project: MakeProject, search: Search, files: dict[str, str], end: str
+) -> None:
+    answer = search(make_project(files))
+    assert answer.end == end
+    assert answer.steps == []
+
+
+def test_protected_files_and_tests_are_never_edited(
+    make_project: MakeProject, search: Search
+) -> None:
+    project = make_project({"bank.py": BELOW, "test_bank.py": BELOW_TESTS})
+    answer = search(project, protected=["/bank.py"])
+    assert (answer.end, answer.steps) == ("nothing-found", [])
+
+
+def test_a_search_goes_on_where_the_one_before_stopped(
+    make_project: MakeProject, search: Search
+) -> None:
+    project = make_project(
+        {
+            "tangled.py": """
+                def tangled(values, limit):
+                    result = []
+                    for index, value in enumerate(values):
+                        if value > limit and index % 2:
+                            result.append(value * index)
+                        elif value < limit:
+                            result.append(value - limit)
+                    return result
+            """,
+            "test_tangled.py": """
+                from tangled import tangled
+
+                def test_it():
+                    assert tangled([1, 2, 3], 2) == ["no", "edit", "says", "this"]
+            """,
+        }
+    )
+    first = search(project, cpu_s=1.5)
+    assert first.end == "out-of-budget"
+    second = search(project, cpu_s=1.5, state=first.state)
+    assert second.state["position"] > first.state["position"] > 0
+
+
+def test_no_process_is_left_behind(make_project: MakeProject, search: Search) -> None:
+    project = make_project(
+        {
+            "spin.py": "def spin(n):\n    while n != 0:\n        n -= 2\n    return n\n",
+            "test_spin.py": "from spin import spin\n\ndef test_odd():\n    assert spin(3) == -1\n",
+        }
+    )
+    search(project, cpu_s=4.0)
+    listing = Path("/proc")
+    if not listing.is_dir():
+        pytest.skip("needs /proc")
+    left = [
+        path
+        for path in listing.glob("[0-9]*/cwd")
+        if path.exists() and path.resolve() == project.resolve()
+    ]
+    assert left == []
+
+
+def test_the_worker_starts_under_the_oldest_interpreter_that_is_here(tmp_path: Path) -> None:
+    """Every module of the worker parses as Python 3.8, which a project may still use."""
+    import ast
+
+    from retrai_llm_offline.searching import WORKER
+
+    for path in WORKER.rglob("*.py"):
+        ast.parse(path.read_text("utf-8"), feature_version=(3, 8))
+    code = f"import runpy, sys; sys.argv = ['x']; runpy.run_path({str(WORKER / 'launch.py')!r})"
+    done = subprocess.run([sys.executable, "-S", "-c", code], check=False, capture_output=True)
+    assert done.returncode == 0, done.stderr
