@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from langchain_core.language_models import BaseChatModel
+
 from .choosing import Choice
 from .contracts.context import RunContext
 from .contracts.memory import Strategy
@@ -14,6 +16,7 @@ from .loop.budget import Budget
 from .loop.parts import Ask, LoopParts
 from .loop.tool_schema import bind, schema
 from .loop.verifier import Verifier
+from .plugins.blame import WrongAnswerError
 from .runs.journal import ToolJournal
 from .runs.snapshots import Snapshots
 from .wiring import Wired
@@ -38,11 +41,19 @@ async def assemble(choice: Choice, wired: Wired, kept: Kept, ask: Ask) -> LoopPa
         RetraiError: the model cannot be made.
     """
     context, config = wired.context, choice.config
-    model = context.provider.create(context.model_name, config.temperature, context)
+    model: object = context.provider.create(context.model_name, config.temperature, context)
+    if not isinstance(model, BaseChatModel):
+        what = f"create() returned a {type(model).__name__}, not a chat model"
+        raise WrongAnswerError(context.provider, what)
     words = prompt.system_prompt(
         context.goal.system_prompt(), _prompt_parts(wired), await _recall(choice, context)
     )
     tools = list(context.tools.values())
+    try:
+        with_tools = bind(model, tools)
+    except NotImplementedError as error:
+        what = "create() returned a model without bind_tools, which cannot call tools"
+        raise WrongAnswerError(context.provider, what) from error
     gates = ToolGates(wired.hooks, context)
     return LoopParts(
         context=context,
@@ -50,13 +61,14 @@ async def assemble(choice: Choice, wired: Wired, kept: Kept, ask: Ask) -> LoopPa
         journal=kept.journal,
         snapshots=kept.snapshots,
         verifier=kept.verifier,
-        model=bind(model, tools),
+        model=with_tools,
         prompt=words,
         budget=Budget(config.max_cost_usd, config.max_tokens, config.max_time_s),
         schema_chars=sum(len(str(schema(tool))) for tool in tools),
         max_tampering=config.max_tampering,
         gate=gates.decide if wired.hooks.implementers("before_tool") else None,
         ask=ask if context.hitl_enabled else None,
+        provider_title=f"the provider {choice.provider.record.full_name}",
     )
 
 

@@ -34,6 +34,10 @@ class PluginError(RetraiError):
     exit_code = 2
 
 
+class PluginFailedError(RetraiError):
+    """A plugin raised, or answered nonsense, while a run used it; the run ends as `error`."""
+
+
 class ModelError(RetraiError):
     """A model call failed after the provider's own retries.
 

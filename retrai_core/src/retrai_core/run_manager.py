@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import time
+import traceback
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from .bus import AsyncEventBus
-from .choosing import Choice, choose
+from .choosing import Choice, catalog_for, choose
 from .errors import RetraiError, UsageError, WorkspaceLockedError
 from .events import AgentEvent, EventKind
+from .plugins.blame import blamed
+from .plugins.patience import patiently
 from .run_work import RunWork
 from .runs.log import RunLog
 from .runs.record import EXIT_CODES, RunRecord, Status
@@ -40,6 +44,7 @@ class RunManager:
     Args:
         store: where runs are kept; the user's state folder when left out.
         ask: asks a person; runs with `hitl_enabled` need it.
+        tell: hears what the user should know while there is no run yet whose bus could carry it.
 
     Example:
         >>> async def mend(project):
@@ -49,9 +54,16 @@ class RunManager:
         ...     return (await manager.start(record.id)).status
     """
 
-    def __init__(self, store: RunStore | None = None, *, ask: Asker | None = None) -> None:
+    def __init__(
+        self,
+        store: RunStore | None = None,
+        *,
+        ask: Asker | None = None,
+        tell: Callable[[str], None] | None = None,
+    ) -> None:
         self.store = store or RunStore()
         self._ask = ask
+        self._tell = tell or _say_nothing
         self._choices: dict[str, Choice] = {}
         self._buses: dict[str, AsyncEventBus] = {}
         self._tasks: dict[str, asyncio.Task[RunRecord]] = {}
@@ -65,7 +77,7 @@ class RunManager:
             UsageError: a name, an option or a setting that nobody knows; no key for the model.
             PluginError: a plugin that this run needs cannot be used.
         """
-        choice = await asyncio.to_thread(choose, config, self.store.folder(config.run_id))
+        choice = await self._chosen(config)
         config = choice.config
         record = RunRecord(
             id=config.run_id,
@@ -194,10 +206,10 @@ class RunManager:
         record.status, record.started_at = "running", record.started_at or time.time()
         record.save(folder)
         failure: RetraiError | None = None
+        choice = self._choices.pop(record.id, None)
         try:
-            choice = self._choices.pop(record.id, None)
             if choice is None:
-                choice = await asyncio.to_thread(choose, _config_of(record), folder)
+                choice = await self._chosen(_config_of(record))
             work = RunWork(choice, record, folder, bus, self._question)
             try:
                 outcome, reason = await work.go(resume=resume)
@@ -208,8 +220,10 @@ class RunManager:
             outcome, reason = "interrupted", "stopped before it was done"
         except RetraiError as error:
             outcome, reason, failure = "error", str(error), error
-        except Exception as error:  # noqa: BLE001 - the record must say what happened, whatever it was
-            outcome, reason = "error", f"{type(error).__name__}: {error}"
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - the record must say what happened
+            failure = blamed(error, choice.catalog.records()) if choice is not None else None
+            outcome, reason = "error", str(failure or f"{type(error).__name__}: {error}")
+            _keep_traceback(error, folder)
             bus.publish(_event(record, "error", message=reason, where="run"))
         _finish(record, outcome, reason)
         bus.publish(
@@ -227,10 +241,19 @@ class RunManager:
             raise failure  # it never began: the caller is told as of any other usage error
         return record
 
+    async def _chosen(self, config: RunConfig) -> Choice:
+        catalog = await asyncio.to_thread(catalog_for, config)
+        work = partial(choose, config, self.store.folder(config.run_id), catalog)
+        return await patiently(catalog, work, self._tell)
+
     async def _question(self, question: str, reason: str) -> str:
         if self._ask is None:
             return "nobody could be asked"
         return await self._ask(HumanQuestion(question, reason))
+
+
+def _say_nothing(_: str) -> None:
+    """Nobody listens."""
 
 
 def _config_of(record: RunRecord, changes: Mapping[str, object] | None = None) -> RunConfig:
@@ -240,6 +263,13 @@ def _config_of(record: RunRecord, changes: Mapping[str, object] | None = None) -
 
 def _event(record: RunRecord, kind: EventKind, **payload: object) -> AgentEvent:
     return AgentEvent(kind, record.id, record.iterations, payload)
+
+
+def _keep_traceback(error: BaseException, folder: Path) -> None:
+    """For whoever mends it: people read one line, authors of plugins want the rest."""
+    with suppress(OSError):
+        text = "".join(traceback.format_exception(error))
+        (folder / "error.txt").write_text(text, encoding="utf-8", errors="backslashreplace")
 
 
 def _finish(record: RunRecord, outcome: Status, reason: str) -> None:

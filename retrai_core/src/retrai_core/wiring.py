@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, TypeVar, cast
 
@@ -18,6 +19,7 @@ from .errors import PluginError, UsageError
 from .events import AgentEvent
 from .guard.guard import Guard
 from .plugins.hooks import HookCaller
+from .plugins.patience import patiently
 from .plugins.record import PluginRecord
 from .workspace.interpreter import find_interpreter
 from .workspace.safe_paths import SafeWorkspace
@@ -84,7 +86,7 @@ async def wire(choice: Choice, run_dir: Path, on_event: Callable[[AgentEvent], N
         if choice.memory is not None:
             context.memory_part = _built(choice.memory, context, stack)
         agent = _built(choice.agent, context, stack)
-        hooks = await asyncio.to_thread(_load_hooks, choice, context)
+        hooks = await _load_hooks(choice, context)
         await _contributed_tools(hooks, context, stack)
         guard = Guard(context, config.allow_edit)
         workspace.refuse_write = guard.refuse_write
@@ -116,7 +118,7 @@ def _built(part: Part[T], context: RunContext, stack: AsyncExitStack) -> T:
     build = cast("Callable[[Any, RunContext], T]", part.cls)
     try:
         built = build(part.options, context)
-    except Exception as error:  # whatever a plugin raises, the run must say which one it was
+    except (Exception, SystemExit) as error:  # the run must say which one it was
         record = part.record
         raise PluginError(
             f"the {record.kind} {record.name} of {record.dist} cannot be built: "
@@ -132,30 +134,33 @@ async def _close(part: Closeable, record: PluginRecord, context: RunContext) -> 
     try:
         async with asyncio.timeout(_CLOSE_TIMEOUT_S):
             await part.aclose()
-    except Exception as error:  # noqa: BLE001 - the run has ended; a plugin's trouble is told, not raised
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - the run has ended; trouble is told
         message = f"{record.name} of {record.dist} did not close: {type(error).__name__}: {error}"
         context.publish("log", level="warning", message=message)
 
 
-def _load_hooks(choice: Choice, context: RunContext) -> HookCaller:
+async def _load_hooks(choice: Choice, context: RunContext) -> HookCaller:
     """Load every hook plugin; one that is broken is left out, unless it guards tool calls."""
+    warn = partial(context.publish, "log", level="warning")
     loaded: list[tuple[PluginRecord, object]] = []
     broken: list[tuple[PluginRecord, PluginError]] = []
     for record in choice.catalog.records("hook"):
         if record.status in ("blocked", "shadowed"):
             continue
         try:
-            loaded.append((record, choice.catalog.load(record)))
+            work = partial(choice.catalog.load, record)
+            plugin = await patiently(choice.catalog, work, lambda line: warn(message=line))
+            loaded.append((record, plugin))
         except PluginError as error:
             broken.append((record, error))
-    hooks = HookCaller(loaded)
+    hooks = await asyncio.to_thread(HookCaller, loaded)
     for record, error in [*broken, *hooks.broken]:
         if "before_tool" in record.hooks or record.name in choice.config.plugins:
             raise PluginError(
                 f"{error.message}; it may guard tool calls, so nothing is run without it",
                 hint=error.hint or f"RETRAI_DISABLE_PLUGINS={record.name} switches it off",
             ) from error
-        context.publish("log", level="warning", message=error.message)
+        warn(message=str(error))
     if choice.config.permissions is not None and not hooks.implementers("before_tool"):
         raise UsageError(
             "permissions: is set, but no tool gate is installed that keeps it",

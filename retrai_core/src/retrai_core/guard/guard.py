@@ -11,6 +11,7 @@ from typing import Any
 
 from ..contracts.context import RunContext
 from ..contracts.goal import GoalResult
+from ..plugins.blame import WrongAnswerError
 from .baseline import Baseline, copy_protected, differing
 from .clean_copy import make_clean_copy
 from .files import copy_file, fingerprint, project_files, remove
@@ -61,7 +62,7 @@ class Guard:
         self.baseline = await asyncio.to_thread(
             copy_protected, self.context.project, self._protected, self._steering, self._folder
         )
-        result = await self.context.goal.check({}, self.context.project)
+        result = await self._ask_goal({}, self.context.project)
         self.baseline.take_result(result)
         written = await asyncio.to_thread(self._differing)
         # The suite itself writes these; changing them is not the agent's doing.
@@ -95,7 +96,7 @@ class Guard:
 
     async def check(self, state: Mapping[str, Any]) -> GoalResult:
         """The goal's check on the project as it stands, held against the baseline."""
-        return judge(self.baseline, await self.context.goal.check(state, self.context.project))
+        return judge(self.baseline, await self._ask_goal(state, self.context.project))
 
     async def final_check(self, state: Mapping[str, Any]) -> tuple[GoalResult, str]:
         """One more check, on a clean copy with the protected files of the baseline.
@@ -108,7 +109,7 @@ class Guard:
             # The project's own name is kept: a suite may look at it.
             copy = Path(folder, self.context.project.name)
             await asyncio.to_thread(make_clean_copy, self.context.project, copy)
-            result = judge(self.baseline, await goal.check(state, copy))
+            result = judge(self.baseline, await self._ask_goal(state, copy))
             if not result.achieved or result.report is None:
                 return result, ""
             passed = [case for case, outcome in result.report.cases.items() if outcome == "passed"]
@@ -116,6 +117,18 @@ class Guard:
             held = set(passed) - set(mended)
             contradiction = await goal.contradict(copy, [*mended, *sorted(held)])
             return result, suspicion(contradiction, set(mended))
+
+    async def _ask_goal(self, state: Mapping[str, Any], cwd: Path) -> GoalResult:
+        goal = self.context.goal
+        try:
+            result: object = await goal.check(state, cwd)
+        except SystemExit as error:  # would end retrai with the exit code that the plugin likes
+            what = f"check() ends the program (SystemExit: {error.code})"
+            raise WrongAnswerError(goal, what) from error
+        if not isinstance(result, GoalResult):
+            what = f"check() returned a {type(result).__name__}, not a GoalResult"
+            raise WrongAnswerError(goal, what)
+        return result
 
     def _differing(self) -> list[str]:
         return list(differing(self.context.project, self.baseline))

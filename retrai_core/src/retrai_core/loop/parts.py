@@ -42,6 +42,7 @@ class LoopParts:
         max_tampering: how many refused changes end the run.
         gate: asked before every call.
         ask: asks a person; None where nobody can answer.
+        provider_title: the model's provider and its distribution, for messages.
         refusals_counted: how many of the guard's refusals the state's `refused` already holds.
         verifier: remembers verdicts by the tree they were given on.
     """
@@ -58,6 +59,7 @@ class LoopParts:
     max_tampering: int = 3
     gate: Gate | None = None
     ask: Ask | None = None
+    provider_title: str = "the provider"
     refusals_counted: int = 0
 
 

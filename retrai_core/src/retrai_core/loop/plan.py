@@ -9,7 +9,7 @@ from typing import Any, cast
 from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMessage, SystemMessage
 from langchain_core.runnables import RunnableConfig
 
-from ..errors import ModelError
+from ..errors import ModelError, RetraiError
 from . import prompt
 from .budget import Allowance, allowance, price_of
 from .parts import LoopParts, parts_of
@@ -38,9 +38,12 @@ async def plan(state: AgentState, config: RunnableConfig) -> StateUpdate:
         limits["max_tokens"] = allowed.output_tokens
     started = time.monotonic()
     try:
-        answer = await parts.model.ainvoke(messages, **limits)
-    except Exception as error:  # noqa: BLE001 - whatever a provider raises is told, and counted
+        answer: object = await parts.model.ainvoke(messages, **limits)
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a provider raises is told, and counted
         return _failed_call(parts, state, error)
+    if not isinstance(answer, AIMessage):
+        what = f"it answered with a {type(answer).__name__}, not an AIMessage"
+        return _failed_call(parts, state, TypeError(what))
     return _answered(parts, state, answer, time.monotonic() - started)
 
 
@@ -67,8 +70,11 @@ def _allowed(parts: LoopParts, state: AgentState, messages: list[BaseMessage]) -
     )
 
 
-def _failed_call(parts: LoopParts, state: AgentState, error: Exception) -> StateUpdate:
+def _failed_call(parts: LoopParts, state: AgentState, error: BaseException) -> StateUpdate:
     message = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+    if not isinstance(error, RetraiError):
+        # A provider says in an error of ours what people should read; anything else is a defect.
+        message = f"{parts.provider_title} failed: {type(error).__name__}: {message}"
     parts.context.publish("error", message=message, where="model")
     failures = state["model_failures"] + 1
     update: StateUpdate = {"pending_tool_calls": [], "model_failures": failures}

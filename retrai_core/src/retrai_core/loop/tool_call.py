@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from dataclasses import dataclass
+from typing import cast
 
 from pydantic import ValidationError
 
@@ -102,14 +103,19 @@ class ToolCaller:
             return refusal
         try:
             async with asyncio.timeout(tool.options.limit_s):
-                return await tool.run(args, self._parts.context)
+                result: object = await tool.run(args, self._parts.context)
         except RetraiError as error:
             return ToolResult(str(error), ok=False)
         except TimeoutError:
             message = f"{tool.name} was ended after {tool.options.limit_s:g} s"
             return ToolResult(message, ok=False)
-        except Exception as error:  # noqa: BLE001 - a broken tool is a result for the model, never a crash
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - a broken tool is a result for the model, never a crash
             return ToolResult(f"{tool.name} failed: {type(error).__name__}: {error}", ok=False)
+        if isinstance(result, ToolResult) and isinstance(cast("object", result.content), str):
+            return result
+        what = result.content if isinstance(result, ToolResult) else result
+        message = f"{tool.name} failed: it gave a {type(what).__name__} where a text belongs"
+        return ToolResult(message, ok=False)
 
     async def _refusal(self, tool: Tool, call: PendingCall) -> ToolResult | None:
         if self._parts.gate is None:

@@ -46,7 +46,7 @@ class HookCaller:
         for record, plugin in sorted(plugins, key=lambda pair: pair[0].full_name):
             try:
                 self._managers.append((record, _registered(record, plugin)))
-            except Exception as error:  # noqa: BLE001 - whatever it raises, this plugin is broken
+            except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever it raises, it is broken
                 record.status = "broken"
                 record.error = f"{type(error).__name__}: {' '.join(str(error).split())}"
                 record.mend = f"pip install --upgrade {record.dist}"
@@ -100,4 +100,6 @@ def _answer(
         answers: list[object] = getattr(manager.hook, hook_name)(**arguments)
     except Exception as error:  # noqa: BLE001 - handed to the caller, who knows what it means
         return error
+    except SystemExit as error:  # not an Exception, and would end retrai or one thread of it
+        return RuntimeError(f"it raised SystemExit({error.code!r})")
     return answers[0] if answers else None
