@@ -8,12 +8,11 @@ import threading
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from pydantic import Field
-
-from retrai_core import LLMOptions, LLMProvider, PluginError, RunContext, UsageError
+from retrai_core import LLMProvider, PluginError, RunContext, UsageError
 
 from .known_models import KnownModels, litellm_folder
 from .lazy_litellm import call_params, choose_transport, is_loaded, load_litellm, rehearse
+from .options import LiteLLMOptions
 from .pricing import cost_usd
 
 if TYPE_CHECKING:
@@ -25,37 +24,6 @@ INSTALL = "pip install --upgrade retrai-llm-litellm"
 LIST = "the list is at docs.litellm.ai/docs/providers"
 PLACEHOLDER_KEY = "none-needed"
 VARIABLE = re.compile(r"\$\{?([A-Za-z_][A-Za-z0-9_]*)\}?")
-
-
-class LiteLLMOptions(LLMOptions):
-    """Options of the `litellm` provider, from `plugins: {litellm: {...}}`.
-
-    None of them holds a secret, since options are kept with the record of a run: keys stay in the
-    environment, and are named here.
-    """
-
-    api_base: str | None = None
-    """The server's address; else the provider's own, or its variable (`OPENAI_API_BASE`, ...)."""
-    api_key_env: str | None = None
-    """The environment variable that holds the key, instead of the provider's own."""
-    api_version: str | None = None
-    """The API's version, where a provider wants one (Azure)."""
-    temperature: float | None = Field(default=None, ge=0, le=2)
-    """Instead of the run's temperature."""
-    max_tokens: int | None = Field(default=None, gt=0)
-    """The longest answer, in tokens."""
-    timeout_s: float = Field(default=600.0, gt=0)
-    """Seconds without an answer before an attempt is given up."""
-    max_retries: int = Field(default=5, ge=0)
-    """Further attempts after 429, 5xx, a time-out or a lost connection."""
-    max_wait_s: float = Field(default=120.0, ge=0)
-    """The longest `Retry-After` that is waited for, in seconds; a longer one ends the request."""
-    streaming: bool = False
-    """Receive whole answers as they are written, for servers that cut long silences."""
-    extra_headers: dict[str, str] = Field(default_factory=dict)
-    """Headers added to every request; `$NAME` in a value is that environment variable's."""
-    extra_params: dict[str, Any] = Field(default_factory=dict)
-    """Any other parameter of `litellm.completion`, as `{"reasoning_effort": "high"}`."""
 
 
 class LiteLLMProvider(LLMProvider):
