@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from langchain_core.language_models import BaseChatModel
 
@@ -41,8 +42,8 @@ async def assemble(choice: Choice, wired: Wired, kept: Kept, ask: Ask) -> LoopPa
         RetraiError: the model cannot be made.
     """
     context, config = wired.context, choice.config
-    model: object = context.provider.create(context.model_name, config.temperature, context)
-    if not isinstance(model, BaseChatModel):
+    model = context.provider.create(context.model_name, config.temperature, context)
+    if not isinstance(cast("object", model), BaseChatModel):
         what = f"create() returned a {type(model).__name__}, not a chat model"
         raise WrongAnswerError(context.provider, what)
     words = prompt.system_prompt(

@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from ..contracts.context import RunContext
 from ..contracts.goal import GoalResult
@@ -121,11 +121,11 @@ class Guard:
     async def _ask_goal(self, state: Mapping[str, Any], cwd: Path) -> GoalResult:
         goal = self.context.goal
         try:
-            result: object = await goal.check(state, cwd)
+            result = await goal.check(state, cwd)
         except SystemExit as error:  # would end retrai with the exit code that the plugin likes
             what = f"check() ends the program (SystemExit: {error.code})"
             raise WrongAnswerError(goal, what) from error
-        if not isinstance(result, GoalResult):
+        if not isinstance(cast("object", result), GoalResult):
             what = f"check() returned a {type(result).__name__}, not a GoalResult"
             raise WrongAnswerError(goal, what)
         return result

@@ -38,10 +38,10 @@ async def plan(state: AgentState, config: RunnableConfig) -> StateUpdate:
         limits["max_tokens"] = allowed.output_tokens
     started = time.monotonic()
     try:
-        answer: object = await parts.model.ainvoke(messages, **limits)
+        answer = await parts.model.ainvoke(messages, **limits)
     except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a provider raises is told, and counted
         return _failed_call(parts, state, error)
-    if not isinstance(answer, AIMessage):
+    if not isinstance(cast("object", answer), AIMessage):
         what = f"it answered with a {type(answer).__name__}, not an AIMessage"
         return _failed_call(parts, state, TypeError(what))
     return _answered(parts, state, answer, time.monotonic() - started)

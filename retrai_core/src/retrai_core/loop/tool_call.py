@@ -103,7 +103,7 @@ class ToolCaller:
             return refusal
         try:
             async with asyncio.timeout(tool.options.limit_s):
-                result: object = await tool.run(args, self._parts.context)
+                result = await tool.run(args, self._parts.context)
         except RetraiError as error:
             return ToolResult(str(error), ok=False)
         except TimeoutError:
@@ -111,11 +111,7 @@ class ToolCaller:
             return ToolResult(message, ok=False)
         except (Exception, SystemExit) as error:  # noqa: BLE001 - a broken tool is a result for the model, never a crash
             return ToolResult(f"{tool.name} failed: {type(error).__name__}: {error}", ok=False)
-        if isinstance(result, ToolResult) and isinstance(cast("object", result.content), str):
-            return result
-        what = result.content if isinstance(result, ToolResult) else result
-        message = f"{tool.name} failed: it gave a {type(what).__name__} where a text belongs"
-        return ToolResult(message, ok=False)
+        return _sound(tool, result)
 
     async def _refusal(self, tool: Tool, call: PendingCall) -> ToolResult | None:
         if self._parts.gate is None:
@@ -157,6 +153,15 @@ def cut_middle(text: str, limit: int) -> tuple[str, int]:
     cut = len(text) - limit
     note = f"\n[... {cut} of {len(text)} characters cut here ...]\n"
     return text[:head] + note + text[len(text) - tail :], cut
+
+
+def _sound(tool: Tool, result: object) -> ToolResult:
+    """The result, or one that says what the tool gave instead."""
+    what = cast("object", result.content) if isinstance(result, ToolResult) else result
+    if isinstance(result, ToolResult) and isinstance(what, str):
+        return result
+    message = f"{tool.name} failed: it gave a {type(what).__name__} where a text belongs"
+    return ToolResult(message, ok=False)
 
 
 def _validate(tool: Tool | None, call: PendingCall) -> ToolArgs | ToolResult:
