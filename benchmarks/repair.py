@@ -132,6 +132,8 @@ def mend(bug: Bug, *, visible: bool) -> Result:
             record = json.loads(stdout)
         except ValueError:
             record = {"status": "crashed"}
+            lines = (Path(name) / "stderr").read_text("utf-8", "replace").splitlines()
+            print(f"{bug.id}: {lines[-1] if lines else 'no output'}", file=sys.stderr)
         after = (project / "solution.py").read_text("utf-8")
         right = passes(project, bug.full) if visible and record["status"] == "achieved" else None
         return Result(

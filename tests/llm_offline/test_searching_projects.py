@@ -177,6 +177,52 @@ def test_a_wrong_table_at_module_level_is_mended_by_importing_anew(
     assert mended(project, answer) == "passed"
 
 
+def test_wrong_defaults_of_classes_and_functions_are_mended(
+    make_project: MakeProject, search: Search
+) -> None:
+    project = make_project(
+        {
+            "shipping.py": """
+                from dataclasses import dataclass
+
+
+                @dataclass
+                class Parcel:
+                    weight: float
+                    limit: float = 30.0
+
+
+                def cost(parcel, per_kilo=3.0):
+                    return parcel.weight * per_kilo
+
+
+                def fits(parcel):
+                    return parcel.weight <= parcel.limit
+            """,
+            "test_shipping.py": """
+                from shipping import Parcel, cost, fits
+
+                def test_cost():
+                    assert cost(Parcel(10)) == 20
+
+                def test_cost_given():
+                    assert cost(Parcel(10), 3) == 30
+
+                def test_limit():
+                    fitting = [fits(Parcel(weight)) for weight in (29, 30.5, 31, 31.5)]
+                    assert fitting == [True, True, True, False]
+
+                def test_given_limit():
+                    assert not fits(Parcel(11, 10))
+            """,
+        }
+    )
+    answer = search(project)
+    assert answer.end == "done"
+    assert mended(project, answer) == "passed"
+    assert {step.line for step in answer.steps} == {7, 10}
+
+
 def test_functions_behind_decorators_caches_and_closures_are_reached(
     make_project: MakeProject, search: Search
 ) -> None:

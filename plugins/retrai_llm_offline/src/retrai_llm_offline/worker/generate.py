@@ -143,6 +143,8 @@ def _proposals(
         site = Site(source, node, scopes[holder], material)
         plain = STATEMENT_OPERATORS if isinstance(node, ast.stmt) else EXPRESSION_OPERATORS
         operators = FAR_OPERATORS if far else plain
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            continue
         for operator in operators:
             for proposal in operator(site):
                 yield proposal, int(getattr(node, "lineno", statement.lineno))

@@ -266,8 +266,20 @@ def _cheapest_pairs(singles: Sequence[Candidate]) -> Iterator[Candidate]:
 
 
 def _add_constants(source: SourceFile, scores: Dict[int, float], doubt: float) -> None:
-    """Suspect a module's plain assignments a little: a wrong table is a bug too."""
-    for statement in source.tree.body:
-        if isinstance(statement, (ast.Assign, ast.AnnAssign)):
-            for line in range(statement.lineno, int(statement.end_lineno or statement.lineno) + 1):
-                scores.setdefault(line, doubt)
+    """Suspect a little what runs at import: tables, class attributes, defaults of suspects.
+
+    No test runs these lines, so no spectrum shows them.
+    """
+    for node in ast.walk(source.tree):
+        if isinstance(node, (ast.Module, ast.ClassDef)):
+            for statement in node.body:
+                if isinstance(statement, (ast.Assign, ast.AnnAssign)):
+                    last = int(statement.end_lineno or statement.lineno)
+                    for line in range(statement.lineno, last + 1):
+                        scores.setdefault(line, doubt)
+    for unit in source.units:
+        body = range(unit.node.body[0].lineno, unit.last_line + 1)
+        inside = max([scores.get(line, 0.0) for line in body] + [0.0])
+        if inside and (unit.node.args.defaults or unit.node.args.kw_defaults):
+            for line in range(unit.node.lineno, unit.node.body[0].lineno):
+                scores.setdefault(line, 0.6 * inside)
