@@ -33,7 +33,7 @@ def completed(*words: str) -> list[str]:
         (["ru"], ["run", "runs"]),
         (["gre"], ["greet"]),
         (["run", "ans"], ["answer"]),
-        (["run", "--model", "scr"], ["script:"]),
+        (["run", "--model", "script:"], ["script:"]),
         (["run", "--task"], ["--task", "--task-file"]),
     ],
 )
