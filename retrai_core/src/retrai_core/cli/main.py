@@ -16,8 +16,9 @@ COMMANDS = {
     "init": LazyCommand(".init", "init", "Write .retrai.yml for a project."),
     "demo": LazyCommand(".demo", "demo", "Mend a small broken project: no key, no network."),
     "runs": LazyCommand(".runs", "runs", "List, show, resume, compare and prune runs."),
-    "plugins": LazyCommand(".plugins", "plugins", "List and show what is installed."),
+    "plugins": LazyCommand(".plugins", "plugins", "List, check, install and lock plugins."),
     "config": LazyCommand(".config", "config", "Show every setting and where it comes from."),
+    "completion": LazyCommand(".completion", "completion", "Print the script for TAB in a shell."),
 }
 ONLY_CORE = {"RETRAI_PLUGINS": "retrai-core"}
 

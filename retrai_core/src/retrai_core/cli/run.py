@@ -9,7 +9,7 @@ from typing import Any, TextIO
 import click
 
 from .budget_options import budget_options
-from .completion import complete_goal, complete_model
+from .completion import complete_goal, complete_model, complete_option
 
 
 @click.command()
@@ -43,8 +43,10 @@ from .completion import complete_goal, complete_model
     "options",
     multiple=True,
     metavar="KEY=VALUE",
+    shell_complete=complete_option,
     help="An option of the goal; may be given several times.",
 )
+@click.option("--locked", is_flag=True, help="Only with the plugins that retrai.lock names.")
 @budget_options
 def run(
     goal: str | None,
@@ -56,6 +58,7 @@ def run(
     hitl: bool,
     as_json: bool,
     options: Sequence[str],
+    locked: bool,
     **budget: float | None,
 ) -> int:
     """Work on a project until GOAL holds.
@@ -79,6 +82,11 @@ def run(
         **budget,
     }
     config = load_settings(project, flags).config
+    if locked:
+        from ..choosing import catalog_for
+        from ..plugins.lock import require_locked
+
+        require_locked(config.cwd, catalog_for(config))
     return run_in_foreground(config, as_json=as_json).exit_code or 0
 
 

@@ -13,7 +13,7 @@ from .requirements import requirement_name
 def command_that_mends(error: BaseException, record: PluginRecord) -> str:
     """Install what is missing where that is the cause, else install the plugin again."""
     if isinstance(error, ModuleNotFoundError):
-        missing = _missing_requirements(record.metadata_folder)
+        missing = missing_requirements(record.metadata_folder)
         own = record.entry_point.partition(":")[0].partition(".")[0]
         module = (error.name or "").partition(".")[0]
         if missing:
@@ -23,11 +23,12 @@ def command_that_mends(error: BaseException, record: PluginRecord) -> str:
     return f"pip install --force-reinstall {record.dist}"
 
 
-def _missing_requirements(metadata_folder: str) -> list[str]:
-    """The plugin's own requirements that are not installed, sorted."""
+def missing_requirements(metadata_folder: str) -> list[str]:
+    """The distribution's requirements that are missing or of a version that it rules out, sorted."""
     if not metadata_folder:
         return []
     from packaging.requirements import InvalidRequirement, Requirement
+    from packaging.version import InvalidVersion
 
     try:
         with open(f"{metadata_folder}/METADATA", "rb") as file:
@@ -43,7 +44,10 @@ def _missing_requirements(metadata_folder: str) -> list[str]:
         if requirement.marker is not None and not requirement.marker.evaluate({"extra": ""}):
             continue
         try:
-            distribution(requirement_name(text))
-        except PackageNotFoundError:
+            installed = distribution(requirement_name(text)).version
+            fits = requirement.specifier.contains(installed, prereleases=True)
+        except (PackageNotFoundError, InvalidVersion):
+            fits = False
+        if not fits:
             missing.append(f"{requirement.name}{requirement.specifier}")
     return sorted(missing)

@@ -1,0 +1,69 @@
+"""`retrai plugins install` and `uninstall`: this environment's own installer, and what it changed."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+
+import click
+
+from .completion import complete_distribution
+
+_EXIT_FAILED = 1
+
+
+@click.command()
+@click.argument("distributions", nargs=-1, required=True, metavar="DIST...")
+def install(distributions: Sequence[str]) -> int:
+    """Install distributions with this environment's own installer, and show what they bring.
+
+    DIST is a requirement as pip takes it (`acme`, `acme>=1.2`, a folder or a wheel). Nothing of it
+    is imported.
+    """
+    from ..plugins.installing import check_requirements
+
+    check_requirements(distributions)
+    return _change(distributions, remove=False)
+
+
+@click.command()
+@click.argument(
+    "distributions",
+    nargs=-1,
+    required=True,
+    metavar="DIST...",
+    shell_complete=complete_distribution,
+)
+def uninstall(distributions: Sequence[str]) -> int:
+    """Remove distributions with this environment's own installer, and show what went."""
+    from ..plugins.catalog import Catalog
+    from ..plugins.installing import check_removable
+
+    check_removable(distributions, Catalog.scan())
+    return _change(distributions, remove=True)
+
+
+def _change(distributions: Sequence[str], *, remove: bool) -> int:
+    from ..plugins.installer import find_installer
+    from ..plugins.installing import changes, command_of, installed_plugins, run_installer
+
+    installer = find_installer(distributions, remove=remove)
+    command = command_of(installer, distributions, remove=remove)
+    before = installed_plugins()
+    click.echo(shlex.join(command), err=True)
+    answer = run_installer(command)
+    lines = changes(before, installed_plugins())
+    if answer.exit_code != 0:
+        click.echo(answer.output.rstrip(), err=True)
+        verb = "uninstall" if remove else "install"
+        click.echo(
+            f"error: {installer.name} could not {verb} {' '.join(distributions)} "
+            f"(exit code {answer.exit_code}); "
+            + ("what it changed all the same:" if lines else "no plugin came or went"),
+            err=True,
+        )
+    for line in lines:
+        click.echo(line)
+    if answer.exit_code == 0 and not lines:
+        click.echo("no plugin came or went")
+    return _EXIT_FAILED if answer.exit_code != 0 else 0

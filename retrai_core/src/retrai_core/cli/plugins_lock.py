@@ -1,0 +1,40 @@
+"""`retrai plugins lock`: writes down which plugins a project is worked on with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+@click.command()
+@click.option(
+    "-C",
+    "project",
+    type=click.Path(path_type=Path),
+    default=Path(),
+    metavar="DIR",
+    help="The project's folder; the current one when left out.",
+)
+@click.option("--check", is_flag=True, help="Write nothing; exit 2 when the set differs.")
+def lock(project: Path, check: bool) -> None:
+    """Write retrai.lock: every distribution whose plugins are used, with version and hash.
+
+    `retrai run --locked` refuses any other set.
+    """
+    from ..errors import UsageError
+    from ..plugins.catalog import Catalog
+    from ..plugins.lock import LOCK_FILE, current_lock, lock_text, require_locked
+
+    catalog = Catalog.configured(project)
+    path = project / LOCK_FILE
+    if check:
+        require_locked(project, catalog)
+        click.echo(f"the plugins are those of {path}")
+        return
+    current = current_lock(catalog)
+    try:
+        path.write_text(lock_text(current), encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {error.strerror}") from error
+    click.echo(f"wrote {path} with {len(current)} distributions")
