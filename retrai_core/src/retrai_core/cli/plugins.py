@@ -11,6 +11,11 @@ from ..plugins.catalog import Catalog
 from ..plugins.kinds import KINDS, STATUSES, Kind
 from ..plugins.record import PluginRecord
 from .columns import aligned
+from .completion import complete_plugin
+from .plugins_doctor import doctor
+from .plugins_install import install, uninstall
+from .plugins_lock import lock
+from .plugins_switch import disable, enable
 
 _SCHEMA = 1
 _HEADINGS = ("NAME", "KIND", "DIST", "VERSION", "API", "STATUS", "NEEDS", "SOURCE")
@@ -23,7 +28,11 @@ _LOAD_OPTION = click.option(
 
 @click.group()
 def plugins() -> None:
-    """List and show what is installed; nothing is imported unless you ask for it."""
+    """List, check, install, lock and write plugins; nothing is imported unless you ask for it."""
+
+
+for _command in (doctor, disable, enable, install, uninstall, lock):
+    plugins.add_command(_command)
 
 
 @plugins.command("list")
@@ -58,7 +67,7 @@ def list_plugins(
 
 
 @plugins.command()
-@click.argument("name")
+@click.argument("name", shell_complete=complete_plugin)
 @_KIND_OPTION
 @_JSON_OPTION
 @_LOAD_OPTION
