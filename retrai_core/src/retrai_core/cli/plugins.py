@@ -15,6 +15,7 @@ from .completion import complete_plugin
 from .plugins_doctor import doctor
 from .plugins_install import install, uninstall
 from .plugins_lock import lock
+from .plugins_new import new
 from .plugins_switch import disable, enable
 
 _SCHEMA = 1
@@ -31,7 +32,7 @@ def plugins() -> None:
     """List, check, install, lock and write plugins; nothing is imported unless you ask for it."""
 
 
-for _command in (doctor, disable, enable, install, uninstall, lock):
+for _command in (doctor, disable, enable, install, uninstall, lock, new):
     plugins.add_command(_command)
 
 

@@ -56,7 +56,9 @@ class LocalSandbox(Sandbox):
 
     def __init__(self, options: Any, context: RunContext) -> None:
         super().__init__(options, context)
-        self._settings = LocalOptions.model_validate(options.model_dump())
+        # A sandbox that builds on this one may have options of its own beside these.
+        known = isinstance(options, LocalOptions)
+        self._settings = options if known else LocalOptions.model_validate(options.model_dump())
         self._supervisor = Supervisor()
         self._running: set[Command] = set()
 

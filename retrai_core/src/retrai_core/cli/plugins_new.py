@@ -1,0 +1,32 @@
+"""`retrai plugins new`: a complete plugin distribution to begin with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+@click.command()
+@click.argument("kind")
+@click.argument("name")
+@click.option(
+    "--dir",
+    "folder",
+    type=click.Path(path_type=Path),
+    help="Where it is written: an empty folder or a new one. Default: one named after it.",
+)
+@click.option("--author", default="", help="`Name` or `Name <address>`, for the metadata.")
+def new(kind: str, name: str, folder: Path | None, author: str) -> None:
+    """Write a distribution with a working plugin NAME of KIND, with its tests.
+
+    KIND is goal, tool, llm, memory, frontend, agent, sandbox or hook.
+    """
+    from ..plugins.new_distribution import new_distribution
+    from .main import COMMANDS
+
+    made = new_distribution(kind, name, author, commands=COMMANDS)
+    folder = folder or Path(made.dist)
+    made.write(folder)
+    click.echo(f"{made.dist} written to {folder}, {len(made.files)} files; go on with:")
+    click.echo(f"  cd {folder} && pip install -e '.[dev]' && pytest")
