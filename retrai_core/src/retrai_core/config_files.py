@@ -1,7 +1,7 @@
 """The configuration files: where they are, how they are read, and which plugins they switch off.
 
-`retrai --help` and `retrai plugins list` read them too, so nothing heavy is imported for a file that
-is not there or says nothing about plugins.
+`retrai --help` and `retrai plugins list` read them too, so nothing heavy is imported for a file
+that is not there or says nothing about plugins.
 """
 
 from __future__ import annotations
@@ -60,11 +60,25 @@ def read_plugin_settings(project: str | os.PathLike[str] = ".") -> PluginSetting
         values = parse_config(text, path)
         for name in texts_of(values, DISABLED_KEY, path):
             disabled.setdefault(name, path)
-        pinned = values.get("pins") or {}
-        if not isinstance(pinned, dict):
-            raise UsageError(f"{path}: pins must hold `NAME: DISTRIBUTION` lines")
-        pins |= {str(name): str(dist) for name, dist in cast("dict[Any, Any]", pinned).items()}
+        pins |= _pins_of(values, path)
     return PluginSettings(disabled, pins)
+
+
+def _pins_of(values: Mapping[Any, Any], path: str) -> dict[str, str]:
+    found: Any = values.get("pins")
+    if found is None:
+        return {}
+    if not isinstance(found, dict):
+        raise UsageError(f"{path}: pins must hold `NAME: DISTRIBUTION` lines")
+    return {str(name): str(dist) for name, dist in cast("dict[Any, Any]", found).items()}
+
+
+def compose(text: str) -> Node | None:
+    """The YAML text as nodes that know where they stand."""
+    import yaml
+
+    # PyYAML's type stubs say nothing of this function's first argument and result.
+    return cast("Node | None", cast(Any, yaml).compose(text, Loader=yaml.SafeLoader))
 
 
 def read_text(path: str) -> str | None:
@@ -92,7 +106,7 @@ def parse_config(text: str, path: str) -> dict[Any, Any]:
 
     try:
         raw: Any = yaml.safe_load(text)
-        tree = cast("Node | None", yaml.compose(text, Loader=yaml.SafeLoader))
+        tree = compose(text)
     except (yaml.YAMLError, ValueError) as error:  # a ValueError: a date that is none, say
         where = getattr(error, "problem_mark", None)
         line = f" at line {where.line + 1}" if where else ""

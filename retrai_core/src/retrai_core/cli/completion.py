@@ -6,8 +6,9 @@ from collections.abc import Iterable
 
 import click
 
-from ..errors import RetraiError
-from ..plugins.catalog import Catalog
+from ..config_files import read_plugin_settings
+from ..errors import UsageError
+from ..plugins.summaries import model_patterns, plugin_names
 
 SHELLS = ("bash", "zsh", "fish")
 PROGRAM = "retrai"
@@ -16,47 +17,43 @@ VARIABLE = "_RETRAI_COMPLETE"
 
 def complete_goal(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
     """The installed goals whose name begins so."""
-    return _beginning({record.name for record in _catalog().records("goal")}, incomplete)
+    return _beginning(plugin_names("goal"), incomplete)
 
 
 def complete_model(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
     """What the providers' patterns say: a whole name, or a prefix to go on from."""
-    patterns = {p for record in _catalog().records("llm") for p in record.model_patterns}
-    return _beginning({pattern.removesuffix("*") for pattern in patterns} - {""}, incomplete)
+    names = {pattern.removesuffix("*") for pattern in model_patterns()} - {""}
+    return _beginning(names, incomplete)
 
 
 def complete_option(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
     """The options of the goal that stands on the command line, each with its `=`."""
+    from ..plugins.catalog import Catalog
+
     goal: str | None = ctx.params.get("goal")
-    found = () if goal is None else _catalog().matching(goal, "goal")
+    found = () if goal is None else Catalog.scan().matching(goal, "goal")
     return _beginning({f"{name}=" for record in found for name in record.options}, incomplete)
 
 
 def complete_plugin(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
     """The plugins of every kind, or of the one that `--kind` names."""
-    records = _catalog().records(ctx.params.get("kind"))
-    return _beginning({record.name for record in records}, incomplete)
+    return _beginning(plugin_names(ctx.params.get("kind")), incomplete)
 
 
 def complete_switch(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
     """What can be switched off: plugins and distributions; for `enable`, what is off."""
-    records = _catalog().records()
-    if ctx.info_name == "enable":
-        records = [record for record in records if record.status == "blocked"]
-    names = {record.name for record in records} | {record.dist for record in records}
-    return _beginning(names, incomplete)
+    if ctx.info_name != "enable":
+        found = plugin_names()
+        return _beginning({*found, *found.values()}, incomplete)
+    try:
+        return _beginning(read_plugin_settings().disabled, incomplete)
+    except UsageError:  # the command says it, TAB does not
+        return []
 
 
 def complete_distribution(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
     """The installed distributions that offer plugins."""
-    return _beginning({record.dist for record in _catalog().records()}, incomplete)
-
-
-def _catalog() -> Catalog:
-    try:
-        return Catalog.configured()
-    except RetraiError:  # a broken configuration is told by the command, not by TAB
-        return Catalog.scan()
+    return _beginning(set(plugin_names().values()), incomplete)
 
 
 def _beginning(names: Iterable[str], incomplete: str) -> list[str]:

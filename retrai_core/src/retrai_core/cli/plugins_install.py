@@ -1,4 +1,4 @@
-"""`retrai plugins install` and `uninstall`: this environment's own installer, and what it changed."""
+"""`retrai plugins install` and `uninstall`: by this environment's own installer."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from typing import Any, cast
 
 import yaml
 
-from ..config_files import DISABLED_KEY, parse_config, texts_of
+from ..config_files import DISABLED_KEY, compose, parse_config, texts_of
 from ..errors import UsageError
 
 _PLAIN = re.compile(r"[A-Za-z][\w.-]*(@[\w.-]+)?")
@@ -66,7 +66,7 @@ def _checked(text: str, edited: str, names: list[str], path: str) -> str:
 
 
 def _value_node(text: str) -> yaml.Node | None:
-    root = cast("yaml.Node | None", yaml.compose(text, Loader=yaml.SafeLoader))
+    root = compose(text)
     if not isinstance(root, yaml.MappingNode):
         return None
     pairs = cast("list[tuple[yaml.Node, yaml.Node]]", root.value)
@@ -139,6 +139,6 @@ def _ended(text: str) -> str:
 
 
 def _scalar(name: str) -> str:
-    """The name as YAML: plain where it is a plain word, quoted where it could mean something else."""
+    """The name as YAML: quoted where it could mean something else than a word."""
     is_plain = _PLAIN.fullmatch(name) is not None and yaml.safe_load(name) == name
     return name if is_plain else json.dumps(name, ensure_ascii=False)

@@ -9,8 +9,8 @@
 
 `files` is a hash of what the distribution's RECORD says about the files that came with it (paths
 and their own hashes). What an installer adds (byte code, scripts outside the package, notes of who
-installed it and from where) is left out, so that one wheel has one hash on every machine. A checkout
-that is installed editable has `files = "editable"`: its code is whatever stands there.
+installed it and from where) is left out, so that one wheel has one hash on every machine. A
+checkout that is installed editable has `files = "editable"`: its code is whatever stands there.
 """
 
 from __future__ import annotations

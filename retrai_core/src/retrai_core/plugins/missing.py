@@ -24,7 +24,7 @@ def command_that_mends(error: BaseException, record: PluginRecord) -> str:
 
 
 def missing_requirements(metadata_folder: str) -> list[str]:
-    """The distribution's requirements that are missing or of a version that it rules out, sorted."""
+    """The requirements that are missing, or of a version that they rule out, sorted."""
     if not metadata_folder:
         return []
     from packaging.requirements import InvalidRequirement, Requirement

@@ -61,7 +61,7 @@ class Plan:
 
 
 def plan_run(settings: Settings, catalog: Catalog) -> Plan:
-    """Plan a run with these settings; what is wrong is in the plan's findings, nothing is raised."""
+    """Plan a run with these settings; what is wrong becomes a finding, nothing is raised."""
     planner = _Planner(settings, catalog)
     planner.goal()
     planner.provider()
@@ -171,7 +171,9 @@ class _Planner:
             if not self.catalog.matching(name) and name not in dists:
                 message = "it is switched off, and not installed"
                 mend = f"retrai plugins enable {name}"
-                self.plan.findings.append(Finding("note", f"disabled_plugins {name}", message, mend))
+                self.plan.findings.append(
+                    Finding("note", f"disabled_plugins {name}", message, mend)
+                )
 
     def requirements(self) -> None:
         """The pins and the required distributions."""
@@ -228,5 +230,3 @@ class _Planner:
 
     def _problem(self, about: str, error: RetraiError) -> None:
         self.plan.findings.append(Finding("problem", about, error.message, error.hint))
-
-

@@ -1,16 +1,16 @@
-"""Names and summaries of one kind of plugin: what a help page shows, and nothing more.
+"""Names and summaries of plugins: what a help page and TAB show, and nothing more.
 
-A help page is printed so often that it does not even read the metadata, as the catalog does.
+Both are asked for so often that they do not even read the metadata, as the catalog does.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from ..config_files import read_plugin_settings
 from ..errors import UsageError
-from .entry_points import parse_entry_points
+from .entry_points import EntryLine, parse_entry_points
 from .kinds import Kind, table_of
 from .package import WRITTEN, find_package
 from .scan import scan_distributions
@@ -23,28 +23,55 @@ def plugin_summaries(kind: Kind, environ: Mapping[str, str] | None = None) -> di
     One whose manifest is missing or cannot be read has an empty summary; whether a plugin can be
     used is the catalog's to say.
     """
+    summaries = {
+        entry.name: _summary(kind, entry.name, entry.module)
+        for entry, _ in _switched_on(kind, environ)
+    }
+    return dict(sorted(summaries.items()))
+
+
+def plugin_names(
+    kind: Kind | None = None, environ: Mapping[str, str] | None = None
+) -> dict[str, str]:
+    """Distribution (normalised) by name of the plugins that are not switched off; imports none.
+
+    Of a name that two offer, the last distribution is kept.
+    """
+    return {entry.name: dist for entry, dist in _switched_on(kind, environ)}
+
+
+def model_patterns(environ: Mapping[str, str] | None = None) -> set[str]:
+    """The model patterns of the providers that are not switched off, from their manifests."""
+    return {
+        pattern
+        for entry, _ in _switched_on("llm", environ)
+        for pattern in _patterns(entry.name, entry.module)
+    }
+
+
+def _switched_on(
+    kind: Kind | None, environ: Mapping[str, str] | None
+) -> Iterator[tuple[EntryLine, str]]:
     try:
         disabled = read_plugin_settings().disabled
     except UsageError:  # a help page helps all the same; the command that is chosen says it
-        disabled = {}
+        disabled = dict[str, str]()
     switches = Switches.read(os.environ if environ is None else environ, disabled=disabled)
-    summaries: dict[str, str] = {}
     for dist in scan_distributions():
         for entry in parse_entry_points(dist.entry_points):
-            if entry.kind != kind or entry.problem or dist.shadowed_by:
+            if kind not in (None, entry.kind) or entry.problem or dist.shadowed_by:
                 continue
             if not switches.why_off(entry.name, dist.name):
-                summaries[entry.name] = _summary(kind, entry.name, entry.module)
-    return dict(sorted(summaries.items()))
+                yield entry, dist.name
 
 
 def _summary(kind: Kind, name: str, module: str) -> str:
     package = find_package(module)
     if package is None or not package.manifest_path:
         return ""
-    written = _written_summary(package.manifest_path, f"{table_of(kind)}.{name}")
-    if written is not None:
-        return written
+    line = _written_line(package.manifest_path, f"{table_of(kind)}.{name}", "summary")
+    if line and line.startswith('"') and line.endswith('"') and "\\" not in line:
+        return line[1:-1]
     from .manifest import ManifestError, read_manifest
 
     try:
@@ -55,10 +82,27 @@ def _summary(kind: Kind, name: str, module: str) -> str:
     return "" if entry is None else entry.summary
 
 
-def _written_summary(path: str, table: str) -> str | None:
-    """The summary in a manifest of our own writing, where it stands right below its table.
+def _patterns(name: str, module: str) -> tuple[str, ...]:
+    package = find_package(module)
+    if package is None or not package.manifest_path:
+        return ()
+    line = _written_line(package.manifest_path, f"llms.{name}", "model_patterns")
+    if line and line.startswith('["') and line.endswith('"]') and "\\" not in line:
+        return tuple(line[2:-2].split('", "'))
+    from .manifest import ManifestError, read_manifest
 
-    None where the file is written otherwise, or holds an escape: then it takes a TOML reader, which
+    try:
+        manifest = read_manifest(package.manifest_path) or {}
+    except ManifestError:  # TAB is no place to say it
+        return ()
+    entry = manifest.get(("llm", name))
+    return () if entry is None else entry.model_patterns
+
+
+def _written_line(path: str, table: str, key: str) -> str | None:
+    """What stands behind `key =` below a table in a manifest of our own writing.
+
+    None where the file is written otherwise or has no such line: then it takes a TOML reader, which
     costs a help page as much as all the rest that it looks up.
     """
     try:
@@ -68,8 +112,6 @@ def _written_summary(path: str, table: str) -> str | None:
         return None
     if not text.startswith(WRITTEN):
         return None
-    line = text.partition(f"\n[{table}]\n")[2].partition("\n")[0]
-    opening, closing = 'summary = "', '"'
-    if not line.startswith(opening) or not line.endswith(closing) or "\\" in line:
-        return None
-    return line[len(opening) : -len(closing)]
+    section = text.partition(f"\n[{table}]\n")[2].partition("\n[")[0]
+    _, equals, rest = f"\n{section}".partition(f"\n{key} = ")
+    return rest.partition("\n")[0] if equals else None

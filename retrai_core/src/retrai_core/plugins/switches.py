@@ -42,8 +42,9 @@ class Switches(NamedTuple):
         named = _names(environ.get(ALLOW_VARIABLE, ""))
         allowed = frozenset(allow) if allow is not None else named or None
         by_variable = dict.fromkeys(_names(environ.get(DISABLE_VARIABLE, "")), DISABLE_VARIABLE)
-        named_here = disabled if isinstance(disabled, Mapping) else dict.fromkeys(disabled, "")
-        return cls(allowed, {**named_here, **by_variable})
+        if not isinstance(disabled, Mapping):
+            disabled = dict.fromkeys(disabled, "")
+        return cls(allowed, {**disabled, **by_variable})
 
     def why_off(self, name: str, dist: str) -> str:
         """Why the plugin `name` of `dist` is switched off; empty when it is not."""
