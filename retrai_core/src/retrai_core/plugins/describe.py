@@ -32,13 +32,13 @@ def describe_plugin(kind: Kind, plugin: object) -> ManifestEntry:
     if kind == "hook":
         return ManifestEntry(
             summary=_summary(plugin),
-            needs=_needs(plugin),
+            needs=declared_needs(plugin),
             hooks=hook_names(plugin),
             programs=_programs(plugin),
         )
     return ManifestEntry(
         summary=_summary(plugin),
-        needs=_needs(plugin),
+        needs=declared_needs(plugin),
         options=_options(getattr(plugin, "Options", None)),
         markers=tuple(
             MarkerEntry(marker.glob, marker.contains, marker.priority)
@@ -60,7 +60,8 @@ def hook_names(plugin: object) -> tuple[str, ...]:
     return tuple(sorted(names))
 
 
-def _needs(plugin: object) -> tuple[str, ...]:
+def declared_needs(plugin: object) -> tuple[str, ...]:
+    """What a loaded plugin says that it uses, sorted."""
     return tuple(sorted(getattr(plugin, "needs", ())))
 
 

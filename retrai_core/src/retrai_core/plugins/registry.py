@@ -18,7 +18,7 @@ from ..contracts.llm import LLMProvider
 from ..contracts.memory import MemoryStore
 from ..contracts.sandbox import Sandbox
 from ..contracts.tool import Tool
-from .describe import describe_plugin, hook_names
+from .describe import declared_needs, describe_plugin, hook_names
 from .kinds import Kind
 from .missing import command_that_mends
 from .record import PluginRecord
@@ -37,6 +37,10 @@ _CONTRACT_OF: dict[Kind, type[object]] = {
 
 class WrongPluginTypeError(TypeError):
     """What stands behind an entry point does not implement the contract of its kind."""
+
+
+class HiddenNeedsError(TypeError):
+    """A manifest, by which users judge what a plugin may do, says less than its class does."""
 
 
 class WatchedEntryPoint(EntryPoint):
@@ -100,6 +104,7 @@ def load_plugin(record: PluginRecord) -> object:
         plugin = _imported(record, entry_point)
         if record.entry is None:
             record.entry = describe_plugin(record.kind, plugin)
+        _check_needs(record, plugin)
     except Exception as error:  # whatever a plugin raises, it is the plugin that is broken
         record.status = "broken"
         record.error = _told(error)
@@ -138,6 +143,12 @@ def _check_type(record: PluginRecord, plugin: object) -> None:
     abstract = sorted(cast(frozenset[str], getattr(plugin, "__abstractmethods__", ())))
     if abstract:
         raise WrongPluginTypeError(f"`{record.entry_point}` lacks {', '.join(abstract)}")
+
+
+def _check_needs(record: PluginRecord, plugin: object) -> None:
+    hidden = sorted(set(declared_needs(plugin)) - set(record.needs or ()))
+    if hidden:
+        raise HiddenNeedsError(f"its manifest hides that it needs {', '.join(hidden)}")
 
 
 def _keep_distribution(entry_point: EntryPoint, distribution: Distribution) -> None:

@@ -1,0 +1,150 @@
+"""The tables of `docs/plugins/hosts.md`, from what was seen."""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+import statistics
+import sys
+import tempfile
+from collections.abc import Sequence
+from importlib.metadata import version
+from pathlib import Path
+
+from .commands import Done, run
+from .hosts import HOST_ROWS, HOSTS, Host, HostRow
+from .plugins import ROWS
+from .retrai_cells import START
+
+_ROUNDS = 7
+_CELLS = (
+    "Each cell: `--help`, the command that lists plugins (pytest has none; tox lists them with its "
+    "version), and a use that has nothing to do with the plugin; one word where all agree."
+)
+OK, DIES, WAITS, PRINTS, NONE = "ok", "**dies**", "**waits**", "**prints**", "-"
+
+
+def host_tables(cache: Path, only: Sequence[str] | None) -> str:
+    """Try every row against every host; the tables as Markdown."""
+    versions = {host.name: host.install(cache.resolve()) for host in HOSTS}
+    rows = [row for row in HOST_ROWS if only is None or row.retrai in only]
+    found = {host.name: [_tried(host, row, cache.resolve()) for row in rows] for host in HOSTS}
+    parts = [_measured_with(versions), _retrai_table(), _host_table(rows, found)]
+    parts += [_help_costs(cache.resolve())]
+    return "\n\n".join(parts) + "\n"
+
+
+def _tried(host: Host, row: HostRow, cache: Path) -> list[str]:
+    """The cells of one host and row: --help, the list, an ordinary use."""
+    with tempfile.TemporaryDirectory(prefix="hostile-") as name:
+        folder = Path(name)
+        for part in ("site", "wheels", "project"):
+            (folder / part).mkdir()
+        for file, text in host.files.items():
+            (folder / "project" / file).write_text(text)
+        for wheel in row.make(host):
+            wheel.install(folder / "site", folder / "wheels")
+        asked = [(("--help",), "sage"), (host.listing, ""), (host.use, host.shows)]
+        cells = [
+            _judged(_run(host, cache, folder, arguments, row.timeout_s), shows)
+            if arguments
+            else NONE
+            for arguments, shows in asked
+        ]
+    print(f"{host.name:10} {row.title:45} {' '.join(cells)}", file=sys.stderr, flush=True)
+    return cells
+
+
+def _run(host: Host, cache: Path, folder: Path, arguments: Sequence[str], timeout_s: float) -> Done:
+    environment = {
+        "PATH": f"{cache / host.name / 'bin'}:{os.environ['PATH']}",
+        "PYTHONPATH": str(folder / "site"),
+        "HOME": str(folder),
+        "LLM_USER_PATH": str(folder / "llm"),
+        "LANG": "C.UTF-8",
+    }
+    return run(host.command(cache, arguments), folder / "project", environment, timeout_s)
+
+
+def _judged(done: Done, shows: str) -> str:
+    if done.exit_code is None:
+        return WAITS
+    if done.exit_code != 0 or shows not in done.text or done.left:
+        return f"{DIES}, {'traceback' if 'Traceback' in done.text else f'code {done.exit_code}'}"
+    return PRINTS if "NOISE" in done.out else OK
+
+
+def _measured_with(versions: dict[str, str]) -> str:
+    hosts = ", ".join(f"{name} {number}" for name, number in versions.items())
+    python = ".".join(map(str, sys.version_info[:3]))
+    today = dt.datetime.now(tz=dt.UTC).date().isoformat()
+    return (
+        f"Seen on {today} with retrai-core {version('retrai-core')}, {hosts}, "
+        f"Python {python}, by\n\n"
+        "```\npython benchmarks/hostile_plugins.py --hosts --cache FOLDER "
+        "--write docs/plugins/hosts.md\n```"
+    )
+
+
+def _retrai_table() -> str:
+    lines = ["## retrai", "", "| the plugin | a run that uses it |", "|---|---|"]
+    lines += [f"| {row.title} | {row.outcome} |" for row in ROWS]
+    return "\n".join(lines)
+
+
+def _host_table(rows: Sequence[HostRow], found: dict[str, list[list[str]]]) -> str:
+    lines = [
+        "## The hosts",
+        "",
+        _CELLS,
+        "",
+        f"| the plugin | retrai | {' | '.join(host.name for host in HOSTS)} |",
+        f"|---|---|{'---|' * len(HOSTS)}",
+    ]
+    for number, row in enumerate(rows):
+        cells = [_short(found[host.name][number]) for host in HOSTS]
+        lines.append(f"| {row.title} | {OK} | {' | '.join(cells)} |")
+    counts: list[str] = []
+    for host in HOSTS:
+        every = [cell for cells in found[host.name] for cell in cells if cell != NONE]
+        counts.append(f"{sum(cell != OK for cell in every)} of {len(every)}")
+    lines.append(f"| commands that a plugin spoils | 0 of {3 * len(rows)} | {' | '.join(counts)} |")
+    return "\n".join(lines)
+
+
+def _short(cells: Sequence[str]) -> str:
+    """One word where all cells agree."""
+    distinct = {cell for cell in cells if cell != NONE}
+    return distinct.pop() if len(distinct) == 1 else " · ".join(cells)
+
+
+def _help_costs(cache: Path) -> str:
+    """The CPU time of `--help` without any hostile plugin, as a ratio."""
+    commands = {
+        'python -c "import click"': [sys.executable, "-c", "import click"],
+        "retrai": [sys.executable, "-c", START, "--help"],
+        **{host.name: host.command(cache, ["--help"]) for host in HOSTS},
+    }
+    seconds: dict[str, list[float]] = {name: [] for name in commands}
+    with tempfile.TemporaryDirectory(prefix="hostile-") as name:
+        folder = Path(name, "project")
+        folder.mkdir()
+        environment = {"PATH": os.environ["PATH"], "HOME": name}
+        for _ in range(_ROUNDS + 1):
+            for label, command in commands.items():
+                seconds[label].append(run(command, folder, environment, 120).cpu_s)
+    # The first round wrote the byte code.
+    medians = {label: statistics.median(times[1:]) for label, times in seconds.items()}
+    base = medians['python -c "import click"']
+    lines = [
+        "## What `--help` costs",
+        "",
+        "CPU time without any hostile plugin, as a multiple of importing click alone.",
+        "",
+        f"| {' | '.join(['', *medians])} |".replace("python -c", "`python -c").replace(
+            'click"', 'click"`'
+        ),
+        f"|---|{'---|' * len(medians)}",
+        f"| ratio | {' | '.join(f'{value / base:.1f}' for value in medians.values())} |",
+    ]
+    return "\n".join(lines)
