@@ -326,6 +326,38 @@ def test_a_repair_that_needs_two_edits_is_found(make_project: MakeProject, searc
     assert mended(project, answer) == "passed"
 
 
+def test_among_edits_that_pass_the_tests_the_docstring_s_examples_decide(
+    make_project: MakeProject, search: Search
+) -> None:
+    project = make_project(
+        {
+            "signs.py": '''
+                def negative(number):
+                    """Whether a number is below zero.
+
+                    >>> negative(-5)
+                    True
+                    >>> negative(0)
+                    False
+                    """
+                    return number > 0
+            ''',
+            "test_signs.py": """
+                from signs import negative
+
+                def test_minus_one():
+                    assert negative(-1)
+
+                def test_one():
+                    assert not negative(1)
+            """,
+        }
+    )
+    answer = search(project)
+    ((old, new),) = answer.steps[0].patches
+    assert (old.strip(), new.strip()) == ("return number > 0", "return number < 0")
+
+
 @pytest.mark.parametrize(
     ("files", "end"),
     [

@@ -28,6 +28,7 @@ class Detail(NamedTuple):
     candidate: Candidate
     fixed: Set[int]
     broken: Set[int]
+    wrong_examples: int = 0
 
 
 class Bench:
@@ -54,6 +55,7 @@ class Bench:
         self.sources: Dict[str, SourceFile] = {}
         self.limit_s = 0.1
         self.batch = BATCH
+        self._wrong = 0
 
     @property
     def failing(self) -> List[int]:
@@ -173,12 +175,14 @@ class Bench:
             "tests": list(tests),
             "official": sorted(self.official),
             "batch": 1 if fresh else self.batch,
+            "examples": fresh,
         }
         command.update(self._limits(limit_s or self.limit_s))
         self.budget.tried += len(candidates)
         for answer in self._ask(command) if hot else []:
             index = hot[int(str(answer["at"]))][0]
             results[index] = str(answer["outcome"])
+            self._wrong = int(str(answer.get("wrong", 0)))
             if results[index] == NEEDS_IMPORT:
                 cold.append(index)
         for index in cold:
@@ -231,9 +235,10 @@ class Bench:
         tests = sorted(failing | passing)
         slowest = max([self.seconds.get(test, 0.0) for test in tests] + [0.0])
         limit_s = max(10 * self.limit_s, 3 * slowest + 0.5)
+        self._wrong = 0
         letters = self.try_all([candidate], tests, fresh=True, limit_s=limit_s)[0]
         good = {test for test, letter in zip(tests, letters) if letter == PASSED}
-        return Detail(candidate, good & failing, passing - good)
+        return Detail(candidate, good & failing, passing - good, self._wrong)
 
 
 def _spread(tests: Sequence[int], count: int) -> List[int]:

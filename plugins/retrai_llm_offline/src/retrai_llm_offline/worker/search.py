@@ -238,12 +238,22 @@ class Round:
         return self._best_of(self.plausible)
 
     def _best_of(self, found: Sequence[Detail]) -> Optional[Detail]:
-        """The first in order of merit that breaks nothing in the whole suite."""
+        """The first in order of merit that breaks nothing in the whole suite.
+
+        One for which fewer examples in docstrings go wrong is preferred to those before it.
+        """
+        best: Optional[Detail] = None
         for detail in sorted(found, key=merit)[:12]:
             whole = self.bench.whole_suite(detail.candidate)
-            if whole.fixed >= detail.fixed and not whole.broken:
-                return whole
-        return None
+            if not detail.fixed <= whole.fixed or whole.broken:
+                continue
+            if best is None or (
+                len(whole.fixed) >= len(best.fixed) and whole.wrong_examples < best.wrong_examples
+            ):
+                best = whole
+            if not best.wrong_examples:
+                break
+        return best
 
 
 def merit(found: Detail) -> Tuple[int, float, int]:

@@ -11,6 +11,7 @@ from types import CodeType, FunctionType
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Set, Tuple
 
 from . import limits
+from .examples import wrong_examples
 from .forks import Child, Message, Send
 from .hotswap import ImportNeededError, LiveFunctions, Patch, restore
 from .override import Overrides
@@ -225,7 +226,11 @@ class _Server:
                 send({"at": position, "outcome": INVALID})
                 continue
             outcome = runner.run(tests, official, bool(command.get("stop")))
-            send({"at": position, "outcome": outcome})
+            message: Message = {"at": position, "outcome": outcome}
+            if command.get("examples") and TIMED_OUT not in outcome:
+                changed = [function for function, _ in undo]
+                message["wrong"] = wrong_examples(changed, runner.cpu_s, runner.wall_s)
+            send(message)
             if TIMED_OUT in outcome:
                 break
             restore(undo)
