@@ -140,13 +140,13 @@ def _known_kind(kind: str) -> Kind:
             return known
     close = difflib.get_close_matches(kind, KINDS, n=1)
     guess = f"did you mean {close[0]}? " if close else ""
-    raise UsageError(f"unknown kind `{kind}`", hint=f"{guess}kinds: {', '.join(KINDS)}")
+    raise UsageError(f"unknown kind {kind!r}", hint=f"{guess}kinds: {', '.join(KINDS)}")
 
 
 def _check_name(name: str) -> None:
     if not _NAME.fullmatch(name) or len(name) > _LONGEST_NAME:
         raise UsageError(
-            f"`{name}` cannot be a plugin's name",
+            f"{name!r} cannot be a plugin's name",
             hint=f"small letters, digits, single - or _ between them, at most {_LONGEST_NAME}",
         )
 
