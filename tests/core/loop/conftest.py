@@ -42,9 +42,9 @@ class Runs:
         self.store = RunStore(state)
 
     def config(self, turns: Sequence[dict[str, Any]], **settings: Any) -> RunConfig:
-        plugins = {"scripted": {"turns": list(turns)}, **settings.pop("plugins", {})}
+        plugins = {"turns": {"turns": list(turns)}, **settings.pop("plugins", {})}
         settings = {"python": sys.executable, "max_iterations": 6, "memory": "none"} | settings
-        return RunConfig(cwd=self.project, model="scripted", plugins=plugins, **settings)
+        return RunConfig(cwd=self.project, model="turns", plugins=plugins, **settings)
 
     async def run(
         self,

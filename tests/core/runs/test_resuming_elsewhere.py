@@ -49,11 +49,11 @@ async def test_another_process_goes_on_at_the_next_iteration(project: Path, tmp_
     manager = RunManager(store)
     config = RunConfig(
         cwd=project,
-        model="scripted",
+        model="turns",
         max_iterations=3,
         memory="none",
         python=sys.executable,
-        plugins={"scripted": {"turns": turns}},
+        plugins={"turns": {"turns": turns}},
     )
     record = await manager.create(config)
     ended = await manager.start(record.id)

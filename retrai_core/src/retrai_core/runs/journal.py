@@ -7,7 +7,6 @@ the model is told so.
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -48,11 +47,11 @@ class ToolJournal:
         return key in self._begun and key not in self._ended
 
     def begin(self, key: str, name: str) -> None:
-        """The call is about to run; on disk when this returns."""
+        """The call is about to run; out of our hands when this returns."""
         self._write({"call": key, "begin": name})
 
     def end(self, key: str, result: JournalledResult) -> None:
-        """The call has ended; on disk when this returns."""
+        """The call has ended; out of our hands when this returns."""
         entry = {"ok": result.ok, "content": result.content, "duration_s": result.duration_s}
         self._write({"call": key, "end": entry})
 
@@ -62,8 +61,9 @@ class ToolJournal:
 
     def _write(self, entry: dict[str, Any]) -> None:
         self._file.write(json.dumps(entry, ensure_ascii=False) + "\n")
+        # With the system now, so that no kill of retrai takes it. Waiting for the disk as well
+        # would cost milliseconds twice a call, and help only against a power cut.
         self._file.flush()
-        os.fsync(self._file.fileno())
 
     def _read(self, path: Path) -> None:
         # Not `splitlines`: it also splits at U+2028 and U+0085, which JSON leaves as they are.

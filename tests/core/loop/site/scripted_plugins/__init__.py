@@ -89,7 +89,7 @@ class ScriptedModel(BaseChatModel):
 
     @property
     def _llm_type(self):
-        return "scripted"
+        return "turns"
 
     def bind_tools(self, tools, **kwargs):
         return self
@@ -119,11 +119,11 @@ class ScriptedModel(BaseChatModel):
 
 
 class Scripted(LLMProvider):
-    """The model `scripted`."""
+    """The model `turns`; the testkit, where it is installed, has one called `scripted`."""
 
-    name = "scripted"
+    name = "turns"
     summary = "plays given turns"
-    model_patterns = ("scripted",)
+    model_patterns = ("turns",)
     per_run = True
 
     class Options(LLMOptions):
