@@ -144,6 +144,14 @@ TOOL_ROWS = (
         limit_s=1,
     ),
     tool(
+        "blocks",
+        "tool that blocks the event loop",
+        "time.sleep(10**9)",
+        "blocks was ended after 1 s",
+        "ended soon after its `limit_s`; the model reads why, the run goes on (0)",
+        limit_s=1,
+    ),
+    tool(
         "gigabyte",
         "tool that returns 1 GB",
         "return ToolResult('x' * 10**9)",

@@ -7,6 +7,7 @@ import os
 import signal
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from types import FrameType
 
 import psutil
 
@@ -23,6 +24,7 @@ def stop_signals(stop: Callable[[], None], terminal: RunTerminal) -> Generator[N
     Needs a running event loop.
     """
     loop = asyncio.get_running_loop()
+    raw: list[int] = []
     heard: list[int] = []
 
     def on_signal(number: int) -> None:
@@ -34,10 +36,19 @@ def stop_signals(stop: Callable[[], None], terminal: RunTerminal) -> Generator[N
             terminal.pause()
             _stop_at_once()
 
+    def on_raw_signal(number: int, _: FrameType | None) -> None:
+        raw.append(number)
+        if len(raw) > len(heard) + 1:
+            terminal.pause()
+            _stop_at_once()
+
     # What is ignored stays so: `nohup` and shells without job control mean it.
     heeded = [number for number in _STOP_SIGNALS if signal.getsignal(number) != signal.SIG_IGN]
     for number in heeded:
         loop.add_signal_handler(number, on_signal, number)
+        # A plugin that blocks the loop keeps it from calling `on_signal`. The loop learns of a
+        # signal through a file descriptor, so the handler proper is ours.
+        signal.signal(number, on_raw_signal)
     try:
         yield
     finally:

@@ -14,6 +14,7 @@ from ..contracts.tool import Tool, ToolArgs, ToolResult
 from ..errors import RetraiError
 from ..runs.journal import JournalledResult
 from ..settings import nearest
+from .blocked import BlockedLoopWatch
 from .parts import LoopParts
 from .state import PendingCall
 
@@ -45,6 +46,7 @@ class ToolCaller:
     def __init__(self, parts: LoopParts, iteration: int) -> None:
         self._parts = parts
         self._iteration = iteration
+        self._watch = BlockedLoopWatch()
 
     async def call(self, index: int, call: PendingCall) -> Finished:
         """Run one call, unless the journal knows that it ran; raises nothing that a tool does."""
@@ -102,8 +104,10 @@ class ToolCaller:
         if refusal is not None:
             return refusal
         try:
-            async with asyncio.timeout(tool.options.limit_s):
-                result = await tool.run(args, self._parts.context)
+            limit_s = tool.options.limit_s
+            with self._watch.over(tool, limit_s):
+                async with asyncio.timeout(limit_s):
+                    result = await tool.run(args, self._parts.context)
         except RetraiError as error:
             return ToolResult(str(error), ok=False)
         except TimeoutError:
