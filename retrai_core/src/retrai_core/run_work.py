@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -82,17 +81,13 @@ class RunWork:
     async def _run(self, wired: Wired, resume: bool) -> tuple[Status, str]:
         context = wired.context
         verifier = Verifier(context, wired.guard)
-        # What is slow to import comes in while the baseline check runs in its own process.
-        warming = asyncio.create_task(asyncio.to_thread(_warm_up, context))
-        try:
-            baseline = await verifier.baseline()
-            self._note_baseline(baseline)
-            if not self._snapshots.all():
-                await self._snapshot(context, 0)
-            if baseline.achieved and not resume:
-                return "achieved", f"{baseline.reason}; nothing had to be done"
-        finally:
-            await warming
+        baseline = await verifier.baseline()
+        self._note_baseline(baseline)
+        if not self._snapshots.all():
+            await self._snapshot(context, 0)
+        if baseline.achieved and not resume:
+            return "achieved", f"{baseline.reason}; nothing had to be done"
+        await wired.warming
         try:
             return await self._through_the_graph(wired, verifier, baseline, resume)
         finally:
@@ -203,14 +198,6 @@ class RunWork:
             self._record.changed_files = await asyncio.to_thread(self._snapshots.changed_files)
         except (RetraiError, OSError) as error:
             context.publish("log", level="warning", message=f"no snapshot: {error}")
-
-
-def _warm_up(context: RunContext) -> None:
-    """Import what the loop needs, in a thread; the imports are the run's slowest part."""
-    for module in ("loop.act", "loop.evaluate", "loop.human_check", "loop.plan", "runs.checkpoint"):
-        import_module(f"{__package__}.{module}")
-    import_module("langgraph.graph")
-    context.provider.warm_up()
 
 
 def _outcome(state: AgentState) -> tuple[Status, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextlib import AsyncExitStack
+from importlib import import_module
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -39,12 +40,18 @@ class Closeable(Protocol):
 
 @dataclass
 class Wired:
-    """A run that is ready to start; close it with `closing.aclose()`, whatever happens."""
+    """A run that is ready to start; close it with `closing.aclose()`, whatever happens.
+
+    Attributes:
+        warming: imports what is slow to import, in a thread, from the moment the model's provider
+            is there; await it before the first model call.
+    """
 
     context: RunContext
     agent: Agent
     guard: Guard
     hooks: HookCaller
+    warming: asyncio.Task[None]
     closing: AsyncExitStack
 
 
@@ -81,6 +88,8 @@ async def wire(choice: Choice, run_dir: Path, on_event: Callable[[AgentEvent], N
         context.sandbox_part = await _first_working(choice, context, stack)
         context.goal_part = _built(choice.goal, context, stack)
         context.provider_part = _built(choice.provider, context, stack)
+        warming = asyncio.create_task(asyncio.to_thread(_warm_up, context))
+        stack.push_async_callback(_finish, warming)
         for tool in choice.tools:
             context.tools[tool.record.name] = _built(tool, context, stack)
         if choice.memory is not None:
@@ -94,8 +103,24 @@ async def wire(choice: Choice, run_dir: Path, on_event: Callable[[AgentEvent], N
         problem = await context.goal.ready()
         if problem is not None:
             raise UsageError(f"the goal {choice.goal.record.name} cannot be checked: {problem}")
-        return Wired(context, agent, guard, hooks, stack.pop_all())
+        return Wired(context, agent, guard, hooks, warming, stack.pop_all())
     raise AssertionError("unreachable")  # an exit stack hands exceptions on
+
+
+def _warm_up(context: RunContext) -> None:
+    """Import what the loop needs; the imports are the run's slowest part, and the baseline check
+    runs in a process of its own meanwhile."""
+    for module in ("loop.act", "loop.evaluate", "loop.human_check", "loop.plan", "runs.checkpoint"):
+        import_module(f"{__package__}.{module}")
+    import_module("langgraph.graph")
+    context.provider.warm_up()
+
+
+async def _finish(warming: asyncio.Task[None]) -> None:
+    """Wait for the thread: an import cannot be cancelled, and its failure has been told by then."""
+    await asyncio.wait({warming})
+    if not warming.cancelled():
+        warming.exception()
 
 
 async def _first_working(choice: Choice, context: RunContext, stack: AsyncExitStack) -> Sandbox:
