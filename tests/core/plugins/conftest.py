@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+
+from retrai_core.cli.main import main
 
 GOAL = """
 from retrai_core import GoalBase, GoalOptions, GoalResult
@@ -115,3 +117,26 @@ def child_environment(site: Site) -> Mapping[str, str]:
         "PYTHONPATH": str(site.folder),
         "PYTHONDONTWRITEBYTECODE": "1",
     }
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty project as the current folder, with a configuration folder of the test's own."""
+    folder = tmp_path / "project"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setenv("RETRAI_STATE_DIR", str(tmp_path / "state"))
+    return folder
+
+
+@pytest.fixture
+def retrai(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
+    """Runs a command in this process: exit code, standard output, standard error."""
+
+    def call(*args: object) -> tuple[int, str, str]:
+        code = main([str(arg) for arg in args])
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    return call

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from importlib import import_module
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import click
 
 from ..errors import UsageError
-from ..plugins.catalog import Catalog
 from ..plugins.kinds import KINDS, STATUSES, Kind
-from ..plugins.record import PluginRecord
 from .columns import aligned
 from .completion import complete_plugin
+
+if TYPE_CHECKING:
+    from ..plugins.record import PluginRecord
 
 _SCHEMA = 1
 _HEADINGS = ("NAME", "KIND", "DIST", "VERSION", "API", "STATUS", "NEEDS", "SOURCE")
@@ -63,6 +64,8 @@ def list_plugins(
 
     `unloaded` is the usual status: nothing speaks against using it, and it is not imported yet.
     """
+    from ..plugins.catalog import Catalog  # TAB imports this module too, and has no time for it
+
     records = Catalog.configured().records(kind)
     if load:
         _load_apart(records)
@@ -88,6 +91,8 @@ def list_plugins(
 @_LOAD_OPTION
 def show(name: str, kind: Kind | None, as_json: bool, load: bool) -> None:
     """Show all that is known about the plugin NAME (or NAME@DIST)."""
+    from ..plugins.catalog import Catalog
+
     catalog = Catalog.configured()
     records = catalog.matching(name, kind)
     if not records:
@@ -109,6 +114,7 @@ def manifest(target: str, check: bool) -> int:
     PACKAGE_OR_FOLDER is a distribution, an import package, or the folder of either.
     """
     from ..plugins.authoring import manifests_of
+    from ..plugins.catalog import Catalog
 
     different = 0
     for written in manifests_of(Catalog.scan(), target):

@@ -9,7 +9,6 @@ import click
 
 from ..config_files import PROJECT_FILE, read_plugin_settings, read_text, user_config_path
 from ..errors import UsageError
-from ..plugins.catalog import Catalog
 from ..plugins.kinds import normalised
 from .completion import complete_switch
 
@@ -71,6 +70,8 @@ def enable(name: str, user: bool, project: bool) -> None:
 
 
 def _require_known(name: str) -> None:
+    from ..plugins.catalog import Catalog
+
     catalog = Catalog.configured()
     wanted = normalised(name)
     if any(normalised(record.dist) == wanted for record in catalog.records()):

@@ -70,9 +70,14 @@ def answer() -> None:
     """The child's part: load what the command line names and print the record."""
     kind, name = sys.argv[1:]
     catalog = Catalog.scan()
-    (record,) = [r for r in catalog.matching(name) if r.kind == kind and r.full_name == name]
-    with contextlib.suppress(PluginError):  # the record says it all
-        catalog.load(record)
+    found = [r for r in catalog.matching(name) if r.kind == kind and r.full_name == name]
+    if found:
+        record = found[0]
+        with contextlib.suppress(PluginError):  # the record says it all
+            catalog.load(record)
+    else:
+        record = PluginRecord(name, "goal", "", "", "")
+        record.status, record.error = "broken", "it is not installed any more"
     print(_MARK + json.dumps(record.to_json()), flush=True)
 
 
