@@ -1,11 +1,14 @@
-"""What `retrai --help` and `retrai plugins list` cost beside importing click alone.
+"""What `retrai --help`, `retrai plugins list` and TAB cost beside importing click alone.
 
-    python benchmarks/startup.py [--rounds 15] [--distributions 300] [--plugins 60]
+    python benchmarks/startup.py [--rounds 15] [--distributions 300] [--plugins 60] [--hosts]
 
 Fills a folder with fake distributions until 300 are installed in all, 60 of which carry retrai
 plugins with manifests, puts it on the path, and measures the CPU time (user and system) of fresh
 interpreters, the commands taking turns so that a busy machine slows all of them alike. Only the
 ratios mean anything on another machine. Exits 1 when a ratio is above its bound.
+
+`--hosts` also measures `llm --help` and `datasette --help`, each in an environment that uv makes
+for it below the cache folder (asking the package index once), and divides by `retrai --help`.
 """
 
 from __future__ import annotations
@@ -28,12 +31,24 @@ SCRIPT = "import sys; from retrai_core.cli.main import main; sys.exit(main())"
 
 @dataclass
 class Case:
-    """A command, the ratio it may reach, and the CPU milliseconds of its runs."""
+    """A command, the ratio it may reach, and the CPU milliseconds of its runs.
+
+    With `words`, TAB is pressed behind them instead.
+    """
 
     label: str
-    arguments: Sequence[str]
+    command: Sequence[str]
     bound: float | None = None
+    words: str | None = None
     cpu_ms: list[float] = field(default_factory=list[float])
+
+    def environment(self) -> dict[str, str]:
+        """What a shell's completion script sets."""
+        if self.words is None:
+            return {}
+        count = len(self.words.split())
+        words = {"COMP_WORDS": f"{self.words} ", "COMP_CWORD": str(count)}
+        return {"_RETRAI_COMPLETE": "bash_complete", **words}
 
     @property
     def median_ms(self) -> float:
@@ -41,14 +56,20 @@ class Case:
         return statistics.median(self.cpu_ms)
 
 
-CASES = (
-    ('python -c "import click"', ("-c", "import click"), None),
-    ('python -c "pass"', ("-c", "pass"), None),
-    ("retrai --help", ("-c", SCRIPT, "--help"), 1.3),
-    ("retrai plugins list", ("-c", SCRIPT, "plugins", "list"), 1.8),
-    ("retrai plugins list --json", ("-c", SCRIPT, "plugins", "list", "--json"), None),
-    ("python -m retrai_core --help", ("-m", "retrai_core", "--help"), None),
+CASES: tuple[tuple[str, Sequence[str], float | None, str | None], ...] = (
+    ('python -c "import click"', ("-c", "import click"), None, None),
+    ('python -c "pass"', ("-c", "pass"), None, None),
+    ("retrai --help", ("-c", SCRIPT, "--help"), 1.3, None),
+    ("retrai plugins list", ("-c", SCRIPT, "plugins", "list"), 1.8, None),
+    ("retrai plugins list --json", ("-c", SCRIPT, "plugins", "list", "--json"), None, None),
+    ("python -m retrai_core --help", ("-m", "retrai_core", "--help"), None, None),
+    ("TAB after `retrai`", ("-c", SCRIPT), 1.5, "retrai"),
+    ("TAB after `retrai run`", ("-c", SCRIPT), 1.5, "retrai run"),
+    ("TAB after `retrai run -m`", ("-c", SCRIPT), 1.5, "retrai run -m"),
+    ("TAB after `retrai plugins show`", ("-c", SCRIPT), 1.5, "retrai plugins show"),
 )
+HOSTS = {"llm": 8.0, "datasette": 5.0}
+"""How many times as much CPU time as ours another host's `--help` takes, at least."""
 
 
 def main() -> int:
@@ -57,19 +78,47 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--distributions", type=int, default=300)
     parser.add_argument("--plugins", type=int, default=60)
+    parser.add_argument("--hosts", action="store_true", help="compare with llm and datasette")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         site = Path(folder)
         installed = count_installed()
         make_site(site, max(options.distributions - installed, options.plugins), options.plugins)
         environment = {**os.environ, "PYTHONPATH": folder}
-        cases = [Case(label, arguments, bound) for label, arguments, bound in CASES]
+        cases = [Case(label, [sys.executable, *rest], *more) for label, rest, *more in CASES]
+        hosts = [host_case(name) for name in HOSTS] if options.hosts else []
         for _ in range(options.rounds + 1):
-            for case in cases:
-                case.cpu_ms.append(cpu_ms([sys.executable, *case.arguments], environment))
-        for case in cases:
+            for case in [*cases, *hosts]:
+                case.cpu_ms.append(cpu_ms(case.command, environment | case.environment()))
+        for case in [*cases, *hosts]:
             del case.cpu_ms[0]  # it wrote the byte code and warmed the disk's cache
-    return report(cases, installed, options.distributions, options.plugins)
+    failed = report(cases, installed, options.distributions, options.plugins)
+    return report_hosts(cases, hosts) or failed
+
+
+def host_case(name: str) -> Case:
+    """The help page of another host of plugins, in an environment of its own that is kept."""
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    folder = cache / "retrai-benchmarks" / name
+    program = folder / "bin" / name
+    if not program.is_file():
+        subprocess.run(["uv", "venv", "-q", "--python", sys.executable, folder], check=True)
+        python = folder / "bin" / "python"
+        subprocess.run(["uv", "pip", "install", "-q", "--python", python, name], check=True)
+    return Case(f"{name} --help", [str(program), "--help"])
+
+
+def report_hosts(cases: Sequence[Case], hosts: Sequence[Case]) -> int:
+    """Print how many times as much as `retrai --help` each host takes; 1 when it is too little."""
+    ours = next(case.median_ms for case in cases if case.label == "retrai --help")
+    failed = 0
+    for case, (name, at_least) in zip(hosts, HOSTS.items(), strict=False):
+        ratio = case.median_ms / ours
+        print(f"{case.label:32} {case.median_ms:8.1f} {ratio:5.1f}x of ours, at least {at_least}")
+        if ratio < at_least:
+            print(f"{name} is not {at_least:g} times as slow")
+            failed = 1
+    return failed
 
 
 def count_installed() -> int:

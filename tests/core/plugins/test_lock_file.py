@@ -79,7 +79,7 @@ def test_a_checkout_is_locked_as_one(locked: Any, project: Path, retrai: Retrai)
     info = locked.folder / "acme_a-1.0.dist-info"
     editable = {"url": "file:///src/acme", "dir_info": {"editable": True}}
     (info / "direct_url.json").write_text(json.dumps(editable))
-    with pytest.raises(PluginError, match="acme-a 1.0 is an editable checkout"):
+    with pytest.raises(PluginError, match=r"acme-a 1\.0 is an editable checkout"):
         require_locked(project, Catalog.scan())
     assert current_lock(Catalog.scan())["acme-a"].files == "editable"
 

@@ -10,7 +10,7 @@ from typing import Any
 import platformdirs
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import given, reject
 from hypothesis import strategies as st
 
 from retrai_core.cli.main import main
@@ -45,7 +45,7 @@ def test_a_plugin_is_switched_off_and_on_in_the_project(
     record = Catalog.configured().matching("acme")[0]
     assert record.status == "blocked"
     assert ".retrai.yml" in record.error
-    with pytest.raises(PluginError, match="switched off by .*retrai.yml") as caught:
+    with pytest.raises(PluginError, match=r"switched off by .*retrai\.yml") as caught:
         Catalog.configured().find("goal", "acme")
     assert "retrai plugins enable acme" in caught.value.hint
     code, _, err = retrai("run", "acme")
@@ -180,10 +180,9 @@ def test_whatever_the_names_only_the_list_changes(
     try:
         added = with_disabled(text, name, "f")
         removed = without_disabled(added, name, "f")
-    except UsageError as error:
-        # Multi-line texts and the like: said, and nothing written.
-        assert "not edited here" in error.message
-        return
+    except UsageError:
+        # Texts over several lines and the like: said, and nothing written.
+        reject()
     wanted = names if name in names else [*names, name]
     assert parse_config(added, "f") == {**document, "disabled_plugins": wanted}
     kept = [other for other in names if other != name]
