@@ -151,12 +151,12 @@ def _numbers(site: Site, node: ast.Constant, value: float) -> Iterator[Proposal]
     own = repr(value)
     step = isinstance(site.parent, ast.BinOp) and isinstance(site.parent.op, (ast.Add, ast.Sub))
     # Where two values are compared, another operator is the plainer change.
-    beside = 0.06 if isinstance(site.parent, ast.Compare) else 0.0
+    beside = 0.04 if isinstance(site.parent, ast.Compare) else 0.0
     for rank, text in enumerate(dict.fromkeys(near)):
         if text != own:
             # Adding nothing is better said by leaving the operand out.
             extra = 0.3 if step and text in ("0", "0.0") else beside
-            yield site.put(node, text, "`%s` for `%s`" % (text, own), 1.0 + extra + 0.05 * rank)
+            yield site.put(node, text, "`%s` for `%s`" % (text, own), 1.0 + extra + 0.03 * rank)
     far = [text for text in site.material.numbers if text not in near and text != own]
     far += [repr(value + 2), repr(value - 2), "10", "3", "-1"]
     if isinstance(value, int):

@@ -90,7 +90,7 @@ def callee(site: Site) -> Iterator[Proposal]:
         for rank, other in enumerate(BUILTINS.get(node.func.id, [])):
             if other in site.scope.callables or other in _BUILTIN_NAMES:
                 kind = "`%s` for `%s`" % (other, node.func.id)
-                yield site.put(node.func, other, kind, 1.1 + 0.05 * rank)
+                yield site.put(node.func, other, kind, 1.15 + 0.05 * rank)
     if isinstance(node.func, ast.Attribute):
         end = site.source.span(node.func)[1]
         name = node.func.attr
