@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from retrai_core.cli.main import COMMANDS
-from retrai_core.contracts.hooks import HookSpecs
 from retrai_core.plugins.kinds import GROUP_OF
 from retrai_core.runs.record import EXIT_CODES
 from retrai_core.settings import RunConfig, _Environment
@@ -48,15 +47,6 @@ def test_documented_defaults_are_the_real_ones() -> None:
             default = field.default
             said = str(default).lower() if isinstance(default, bool) else str(default)
             assert shown == f"`{said}`", name
-
-
-def test_every_hook_and_its_arguments_are_documented() -> None:
-    hooks = {name: spec for name, spec in vars(HookSpecs).items() if not name.startswith("_")}
-    signatures = {
-        f"{name}({', '.join(spec.__code__.co_varnames[1 : spec.__code__.co_argcount])})"
-        for name, spec in hooks.items()
-    }
-    assert set(first_column(WRITING, "Hooks")) == signatures
 
 
 def test_every_group_is_documented() -> None:
