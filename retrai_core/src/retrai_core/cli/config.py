@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..settings import RunConfig, Settings, load_settings
 from .columns import aligned
 from .render.words import one_line
+
+if TYPE_CHECKING:
+    from ..settings import Settings
 
 _VALUE_WIDTH = 60
 
@@ -36,6 +38,8 @@ def show(project: Path, as_json: bool) -> None:
     Sources, the later ones stronger: the user's config.yml, the project's .retrai.yml, the
     environment (RETRAI_MODEL and so on), flags.
     """
+    from ..settings import load_settings  # TAB imports this module too
+
     rows = setting_rows(load_settings(project))
     if as_json:
         click.echo(json.dumps({name: {"value": v, "from": o} for name, v, o in rows}, indent=2))
@@ -46,6 +50,8 @@ def show(project: Path, as_json: bool) -> None:
 
 def setting_rows(settings: Settings) -> list[tuple[str, Any, str]]:
     """Name as `.retrai.yml` has it, value as JSON, origin; `run_id` is no setting of anyone's."""
+    from ..settings import RunConfig
+
     values = settings.config.model_dump(mode="json", exclude={"run_id"})
     origins = settings.origins
     rows = [

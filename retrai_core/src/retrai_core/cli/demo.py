@@ -8,25 +8,35 @@ import tempfile
 from pathlib import Path
 
 import click
-from rich.syntax import Syntax
 
-from ..runs.snapshots import Snapshots
-from ..runs.store import RunStore
-from ..settings import load_settings
-from .foreground import run_in_foreground
-from .render.terminal import make_console
+from .completion import complete_model
 
 QUICKSTART = Path(__file__).parent / "quickstart"
 
 
 @click.command()
-@click.option("-m", "--model", default="offline", show_default=True, help="The model to use.")
+@click.option(
+    "-m",
+    "--model",
+    default="offline",
+    show_default=True,
+    shell_complete=complete_model,
+    help="The model to use.",
+)
 @click.option("-n", "--max-iterations", type=int, metavar="N", help="How often it may go round.")
 def demo(model: str, max_iterations: int | None) -> int:
     """Mend a small broken project: no key, no network.
 
     The project is a copy in a new temporary folder, which stays there for you to look at.
     """
+    from rich.syntax import Syntax  # TAB imports this module too
+
+    from ..runs.snapshots import Snapshots
+    from ..runs.store import RunStore
+    from ..settings import load_settings
+    from .foreground import run_in_foreground
+    from .render.terminal import make_console
+
     console = make_console()
     project = Path(tempfile.mkdtemp(prefix="retrai-demo-")) / "shop"
     shutil.copytree(

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
+from ..config_files import PROJECT_FILE
 from ..errors import UsageError
-from ..plugins.catalog import Catalog
-from ..settings import PROJECT_FILE, RunConfig
+from .completion import complete_goal, complete_model
+
+if TYPE_CHECKING:
+    from ..plugins.catalog import Catalog
 
 _TEMPLATE = """\
 # What retrai does in this project; `retrai config show` tells where each value comes from.
@@ -31,14 +35,24 @@ hitl_enabled: false
     metavar="DIR",
     help="The project's folder; the current one when left out.",
 )
-@click.option("--goal", help="The goal; found from the project when left out.")
-@click.option("-m", "--model", help="The model; decided at each run when left out.")
+@click.option(
+    "--goal", shell_complete=complete_goal, help="The goal; found from the project when left out."
+)
+@click.option(
+    "-m",
+    "--model",
+    shell_complete=complete_model,
+    help="The model; decided at each run when left out.",
+)
 @click.option("--force", is_flag=True, help="Write over an existing file.")
 def init(project: Path, goal: str | None, model: str | None, force: bool) -> None:
     """Write .retrai.yml for a project.
 
     Asks which goal to take only on a terminal, and only where several fit.
     """
+    from ..plugins.catalog import Catalog  # TAB imports this module too
+    from ..settings import RunConfig
+
     path = project / PROJECT_FILE
     if not project.is_dir():
         raise UsageError(f"no such folder: {project}", hint="give the project's folder with -C DIR")

@@ -5,19 +5,18 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from ..errors import UsageError
-from ..runs.snapshots import Snapshots
-from ..runs.store import RunStore
-from ..runs.undo import undo as undo_run
-from ..workspace.lock import WorkspaceLock
 from .budget_options import budget_options
 from .columns import aligned
-from .render.summary import head_line, summary_lines
-from .render.terminal import RunTerminal, make_console
 from .render.words import count, one_line
+
+if TYPE_CHECKING:
+    from ..runs.store import RunStore
+    from .render.terminal import RunTerminal
 
 _HEADINGS = ("RUN", "OUTCOME", "GOAL", "MODEL", "ITERATIONS", "STARTED", "PROJECT")
 _MODEL_WIDTH = 40
@@ -35,7 +34,7 @@ def runs() -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def list_runs(as_json: bool) -> None:
     """List the runs, newest first."""
-    records = RunStore().list()
+    records = _store().list()
     if as_json:
         click.echo(json.dumps([record.model_dump(mode="json") for record in records], indent=2))
         return
@@ -63,7 +62,7 @@ def list_runs(as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print the record (or the events) as JSON.")
 def show(run_id: str, events: bool, as_json: bool) -> None:
     """Show how a run ended and on what evidence."""
-    store = RunStore()
+    store = _store()
     record = store.load(run_id)
     log = store.folder(record.id) / "events.jsonl"
     if events and as_json:
@@ -72,6 +71,9 @@ def show(run_id: str, events: bool, as_json: bool) -> None:
     if as_json:
         click.echo(record.model_dump_json(indent=2))
         return
+    from .render.summary import head_line, summary_lines
+    from .render.terminal import RunTerminal, make_console
+
     console = make_console()
     if events:
         _replay(log, RunTerminal(console))
@@ -90,7 +92,7 @@ def resume(run_id: str, max_iterations: int | None, as_json: bool, **budget: flo
     """Go on with a run from its last finished step, with higher limits where they are given."""
     from .foreground import resume_in_foreground
 
-    record = RunStore().load(run_id)
+    record = _store().load(run_id)
     if not record.resumable:
         raise UsageError(
             f"run {record.id} has ended: {record.status}",
@@ -107,7 +109,9 @@ def resume(run_id: str, max_iterations: int | None, as_json: bool, **budget: flo
 @click.option("--last", type=int, metavar="N", help="To the end of iteration N.")
 def diff(run_id: str, first: int | None, last: int | None) -> None:
     """Show what a run has changed, as a unified diff."""
-    store = RunStore()
+    from ..runs.snapshots import Snapshots
+
+    store = _store()
     record = store.load(run_id)
     snapshots = Snapshots(store.folder(record.id), record.project)
     # Bytes that are not UTF-8 go out as they are, so that the diff can be applied.
@@ -123,7 +127,11 @@ def undo(run_id: str, to: int) -> int:
     Where you have changed the same place as the run, the file is left alone and named, and the
     exit code is 1.
     """
-    store = RunStore()
+    from ..runs.snapshots import Snapshots
+    from ..runs.undo import undo as undo_run
+    from ..workspace.lock import WorkspaceLock
+
+    store = _store()
     record = store.load(run_id)
     with WorkspaceLock(record.project, store.state, f"undo of {record.id}"):
         undone = undo_run(Snapshots(store.folder(record.id), record.project), record.project, to)
@@ -152,8 +160,14 @@ def prune(keep: int | None, older_than: float | None) -> None:
     """Delete old runs: their records, logs, checkpoints and snapshots."""
     if keep is None and older_than is None:
         raise click.UsageError("say which: --keep N or --older-than DAYS")
-    removed = RunStore().prune(keep=keep, older_than_days=older_than)
+    removed = _store().prune(keep=keep, older_than_days=older_than)
     click.echo(f"deleted {count(len(removed), 'run')}")
+
+
+def _store() -> RunStore:
+    from ..runs.store import RunStore  # TAB imports this module too, and has no time for it
+
+    return RunStore()
 
 
 def _replay(log: Path, terminal: RunTerminal) -> None:
