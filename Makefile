@@ -4,7 +4,7 @@
 # What one call has set up, another must see: no two recipes side by side.
 .NOTPARALLEL:
 
-DISTRIBUTIONS := retrai_core $(patsubst %/pyproject.toml,%,$(wildcard retrai_goals_*/pyproject.toml retrai_tools_*/pyproject.toml plugins/*/pyproject.toml)) .
+DISTRIBUTIONS := retrai_core $(patsubst %/pyproject.toml,%,$(wildcard retrai_goals_*/pyproject.toml retrai_testkit/pyproject.toml retrai_tools_*/pyproject.toml plugins/*/pyproject.toml)) .
 PYPROJECTS := $(addsuffix /pyproject.toml,$(DISTRIBUTIONS))
 
 # A name on PATH may be a shim for a version that is not there, so each is tried by running it.

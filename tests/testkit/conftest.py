@@ -1,0 +1,1 @@
+"""Small things that several of the kit's own tests need."""

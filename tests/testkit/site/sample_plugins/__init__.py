@@ -1,0 +1,1 @@
+"""Plugins that keep their contract, and others that break one rule each."""
