@@ -23,6 +23,7 @@ class HookCaller:
             arguments. One that cannot be built, that implements a hook retrai does not have, or
             that asks for an argument the hook does not give, is marked `broken` in its record and
             left out; the caller decides what that means (a configured gate must not be missing).
+        specs: the hooks that there are; another class than `HookSpecs` is for tests.
 
     Attributes:
         broken: the records that were left out, each with the error that says why.
@@ -40,12 +41,14 @@ class HookCaller:
         no-network deny
     """
 
-    def __init__(self, plugins: Iterable[tuple[PluginRecord, object]]) -> None:
+    def __init__(
+        self, plugins: Iterable[tuple[PluginRecord, object]], specs: type = HookSpecs
+    ) -> None:
         self.broken: list[tuple[PluginRecord, PluginError]] = []
         self._managers: list[tuple[PluginRecord, pluggy.PluginManager]] = []
         for record, plugin in sorted(plugins, key=lambda pair: pair[0].full_name):
             try:
-                self._managers.append((record, _registered(record, plugin)))
+                self._managers.append((record, _registered(record, plugin, specs)))
             except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever it raises, it is broken
                 record.status = "broken"
                 record.error = f"{type(error).__name__}: {' '.join(str(error).split())}"
@@ -81,9 +84,9 @@ class HookCaller:
         return None
 
 
-def _registered(record: PluginRecord, plugin: object) -> pluggy.PluginManager:
+def _registered(record: PluginRecord, plugin: object, specs: type) -> pluggy.PluginManager:
     manager = pluggy.PluginManager(PROJECT_NAME)
-    manager.add_hookspecs(HookSpecs)
+    manager.add_hookspecs(specs)
     manager.register(plugin() if isinstance(plugin, type) else plugin, record.full_name)
     manager.check_pending()
     return manager
