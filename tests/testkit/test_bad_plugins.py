@@ -10,7 +10,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 HERE = Path(__file__).parent
 
@@ -31,7 +31,7 @@ def failed_tests(name: str, tmp_path: Path) -> dict[str, set[str]]:
     )
     assert report.exists(), done.stdout + done.stderr
     found: dict[str, set[str]] = {}
-    for case in ElementTree.parse(report).iter("testcase"):
+    for case in ET.parse(report).iter("testcase"):
         failed = found.setdefault(case.attrib["classname"].rpartition(".")[2], set())
         if case.find("failure") is not None or case.find("error") is not None:
             failed.add(case.attrib["name"].partition("[")[0])

@@ -91,7 +91,8 @@ class PastSandboxGoal(GoodWords):
     name = "past-sandbox-goal"
 
     async def check(self, state, cwd):
-        done = subprocess.run(["cat", cwd / "words.txt"], capture_output=True, text=True)
+        command = ["cat", cwd / "words.txt"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
         return self.judged(done.stdout.split("\n")[:-1], ["cat"], done.returncode == 0, cwd)
 
 

@@ -238,7 +238,7 @@ class OtherName(Frontend):
 
     name = "other-name"
     summary = "count, somehow"
-    one = click.Command("Some Name", params=[click.Option(["--to"])], callback=lambda to: int(to))
+    one = click.Command("Some Name", params=[click.Option(["--to"])], callback=int)
 
     def command(self):
         return self.one

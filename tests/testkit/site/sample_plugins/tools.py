@@ -55,7 +55,8 @@ class PastSandbox(GoodNote):
             process = await asyncio.create_subprocess_exec("sleep", "1000")
             await context.sandbox.run(["true"], timeout_s=10)
             await process.wait()
-        done = subprocess.run(["cat", context.project / args.path], capture_output=True)
+        command = ["cat", context.project / args.path]
+        done = subprocess.run(command, capture_output=True, check=False)
         return ToolResult(done.stdout.decode()[: self.max_chars])
 
 
