@@ -21,8 +21,9 @@ class Host:
         start: the imports that a plugin needs.
         mark: what stands before a hook's `def`.
         hook: a hook that its ordinary use calls, without the closing parenthesis.
-        listing: the arguments that list plugins; empty where there is no such command.
-        use: the arguments of an ordinary use, and what that prints.
+        listing: the arguments that list plugins.
+        use: the arguments of an ordinary use.
+        shows: what that prints.
         files: what its project holds.
     """
 
@@ -61,6 +62,8 @@ class Host:
         return f"{self.start}\n{self.mark}\n{self.hook}{extra}):\n    {body}\n"
 
 
+_QUERY = "/_memory.json?sql=select+41%2B1&_shape=arrays"
+
 HOSTS = (
     Host(
         "llm",
@@ -68,7 +71,7 @@ HOSTS = (
         "import llm",
         "@llm.hookimpl",
         "def register_commands(cli",
-        ("plugins", "--all"),
+        ("plugins",),
         ("keys", "path"),
         "keys.json",
     ),
@@ -78,7 +81,7 @@ HOSTS = (
         "import pytest",
         "@pytest.hookimpl",
         "def pytest_runtest_logreport(report",
-        (),
+        ("--trace-config", "--collect-only"),
         ("test_sum.py",),
         "1 passed",
         {"test_sum.py": "def test_sum():\n    assert 1 + 1 == 2\n", "pytest.ini": "[pytest]\n"},
@@ -103,9 +106,16 @@ HOSTS = (
         "from datasette import hookimpl",
         "@hookimpl",
         "def prepare_connection(conn",
-        ("plugins", "--all"),
-        ("--memory", "--get", "/_memory.json?sql=select+41%2B1&_shape=arrays"),
+        ("plugins",),
+        (
+            "--memory",
+            "--metadata",
+            "about.json",
+            "--get",
+            "/_memory.json?sql=select+41%2B1&_shape=arrays",
+        ),
         "42",
+        {"about.json": "{}"},
     ),
 )
 

@@ -17,11 +17,16 @@ from .plugins import ROWS
 from .retrai_cells import START
 
 _ROUNDS = 7
-_CELLS = (
-    "Each cell: `--help`, the command that lists plugins (pytest has none; tox lists them with its "
-    "version), and a use that has nothing to do with the plugin; one word where all agree."
-)
-OK, DIES, WAITS, PRINTS, NONE = "ok", "**dies**", "**waits**", "**prints**", "-"
+_CELLS = """\
+Each cell: `--help` · the command that lists plugins · a use that has nothing to do with the plugin;
+one word where the three agree.
+
+- **dies**: an exit code that is not zero, a traceback, or nothing of what the command should print
+- **waits**: not done after 15 s (retrai's run beside a sink that blocks ends 5 s after its work)
+- **prints**: what the plugin prints stands in the output, before JSON too
+- **unlisted**: the list says nothing of a plugin that is installed
+"""
+OK, DIES, WAITS, PRINTS, UNLISTED = "ok", "**dies**", "**waits**", "**prints**", "**unlisted**"
 
 
 def host_tables(cache: Path, only: Sequence[str] | None) -> str:
@@ -42,14 +47,17 @@ def _tried(host: Host, row: HostRow, cache: Path) -> list[str]:
             (folder / part).mkdir()
         for file, text in host.files.items():
             (folder / "project" / file).write_text(text)
-        for wheel in row.make(host):
+        wheels = row.make(host)
+        for wheel in wheels:
             wheel.install(folder / "site", folder / "wheels")
-        asked = [(("--help",), "sage"), (host.listing, ""), (host.use, host.shows)]
+        asked = [
+            (("--help",), ["sage"], DIES),
+            (host.listing, [wheel.dist for wheel in wheels], UNLISTED),
+            (host.use, [host.shows], DIES),
+        ]
         cells = [
-            _judged(_run(host, cache, folder, arguments, row.timeout_s), shows)
-            if arguments
-            else NONE
-            for arguments, shows in asked
+            _judged(_run(host, cache, folder, arguments, row.timeout_s), shows, otherwise)
+            for arguments, shows, otherwise in asked
         ]
     print(f"{host.name:10} {row.title:45} {' '.join(cells)}", file=sys.stderr, flush=True)
     return cells
@@ -66,11 +74,13 @@ def _run(host: Host, cache: Path, folder: Path, arguments: Sequence[str], timeou
     return run(host.command(cache, arguments), folder / "project", environment, timeout_s)
 
 
-def _judged(done: Done, shows: str) -> str:
+def _judged(done: Done, shows: Sequence[str], otherwise: str) -> str:
     if done.exit_code is None:
         return WAITS
-    if done.exit_code != 0 or shows not in done.text or done.left:
-        return f"{DIES}, {'traceback' if 'Traceback' in done.text else f'code {done.exit_code}'}"
+    if done.exit_code != 0 or done.left or "Traceback (most recent call last)" in done.text:
+        return DIES
+    if any(words not in done.text for words in shows):
+        return otherwise
     return PRINTS if "NOISE" in done.out else OK
 
 
@@ -106,7 +116,7 @@ def _host_table(rows: Sequence[HostRow], found: dict[str, list[list[str]]]) -> s
         lines.append(f"| {row.title} | {OK} | {' | '.join(cells)} |")
     counts: list[str] = []
     for host in HOSTS:
-        every = [cell for cells in found[host.name] for cell in cells if cell != NONE]
+        every = [cell for cells in found[host.name] for cell in cells]
         counts.append(f"{sum(cell != OK for cell in every)} of {len(every)}")
     lines.append(f"| commands that a plugin spoils | 0 of {3 * len(rows)} | {' | '.join(counts)} |")
     return "\n".join(lines)
@@ -114,8 +124,7 @@ def _host_table(rows: Sequence[HostRow], found: dict[str, list[list[str]]]) -> s
 
 def _short(cells: Sequence[str]) -> str:
     """One word where all cells agree."""
-    distinct = {cell for cell in cells if cell != NONE}
-    return distinct.pop() if len(distinct) == 1 else " · ".join(cells)
+    return cells[0] if len(set(cells)) == 1 else " · ".join(cells)
 
 
 def _help_costs(cache: Path) -> str:

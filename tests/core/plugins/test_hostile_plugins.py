@@ -26,6 +26,7 @@ class Plugin(GoalBase):
     def system_prompt(self):
         return ""
 """
+SOUND_MANIFEST = 'schema = 1\n[goals.good]\nneeds = ["read", "run"]\n'
 START = "from retrai_core import GoalBase, Tool\n"
 HOSTILE = {
     "raises": (f"{START}raise RuntimeError('at import')", "RuntimeError: at import"),
@@ -111,11 +112,20 @@ def test_an_undeclared_dependency_is_guessed_by_its_module(site: Any) -> None:
 
 def test_a_broken_manifest_breaks_its_own_plugins_only(site: Any) -> None:
     site.install_goal("bad-goal", "bad", manifest="schema = 1\n[goals.bad\n")
-    site.install_goal("good-goal", "good", manifest="schema = 1\n[goals.good]\nneeds = []\n")
+    site.install_goal("good-goal", "good", manifest=SOUND_MANIFEST)
     catalog = Catalog.scan()
     with pytest.raises(PluginError, match=r"retrai\.toml"):
         catalog.load(catalog.find("goal", "bad"))
     assert catalog.load(catalog.find("goal", "good"))
+
+
+def test_a_manifest_that_hides_what_the_class_needs_breaks_its_plugin(site: Any) -> None:
+    site.install_goal("sly", "sly", manifest='schema = 1\n[goals.sly]\nneeds = ["read"]\n')
+    catalog = Catalog.scan()
+    with pytest.raises(
+        PluginError, match=r"goal `sly` of sly 1\.0 is broken: .* hides .* needs run"
+    ):
+        catalog.load(catalog.find("goal", "sly"))
 
 
 def test_a_loaded_plugin_is_ok_and_its_needs_are_known(site: Any) -> None:

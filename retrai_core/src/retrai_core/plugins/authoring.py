@@ -53,6 +53,7 @@ def manifests_of(catalog: Catalog, target: str) -> list[WrittenManifest]:
         # The old manifest may be the very thing that is broken: the classes decide here.
         if record.status == "broken":
             record.status = "unloaded"
+        record.entry = None
         plugin = catalog.load(record)
         try:
             entry = describe_plugin(record.kind, plugin)
