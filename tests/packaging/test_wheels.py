@@ -107,6 +107,16 @@ def test_the_core_s_wheel_has_the_quickstart(core, wheel) -> None:
     assert len(modules) >= 4
 
 
+def test_the_core_s_wheel_has_every_template_for_plugins(core, wheel) -> None:
+    names = set(zipfile.ZipFile(wheel(core)).namelist())
+    templates = {
+        path.relative_to(core.package.parent).as_posix()
+        for path in (core.package / "plugins" / "templates").rglob("*.tmpl")
+    }
+    assert len(templates) > 30
+    assert templates <= names
+
+
 def test_the_retrai_wheel_is_metadata_only(retrai, wheel) -> None:
     names = zipfile.ZipFile(wheel(retrai)).namelist()
     assert {name.partition("/")[0] for name in names} == {"retrai-0.1.0.dist-info"}

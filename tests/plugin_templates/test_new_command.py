@@ -164,3 +164,13 @@ def test_every_name_gives_sources_that_compile(kind: str, name: str) -> None:
         group
         == f"retrai.{'memory' if kind == 'memory' else kind + ('es' if kind == 'sandbox' else 's')}"
     )
+
+
+def test_the_shell_completes_the_kinds() -> None:
+    from click.shell_completion import ShellComplete
+
+    from retrai_core.cli.main import make_group
+
+    shell = ShellComplete(make_group(), {}, "retrai", "_RETRAI_COMPLETE")
+    offered = shell.get_completions(["plugins", "new"], "a")
+    assert [item.value for item in offered] == ["agent"]

@@ -6,9 +6,16 @@ from pathlib import Path
 
 import click
 
+from ..plugins.kinds import KINDS
+
+
+def _kinds(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+    return [kind for kind in KINDS if kind.startswith(incomplete)]
+
 
 @click.command()
-@click.argument("kind")
+# No click.Choice: its error lists the kinds, but does not say which one was probably meant.
+@click.argument("kind", shell_complete=_kinds)
 @click.argument("name")
 @click.option(
     "--dir",
