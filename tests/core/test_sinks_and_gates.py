@@ -263,6 +263,22 @@ async def test_a_gate_that_answers_nonsense_denies(nonsense: object) -> None:
     assert "odd@dist-of-odd" in answer.reason
 
 
+async def test_a_gate_that_does_not_answer_denies() -> None:
+    never = threading.Event()
+
+    class Hanging:
+        @hookimpl
+        def before_tool(self, call: ToolCall) -> None:
+            never.wait(60)
+
+    gates = ToolGates(hooks(hanging=Hanging()), None, limit_s=0.01)  # type: ignore[arg-type]  # this gate does not look at the run
+    decision = await gates.decide(CALL)
+    never.set()
+    assert decision.verdict == "deny"
+    assert "hanging@dist-of-hanging" in decision.reason
+    assert "did not answer within 0.01 s" in decision.reason
+
+
 async def test_gates_are_told_the_call_and_its_needs() -> None:
     gate = Gate(None)
     await decide(only=gate)

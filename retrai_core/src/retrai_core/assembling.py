@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import cast
 
 from langchain_core.language_models import BaseChatModel
@@ -11,12 +12,13 @@ from langchain_core.language_models import BaseChatModel
 from .choosing import Choice
 from .contracts.context import RunContext
 from .contracts.memory import Strategy
-from .gates import ToolGates
+from .gates import ANSWER_LIMIT_S, ToolGates
 from .loop import prompt
 from .loop.budget import Budget
 from .loop.parts import Ask, LoopParts
 from .loop.tool_schema import bind, schema
 from .loop.verifier import Verifier
+from .plugins.aside import aside
 from .plugins.blame import WrongAnswerError
 from .runs.journal import ToolJournal
 from .runs.snapshots import Snapshots
@@ -47,7 +49,7 @@ async def assemble(choice: Choice, wired: Wired, kept: Kept, ask: Ask) -> LoopPa
         what = f"create() returned a {type(model).__name__}, not a chat model"
         raise WrongAnswerError(context.provider, what)
     words = prompt.system_prompt(
-        context.goal.system_prompt(), _prompt_parts(wired), await _recall(choice, context)
+        context.goal.system_prompt(), await _prompt_parts(wired), await _recall(choice, context)
     )
     tools = list(context.tools.values())
     try:
@@ -73,14 +75,20 @@ async def assemble(choice: Choice, wired: Wired, kept: Kept, ask: Ask) -> LoopPa
     )
 
 
-def _prompt_parts(wired: Wired) -> list[str]:
+async def _prompt_parts(wired: Wired) -> list[str]:
     context = wired.context
     parts: list[str] = []
-    calls = wired.hooks.call_each("system_prompt", goal=context.goal, context=context)
-    for record, answer in calls:
+    for record in wired.hooks.implementers("system_prompt"):
+        question = partial(
+            wired.hooks.call_one, record, "system_prompt", goal=context.goal, context=context
+        )
+        try:
+            answer = await aside(question, ANSWER_LIMIT_S)
+        except TimeoutError as error:
+            answer = error
         if isinstance(answer, str):
             parts.append(answer)
-        elif isinstance(answer, Exception):
+        elif answer is not None:
             message = f"{record.full_name} adds nothing to the prompt: {answer}"
             context.publish("log", level="warning", message=message)
     return parts

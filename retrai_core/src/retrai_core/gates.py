@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
+from functools import partial
 
 from .contracts.context import RunContext
 from .contracts.hooks import GateDecision, ToolCall
+from .plugins.aside import aside
 from .plugins.hooks import HookCaller
 from .plugins.record import PluginRecord
 
 ALLOW = GateDecision("allow")
+ANSWER_LIMIT_S = 60.0
+"""Seconds that a hook has for its answer; a gate may have to ask a server for the rules."""
 _VERDICTS = ("allow", "ask", "deny")
 
 
@@ -19,17 +22,21 @@ class ToolGates:
     Args:
         hooks: the run's hook plugins.
         context: the run.
+        limit_s: seconds that a gate has for its answer; one without an answer denies.
     """
 
-    def __init__(self, hooks: HookCaller, context: RunContext) -> None:
+    def __init__(
+        self, hooks: HookCaller, context: RunContext, *, limit_s: float = ANSWER_LIMIT_S
+    ) -> None:
         self._hooks = hooks
         self._context = context
+        self._limit_s = limit_s
 
     async def decide(self, call: ToolCall) -> GateDecision:
         """What all gates together say of the call."""
         asked: GateDecision | None = None
         for record in self._hooks.implementers("before_tool"):
-            answer = await asyncio.to_thread(self._ask, record, call)
+            answer = await self._ask(record, call)
             if answer is None:
                 continue
             if not isinstance(answer, GateDecision) or answer.verdict not in _VERDICTS:
@@ -40,8 +47,11 @@ class ToolGates:
                 asked = answer
         return asked or ALLOW
 
-    def _ask(self, record: PluginRecord, call: ToolCall) -> object:
+    async def _ask(self, record: PluginRecord, call: ToolCall) -> object:
+        question = partial(
+            self._hooks.call_one, record, "before_tool", call=call, context=self._context
+        )
         try:
-            return self._hooks.call_one(record, "before_tool", call=call, context=self._context)
-        except SystemExit as error:  # not an Exception, and would end the whole process
+            return await aside(question, self._limit_s)
+        except TimeoutError as error:
             return error

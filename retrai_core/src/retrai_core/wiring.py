@@ -19,6 +19,7 @@ from .contracts.tool import Tool
 from .errors import PluginError, UsageError
 from .events import AgentEvent
 from .guard.guard import Guard
+from .plugins.aside import aside
 from .plugins.hooks import HookCaller
 from .plugins.patience import patiently
 from .plugins.record import PluginRecord
@@ -28,6 +29,8 @@ from .workspace.safe_paths import SafeWorkspace
 T = TypeVar("T")
 
 _CLOSE_TIMEOUT_S = 15.0
+_TOOLS_LIMIT_S = 120.0
+"""For a hook that offers tools: it may have to download and start a server for them."""
 
 
 class Closeable(Protocol):
@@ -197,7 +200,11 @@ async def _load_hooks(choice: Choice, context: RunContext) -> HookCaller:
 async def _contributed_tools(hooks: HookCaller, context: RunContext, stack: AsyncExitStack) -> None:
     """Add the tools that are known only now (those of MCP servers, say)."""
     for record in hooks.implementers("tools"):
-        answer = await asyncio.to_thread(hooks.call_one, record, "tools", context=context)
+        question = partial(hooks.call_one, record, "tools", context=context)
+        try:
+            answer = await aside(question, _TOOLS_LIMIT_S)
+        except TimeoutError as error:
+            answer = error
         if isinstance(answer, Exception):
             message = f"{record.name} of {record.dist} offers no tools: {answer}"
             context.publish("log", level="warning", message=message)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import contextvars
-import threading
 from collections.abc import Callable
-from concurrent.futures import Future
 from typing import TYPE_CHECKING, TypeVar
 
 from ..errors import PluginError
+from .aside import start_aside
 
 if TYPE_CHECKING:
     from .catalog import Catalog
@@ -49,35 +47,24 @@ async def patiently(
     Raises:
         PluginError: one import took longer than `limit_s`.
     """
-    outcome: Future[T] = Future()
-    context = contextvars.copy_context()
-
-    def run() -> None:
-        if not outcome.set_running_or_notify_cancel():
-            return
-        try:
-            outcome.set_result(context.run(work))
-        except BaseException as error:  # noqa: BLE001 - handed to whoever waits
-            outcome.set_exception(error)
-
-    threading.Thread(target=run, name="loading plugins", daemon=True).start()
-    waiting = asyncio.wrap_future(outcome)
+    waiting = start_aside(work)
     told: set[str] = set()
-    while True:
-        await asyncio.wait({waiting}, timeout=min(_LOOK_S, notice_s))
-        if waiting.done():
-            return waiting.result()
-        loading = catalog.loading
-        if loading is None:
-            continue
-        record, seconds = loading
-        what = f"the {record.kind} `{record.name}` of {record.dist}"
-        if seconds > limit_s:
-            raise PluginError(
-                f"{what} is not imported after {limit_s:g} s",
-                hint=f"`pip install --force-reinstall {record.dist}`, "
-                f"or RETRAI_DISABLE_PLUGINS={record.dist} goes without it",
-            )
-        if seconds > notice_s and record.full_name not in told:
-            told.add(record.full_name)
-            tell(f"still importing {what}; it has {limit_s:g} s")
+    try:
+        while not (await asyncio.wait({waiting}, timeout=min(_LOOK_S, notice_s)))[0]:
+            loading = catalog.loading
+            if loading is None:
+                continue
+            record, seconds = loading
+            what = f"the {record.kind} `{record.name}` of {record.dist}"
+            if seconds > limit_s:
+                raise PluginError(
+                    f"{what} is not imported after {limit_s:g} s",
+                    hint=f"`pip install --force-reinstall {record.dist}`, "
+                    f"or RETRAI_DISABLE_PLUGINS={record.dist} goes without it",
+                )
+            if seconds > notice_s and record.full_name not in told:
+                told.add(record.full_name)
+                tell(f"still importing {what}; it has {limit_s:g} s")
+        return waiting.result()
+    finally:
+        waiting.cancel()  # nobody hears any more what becomes of it
