@@ -66,11 +66,13 @@ class RunContext:
     task: str = ""
     max_iterations: int = 50
     hitl_enabled: bool = False
-    plugin_options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    permissions: Mapping[str, Any] = field(default_factory=dict)
+    plugin_options: Mapping[str, Mapping[str, Any]] = field(
+        default_factory=dict[str, Mapping[str, Any]]
+    )
+    permissions: Mapping[str, Any] = field(default_factory=dict[str, Any])
     on_event: Callable[[AgentEvent], None] = drop_event
     iteration: int = 0
-    tools: dict[str, Tool] = field(default_factory=dict)
+    tools: dict[str, Tool] = field(default_factory=lambda: {})
     sandbox_part: Sandbox | None = None
     goal_part: GoalBase | None = None
     provider_part: LLMProvider | None = None

@@ -62,7 +62,7 @@ class Detection:
     """Why a goal fits a project: `evidence` is what was found (`pyproject.toml: [tool.x]`)."""
 
     evidence: str
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
 @dataclass(frozen=True, slots=True)

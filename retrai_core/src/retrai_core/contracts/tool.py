@@ -24,7 +24,7 @@ class ToolResult:
 
     content: str
     ok: bool = True
-    data: Mapping[str, Any] = field(default_factory=dict)
+    data: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
 class ToolOptions(BaseModel):
