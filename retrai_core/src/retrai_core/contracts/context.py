@@ -72,7 +72,7 @@ class RunContext:
     permissions: Mapping[str, Any] = field(default_factory=dict[str, Any])
     on_event: Callable[[AgentEvent], None] = drop_event
     iteration: int = 0
-    tools: dict[str, Tool] = field(default_factory=lambda: {})
+    tools: dict[str, Tool] = field(default_factory=dict[str, "Tool"])
     sandbox_part: Sandbox | None = None
     goal_part: GoalBase | None = None
     provider_part: LLMProvider | None = None
