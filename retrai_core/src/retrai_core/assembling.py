@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -98,7 +99,8 @@ async def _recall(choice: Choice, context: RunContext) -> Sequence[Strategy]:
     if context.memory_part is None:
         return []
     try:
-        found = await context.memory_part.recall(choice.goal.record.name, context.project)
+        async with asyncio.timeout(ANSWER_LIMIT_S):
+            found = await context.memory_part.recall(choice.goal.record.name, context.project)
     except Exception as error:  # noqa: BLE001 - a run goes on without what earlier ones learnt
         message = f"nothing is recalled: {type(error).__name__}: {error}"
         context.publish("log", level="warning", message=message)

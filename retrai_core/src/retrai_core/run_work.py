@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 Graph = Any
 """A compiled LangGraph graph, whose own annotations are only partly known."""
 
+_LEARN_LIMIT_S = 60.0
+
 Question = Callable[[str, str], Awaitable[str]]
 """Asks a person: the question and its reason."""
 
@@ -186,7 +188,8 @@ class RunWork:
         memory = wired.context.memory_part
         if memory is not None and record.iterations:
             try:
-                await memory.learn(lesson_of(record, outcome, self._messages))
+                async with asyncio.timeout(_LEARN_LIMIT_S):
+                    await memory.learn(lesson_of(record, outcome, self._messages))
             except Exception as error:  # noqa: BLE001 - the run has ended; its outcome stands
                 message = f"nothing is learnt: {type(error).__name__}: {error}"
                 wired.context.publish("log", level="warning", message=message)
