@@ -26,7 +26,7 @@ class GoalConformance(BuiltConformance):
     """The contract of a goal, as tests: inherit it and write the projects to check.
 
     Example:
-        >>> from retrai_core import GoalBase, GoalOptions
+        >>> from retrai_core import CheckReport, GoalBase, GoalOptions, GoalResult
         >>> class FileExists(GoalBase):
         ...     name = "file-exists"
         ...     class Options(GoalOptions):

@@ -78,6 +78,7 @@ class OneModelForAll(GoodEcho):
     made = {}
 
     def create(self, model, temperature, context):
+        self.made[context.run_dir] = model
         return self.made.setdefault(model, super().create(model, temperature, context))
 
 
