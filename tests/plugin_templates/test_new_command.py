@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -108,7 +109,7 @@ def test_where_nothing_can_be_written_nothing_is(retrai, tmp_path: Path, where: 
 
 def test_a_write_that_fails_half_way_leaves_nothing(tmp_path: Path) -> None:
     made = new_distribution("goal", "x")
-    blocked = type(made)(made.dist, made.package, {**made.files, "README.md/below": "x"})
+    blocked = replace(made, files={**made.files, "README.md/below": "x"})
     for folder in (tmp_path / "new", tmp_path / "empty"):
         if folder.name == "empty":
             folder.mkdir()
@@ -116,6 +117,14 @@ def test_a_write_that_fails_half_way_leaves_nothing(tmp_path: Path) -> None:
             blocked.write(folder)
     assert names_in(tmp_path) == ["empty"]
     assert names_in(tmp_path / "empty") == []
+
+
+def test_a_name_that_is_taken_is_told(retrai) -> None:
+    code, out, _ = retrai("plugins", "new", "agent", "goal-loop")
+    assert code == 0
+    assert "retrai-core has the agent goal-loop too" in out
+    assert "goal-loop@retrai-goal-loop" in out
+    assert "too" not in retrai("plugins", "new", "agent", "another")[1]
 
 
 def test_it_imports_no_plugin(tmp_path: Path) -> None:

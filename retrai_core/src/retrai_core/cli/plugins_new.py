@@ -29,6 +29,7 @@ def new(kind: str, name: str, folder: Path | None, author: str) -> None:
 
     KIND is goal, tool, llm, memory, frontend, agent, sandbox or hook.
     """
+    from ..plugins.catalog import Catalog
     from ..plugins.new_distribution import new_distribution
     from .main import COMMANDS
 
@@ -37,3 +38,9 @@ def new(kind: str, name: str, folder: Path | None, author: str) -> None:
     made.write(folder)
     click.echo(f"{made.dist} written to {folder}, {len(made.files)} files; go on with:")
     click.echo(f"  cd {folder} && pip install -e '.[dev]' && pytest")
+    for record in Catalog.scan().records(made.kind):
+        if record.name == name:
+            click.echo(
+                f"{record.dist} has the {made.kind} {name} too: where both are installed, "
+                f"users must write {name}@{made.dist}"
+            )

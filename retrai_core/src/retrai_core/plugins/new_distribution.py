@@ -19,6 +19,7 @@ from pathlib import Path
 from string import Template
 
 from ..errors import UsageError
+from .kinds import Kind
 from .template_fields import template_fields
 
 _SUFFIX = ".tmpl"
@@ -29,11 +30,13 @@ class NewDistribution:
     """A plugin distribution that is not written yet.
 
     Attributes:
+        kind: its plugin's kind.
         dist: its name (`retrai-word-count`).
         package: what it is imported as (`retrai_word_count`).
         files: text by path, relative to its folder.
     """
 
+    kind: Kind
     dist: str
     package: str
     files: Mapping[str, str]
@@ -85,7 +88,7 @@ def new_distribution(
         path.replace("PACKAGE", package): Template(text).substitute(fields)
         for path, text in sorted(templates.items())
     }
-    return NewDistribution(dist, package, rendered)
+    return NewDistribution(known, dist, package, rendered)
 
 
 def _is_installed(dist: str) -> bool:
