@@ -97,9 +97,7 @@ def environment(tmp_path: Path) -> Environment:
     (wheels / "uv.toml").write_text(f'no-index = true\nfind-links = ["{wheels}"]\n')
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True, timeout=60)
     made = Environment(folder, wheels)
-    entries = [entry for entry in sys.path if Path(entry).is_dir() and "python" in entry]
-    source = Path(__file__).parents[3] / "retrai_core" / "src"
-    entries += [str(source)] if source.is_dir() else []
+    entries = [entry for entry in sys.path if Path(entry).is_dir()]
     (made.site / "outer.pth").write_text("\n".join(entries) + "\n")
     return made
 
