@@ -19,22 +19,24 @@ from .contracts.sandbox import Sandbox
 from .contracts.tool import Tool
 from .errors import PluginError, RetraiError, UsageError
 from .plugins.catalog import Catalog
+from .plugins.kinds import Kind
 from .plugins.pinning import pin_problems
-from .plugins.record import Kind, PluginRecord
+from .plugins.record import PluginRecord
 from .plugins.required import require_plugins
+from .plugins.standard_names import (
+    ALWAYS_THERE,
+    AUTO_SANDBOX,
+    NO_MEMORY,
+    OFFLINE,
+    SANDBOXES_TO_TRY,
+)
 from .settings import RunConfig, unknown_option
 from .workspace.safe_paths import SafeWorkspace
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 
-OFFLINE = "offline"
-NO_MEMORY = "none"
-AUTO_SANDBOX = "auto"
-ALWAYS_THERE = "report_impossible"
 NO_KEY_HINT = "`--model offline` needs no key"
-_STRICT_SANDBOX = "bwrap"
-_LOCAL_SANDBOX = "local"
 
 
 @dataclass(frozen=True)
@@ -202,7 +204,7 @@ class _Chooser:
         if self.config.sandbox != AUTO_SANDBOX:
             return [self.part("sandbox", self.config.sandbox, Sandbox)]
         installed = self._usable("sandbox")
-        names = [n for n in (_STRICT_SANDBOX, _LOCAL_SANDBOX) if n in installed]
+        names = [n for n in SANDBOXES_TO_TRY if n in installed]
         return [self.part("sandbox", name, Sandbox) for name in names]
 
     def memory(self) -> Part[MemoryStore] | None:

@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol, TypeVar, cast
 
-from .choosing import AUTO_SANDBOX, Choice, Part
+from .choosing import Choice, Part
 from .contracts.agent import Agent
 from .contracts.context import RunContext
 from .contracts.sandbox import Sandbox
@@ -23,6 +23,7 @@ from .plugins.aside import aside
 from .plugins.hooks import HookCaller
 from .plugins.patience import patiently
 from .plugins.record import PluginRecord
+from .plugins.standard_names import AUTO_SANDBOX
 from .workspace.interpreter import find_interpreter
 from .workspace.safe_paths import SafeWorkspace
 

@@ -28,6 +28,11 @@ ASK = {
 def environment(site: Any, child_environment: Mapping[str, str]) -> Mapping[str, str]:
     """A goal `acme`, and a `retrai` on the path."""
     site.install_goal("acme-goal", "acme", "raise SystemExit('imported')")
+    site.install(
+        "acme-llm",
+        entry_points="[retrai.llms]\nparrot = acme_llm.plugin:P\n",
+        manifest='schema = 1\n[llms.parrot]\nmodel_patterns = ["parrot:*"]\n',
+    )
     programs = site.folder / "bin"
     programs.mkdir()
     program = programs / "retrai"
@@ -53,6 +58,30 @@ def test_a_goals_name_is_completed_in_a_real_shell(
         check=True,
     )
     assert ("_RETRAI_COMPLETE=zsh_complete" if shell == "zsh" else "acme") in done.stdout
+
+
+def test_bash_puts_no_space_behind_half_a_word(
+    environment: Mapping[str, str], tmp_path: Path
+) -> None:
+    bash = shutil.which("bash")
+    if bash is None:
+        pytest.skip("bash is not installed")
+    ask = (
+        'eval "$(retrai completion bash)"; compopt() { echo "$@"; }; COMP_CWORD=3; '
+        "COMP_WORDS=(retrai run -m par); _retrai_completion retrai; "
+        "COMP_CWORD=2; COMP_WORDS=(retrai run acm); _retrai_completion retrai; "
+        'echo "${COMPREPLY[@]}"'
+    )
+    done = subprocess.run(
+        [bash, "-c", ask],
+        env=environment,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert done.stdout.splitlines() == ["-o nospace", "parrot: acme"]
 
 
 def test_another_shell_is_a_usage_error(retrai: Any) -> None:

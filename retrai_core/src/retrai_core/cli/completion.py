@@ -13,6 +13,9 @@ from ..plugins.summaries import model_patterns, plugin_names
 SHELLS = ("bash", "zsh", "fish")
 PROGRAM = "retrai"
 VARIABLE = "_RETRAI_COMPLETE"
+_BASH_OFFERS = "COMPREPLY+=($value)"
+_BASH_GOES_ON = "[[ $value == *[:=] ]] && compopt -o nospace 2>/dev/null"
+"""No space behind `replay:` or `targets=`: the rest of the word comes right there."""
 
 
 def complete_goal(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
@@ -77,4 +80,5 @@ def completion(shell: str) -> None:
     made = get_completion_class(shell)
     if made is None:  # another click than the one this was written for
         raise click.UsageError(f"this click cannot complete for {shell}")
-    click.echo(made(make_group(), {}, PROGRAM, VARIABLE).source())
+    script = made(make_group(), {}, PROGRAM, VARIABLE).source()
+    click.echo(script.replace(_BASH_OFFERS, f"{_BASH_OFFERS}\n{_BASH_GOES_ON}"))

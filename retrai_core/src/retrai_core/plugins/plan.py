@@ -20,9 +20,7 @@ from .pinning import pin_problems
 from .providers import choose_provider
 from .record import PluginRecord
 from .required import unmet_requirements
-
-_AUTO_SANDBOXES = ("bwrap", "local")
-_ALWAYS_THERE = "report_impossible"
+from .standard_names import ALWAYS_THERE, AUTO_SANDBOX, NO_MEMORY, OFFLINE, SANDBOXES_TO_TRY
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,20 +109,20 @@ class _Planner:
             self._problem("model", error)
             return
         why = f"model {model} ({origin})"
-        if origin == "default" and any(other.name == "offline" for other in usable):
+        if origin == "default" and any(other.name == OFFLINE for other in usable):
             why += "; the model offline where no key for it is set"
         self._add(record, why)
 
     def tools(self) -> None:
         """The configured tools, else the goal's own set."""
         if self.config.tools is not None:
-            for name in dict.fromkeys([*self.config.tools, _ALWAYS_THERE]):
+            for name in dict.fromkeys([*self.config.tools, ALWAYS_THERE]):
                 self.named("tool", name, "tools")
             return
         if self.chosen_goal is None:
             return
         usable = {record.name for record in self.catalog.records("tool") if record.is_usable}
-        for name in dict.fromkeys([*self.chosen_goal.default_tools, _ALWAYS_THERE]):
+        for name in dict.fromkeys([*self.chosen_goal.default_tools, ALWAYS_THERE]):
             if name in usable:
                 self.named("tool", name, f"the set of {self.chosen_goal.name}")
             else:
@@ -133,11 +131,11 @@ class _Planner:
 
     def sandboxes(self) -> None:
         """The named sandbox, or all that `auto` tries."""
-        if self.config.sandbox != "auto":
+        if self.config.sandbox != AUTO_SANDBOX:
             self.named("sandbox", self.config.sandbox, "sandbox")
             return
         usable = {record.name for record in self.catalog.records("sandbox") if record.is_usable}
-        names = [name for name in _AUTO_SANDBOXES if name in usable]
+        names = [name for name in SANDBOXES_TO_TRY if name in usable]
         for name in names:
             self.named("sandbox", name, "sandbox: auto takes the first that works here")
         if not names:
@@ -148,7 +146,7 @@ class _Planner:
         name = self.config.memory
         usable = {record.name for record in self.catalog.records("memory") if record.is_usable}
         is_chosen = "memory" in self.config.model_fields_set
-        if name != "none" and (is_chosen or name in usable):
+        if name != NO_MEMORY and (is_chosen or name in usable):
             self.named("memory", name, "memory")
 
     def hooks(self) -> None:

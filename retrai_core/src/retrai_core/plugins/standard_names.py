@@ -1,0 +1,12 @@
+"""Names of plugins, and words in their place, that the core itself gives a meaning."""
+
+from __future__ import annotations
+
+OFFLINE = "offline"
+"""The model, and its provider, where none was chosen and no key is set."""
+NO_MEMORY = "none"
+AUTO_SANDBOX = "auto"
+SANDBOXES_TO_TRY = ("bwrap", "local")
+"""What `auto` tries where it is installed, the strictest first."""
+ALWAYS_THERE = "report_impossible"
+"""The tool that every run has."""
