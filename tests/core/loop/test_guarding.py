@@ -51,6 +51,21 @@ async def test_a_new_steering_file_is_set_aside(runs: Runs) -> None:
     assert [path.read_text() for path in kept] == ["bent\n"]
 
 
+async def test_the_clean_copy_of_a_monorepos_part_stands_below_the_repositorys_configuration(
+    runs: Runs,
+) -> None:
+    repository = runs.project.parent
+    (repository / ".git").mkdir()
+    (repository / "steer.cfg").write_text("the repository's own\n")
+    expected = "a.txt: right\n../steer.cfg: the repository's own\n"
+    (runs.project / "expected.txt").write_text(expected)
+    record = await runs.run([MEND])
+    assert record.status == "achieved"
+    copy = Path(runs.checks(record)[-1])
+    assert copy != runs.project
+    assert copy.parts[-2:] == runs.project.parts[-2:]
+
+
 async def test_a_steering_file_that_was_there_stays(runs: Runs) -> None:
     (runs.project / "steer.cfg").write_text("the project's own\n")
     record = await runs.run([MEND])

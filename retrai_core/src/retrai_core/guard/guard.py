@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from .baseline import Baseline, copy_protected, differing
 from .clean_copy import make_clean_copy
 from .files import copy_file, fingerprint, project_files, remove
 from .globs import Globs
+from .surroundings import copy_surroundings, place_in_repository
 from .verdict import judge, suspicion
 
 
@@ -62,6 +64,7 @@ class Guard:
         self.baseline = await asyncio.to_thread(
             copy_protected, self.context.project, self._protected, self._steering, self._folder
         )
+        await asyncio.to_thread(self._keep_surroundings)
         result = await self._ask_goal({}, self.context.project)
         self.baseline.take_result(result)
         written = await asyncio.to_thread(self._differing)
@@ -106,9 +109,7 @@ class Guard:
         """
         goal = self.context.goal
         with tempfile.TemporaryDirectory(prefix="retrai-final-") as folder:
-            # The project's own name is kept: a suite may look at it.
-            copy = Path(folder, self.context.project.name)
-            await asyncio.to_thread(make_clean_copy, self.context.project, copy)
+            copy = await asyncio.to_thread(self._clean_copy, Path(folder))
             result = judge(self.baseline, await self._ask_goal(state, copy))
             if not result.achieved or result.report is None:
                 return result, ""
@@ -129,6 +130,25 @@ class Guard:
             what = f"check() returned a {type(result).__name__}, not a GoalResult"
             raise WrongAnswerError(goal, what)
         return result
+
+    def _keep_surroundings(self) -> None:
+        project = self.context.project
+        place = place_in_repository(project)
+        self.baseline.place = place.as_posix()
+
+        def steers(name: str) -> bool:
+            return self._protected.match(name) or self._steering.match(name)
+
+        copy_surroundings(project, place, steers, self._folder / "above")
+
+    def _clean_copy(self, folder: Path) -> Path:
+        above = self._folder / "above"
+        if above.is_dir():
+            shutil.copytree(above, folder, dirs_exist_ok=True)
+        # The project's own name is kept: a suite may look at it.
+        copy = folder / (self.baseline.place or self.context.project.name)
+        make_clean_copy(self.context.project, copy)
+        return copy
 
     def _differing(self) -> list[str]:
         return list(differing(self.context.project, self.baseline))
