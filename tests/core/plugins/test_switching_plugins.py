@@ -110,6 +110,24 @@ def test_a_file_that_cannot_be_edited_is_left_as_it_is(
     assert Path(".retrai.yml").read_text() == text
 
 
+def test_a_file_that_cannot_be_written_is_one_clear_line(
+    site: Any, project: Path, retrai: Retrai
+) -> None:
+    site.install_goal("acme-goal", "acme")
+    Path(".retrai.yml").write_text("goal: acme\n")
+    Path(".retrai.yml").chmod(0o444)
+    code, _, err = retrai("plugins", "disable", "acme", "--project")
+    assert (code, err) == (
+        2,
+        "error: .retrai.yml cannot be written: its mode allows nobody to write\n",
+    )
+    (project.parent / "config").write_text("a file where the folder should be")
+    code, _, err = retrai("plugins", "disable", "acme", "--user")
+    assert (code, err.count("\n"), "cannot be written" in err) == (2, 1, True)
+    assert sorted(path.name for path in project.iterdir()) == [".retrai.yml"]
+    assert Path(".retrai.yml").read_text() == "goal: acme\n"
+
+
 def test_the_files_mode_stays_and_a_symlink_is_followed(
     site: Any, project: Path, retrai: Retrai
 ) -> None:

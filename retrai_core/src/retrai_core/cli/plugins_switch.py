@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+from contextlib import suppress
 from pathlib import Path
 
 import click
@@ -96,11 +98,15 @@ def _write(path: Path, text: str) -> None:
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         mode = target.stat().st_mode & 0o777 if target.exists() else None
+        if mode is not None and not mode & 0o222:
+            # A rename would succeed all the same; the owner has said no.
+            raise PermissionError(errno.EACCES, "its mode allows nobody to write")
         with temporary.open("w", encoding="utf-8", newline="") as file:
             file.write(text)
         if mode is not None:
             temporary.chmod(mode)
         temporary.replace(target)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):  # it may not even have been made
+            temporary.unlink()
         raise UsageError(f"{path} cannot be written: {error.strerror}") from error
