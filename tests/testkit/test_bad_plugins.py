@@ -6,13 +6,18 @@ pytest of their own, as an author would.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
+import uuid
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
+import psutil
+
 HERE = Path(__file__).parent
+MARK = "SAMPLES_OF_ONE_TEST"
 
 
 def failed_tests(name: str, tmp_path: Path) -> dict[str, set[str]]:
@@ -20,15 +25,22 @@ def failed_tests(name: str, tmp_path: Path) -> dict[str, set[str]]:
     report = tmp_path / "report.xml"
     # langsmith's pytest plugin, which langchain-core brings here, takes two seconds to import.
     options = ["-q", "-p", "no:cacheprovider", "-p", "no:langsmith_plugin", f"--junitxml={report}"]
+    mark = uuid.uuid4().hex
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-c", os.devnull, "--rootdir=.", *options, name],
         cwd=HERE / "samples",
-        env={**os.environ, "PYTHONPATH": str(HERE / "site"), "PYTHONDONTWRITEBYTECODE": "1"},
+        env={
+            **os.environ,
+            "PYTHONPATH": str(HERE / "site"),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            MARK: mark,
+        },
         capture_output=True,
         text=True,
         timeout=500,
         check=False,
     )
+    end_marked(mark)
     assert report.exists(), done.stdout + done.stderr
     found: dict[str, set[str]] = {}
     for case in ET.parse(report).iter("testcase"):
@@ -36,6 +48,14 @@ def failed_tests(name: str, tmp_path: Path) -> dict[str, set[str]]:
         if case.find("failure") is not None or case.find("error") is not None:
             failed.add(case.attrib["name"].partition("[")[0])
     return found
+
+
+def end_marked(mark: str) -> None:
+    """End what the bad plugins left running: they must not outlive the test that tried them."""
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error):
+            if process.environ().get(MARK) == mark:
+                process.kill()
 
 
 def require(found: dict[str, set[str]], expected: dict[str, set[str]]) -> None:

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import atexit
-import contextlib
 import json
 import os
-import signal
 import subprocess
 import threading
 
@@ -175,19 +172,12 @@ class LeavesProcesses(LocalSandbox):
             ["bash", "-c", shell],
             cwd=cwd or self.context.project,
             stdout=subprocess.DEVNULL,
-            start_new_session=True,
         )
-        atexit.register(end_group, process.pid)  # the tests' machine shall not keep them
         for _ in range(int(timeout_s * 50)):
             if process.poll() is not None:
                 return Completed(process.returncode, "", "")
             await asyncio.sleep(0.02)
         return Completed(-9, "", "", timed_out=True)
-
-
-def end_group(pid):
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(pid, signal.SIGKILL)
 
 
 class NoCheckpointer(GoalLoopAgent):

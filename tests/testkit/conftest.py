@@ -1,1 +1,0 @@
-"""Small things that several of the kit's own tests need."""
