@@ -212,6 +212,25 @@ async def test_a_person_can_let_a_run_go_on_or_end_it(runs: Runs) -> None:
     assert (record.status, record.exit_code, record.iterations) == ("aborted", 3, 1)
 
 
+async def test_calls_that_run_side_by_side_are_asked_about_one_at_a_time(runs: Runs) -> None:
+    open_questions = 0
+
+    async def approve(question: HumanQuestion) -> str:
+        nonlocal open_questions
+        open_questions += 1
+        assert open_questions == 1, "a terminal can show one question only"
+        await asyncio.sleep(0)
+        open_questions -= 1
+        return "yes"
+
+    looks = [{"id": f"look{i}", "name": "look", "args": {"path": "a.txt"}} for i in range(3)]
+    turns = [{"text": "looking", "calls": looks}]
+    asking = {"hitl_enabled": True, "permissions": {"ask": ["look"]}, "max_iterations": 1}
+    record = await runs.run(turns, ask=approve, **asking)
+    assert (record.status, record.iterations) == ("failed", 1)
+    assert [event.payload["ok"] for event in runs.events(record, "tool_result")] == [True] * 3
+
+
 async def test_a_second_run_in_the_project_is_refused_and_names_the_first(runs: Runs) -> None:
     manager = RunManager(runs.store)
     first = await manager.create(runs.config([call("hang")], tools=["hang"]))

@@ -47,6 +47,7 @@ class ToolCaller:
         self._parts = parts
         self._iteration = iteration
         self._watch = BlockedLoopWatch()
+        self._asking = asyncio.Lock()
 
     async def call(self, index: int, call: PendingCall) -> Finished:
         """Run one call, unless the journal knows that it ran; raises nothing that a tool does."""
@@ -132,7 +133,8 @@ class ToolCaller:
         if self._parts.ask is None:
             message = f"refused: {reason or 'this needs a person'}, and nobody can be asked here"
             return ToolResult(message, ok=False)
-        answer = await self._parts.ask(f"Allow {call['name']} {call['args']}?", reason)
+        async with self._asking:  # calls run side by side, but a person answers one at a time
+            answer = await self._parts.ask(f"Allow {call['name']} {call['args']}?", reason)
         return None if is_approval(answer) else ToolResult("refused by the user", ok=False)
 
     def _unknown(self, name: str) -> ToolResult:
