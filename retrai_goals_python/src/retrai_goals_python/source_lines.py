@@ -47,7 +47,9 @@ class SourceLines:
     def _read(self, path: str) -> list[str]:
         try:
             full = (self._project / path).resolve()
-            if not full.is_relative_to(self._project) or full.stat().st_size > MAX_FILE_BYTES:
+            if not full.is_relative_to(self._project) or not full.is_file():
+                return []
+            if full.stat().st_size > MAX_FILE_BYTES:
                 return []
             return full.read_text("utf-8", errors="replace").splitlines()
         except (OSError, ValueError):
