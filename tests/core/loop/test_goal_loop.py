@@ -266,6 +266,21 @@ async def test_an_interrupted_run_can_be_resumed(runs: Runs) -> None:
     assert len((runs.store.folder(record.id) / "put").read_text().splitlines()) == 2
 
 
+async def test_an_interrupted_run_goes_on_to_the_limit_that_it_is_resumed_with(runs: Runs) -> None:
+    manager = RunManager(runs.store)
+    turns = [call("put", path="a.txt", text="half"), call("hang"), MEND]
+    record = await manager.create(runs.config(turns, tools=["hang", "put"], max_iterations=2))
+    hears = manager.bus(record.id).subscribe()
+    going = asyncio.create_task(manager.start(record.id))
+    async for event in hears:
+        if event.kind == "tool_call" and event.payload["name"] == "hang":
+            manager.cancel(record.id)
+            break
+    assert (await going).status == "interrupted"
+    ended = await manager.resume(record.id, max_iterations=5)
+    assert (ended.status, ended.iterations) == ("achieved", 3)
+
+
 async def test_a_failed_run_goes_on_with_more_iterations(runs: Runs) -> None:
     turns = [call("look", path="a.txt"), call("look", path="b.txt"), MEND]
     record = await runs.run(turns, max_iterations=2)

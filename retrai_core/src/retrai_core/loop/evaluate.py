@@ -36,6 +36,8 @@ async def evaluate(state: AgentState, config: RunnableConfig) -> StateUpdate:
     achieved = evaluation.result.achieved and not suspect
     update: StateUpdate = {
         "iteration": iteration,
+        # The limit that holds now: a resumed run may have been given another.
+        "max_iterations": context.max_iterations,
         "goal_achieved": achieved,
         "goal_reason": evaluation.result.reason,
         "refused": refused,
@@ -99,7 +101,7 @@ def _suspect(context: RunContext, why: str) -> StateUpdate:
 def _not_yet(
     parts: LoopParts, state: AgentState, evaluation: Evaluation, iteration: int, refused: int
 ) -> StateUpdate:
-    result, limit = evaluation.result, state["max_iterations"]
+    result, limit = evaluation.result, parts.context.max_iterations
     notes = [f"Undone: {refusal}" for refusal in evaluation.undone]
     if evaluation.remembered and not notes:
         text = prompt.unchanged_status(iteration, limit, result)
