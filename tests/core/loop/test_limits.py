@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from langchain_core.messages import HumanMessage
+from langchain_core.messages import AIMessage, HumanMessage
 
 from retrai_core.loop.budget import Budget, allowance
 from retrai_core.loop.progress import Progress, advance, fresh_progress, trouble
@@ -73,6 +73,13 @@ def test_the_worst_that_an_allowed_call_may_cost_never_passes_the_limit(
         # One token has about four characters; a prompt of `chars` has no more than a third.
         worst = (chars / 3 * prices[0] + allowed.output_tokens * prices[1]) / 1e6
         assert spent + worst <= limit + 1e-9
+
+
+def test_the_arguments_of_earlier_calls_count_as_part_of_the_prompt() -> None:
+    arguments = {"path": "a.py", "text": "x" * 300_000}
+    written = AIMessage("", tool_calls=[{"id": "1", "name": "file_write", "args": arguments}])
+    allowed = allowance(Budget(max_tokens=50_000), [written], 0, 0, 0.0, {})
+    assert "50000 were allowed" in allowed.problem
 
 
 def test_an_unknown_price_keeps_no_limit_in_dollars() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from langchain_core.messages import BaseMessage
+from langchain_core.messages import AIMessage, BaseMessage
 
 from ..contracts.llm import LLMProvider
 
@@ -77,7 +77,7 @@ def allowance(
         )
     if not budget.limits_calls:
         return Allowance()
-    prompt = int((sum(len(str(m.content)) for m in messages) + schema_chars) / CHARS_PER_TOKEN) + 1
+    prompt = int((sum(map(_chars, messages)) + schema_chars) / CHARS_PER_TOKEN) + 1
     room = MAX_OUTPUT_TOKENS
     if budget.max_tokens is not None:
         left = budget.max_tokens - spent_tokens - prompt
@@ -93,6 +93,12 @@ def allowance(
             return Allowance(problem=affordable)
         room = min(room, affordable)
     return Allowance(output_tokens=room)
+
+
+def _chars(message: BaseMessage) -> int:
+    """What a message sends: its content, and the arguments of its calls, whole files among them."""
+    calls = message.tool_calls if isinstance(message, AIMessage) else []
+    return len(str(message.content)) + sum(len(str(call)) for call in calls)
 
 
 def price_of(provider: LLMProvider, model: str) -> dict[str, float | None]:
