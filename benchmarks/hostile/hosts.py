@@ -1,4 +1,4 @@
-"""Four other hosts of plugins: how they are installed, asked, and plugged into."""
+"""retrai and four other hosts of plugins: how they are installed, asked, and plugged into."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib.metadata import version
 from pathlib import Path
 
+from .bystander import BYSTANDER
+from .retrai_cells import START
 from .wheels import Wheel
 
 
@@ -25,6 +28,8 @@ class Host:
         use: the arguments of an ordinary use.
         shows: what that prints.
         files: what its project holds.
+        beside: sound wheels that are installed too.
+        core: the distribution that a plugin requires.
     """
 
     name: str
@@ -36,6 +41,8 @@ class Host:
     use: Sequence[str]
     shows: str
     files: Mapping[str, str] = field(default_factory=dict[str, str])
+    beside: Sequence[Wheel] = ()
+    core: str = ""
 
     def command(self, cache: Path, arguments: Sequence[str]) -> list[str]:
         """The command line, for the host in `cache`."""
@@ -62,9 +69,34 @@ class Host:
         return f"{self.start}\n{self.mark}\n{self.hook}{extra}):\n    {body}\n"
 
 
+class Retrai(Host):
+    """retrai itself, as it is installed where this runs."""
+
+    def command(self, cache: Path, arguments: Sequence[str]) -> list[str]:
+        """The command line of this interpreter's retrai."""
+        return [sys.executable, "-c", START, *arguments]
+
+    def install(self, cache: Path) -> str:
+        """It is there; its version."""
+        return version(self.core)
+
+
 _QUERY = "/_memory.json?sql=select+41%2B1&_shape=arrays"
 
 HOSTS = (
+    Retrai(
+        "retrai",
+        "retrai.hooks",
+        "from retrai_core import hookimpl",
+        "@hookimpl",
+        "def on_event(event",
+        ("plugins", "list"),
+        ("run", "held", "-m", "player"),
+        "achieved",
+        {"a.txt": "wrong\n", ".retrai.yml": "memory: none\n"},
+        beside=[BYSTANDER],
+        core="retrai-core",
+    ),
     Host(
         "llm",
         "llm",
@@ -137,7 +169,7 @@ class HostRow:
     timeout_s: float = 90.0
 
 
-_WAITING_S = 15.0
+_WAITING_S = 25.0
 
 
 def _wheel(
@@ -166,7 +198,14 @@ def _hook(name: str, body: str, extra: str = "") -> Callable[[Host], list[Wheel]
 
 
 def _newer(host: Host) -> list[Wheel]:
-    return [_wheel(host, "newer", host.hook_code("return None"), requires=[f"{host.name}>=999"])]
+    return [
+        _wheel(
+            host,
+            "newer",
+            host.hook_code("return None"),
+            requires=[f"{host.core or host.name}>=999"],
+        )
+    ]
 
 
 def _twins(host: Host) -> list[Wheel]:
