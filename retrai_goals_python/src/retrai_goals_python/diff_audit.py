@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from retrai_core import Suspicion
 
@@ -44,7 +45,11 @@ PYTHON_TRICKS: tuple[Trick, ...] = (
         re.compile(r"\bsys\.(?:settrace|setprofile|meta_path|path_hooks)\b"),
         "hooks into the interpreter",
     ),
-    (re.compile(r"[\"'](?:[^\"']*/)?(?:tests?/|test_\w+\.py)"), "names a test file"),
+    # Neither an address (`https://host/test/`) nor a route (`/api/test/`).
+    (
+        re.compile(r"[\"'](?:(?:(?!/)[^\"':]*/)?tests?/|(?:[^\"':]*/)?test_\w+\.py)"),
+        "names a test file",
+    ),
     (re.compile(r"\bbuiltins\.\w+\s*=|\bsetattr\(\s*builtins\b"), "changes a built-in"),
     (re.compile(r"\bdef __(?:eq|ne)__\b.*return True\b"), "equals everything"),
     (re.compile(r"_retrai|RETRAI_"), "looks for retrai"),
@@ -54,12 +59,21 @@ _HUNK = re.compile(r"^@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 
 def added_lines(diff: str) -> Iterator[tuple[str, int, str]]:
     """Each line that a unified diff adds: the file, its new line number, the text."""
+    return ((path, number, text) for sign, path, number, text in _changes(diff) if sign == "+")
+
+
+def removed_lines(diff: str) -> Iterator[tuple[str, str]]:
+    """Each line that a unified diff takes away: the file by its new name, and the text."""
+    return ((path, text) for sign, path, _, text in _changes(diff) if sign == "-")
+
+
+def _changes(diff: str) -> Iterator[tuple[str, str, int, str]]:
     path, number, old_left, new_left = "", 0, 0, 0
     for line in diff.splitlines():
         if old_left > 0 or new_left > 0:
             # A hunk says how long it is; what looks like a header within it is content.
-            if line.startswith("+"):
-                yield path, number, line[1:]
+            if line.startswith(("+", "-")):
+                yield line[0], path, number, line[1:]
             old_left -= not line.startswith(("+", "\\"))
             new_left -= not line.startswith(("-", "\\"))
             number += not line.startswith(("-", "\\"))
@@ -70,25 +84,64 @@ def added_lines(diff: str) -> Iterator[tuple[str, int, str]]:
             number, old_left, new_left = int(start), int(old), int(new)
 
 
-def audit_added_lines(diff: str, tricks: Sequence[Trick]) -> list[Suspicion]:
+def audit_added_lines(
+    diff: str, tricks: Sequence[Trick], project: Path | None = None
+) -> list[Suspicion]:
     """Every added line that one of `tricks` fits, each trick once a line.
+
+    What a file did before is told, but makes nothing suspect: a plugin for pytest imports pytest.
+
+    Args:
+        diff: the whole diff of the run.
+        tricks: what to look for.
+        project: where the changed files stand; without it only the lines in `diff` are known.
 
     Example:
         >>> diff = "--- a/x.py\\n+++ b/x.py\\n@@ -1 +1,2 @@\\n a = 1\\n+import os; os._exit(0)\\n"
         >>> [found.what for found in audit_added_lines(diff, PYTHON_TRICKS)]
         ['ends the process: import os; os._exit(0)']
     """
+    before = _LinesBefore(diff, project)
+    moved = {text.strip() for _, text in removed_lines(diff)}
     return [
         Suspicion(
             path,
             number,
             f"{what}: {text.strip()[:120]}",
-            reaches_runner=what in REACHES_RUNNER and _is_source(path),
+            reaches_runner=what in REACHES_RUNNER
+            and _is_source(path)
+            and text.strip() not in moved
+            and not any(map(pattern.search, before.of(path))),
         )
         for path, number, text in added_lines(diff)
         for pattern, what in tricks
         if pattern.search(text)
     ]
+
+
+class _LinesBefore:
+    """The lines that a changed file had before: those that the diff took away, or left."""
+
+    def __init__(self, diff: str, project: Path | None) -> None:
+        self._diff = diff
+        self._project = project
+        self._known: dict[str, list[str]] = {}
+
+    def of(self, path: str) -> list[str]:
+        if path not in self._known:
+            removed = [text for name, text in removed_lines(self._diff) if name == path]
+            added = {number for name, number, _ in added_lines(self._diff) if name == path}
+            now = enumerate(self._read(path), start=1)
+            self._known[path] = removed + [text for number, text in now if number not in added]
+        return self._known[path]
+
+    def _read(self, path: str) -> list[str]:
+        if self._project is None:
+            return []
+        try:
+            return (self._project / path).read_text("utf-8", errors="replace").split("\n")
+        except (OSError, ValueError):
+            return []  # it is gone, or its name is quoted: all that is known stands in the diff
 
 
 def _is_source(path: str) -> bool:

@@ -164,7 +164,7 @@ class PytestGoal(GoalBase):
         return Contradiction(tried, [function for function in tried if function in passed])
 
     def audit(self, diff: str) -> Sequence[Suspicion]:
-        return audit_diff(diff)
+        return audit_diff(diff, self.context.project)
 
     async def _probe(self) -> ProbedEnvironment | str:
         """Asked once a run: the interpreter stays, what is installed is looked at each time."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import configparser
+import re
 import sys
 import tomllib
 from collections.abc import Iterable, Sequence
@@ -111,9 +112,13 @@ def steering_globs(path: str = ".") -> list[str]:
     return [*STEERING, *shadows]
 
 
-def audit_diff(diff: str) -> list[Suspicion]:
+def audit_diff(diff: str, project: Path | None = None) -> list[Suspicion]:
     """Added lines that skip tests, silence checkers or reach into the runner."""
-    return audit_added_lines(diff, PYTHON_TRICKS)
+    tricks = [*PYTHON_TRICKS]
+    if project is not None:
+        inside = re.compile(re.escape(f"{project}/") + r"(?:[^\"']*/)?tests?/")
+        tricks.append((inside, "names a test file"))
+    return audit_added_lines(diff, tricks, project)
 
 
 def _is_plain(name: str) -> bool:
