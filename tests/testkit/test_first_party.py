@@ -17,6 +17,7 @@ from retrai_testkit import (
     AgentConformance,
     EndlessCall,
     GoalConformance,
+    HookConformance,
     LLMProviderConformance,
     MemoryStoreConformance,
     NotApplicable,
@@ -34,6 +35,7 @@ pytest.importorskip("retrai_llm_litellm")
 pytest.importorskip("retrai_llm_offline")
 pytest.importorskip("retrai_llm_replay")
 pytest.importorskip("retrai_memory_file")
+pytest.importorskip("retrai_permissions")
 pytest.importorskip("retrai_tools_code")
 
 from retrai_goals_python.pyright_goal import PyrightGoal
@@ -44,6 +46,7 @@ from retrai_llm_litellm.provider import LiteLLMProvider
 from retrai_llm_offline.provider import OfflineProvider
 from retrai_llm_replay.provider import ReplayProvider
 from retrai_memory_file.store import FileMemory
+from retrai_permissions.gate import PermissionGate
 from retrai_tools_code.bash_exec import BashExec
 from retrai_tools_code.file_list import FileList
 from retrai_tools_code.file_patch import FilePatch
@@ -369,3 +372,8 @@ class TestPutFile(ToolConformance):
     path_argument = "path"
     long_example = NotApplicable("its answer is one line")
     endless = NotApplicable(IMMEDIATE)
+
+
+class TestPermissionGate(HookConformance):
+    plugin = PermissionGate
+    entry_point = "permissions"
