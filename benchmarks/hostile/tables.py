@@ -91,9 +91,8 @@ def _measured_with(versions: dict[str, str]) -> str:
     python = ".".join(map(str, sys.version_info[:3]))
     today = dt.datetime.now(tz=dt.UTC).date().isoformat()
     return (
-        f"Seen on {today} with {hosts}, Python {python}, by\n\n"
-        "```\npython benchmarks/hostile_plugins.py --hosts --cache FOLDER "
-        "--write docs/plugins/hosts.md\n```"
+        f"Seen on {today} with {hosts}, Python {python}, by "
+        "`python benchmarks/hostile_plugins.py --hosts --cache FOLDER --write docs/plugins/hosts.md`."
     )
 
 
