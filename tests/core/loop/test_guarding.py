@@ -66,6 +66,16 @@ async def test_the_clean_copy_of_a_monorepos_part_stands_below_the_repositorys_c
     assert copy.parts[-2:] == runs.project.parts[-2:]
 
 
+async def test_a_link_to_a_folder_with_a_steering_file_is_set_aside(runs: Runs) -> None:
+    (runs.project / "own").symlink_to("checks")
+    bend = "mkdir lib; echo bent > lib/steer.txt; ln -s lib linked"
+    record = await runs.run([call("shell", line=bend), MEND])
+    assert record.status == "achieved"
+    assert not (runs.project / "linked").is_symlink()
+    assert (runs.project / "lib" / "steer.txt").exists()
+    assert (runs.project / "own").is_symlink(), "it was there before"
+
+
 async def test_a_steering_file_that_was_there_stays(runs: Runs) -> None:
     (runs.project / "steer.cfg").write_text("the project's own\n")
     record = await runs.run([MEND])

@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field
 from ..contracts.goal import CaseOutcome, CheckReport, GoalResult
 from .files import copy_file, fingerprint, project_files
 from .globs import Globs
+from .steering import steers
 
 
 class Baseline(BaseModel):
@@ -62,7 +63,7 @@ def copy_protected(project: Path, protected: Globs, steering: Globs, folder: Pat
     """Hash and copy every protected file, and note the steering files that are there."""
     baseline = Baseline()
     for path in project_files(project):
-        if steering.match(path):
+        if steers(project, path, steering):
             baseline.steering.append(path)
         if protected.match(path):
             baseline.protected[path] = fingerprint(project / path)

@@ -17,6 +17,7 @@ from .baseline import Baseline, copy_protected, differing
 from .clean_copy import make_clean_copy
 from .files import copy_file, fingerprint, project_files, remove
 from .globs import Globs
+from .steering import steers
 from .surroundings import copy_surroundings, place_in_repository
 from .verdict import judge, suspicion
 
@@ -136,10 +137,10 @@ class Guard:
         place = place_in_repository(project)
         self.baseline.place = place.as_posix()
 
-        def steers(name: str) -> bool:
+        def wanted(name: str) -> bool:
             return self._protected.match(name) or self._steering.match(name)
 
-        copy_surroundings(project, place, steers, self._folder / "above")
+        copy_surroundings(project, place, wanted, self._folder / "above")
 
     def _clean_copy(self, folder: Path) -> Path:
         above = self._folder / "above"
@@ -178,7 +179,9 @@ class Guard:
         there = set(self.baseline.steering)
         found: list[Refusal] = []
         for path in list(project_files(self.context.project)):
-            if path in there or self._allowed.match(path) or not self._steering.match(path):
+            if path in there or self._allowed.match(path):
+                continue
+            if not steers(self.context.project, path, self._steering):
                 continue
             source = self.context.project / path
             copy_file(source, self._folder / "set_aside" / fingerprint(source)[:12] / path)

@@ -78,7 +78,7 @@ class ExpectedText(GoalBase):
         return [Suspicion("a.txt", 1, word, reaches_runner=True)] if word and word in diff else []
 
     def steering(self, project):
-        return ("steer.cfg",)
+        return ("steer.cfg", "/linked/steer.txt", "/own/check.txt")
 
 
 class ScriptedModel(BaseChatModel):
