@@ -6,7 +6,7 @@ import ast
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from retrai_goals_python.contradiction import contradict_tests, contradiction_of
@@ -24,6 +24,8 @@ LITERALS = st.recursive(
 
 
 @given(LITERALS)
+@example(-17)
+@example(-17.5)
 def test_a_contradiction_equals_nothing_that_the_value_equals(value: object) -> None:
     assert contradiction_of(value) != value
 

@@ -65,9 +65,10 @@ def contradiction_of(value: object) -> object | None:
 
 _OTHER: dict[type, Callable[[Any], object]] = {
     bool: lambda value: not value,
-    int: lambda value: value * 2 + 17,
+    # Without `abs`, -17 would stay what it is.
+    int: lambda value: abs(value) * 2 + 17,
     # Beyond 1e15 the difference could be rounded away.
-    float: lambda value: value * 2 + 17.5 if abs(value) < 1e15 else None,
+    float: lambda value: abs(value) * 2 + 17.5 if abs(value) < 1e15 else None,
     str: lambda value: f"{value} {MARK}",
     bytes: lambda value: value + MARK.encode(),
     type(None): lambda value: MARK,
