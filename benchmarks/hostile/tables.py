@@ -92,7 +92,8 @@ def _measured_with(versions: dict[str, str]) -> str:
     today = dt.datetime.now(tz=dt.UTC).date().isoformat()
     return (
         f"Seen on {today} with {hosts}, Python {python}, by "
-        "`python benchmarks/hostile_plugins.py --hosts --cache FOLDER --write docs/plugins/hosts.md`."
+        "`python benchmarks/hostile_plugins.py --hosts --cache FOLDER "
+        "--write docs/plugins/hosts.md`."
     )
 
 
