@@ -212,6 +212,16 @@ async def test_a_person_can_let_a_run_go_on_or_end_it(runs: Runs) -> None:
     assert (record.status, record.exit_code, record.iterations) == ("aborted", 3, 1)
 
 
+async def test_a_tool_whose_summary_or_validator_raises_ends_no_run(runs: Runs) -> None:
+    turns = [call("burst", chars=0), call("burst", chars=-1), MEND]
+    record = await runs.run(turns, tools=["burst", "put"])
+    assert (record.status, record.iterations) == ("achieved", 3)
+    zero, negative, _ = (event.payload for event in runs.events(record, "tool_result"))
+    assert zero["ok"]
+    assert not negative["ok"]
+    assert "RuntimeError: fewer than nothing" in negative["content"]
+
+
 async def test_calls_that_run_side_by_side_are_asked_about_one_at_a_time(runs: Runs) -> None:
     open_questions = 0
 

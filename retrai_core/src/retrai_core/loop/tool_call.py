@@ -186,9 +186,15 @@ def _validate(tool: Tool | None, call: PendingCall) -> ToolArgs | ToolResult:
         wanted = ", ".join(tool.Args.model_fields)
         message = "\n".join([f"{tool.name} was called wrongly (arguments: {wanted}):", *lines])
         return ToolResult(message, ok=False)
+    except Exception as error:  # noqa: BLE001 - a validator of the tool's own that is broken
+        message = f"{tool.name} cannot read its arguments: {type(error).__name__}: {error}"
+        return ToolResult(message, ok=False)
 
 
 def _summary(tool: Tool | None, args: ToolArgs | ToolResult) -> str:
     if tool is None or isinstance(args, ToolResult):
         return ""
-    return " ".join(tool.summary(args).split())[:200]
+    try:
+        return " ".join(tool.summary(args).split())[:200]
+    except Exception:  # noqa: BLE001 - a line for people; the call itself can still be good
+        return ""

@@ -9,7 +9,7 @@ from pathlib import Path
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
-from pydantic import Field, PrivateAttr
+from pydantic import Field, PrivateAttr, field_validator
 
 from retrai_core import (
     CheckReport,
@@ -225,13 +225,23 @@ class Hang(Tool):
 
 
 class Burst(Tool):
-    """Returns `chars` characters."""
+    """Returns `chars` characters; it was written without a thought of 0 and of negative numbers."""
 
     name = "burst"
     description = "Say a lot."
 
     class Args(ToolArgs):
         chars: int
+
+        @field_validator("chars")
+        @classmethod
+        def _positive(cls, value):
+            if value < 0:
+                raise RuntimeError("fewer than nothing")
+            return value
+
+    def summary(self, args):
+        return f"{1000 // args.chars} in a thousand"
 
     async def run(self, args, context):
         return ToolResult("0123456789" * (args.chars // 10))
