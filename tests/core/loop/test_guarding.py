@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import ctypes
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from retrai_core.contracts.goal import CaseOutcome, CheckReport, GoalResult
 from retrai_core.guard.baseline import Baseline
@@ -202,3 +208,53 @@ def test_a_clean_copy_leaves_caches_and_environments_behind(tmp_path: Path) -> N
     )
     assert found == [".git", ".git/x", "link", "src", "src/a.py"]
     assert (tmp_path / "copy" / "link").is_symlink()
+
+
+COPYING = """
+import sys
+from pathlib import Path
+from retrai_core.guard.baseline import copy_protected
+from retrai_core.guard.clean_copy import make_clean_copy
+from retrai_core.guard.globs import Globs
+
+project, room = Path(sys.argv[1]), Path(sys.argv[2])
+baseline = copy_protected(project, Globs(["*"]), Globs([]), room / "baseline")
+print(*sorted(baseline.protected))
+make_clean_copy(project, room / "copy")
+print(*sorted(path.name for path in (room / "copy").iterdir()))
+"""
+
+
+def heed_modes() -> None:
+    """Let file modes bind this process as they bind any user, also when it is root's."""
+    if os.geteuid() == 0:
+        libc = ctypes.CDLL(None)
+        # PR_CAPBSET_DROP of CAP_DAC_OVERRIDE and CAP_DAC_READ_SEARCH; linux/prctl.h
+        assert libc.prctl(24, 1, 0, 0, 0) == 0
+        assert libc.prctl(24, 2, 0, 0, 0) == 0
+
+
+@pytest.mark.skipif(
+    os.geteuid() == 0 and sys.platform != "linux", reason="only Linux binds root by file modes"
+)
+def test_what_nobody_here_can_read_is_left_out(tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    (project / "database").mkdir(parents=True)
+    (project / "a.py").touch()
+    for closed in (project / "secret.txt", project / "database"):
+        closed.touch()
+        closed.chmod(0)
+    done = subprocess.run(
+        [sys.executable, "-c", COPYING, str(project), str(tmp_path)],
+        preexec_fn=heed_modes,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    (project / "database").chmod(0o700)
+    assert done.stderr == ""
+    protected, copied = done.stdout.splitlines()
+    assert protected == "a.py"
+    assert "a.py" in copied
+    assert "secret.txt" not in copied

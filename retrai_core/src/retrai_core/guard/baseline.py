@@ -65,8 +65,9 @@ def copy_protected(project: Path, protected: Globs, steering: Globs, folder: Pat
     for path in project_files(project):
         if steers(project, path, steering):
             baseline.steering.append(path)
-        if protected.match(path):
-            baseline.protected[path] = fingerprint(project / path)
+        # What cannot be read is none of the check's: it could not read it either.
+        if protected.match(path) and (known := fingerprint(project / path)):
+            baseline.protected[path] = known
             copy_file(project / path, folder / "files" / path)
     return baseline
 

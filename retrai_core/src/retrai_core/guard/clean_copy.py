@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import cast
 
 from .files import CACHES, is_virtual_environment
 
@@ -14,9 +16,15 @@ def make_clean_copy(project: Path, target: Path) -> None:
 
     Ignored files come along, since a suite may need them (a generated version file, node_modules);
     byte code and caches do not, since they can hide what the sources say. Virtual environments stay
-    behind because their interpreter is called by its absolute path.
+    behind because their interpreter is called by its absolute path. So does what cannot be read (a
+    database's folder, say): the check could not read it in place either.
     """
-    shutil.copytree(project, target, symlinks=True, ignore=_left_behind())
+    try:
+        shutil.copytree(project, target, symlinks=True, ignore=_left_behind())
+    except shutil.Error as error:
+        failures = cast("list[tuple[str, str, str]]", error.args[0])
+        if any(os.access(source, os.R_OK) for source, _, _ in failures):
+            raise
 
 
 def _left_behind() -> Callable[[str, list[str]], set[str]]:

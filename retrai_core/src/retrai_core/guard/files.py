@@ -36,7 +36,8 @@ def project_files(project: Path) -> Iterator[str]:
 
 def is_virtual_environment(folder: str | Path) -> bool:
     """Whether the folder is a Python environment."""
-    return (Path(folder) / "pyvenv.cfg").is_file()
+    # Not `Path.is_file`, which raises where the folder is closed to us.
+    return os.path.isfile(os.path.join(folder, "pyvenv.cfg"))
 
 
 def fingerprint(path: Path) -> str:

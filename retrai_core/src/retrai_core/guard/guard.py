@@ -109,7 +109,10 @@ class Guard:
             the verdict, and why it is suspect although it holds; empty when it is not.
         """
         goal = self.context.goal
-        with tempfile.TemporaryDirectory(prefix="retrai-final-") as folder:
+        # What the check leaves there and we may not remove must not cost the verdict.
+        with tempfile.TemporaryDirectory(
+            prefix="retrai-final-", ignore_cleanup_errors=True
+        ) as folder:
             copy = await asyncio.to_thread(self._clean_copy, Path(folder))
             result = judge(self.baseline, await self._ask_goal(state, copy))
             if not result.achieved or result.report is None:
