@@ -112,6 +112,27 @@ def test_with_a_strict_default_every_command_of_a_line_must_be_allowed() -> None
         assert verdict(section, "bash_exec", command=line) == "deny"
 
 
+def test_an_allowed_name_allows_neither_writing_a_file_nor_setting_a_variable() -> None:
+    section = {"allow": ["bash_exec: git *", "bash_exec: echo"], "default": "deny"}
+    for line in (
+        "git status 2>&1",
+        "git log > /dev/null",
+        "git apply < change.patch",
+        "echo x >&2",
+    ):
+        assert verdict(section, "bash_exec", command=line) == "allow"
+    for line in (
+        "echo x > ~/.bashrc",
+        "echo x >> tests/test_a.py",
+        "git log &> out",
+        "PATH=/tmp/mine:$PATH git status",
+        "GIT_EXTERNAL_DIFF=./mine git diff",
+        "export LD_PRELOAD=./mine.so; git status",
+    ):
+        assert verdict(section, "bash_exec", command=line) == "deny"
+    assert verdict(section | {"allow": ["bash_exec"]}, "bash_exec", command="a=1 b > c") == "allow"
+
+
 def test_paths_are_matched_for_tools_that_have_one() -> None:
     section = {"deny": ["file_*: *.lock", "file_write: secrets/*"]}
     assert verdict(section, "file_write", path="uv.lock", content="") == "deny"

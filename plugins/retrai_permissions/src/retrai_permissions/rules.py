@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
-from .shell_commands import OPAQUE, Command, commands_of
+from .shell_commands import OPAQUE, Command, commands_of, does_more_than_run
 
 NEEDS = "needs:"
 
@@ -63,13 +63,16 @@ def surely_matches(rules: Sequence[Rule], args: Mapping[str, Any]) -> bool:
     """Whether everything that the call does is allowed by one of the rules.
 
     For rules that allow: each simple command of a shell line needs a rule that fits it, and what
-    cannot be known fits none.
+    cannot be known fits none; nor does what the line does beside, setting variables (`PATH`,
+    `LD_PRELOAD`) and writing files.
     """
     if any(not rule.pattern for rule in rules):
         return True
     line = args.get("command")
     if isinstance(line, str):
         commands = commands_of(line)
+        if does_more_than_run(line):
+            return False
         return bool(commands) and all(
             any(_surely_is(command, rule.pattern) for rule in rules) for command in commands
         )

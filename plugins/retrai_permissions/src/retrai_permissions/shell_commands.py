@@ -73,6 +73,30 @@ def commands_of(line: str, depth: int = 0) -> list[Command]:
     return found
 
 
+def does_more_than_run(line: str) -> bool:
+    """Whether the line sets a variable or writes a file, which no command's name tells.
+
+    Example:
+        >>> does_more_than_run("echo x > ~/.bashrc"), does_more_than_run("PATH=/tmp git status")
+        (True, True)
+        >>> does_more_than_run("pytest 2>&1 > /dev/null | tail < list.txt")
+        False
+    """
+    root = _parser().parse(line.encode()).root_node
+    return any(
+        node.type == "variable_assignment" or (node.type == "file_redirect" and _writes(node))
+        for node in _walk(root)
+    )
+
+
+def _writes(redirect: Node) -> bool:
+    operator = next((child.type for child in redirect.children if not child.is_named), "")
+    target = redirect.child_by_field_name("destination")
+    text = (target.text or b"").decode(errors="replace") if target is not None else ""
+    duplicates = operator in (">&", "<&") and (text.isdigit() or text == "-")
+    return operator not in ("<", "<&-", ">&-") and not duplicates and text != "/dev/null"
+
+
 @cache
 def _parser() -> Parser:
     # Loaded with the first command and not with the gate, and once: a parser keeps no text.
