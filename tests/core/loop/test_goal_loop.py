@@ -235,7 +235,7 @@ async def test_calls_that_run_side_by_side_are_asked_about_one_at_a_time(runs: R
 
     looks = [{"id": f"look{i}", "name": "look", "args": {"path": "a.txt"}} for i in range(3)]
     turns = [{"text": "looking", "calls": looks}]
-    asking = {"hitl_enabled": True, "permissions": {"ask": ["look"]}, "max_iterations": 1}
+    asking = {"hitl_enabled": True, "plugins": {"asks": {"about": "look"}}, "max_iterations": 1}
     record = await runs.run(turns, ask=approve, **asking)
     assert (record.status, record.iterations) == ("failed", 1)
     assert [event.payload["ok"] for event in runs.events(record, "tool_result")] == [True] * 3

@@ -15,6 +15,7 @@ from retrai_core import (
     CheckReport,
     Contradiction,
     Detection,
+    GateDecision,
     GoalBase,
     GoalOptions,
     GoalResult,
@@ -28,6 +29,7 @@ from retrai_core import (
     ToolArgs,
     ToolOptions,
     ToolResult,
+    hookimpl,
 )
 
 
@@ -136,6 +138,15 @@ class Scripted(LLMProvider):
 
     def cost_usd(self, model, usage):
         return usage["total_tokens"] / 1000
+
+
+class Asks:
+    """A gate that wants a person asked about one tool, where the configuration names one."""
+
+    @hookimpl
+    def before_tool(self, call, context):
+        about = context.plugin_options.get("asks", {}).get("about")
+        return GateDecision("ask", "to be sure") if call.name == about else None
 
 
 class Look(Tool):
