@@ -117,6 +117,8 @@ class Guard:
             result = judge(self.baseline, await self._ask_goal(state, copy))
             if not result.achieved or result.report is None:
                 return result, ""
+            if rewritten := await asyncio.to_thread(self._rewritten, copy):
+                return result, f"{rewritten} was changed while the check ran"
             passed = [case for case, outcome in result.report.cases.items() if outcome == "passed"]
             mended = [case for case in passed if self.baseline.cases.get(case) != "passed"]
             held = set(passed) - set(mended)
@@ -153,6 +155,15 @@ class Guard:
         copy = folder / (self.baseline.place or self.context.project.name)
         make_clean_copy(self.context.project, copy)
         return copy
+
+    def _rewritten(self, copy: Path) -> str:
+        """The first file with cases or for the runner that the check itself has changed there."""
+        for path in differing(copy, self.baseline):
+            if path in self.baseline.volatile or self._allowed.match(path):
+                continue
+            if self._steering.match(path) or any(c.startswith(path) for c in self.baseline.cases):
+                return path
+        return ""
 
     def _differing(self) -> list[str]:
         return list(differing(self.context.project, self.baseline))

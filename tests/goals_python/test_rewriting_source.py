@@ -1,0 +1,40 @@
+"""Source that rewrites the tests while they run is not believed."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from retrai_core import LocalSandbox, RunContext, SandboxOptions
+from retrai_core.guard.guard import Guard
+from retrai_core.workspace.safe_paths import SafeWorkspace
+from retrai_goals_python.pytest_goal import PytestGoal, PytestGoalOptions
+
+REWRITING = """
+from pathlib import Path
+tests = Path(__file__).parent / ("te" + "sts") / ("test" + "_m.py")
+tests.write_text("def test_add():\\n    pass\\n")
+"""
+
+
+async def test_source_that_rewrites_a_test_file_is_suspect(tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    (project / "tests").mkdir(parents=True)
+    (project / "conftest.py").write_text("import m\n")
+    (project / "m.py").write_text("def add(a, b):\n    return a - b\n")
+    tests = "from m import add\n\ndef test_add():\n    assert add(1, 2) == 3\n"
+    (project / "tests" / "test_m.py").write_text(tests)
+    (tmp_path / "run").mkdir()
+    context = RunContext("r1", project, SafeWorkspace(project), sys.executable, tmp_path / "run")
+    context.sandbox_part = LocalSandbox(SandboxOptions(), context)
+    options = PytestGoalOptions(args=["-p", "no:langsmith_plugin"])
+    context.goal_part = PytestGoal(options, context)
+    guard = Guard(context, [])
+    try:
+        assert not (await guard.take_baseline()).achieved
+        (project / "m.py").write_text(REWRITING)
+        result, suspect = await guard.final_check({})
+    finally:
+        await context.sandbox.aclose()
+    assert result.achieved
+    assert suspect == "tests/test_m.py was changed while the check ran"
