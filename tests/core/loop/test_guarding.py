@@ -97,6 +97,14 @@ async def test_tampering_again_and_again_ends_the_run_as_tampered(runs: Runs) ->
     assert len(record.refused) == 3
 
 
+async def test_data_that_the_suite_begins_to_write_later_is_no_tampering(runs: Runs) -> None:
+    texts = ["one", "two", "three", "four", "right"]
+    turns = [call("put", path="a.txt", text=text) for text in texts]
+    record = await runs.run(turns, options={"writes": "checks/check.txt"})
+    assert (record.status, record.refused) == ("achieved", [])
+    assert (runs.project / "checks" / "check.txt").exists()
+
+
 async def test_the_user_can_allow_an_edit(runs: Runs) -> None:
     both = "printf 'right' > a.txt; printf 'new' > checks/check.txt"
     record = await runs.run([call("shell", line=both)], allow_edit=["/checks/check.txt"])

@@ -377,3 +377,20 @@ def test_without_git_there_are_no_snapshots_and_the_diff_says_why(
 @needs_git
 def test_a_run_without_snapshots_has_no_diff(snapshots: Snapshots) -> None:
     assert (snapshots.all(), snapshots.changed_files(), snapshots.diff()) == ([], [], "")
+
+
+@needs_git
+def test_what_a_run_adds_to_gitignore_hides_nothing_that_it_adds(
+    run_dir: Path, snapshots: Snapshots, project: Path
+) -> None:
+    (project / ".gitignore").write_text("*.log\n")
+    (project / "old.log").write_text("before\n")
+    snapshots.take(0)
+    (project / ".gitignore").write_text("*.log\nhidden.py\n")
+    (project / "hidden.py").write_text("import _pytest\n")
+    (project / "new.log").write_text("ignored from the start\n")
+    snapshots.take(1)
+    assert snapshots.changed_files() == [".gitignore", "hidden.py"]
+    later = Snapshots(run_dir, project)
+    later.take(2)
+    assert later.changed_files() == [".gitignore", "hidden.py"]

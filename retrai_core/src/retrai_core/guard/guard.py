@@ -100,7 +100,9 @@ class Guard:
 
     async def check(self, state: Mapping[str, Any]) -> GoalResult:
         """The goal's check on the project as it stands, held against the baseline."""
-        return judge(self.baseline, await self._ask_goal(state, self.context.project))
+        result = judge(self.baseline, await self._ask_goal(state, self.context.project))
+        await asyncio.to_thread(self._note_written)
+        return result
 
     async def final_check(self, state: Mapping[str, Any]) -> tuple[GoalResult, str]:
         """One more check, on a clean copy with the protected files of the baseline.
@@ -161,9 +163,21 @@ class Guard:
         for path in differing(copy, self.baseline):
             if path in self.baseline.volatile or self._allowed.match(path):
                 continue
-            if self._steering.match(path) or any(c.startswith(path) for c in self.baseline.cases):
+            if self._decides(path):
                 return path
         return ""
+
+    def _note_written(self) -> None:
+        """Data that the suite itself writes is nobody's tampering, also when it begins late."""
+        known = set(self.baseline.volatile)
+        written = [p for p in self._differing() if p not in known and not self._decides(p)]
+        if written:
+            self.baseline.volatile += written
+            self.baseline.save(self._folder)
+
+    def _decides(self, path: str) -> bool:
+        """Whether the file holds cases or steers the runner, and so decides the verdict."""
+        return self._steering.match(path) or any(c.startswith(path) for c in self.baseline.cases)
 
     def _differing(self) -> list[str]:
         return list(differing(self.context.project, self.baseline))

@@ -61,7 +61,8 @@ class Snapshots:
         self._list = run_dir / "snapshots.jsonl"
         self._project = project
         self._git = shutil.which("git")
-        self._rules = RulesReader()
+        self._rules_file = run_dir / "ignore_rules.json"
+        self._rules = self._first_rules()
         self._stored: set[str] | None = None
         self._one_at_a_time = threading.Lock()
 
@@ -79,6 +80,9 @@ class Snapshots:
             if self._stored is None:
                 self._stored = self._open_store()
             self._update(self._stored)
+            if not self._rules_file.exists():
+                self._rules_file.write_text(json.dumps(self._rules.texts()), encoding="utf-8")
+                self._rules = self._first_rules()
             snapshot = Snapshot(iteration, self._run("write-tree").strip())
             with self._list.open("a", encoding="utf-8") as file:
                 file.write(json.dumps({"iteration": iteration, "tree": snapshot.tree}) + "\n")
@@ -152,6 +156,16 @@ class Snapshots:
         return self._run(
             "diff", "--no-color", "--no-ext-diff", "--no-textconv", start.tree, end.tree
         )
+
+    def _first_rules(self) -> RulesReader:
+        """The project's ignore rules as they stood at the first snapshot.
+
+        What the run adds to a `.gitignore` must not hide what else it adds.
+        """
+        if not self._rules_file.exists():
+            return RulesReader()
+        texts = json.loads(self._rules_file.read_text(encoding="utf-8"))
+        return RulesReader(cast("Mapping[str, str]", texts))
 
     def _ends(self) -> tuple[Snapshot, Snapshot] | None:
         every = self.all()

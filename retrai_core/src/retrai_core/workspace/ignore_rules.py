@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Mapping
 
 from pathspec import GitIgnoreSpec
 
@@ -45,10 +46,16 @@ class FolderRules:
 
 
 class RulesReader:
-    """Reads `.gitignore` files and remembers what they said while they stay the same."""
+    """Reads `.gitignore` files and remembers what they said while they stay the same.
 
-    def __init__(self) -> None:
+    Args:
+        fixed: what the files said at an earlier time, by folder (see `texts`); the files themselves
+            are not read then.
+    """
+
+    def __init__(self, fixed: Mapping[str, str] | None = None) -> None:
         self._known: dict[str, FolderRules] = {}
+        self._fixed = fixed
 
     def read(self, folder: int, base: str, above: FolderRules | None) -> FolderRules | None:
         """The rules that hold in a folder.
@@ -58,13 +65,17 @@ class RulesReader:
             base: its path relative to the root; empty for the root.
             above: the rules of the folder above it.
         """
-        text = _text(folder)
+        text = _text(folder) if self._fixed is None else self._fixed.get(base, "")
         if not text:
             return above
         rules = self._known.get(base)
         if rules is None or rules.text != text or rules.above is not above:
             rules = self._known[base] = FolderRules(base, text, above)
         return rules
+
+    def texts(self) -> dict[str, str]:
+        """What the files said that were read so far, by their folder relative to the root."""
+        return {base: rules.text for base, rules in self._known.items()}
 
 
 def _text(folder: int) -> str:

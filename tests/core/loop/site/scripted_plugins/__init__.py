@@ -46,6 +46,7 @@ class ExpectedText(GoalBase):
         contradicted: list = Field(default_factory=list)
         still_pass: list = Field(default_factory=list)
         suspicious: str = ""
+        writes: str = ""
 
     @classmethod
     def detect(cls, project):
@@ -55,6 +56,8 @@ class ExpectedText(GoalBase):
         with (self.context.run_dir / "checks").open("a") as log:
             log.write(f"{cwd}\n")
         cases = {}
+        if self.options.writes and (cwd / "a.txt").read_text() != "wrong\n":
+            (cwd / self.options.writes).write_text("written by the suite\n")
         for line in (cwd / "expected.txt").read_text().splitlines():
             name, _, text = line.partition(": ")
             found = (cwd / name).read_text().strip() if (cwd / name).exists() else None
