@@ -45,7 +45,7 @@ def test_a_project_that_passes_already_needs_no_model(retrai, toy, project: Path
 def test_used_up_iterations_are_exit_code_1_and_say_what_to_do_next(retrai, toy) -> None:
     code, out, _ = retrai(*toy([WRONG], [WRONG], [WRONG]), "-n", "1")
     assert code == 1
-    assert "failed: 1 iterations used up" in out
+    assert "failed: 1 iteration used up" in out
     assert "retrai runs resume" in out
 
 

@@ -30,7 +30,7 @@ def test_list_and_show_tell_the_same_story(retrai, failed_run: str, project: Pat
     assert failed_run in listed
     assert "failed" in listed
     _, shown, _ = retrai("runs", "show", failed_run[:5])
-    assert "1 iterations used up" in shown
+    assert "1 iteration used up" in shown
     assert str(project) in shown
     _, as_json, _ = retrai("runs", "list", "--json")
     assert [entry["id"] for entry in json.loads(as_json)] == [failed_run]

@@ -326,6 +326,92 @@ def test_a_repair_that_needs_two_edits_is_found(make_project: MakeProject, searc
     assert mended(project, answer) == "passed"
 
 
+def test_a_value_computed_and_dropped_is_returned(
+    make_project: MakeProject, search: Search
+) -> None:
+    project = make_project(
+        {
+            "plain.py": '''
+                def fahrenheit(c):
+                    """Degrees Fahrenheit."""
+                    c * 9 / 5 + 32
+
+
+                def slug(text):
+                    parts = text.lower().split()
+                    "-".join(parts)
+            ''',
+            "test_plain.py": """
+                from plain import fahrenheit, slug
+
+                def test_fahrenheit():
+                    assert [fahrenheit(c) for c in (0, 100)] == [32, 212]
+
+                def test_slug():
+                    assert slug("A b") == "a-b"
+            """,
+        }
+    )
+    answer = search(project)
+    assert answer.end == "done"
+    assert all(
+        new == old.replace("    ", "    return ", 1)
+        for ((old, new),) in (step.patches for step in answer.steps)
+    )
+    assert mended(project, answer) == "passed"
+
+
+ROMAN = """
+    PAIRS = [(1000, "M"), (900, "CM"), (500, "D"), (400, "CD"), (100, "C"), (90, "XC"),
+             (50, "L"), (40, "XL"), (10, "X"), (9, "IX"), (5, "V"), (4, "IV"), (1, "I")]
+
+
+    def to_roman(n):
+        if not 1 <= n < 3999:
+            raise ValueError(n)
+        out = []
+        for value, sign in PAIRS:
+            while n > value:
+                out.append(sign)
+                n -= value
+        return "".join(out)
+"""
+ROMAN_TESTS = """
+    import pytest
+    from roman import to_roman
+
+    @pytest.mark.parametrize(
+        ("n", "text"), [(1, "I"), (4, "IV"), (14, "XIV"), (1994, "MCMXCIV"), (3999, "MMMCMXCIX")]
+    )
+    def test_roman(n, text):
+        assert to_roman(n) == text
+
+    @pytest.mark.parametrize("n", [0, -1, 4000])
+    def test_refused(n):
+        with pytest.raises(ValueError):
+            to_roman(n)
+"""
+
+
+def test_an_edit_that_mends_most_is_built_on(make_project: MakeProject, search: Search) -> None:
+    project = make_project({"roman.py": ROMAN, "test_roman.py": ROMAN_TESTS})
+    answer = search(project)
+    assert answer.end == "done"
+    assert answer.cpu_s < 10
+    assert mended(project, answer) == "passed"
+
+
+def test_progress_is_kept_where_nothing_mends_the_rest(
+    make_project: MakeProject, search: Search
+) -> None:
+    tests = ROMAN_TESTS + "\n    def test_hopeless():\n        assert to_roman(2) == 'zwei'\n"
+    project = make_project({"roman.py": ROMAN.replace("< 3999", "<= 3999"), "test_roman.py": tests})
+    answer = search(project, cpu_s=5.0)
+    assert [step.kind for step in answer.steps][:1] == ["compare with `>=`"]
+    assert [name.rsplit("::")[-1] for name in answer.failing] == ["test_hopeless"]
+    assert "1 failed, 8 passed" in mended(project, answer)
+
+
 def test_among_edits_that_pass_the_tests_the_docstring_s_examples_decide(
     make_project: MakeProject, search: Search
 ) -> None:

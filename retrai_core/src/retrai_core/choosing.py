@@ -10,6 +10,7 @@ from typing import Any, Generic, Literal, TypeVar, cast
 
 from pydantic import BaseModel, ValidationError
 
+from . import __version__
 from .contracts.agent import Agent
 from .contracts.context import RunContext
 from .contracts.goal import GoalBase
@@ -30,7 +31,8 @@ from .plugins.standard_names import (
     OFFLINE,
     SANDBOXES_TO_TRY,
 )
-from .settings import RunConfig, unknown_option
+from .settings import RunConfig, nearest, unknown_option
+from .workspace.interpreter import Interpreter, find_interpreter
 from .workspace.safe_paths import SafeWorkspace
 
 T = TypeVar("T")
@@ -64,6 +66,7 @@ class Choice:
         config: the configuration with the goal and the model filled in.
         goal_evidence: why this goal, when it was found from the project.
         sandboxes: the sandboxes to try, the strictest first.
+        interpreter: the Python that runs the project's code.
         notices: said at the start of the run.
     """
 
@@ -76,6 +79,7 @@ class Choice:
     tools: list[Part[Tool]]
     sandboxes: list[Part[Sandbox]]
     memory: Part[MemoryStore] | None
+    interpreter: Interpreter
     notices: list[Notice] = field(default_factory=list[Notice])
 
     def versions(self) -> dict[str, str]:
@@ -115,6 +119,7 @@ def choose(config: RunConfig, run_dir: Path, catalog: Catalog | None = None) -> 
         tools=chooser.tools(goal),
         sandboxes=chooser.sandboxes(),
         memory=chooser.memory(),
+        interpreter=find_interpreter(config.cwd, config.python),
         notices=chooser.notices,
     )
 
@@ -122,6 +127,24 @@ def choose(config: RunConfig, run_dir: Path, catalog: Catalog | None = None) -> 
 def catalog_for(config: RunConfig) -> Catalog:
     """What is installed, as the configuration wants it seen; imports no plugin."""
     return Catalog.scan(pins=config.pins, disabled=config.disabled_plugins)
+
+
+def _check_sections(config: RunConfig, catalog: Catalog) -> None:
+    """Refuse what would be passed over in silence: options of nobody, settings without effect."""
+    records = catalog.records()
+    names = {record.name for record in records} | {record.full_name for record in records}
+    for name in config.plugins:
+        if name not in names:
+            raise UsageError(
+                f"plugins: no plugin is called {name}{nearest(name, sorted(names))}",
+                hint="`retrai plugins list` shows all",
+            )
+    for setting, value in (("holdout", config.holdout), ("mcp", config.mcp)):
+        if value:
+            raise UsageError(
+                f"{setting}: no installed part of retrai {__version__} does this yet",
+                hint=f"take `{setting}:` out of the configuration",
+            )
 
 
 class _Chooser:
@@ -132,6 +155,7 @@ class _Chooser:
         for problem in pin_problems(config.pins, self.catalog):
             raise problem
         require_plugins(config.required_plugins, self.catalog)
+        _check_sections(config, self.catalog)
         self.notices: list[Notice] = []
 
     def part(

@@ -290,5 +290,12 @@ def _next_step(record: RunRecord) -> str:
             f"retrai runs resume {record.id} with a higher --max-cost, --max-tokens or --max-time"
         )
     if record.status in ("failed", "stuck"):
-        return f"retrai runs resume {record.id} -n {record.iterations + 20}, or another --model"
+        limit = _config_of(record).max_iterations
+        more = f" -n {limit + 20}" if record.iterations >= limit else ""
+        again = "retrai run --model NAME takes another model"
+        return f"retrai runs resume {record.id}{more} goes on; {again}"
+    if record.status == "tampered":
+        return f"retrai runs diff {record.id} shows it; retrai runs undo {record.id} takes it back"
+    if record.status == "error" and record.iterations:
+        return f"retrai runs resume {record.id} goes on"
     return f"retrai runs show {record.id}"

@@ -133,6 +133,7 @@ class RunWork:
                 try:
                     await self._drive(graph, config, context, first)
                 finally:
+                    self._record.findings = sorted({*self._record.findings, *parts.findings})
                     state = cast("AgentState", (await graph.aget_state(config)).values)
                     if state:  # empty when it was stopped before the first step was kept
                         self._note_state(state, verifier)
@@ -209,4 +210,5 @@ def _outcome(state: AgentState) -> tuple[Status, str]:
     stop = state["stop"]
     if stop is not None:
         return stop["outcome"], stop["reason"]
-    return "failed", f"{state['iteration']} iterations used up; {state['goal_reason']}"
+    used = "1 iteration" if state["iteration"] == 1 else f"{state['iteration']} iterations"
+    return "failed", f"{used} used up; {state['goal_reason']}"

@@ -233,7 +233,9 @@ def _explain(error: ValidationError, origins: Mapping[str, str]) -> UsageError:
     first = error.errors(include_url=False)[0]
     key = ".".join(str(part) for part in first["loc"]) or "configuration"
     top = "model_name" if key == "model" else key.split(".")[0]
-    shown = "model" if top == "model_name" else key
+    field = RunConfig.model_fields.get(top)
+    # Under the name that a person writes: `model`, `max_cost`.
+    shown = key.replace(top, field.alias, 1) if field and field.alias else key
     origin = origins.get(key) or origins.get(top, _FLAG)
     return UsageError(
         f"{shown}: {first['msg'].lower()}, got {first['input']!r} (from {origin})",

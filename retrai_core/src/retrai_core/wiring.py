@@ -24,7 +24,6 @@ from .plugins.hooks import HookCaller
 from .plugins.patience import patiently
 from .plugins.record import PluginRecord
 from .plugins.standard_names import AUTO_SANDBOX
-from .workspace.interpreter import find_interpreter
 from .workspace.safe_paths import SafeWorkspace
 
 T = TypeVar("T")
@@ -63,12 +62,12 @@ async def wire(choice: Choice, run_dir: Path, on_event: Callable[[AgentEvent], N
     """Build every part of the run, in the order in which they may use each other.
 
     Raises:
-        UsageError: no sandbox works, no interpreter was found, the goal's runner is missing.
+        UsageError: no sandbox works, the goal's runner is missing.
         PluginError: a plugin cannot be built, or a tool gate is broken (gates fail closed).
     """
     config = choice.config
     workspace = SafeWorkspace(config.cwd)
-    interpreter = await asyncio.to_thread(find_interpreter, config.cwd, config.python)
+    interpreter = choice.interpreter
     context = RunContext(
         run_id=config.run_id,
         project=config.cwd,

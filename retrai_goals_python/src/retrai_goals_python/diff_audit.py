@@ -11,7 +11,17 @@ from retrai_core import Suspicion
 Trick = tuple[re.Pattern[str], str]
 
 REACHES_RUNNER = frozenset(
-    {"reaches into pytest", "asks whether tests run", "names a test file", "looks for retrai"}
+    {
+        "reaches into pytest",
+        "asks whether tests run",
+        "names a test file",
+        "looks for retrai",
+        # The ways to the runner that need not name it.
+        "touches sys.modules",
+        "hooks into the interpreter",
+        "inspects its callers",
+        "changes a built-in",
+    }
 )
 """Findings that make a change suspect by itself when they stand in source, not in a test."""
 _TEST_PATH = re.compile(r"(?:^|/)(?:tests?/|conftest\.py$|test_[^/]*\.py$|[^/]*_test\.py$)")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
@@ -35,6 +36,8 @@ from .runner import render_failures, run_pytest
 
 MAX_CONTRADICTED = 40
 """Test functions whose expectation is changed for the twin; those that were mended come first."""
+
+_NAMES_AN_EXCEPTION = re.compile(r"[\w.]*(?:Error|Exception|Exit|Interrupt)\b")
 
 PROMPT = """\
 The goal is `pytest`: every test of this project passes, as pytest itself reports it, test by test.
@@ -126,7 +129,8 @@ class PytestGoal(GoalBase):
         details = render_failures(run, max_full=self.options.max_full_failures)
         if not details and not run.all_passed:
             details = run.output_tail
-        return GoalResult(run.all_passed, describe_run(run), details, run.to_report())
+        reason = f"{describe_run(run)}{first_error(run)}"
+        return GoalResult(run.all_passed, reason, details, run.to_report())
 
     def system_prompt(self) -> str:
         return PROMPT
@@ -174,6 +178,25 @@ class PytestGoal(GoalBase):
         if isinstance(found, ProbedEnvironment):
             self._environment = found
         return found
+
+
+def first_error(run: PytestRun) -> str:
+    """What kept the first broken file or fixture from running its tests; empty when none was.
+
+    Example:
+        >>> from .pytest_run import Failure
+        >>> failure = Failure("test_a.py", "error", "a.py:1", "SyntaxError: expected ':'", "")
+        >>> first_error(PytestRun({}, (failure,), True, 2, ("pytest",), "python3", 0.1))
+        " (test_a.py: SyntaxError: expected ':' at a.py:1)"
+    """
+    broken = next((failure for failure in run.failures if failure.outcome == "error"), None)
+    if broken is None or not broken.message.strip():
+        return ""
+    where = f" at {broken.location}" if broken.location else ""
+    lines = broken.message.strip().splitlines()
+    # Of a syntax error the place and the line come first; the exception is what says most.
+    named = (line.strip() for line in reversed(lines) if _NAMES_AN_EXCEPTION.match(line.strip()))
+    return f" ({broken.id}: {next(named, lines[0])[:200]}{where})"
 
 
 def describe_run(run: PytestRun) -> str:

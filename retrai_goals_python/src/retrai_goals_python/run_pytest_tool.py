@@ -98,8 +98,8 @@ class RunPytest(Tool):
             shown = run.output_tail[-room:]
         return ToolResult(
             f"{head}\n\n{shown}".strip(),
-            # Failing tests are an answer; only a run that says nothing is a failure of the tool.
-            ok=run.complete or bool(run.cases),
+            # Failing tests are an answer; a run that did not end well is a failure of the tool.
+            ok=run.complete,
             data={
                 "cases": dict(run.cases),
                 "complete": run.complete,

@@ -31,8 +31,14 @@ def reason(step: Step) -> str:
 
 def going_on(answer: Answer) -> str:
     """What is said between a search that ran out of time and the next one."""
+    partial = any(search_round.partial for search_round in answer.rounds)
+    so_far = (
+        "Some edits make a part of the failing tests pass, none yet all of them"
+        if partial
+        else "Nothing yet makes a failing test pass without breaking another"
+    )
     return (
-        f"{tried(answer)} Nothing yet makes a failing test pass without breaking another; "
+        f"{tried(answer)} {so_far}; "
         f"the most suspicious lines are {lines(answer.suspects)}. I look at them and search on."
     )
 

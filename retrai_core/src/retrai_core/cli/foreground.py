@@ -73,7 +73,10 @@ def _shown(begin: Begin, work: Work, *, hitl: bool, as_json: bool) -> RunRecord:
     if hitl:
         require_someone_to_ask()
     terminal = RunTerminal(make_console(stderr=as_json))
-    record = asyncio.run(_follow(begin, work, terminal))
+    try:
+        record = asyncio.run(_follow(begin, work, terminal))
+    except asyncio.CancelledError:
+        raise KeyboardInterrupt from None  # stopped before it had quite begun
     if as_json:
         click.echo(record.model_dump_json(indent=2))
     else:
@@ -102,8 +105,6 @@ async def _follow(begin: Begin, work: Work, terminal: RunTerminal) -> RunRecord:
         shown = asyncio.create_task(_show(reader, terminal))
         try:
             return await worker
-        except asyncio.CancelledError:
-            raise KeyboardInterrupt from None
         finally:
             # The bus is closed when the run has ended; what is still queued is shown.
             reader.close()
@@ -112,9 +113,5 @@ async def _follow(begin: Begin, work: Work, terminal: RunTerminal) -> RunRecord:
 
 
 async def _show(reader: Subscription, terminal: RunTerminal) -> None:
-    try:
-        async for event in reader:
-            terminal.hear(event)
-    except BrokenPipeError:
-        # Nobody reads any more (`| head`). The run goes on, and its log has every line.
-        return
+    async for event in reader:
+        terminal.hear(event)

@@ -30,7 +30,8 @@ class Refusal:
     reason: str
 
     def __str__(self) -> str:
-        return f"{self.path}: {self.reason}"
+        named = self.reason.startswith(self.path)
+        return self.reason if named else f"{self.path}: {self.reason}"
 
 
 class Guard:

@@ -78,7 +78,11 @@ def _audit(parts: LoopParts) -> str:
         parts.context.publish("log", level="warning", message=message)
         return ""
     for finding in found:
-        message = f"worth a look: {finding.path}:{finding.line} {finding.what}"
+        where = f"{finding.path}:{finding.line} {finding.what}"
+        if where in parts.findings:
+            continue
+        parts.findings.append(where)
+        message = f"worth a look: {where}"
         parts.context.publish("log", level="warning", message=message)
     reaching = [finding for finding in found if finding.reaches_runner]
     if not reaching:

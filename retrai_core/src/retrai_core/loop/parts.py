@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
 from langchain_core.messages import AIMessage, BaseMessage
@@ -44,6 +44,7 @@ class LoopParts:
         ask: asks a person; None where nobody can answer.
         provider_title: the model's provider and its distribution, for messages.
         refusals_counted: how many of the guard's refusals the state's `refused` already holds.
+        findings: what the run added that is worth a look, for its record.
         verifier: remembers verdicts by the tree they were given on.
     """
 
@@ -61,6 +62,7 @@ class LoopParts:
     ask: Ask | None = None
     provider_title: str = "the provider"
     refusals_counted: int = 0
+    findings: list[str] = field(default_factory=list[str])
 
 
 def parts_of(config: RunnableConfig) -> LoopParts:

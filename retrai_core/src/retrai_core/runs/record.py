@@ -106,6 +106,8 @@ class RunRecord(BaseModel):
     """Evaluations that ran nothing because nothing had changed."""
     refused: list[str] = Field(default_factory=list)
     """Changes of protected files that were refused or undone, in plain words."""
+    findings: list[str] = Field(default_factory=list)
+    """What the run added that is worth a look: a new skip, a touched `sys.modules`, ..."""
     changed_files: list[str] = Field(default_factory=list)
     versions: dict[str, str] = Field(default_factory=dict)
     """Version by distribution: retrai's and those of the plugins used."""

@@ -109,7 +109,8 @@ def _configured(project: Path, configured: str) -> Interpreter:
         path = Path(found)
     path = Path(os.path.abspath(path))
     if not path.exists():
-        raise UsageError(f"python: {configured!r} does not exist ({path})", hint=hint)
+        where = "" if str(path) == configured else f" ({path})"
+        raise UsageError(f"python: {configured!r} does not exist{where}", hint=hint)
     try:
         probe = subprocess.run(
             [str(path), "-c", PROBE],

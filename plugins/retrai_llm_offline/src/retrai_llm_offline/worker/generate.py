@@ -44,6 +44,7 @@ EXPRESSION_OPERATORS: List[Operator] = [
 STATEMENT_OPERATORS: List[Operator] = [
     statements.assignment,
     statements.returned,
+    statements.dropped,
     statements.removal,
     statements.moved,
     statements.branches,

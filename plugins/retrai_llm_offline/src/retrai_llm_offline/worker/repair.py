@@ -7,7 +7,7 @@ from typing import Any, Dict, List, Optional, Sequence, Set
 
 from .bench import Bench
 from .budget import Budget
-from .candidate import Candidate, apply_edits, by_file
+from .candidate import Candidate, Edit, apply_edits, by_file
 from .project import Project
 from .search import Round
 from .snippets import snippets
@@ -99,14 +99,15 @@ class Repair:
 
     def _search(self, bench: Bench, failing: Set[str]) -> Optional[str]:
         fingerprint = self._fingerprint(bench)
-        skip = (
-            int(self.state.get("position", 0))
-            if self.state.get("fingerprint") == fingerprint
-            else 0
-        )
-        search = Round(bench, skip, self.refused)
+        known = self.state if self.state.get("fingerprint") == fingerprint else {}
+        partial = [_candidate(kept) for kept in known.get("partial", [])]
+        search = Round(bench, int(known.get("position", 0)), self.refused, partial)
         best = search.run()
-        self.answer["state"] = {"fingerprint": fingerprint, "position": search.position}
+        self.answer["state"] = {
+            "fingerprint": fingerprint,
+            "position": search.position,
+            "partial": [list(candidate) for candidate in search.to_go_on_with()],
+        }
         suspects = sorted(search.suspicion.items(), key=lambda item: (-item[1], item[0]))[:5]
         self.rounds.append(
             {
@@ -159,6 +160,12 @@ class Repair:
             except OSError:
                 continue
         return digest.hexdigest()
+
+
+def _candidate(kept: List[Any]) -> Candidate:
+    """A candidate as a search before this one left it in its state."""
+    edits, kind, line, cost, suspicion = kept
+    return Candidate(tuple(Edit(*edit) for edit in edits), kind, line, cost, suspicion)
 
 
 def _patches(before: str, after: str) -> List[List[str]]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-from typing import Dict, Iterator, List, Optional, Sequence, Set, Tuple
+from typing import Callable, Dict, Iterator, List, Optional, Sequence, Set, Tuple
 
 from .bench import Bench, Detail
 from .candidate import Candidate, combine, compatible
-from .generate import FAR_COST, Suspicion, candidates
+from .generate import FAR_COST, SUSPICION_WEIGHT, Suspicion, candidates
 from .hotswap import inside_functions
 from .running import PASSED
 from .source import SourceFile
@@ -20,12 +20,17 @@ IMPORT_COST = 0.8
 NEAR_TESTS = 60
 PATTERN_TRIES = 80
 SLOW_SHARE = 0.3
+PROGRESS_SHARE, PROGRESS_COST = 0.4, 1.65
+PROGRESS_HALVES, PROGRESS_SECONDS = 4, 300
+KEPT_PARTIAL = 12
 
 
 class Round:
     """One round: the search for what mends a group of failing tests that share code."""
 
-    def __init__(self, bench: Bench, skip: int, refused: Set[str]) -> None:
+    def __init__(
+        self, bench: Bench, skip: int, refused: Set[str], known: Sequence[Candidate] = ()
+    ) -> None:
         self.bench = bench
         self.refused = refused
         self.group = bench.spectra.cluster(bench.failing)
@@ -44,6 +49,9 @@ class Round:
         self.position = min(skip, len(self.singles))
         self._near = self._near_tests()
         self.paired = 0
+        for candidate in known:
+            if candidate.key not in self.refused:
+                self._examine(candidate)
 
     def _suspects(self) -> Dict[str, Dict[int, float]]:
         ranked = sorted(self.suspicion.items(), key=lambda item: -item[1])[:MAX_LINES]
@@ -89,20 +97,33 @@ class Round:
 
     def run(self) -> Optional[Detail]:
         """The best candidate of this round, checked with the whole suite; None if there is none."""
-        self._singles()
+        self._singles(self._progress)
         best = self._best()
+        if best is None and self._progress() and not self._strong():
+            self._pairs(self._pairs_with_progress())
+            if not self.plausible:
+                self._singles()
+            best = self._best()
         if best is None and not self._strong():
-            self._pairs()
+            self._pairs(self._pair_candidates())
             best = self._best()
         if best is None:
             self._retry_slow()
             best = self._best()
         if best is None:
-            best = self._best_of(self._strong())
+            best = self._best_of(self._strong() or self._progress())
+        if best is None and self.position >= len(self.singles):
+            best = self._best_of(self._plain_partial())
         return best
 
-    def _singles(self) -> None:
-        first_plausible = first_partial = -1
+    def to_go_on_with(self) -> List[Candidate]:
+        """The best partial repairs, for a later search that starts where this one stopped."""
+        return [found.candidate for found in sorted(self.partial, key=merit)[:KEPT_PARTIAL]]
+
+    def _singles(self, progress: Callable[[], List[Detail]] = list) -> None:
+        """Try single edits; where `progress` names some, stop after a while to build on them."""
+        first_plausible = first_partial = first_progress = -1
+        floor = (1 - PROGRESS_SHARE) * self.bench.budget.left_s()
         plain = self._plain_count()
         while self.bench.budget.left_s() > 0:
             if self.position >= plain:
@@ -128,6 +149,11 @@ class Round:
                 if tries > PARTIAL_TRIES or (
                     cost > least + GRACE_COST and tries > PARTIAL_TRIES // 3
                 ):
+                    return
+            elif progress():
+                first_progress = self.position if first_progress < 0 else first_progress
+                late = self.bench.budget.left_s() < floor
+                if late or self.position - first_progress > PARTIAL_TRIES:
                     return
 
     def _try(self, chunk: Sequence[Candidate]) -> None:
@@ -168,6 +194,26 @@ class Round:
         """Partial repairs that leave only tests which run code the mended ones do not."""
         return [found for found in self.partial if self._independent(found)]
 
+    def _plain_partial(self) -> List[Detail]:
+        """Partial repairs by a plain edit: no constant returned, no special case for a test."""
+        return [found for found in self.partial if self._is_plain(found.candidate)]
+
+    def _is_plain(self, candidate: Candidate) -> bool:
+        """Whether an edit is likely in itself, wherever it is."""
+        extra = SUSPICION_WEIGHT * (1.0 - candidate.suspicion)
+        source = self.bench.source(candidate.path)
+        if source is not None and not inside_functions(source, candidate.edits):
+            extra += IMPORT_COST
+        return candidate.cost - extra <= PROGRESS_COST
+
+    def _progress(self) -> List[Detail]:
+        """Partial repairs that mend several tests and leave fewer: one bug of two in one place."""
+        return [
+            found
+            for found in self._plain_partial()
+            if len(found.fixed) > max(1, len(self.group) - len(found.fixed))
+        ]
+
     def _independent(self, found: Detail) -> bool:
         known = self.bench.spectra.of_test
         covered: Set[Tuple[str, str]] = set()
@@ -185,10 +231,10 @@ class Round:
                 names.add((path, unit.name))
         return names
 
-    def _pairs(self) -> None:
+    def _pairs(self, pairs: Iterator[Candidate]) -> None:
         chunk: List[Candidate] = []
         seen: Set[str] = set()
-        for pair in self._pair_candidates():
+        for pair in pairs:
             if self.bench.budget.left_s() <= 0 or self.plausible:
                 return
             if pair.key in seen or pair.key in self.refused:
@@ -200,6 +246,12 @@ class Round:
                 self._try(chunk)
                 chunk = []
         self._try(chunk)
+
+    def _pairs_with_progress(self) -> Iterator[Candidate]:
+        for first in sorted(self._progress(), key=merit)[:PROGRESS_HALVES]:
+            for second in self.singles[:PROGRESS_SECONDS]:
+                if compatible(first.candidate, second):
+                    yield combine(first.candidate, second)
 
     def _pair_candidates(self) -> Iterator[Candidate]:
         halves = sorted(self.partial, key=lambda d: (-len(d.fixed), d.candidate.cost))[:24]

@@ -47,6 +47,7 @@ def summary_lines(record: RunRecord) -> list[Text]:
     if record.changed_files:
         lines.append(_row("changed", ", ".join(record.changed_files)))
     lines += [_row("refused", one_line(refused, 300)) for refused in record.refused]
+    lines += [_row("look at", one_line(finding, 300)) for finding in record.findings]
     lines.append(_row("used", _used(record)))
     lines.append(_row("run", record.id))
     if record.next_step:

@@ -19,6 +19,17 @@ PLAIN_WIDTH = 100
 _REFRESH_PER_SECOND = 8
 
 
+class _LastingConsole(Console):
+    """Goes quiet when nobody reads any more (`| head`); rich's own would end the program there."""
+
+    def on_broken_pipe(self) -> None:
+        """The run goes on, and its log has every line."""
+        self.quiet = True
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, self.file.fileno())
+        os.close(nowhere)
+
+
 def make_console(*, stderr: bool = False) -> Console:
     """The console for people: standard output, or standard error where that carries a record.
 
@@ -31,7 +42,7 @@ def make_console(*, stderr: bool = False) -> Console:
         reconfigure(errors="replace")
     plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
     watched = stream.isatty() and not plain
-    return Console(
+    return _LastingConsole(
         file=stream,
         force_terminal=watched,
         no_color=not watched,

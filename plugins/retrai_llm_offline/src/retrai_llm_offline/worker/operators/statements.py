@@ -78,6 +78,50 @@ def returned(site: Site) -> Iterator[Proposal]:
             yield site.between(start, end, text, "return `%s`" % text, 1.7 + 0.05 * rank)
 
 
+def dropped(site: Site) -> Iterator[Proposal]:
+    """`return` before an expression whose value goes nowhere."""
+    node = site.node
+    if not isinstance(node, ast.Expr) or isinstance(node.value, ast.Constant):
+        return
+    if any(isinstance(part, (ast.Yield, ast.YieldFrom)) for part in ast.walk(node)):
+        return
+    function = site.scope.innermost
+    if function is None or isinstance(function, ast.Lambda) or _yields(function):
+        return
+    start = site.source.outer_span(node.value)[0]
+    used_for_effect = isinstance(node.value, (ast.Call, ast.Await))
+    cost = 0.9 if not used_for_effect else 1.1
+    if not _ends_function(site, node):
+        cost += 0.4
+    yield site.between(start, start, "return ", "return what was computed and dropped", cost)
+
+
+def _ends_function(site: Site, node: ast.stmt) -> bool:
+    """Whether nothing of the function runs after a statement."""
+    current: ast.AST = node
+    while isinstance(current, ast.stmt) and not isinstance(
+        current, (ast.FunctionDef, ast.AsyncFunctionDef)
+    ):
+        siblings = body_of(site.source, current)
+        if siblings and siblings[-1] is not current:
+            return False
+        current = site.source.parents.get(current, site.source.tree)
+        if isinstance(current, (ast.For, ast.AsyncFor, ast.While, ast.ClassDef)):
+            return False
+    return True
+
+
+def _yields(function: ast.AST) -> bool:
+    pending = list(ast.iter_child_nodes(function))
+    while pending:
+        node = pending.pop()
+        if isinstance(node, (ast.Yield, ast.YieldFrom)):
+            return True
+        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            pending.extend(ast.iter_child_nodes(node))
+    return False
+
+
 def removal(site: Site) -> Iterator[Proposal]:
     """A statement left out, a branch always taken, `break` and `continue` exchanged."""
     node = site.node
