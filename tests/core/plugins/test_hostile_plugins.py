@@ -37,8 +37,8 @@ HOSTILE = {
     "prints": (f"{START}print('hello from a plugin'){SOUND}", "'hello from a plugin'"),
     "changes-folder": (f"{START}import os; os.chdir('/'){SOUND}", "working directory to /"),
     "changes-signal": (
-        f"{START}import signal; signal.signal(signal.SIGINT, signal.SIG_IGN){SOUND}",
-        "SIGINT",
+        f"{START}import signal; signal.signal(signal.SIGTERM, lambda *_: None){SOUND}",
+        "SIGTERM",
     ),
     "changes-and-raises": (f"{START}import os; os.chdir('/'); raise OSError('x')", "OSError: x"),
     "function": (f"{START}def Plugin(): pass", "not a subclass of retrai_core.GoalBase"),
@@ -64,7 +64,7 @@ def test_a_broken_plugin_says_what_it_did_and_leaves_the_process_as_it_was(
     hostile: tuple[Any, str], capfd: pytest.CaptureFixture[str]
 ) -> None:
     _, told = hostile
-    before = (os.getcwd(), signal.getsignal(signal.SIGINT), sys.stdout)
+    before = (os.getcwd(), signal.getsignal(signal.SIGTERM), sys.stdout)
     catalog = Catalog.scan()
     record = catalog.find("goal", "bad")
     with pytest.raises(PluginError) as caught:
@@ -75,7 +75,7 @@ def test_a_broken_plugin_says_what_it_did_and_leaves_the_process_as_it_was(
     assert record.status == "broken"
     assert record.load_ms is not None
     assert "Traceback" in record.traceback
-    assert (os.getcwd(), signal.getsignal(signal.SIGINT), sys.stdout) == before
+    assert (os.getcwd(), signal.getsignal(signal.SIGTERM), sys.stdout) == before
     assert capfd.readouterr().out == ""
     # The next one loads, and the broken one stays broken without another try.
     good = catalog.load(catalog.find("goal", "good"))
