@@ -92,7 +92,11 @@ async def test_a_run_killed_early_ends_as_the_unkilled_one(runs: Runs, when: str
     run_id = await start_and_kill(runs, Path(when), WRITE)
     ended = await RunManager(runs.store).resume(run_id)
     assert (ended.status, ended.iterations) == ("achieved", 3)
-    assert (runs.project / "c.txt").read_text() == "three"
+    # The kill may have hit any call: one that was cut off is told to the model, not repeated.
+    cut_off = [e for e in runs.events(ended, "tool_result") if e.payload["content"] == CUT_OFF]
+    assert len(cut_off) <= 1
+    if not cut_off:
+        assert (runs.project / "c.txt").read_text() == "three"
     written = (runs.store.folder(run_id) / "put").read_text().split()
     assert sorted(set(written)) == sorted(written)
     journal = (runs.store.folder(run_id) / "journal.jsonl").read_text().splitlines()
