@@ -251,7 +251,14 @@ class _Chooser:
         """What the provider says of the model, before there is a run to build it for."""
         project = self.config.cwd
         context = RunContext(self.run_dir.name, project, SafeWorkspace(project), "", self.run_dir)
-        return _asked(part.record, lambda: part.cls(part.options, context).ready(model))
+        try:
+            return _asked(part.record, lambda: part.cls(part.options, context).ready(model))
+        except UsageError as error:
+            # The provider knows its own models only; the name may be near another provider's.
+            patterns = {p for record in self.catalog.records("llm") for p in record.model_patterns}
+            exact = sorted(pattern for pattern in patterns if "*" not in pattern)
+            near = "" if "did you mean" in str(error) else nearest(model, exact)
+            raise UsageError(f"{error.message}{near}", hint=error.hint) from error
 
     def _goal_part(self, record: PluginRecord, found: Mapping[str, Any]) -> Part[GoalBase]:
         return self._loaded(record, GoalBase, {**found, **self.config.options})
