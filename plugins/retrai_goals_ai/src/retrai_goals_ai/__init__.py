@@ -1,0 +1,1 @@
+"""A goal pack for retrai: generated evaluations and rubric scores by a judge model."""

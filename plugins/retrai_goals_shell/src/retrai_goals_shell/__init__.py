@@ -1,0 +1,1 @@
+"""A goal pack for retrai: shell commands, make, cargo, go and speed."""

@@ -1,0 +1,1 @@
+"""A memory store for retrai: one SQLite file with full-text recall."""

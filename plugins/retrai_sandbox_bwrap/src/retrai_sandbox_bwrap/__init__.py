@@ -1,0 +1,1 @@
+"""A sandbox for retrai: commands under bubblewrap."""

@@ -1,0 +1,1 @@
+"""LangChain tools as retrai tools."""

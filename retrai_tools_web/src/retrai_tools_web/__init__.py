@@ -1,0 +1,1 @@
+"""Web tools for retrai: search the web and read a page."""
