@@ -6,6 +6,8 @@
 
 DISTRIBUTIONS := retrai_core $(patsubst %/pyproject.toml,%,$(wildcard retrai_goals_*/pyproject.toml retrai_testkit/pyproject.toml retrai_tools_*/pyproject.toml plugins/*/pyproject.toml)) .
 PYPROJECTS := $(addsuffix /pyproject.toml,$(DISTRIBUTIONS))
+# What `pip install retrai` brings, and so all that the demo needs; a test holds it to pyproject.toml.
+WITH_RETRAI := retrai_core retrai_goals_python $(addprefix plugins/retrai_,goals_shell llm_litellm llm_offline llm_replay memory_file permissions sandbox_bwrap tools_code) .
 
 # A name on PATH may be a shim for a version that is not there, so each is tried by running it.
 define FIND_PYTHON
@@ -54,7 +56,7 @@ endef
 
 .venv/.installed: .venv/.python $(PYPROJECTS) constraints.txt
 	@echo 'installing retrai and its plugins into .venv'
-	@$(call INSTALL,-c constraints.txt $(addprefix -e ./,$(DISTRIBUTIONS)))
+	@$(call INSTALL,-c constraints.txt $(addprefix -e ./,$(WITH_RETRAI)))
 	@touch $@
 
 .venv/.tox-installed: .venv/.python constraints.txt

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import tomllib
 from pathlib import Path
 
@@ -67,3 +68,17 @@ def test_every_hint_names_a_distribution_of_ours(retrai) -> None:
     values = {value for group in groups.values() for value in group.values()}
     assert set(groups) == {"retrai.hints.markers", "retrai.hints.goals"}
     assert all(value.startswith("retrai_") and value.isidentifier() for value in values)
+
+
+def test_the_demo_installs_what_a_user_of_retrai_gets(retrai, root: Path) -> None:
+    shown = subprocess.run(
+        ["make", "--eval", "shown:; @echo $(WITH_RETRAI)", "-s", "shown"],
+        cwd=root,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    folders = [root / folder / "pyproject.toml" for folder in shown.stdout.split()]
+    names = {tomllib.loads(folder.read_text())["project"]["name"] for folder in folders}
+    needed = {need.split(">")[0] for need in retrai.project["dependencies"] if "retrai-" in need}
+    assert names == needed | {"retrai"}
