@@ -191,3 +191,13 @@ async def test_sources_are_named_before_scratch_files(new_store: NewStore, proje
 
 def test_names_do() -> None:
     assert failure_kind("tests/test_1.py fails") != failure_kind("tests/test_2.py fails")
+
+
+async def test_an_entry_that_is_forgotten_is_gone_and_the_others_stay(
+    new_store: NewStore, project: Path
+) -> None:
+    await new_store().learn(outcome(project))
+    await new_store().learn(outcome(project, files=("src/tax.py",)))
+    first, second = await new_store().entries(project)
+    assert await new_store().forget(project, [first.id, "unknown"]) == 1
+    assert [entry.id for entry in await new_store().entries(project)] == [second.id]

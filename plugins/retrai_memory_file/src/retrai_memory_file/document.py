@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import hashlib
+from collections.abc import Collection, Iterable
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -34,6 +35,11 @@ class Entry(BaseModel):
     def key(self) -> tuple[str, str]:
         """What makes two entries the same strategy: case and blanks make no difference."""
         return self.goal, " ".join(self.pattern.casefold().split())
+
+    @property
+    def id(self) -> str:
+        """Eight hexadecimal digits of the key's hash: the same as long as the strategy is."""
+        return hashlib.sha256("\0".join(self.key).encode(errors="replace")).hexdigest()[:8]
 
     @property
     def confidence(self) -> float:
@@ -78,6 +84,13 @@ class Document(BaseModel):
         for entry in self.strategies:
             if entry.key in keys:
                 entry.failure_count += 1
+
+    def forget(self, ids: Collection[str]) -> int:
+        """Drop the entries with these ids; how many there were."""
+        kept = [entry for entry in self.strategies if entry.id not in ids]
+        dropped = len(self.strategies) - len(kept)
+        self.strategies = kept
+        return dropped
 
     def forget_beyond(self, count: int) -> None:
         """Keep the `count` most trusted strategies, in the order in which they were learned."""

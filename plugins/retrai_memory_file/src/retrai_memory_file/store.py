@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
 from pydantic import Field
 
-from retrai_core import MemoryOptions, MemoryStore, RunContext, RunOutcome, Strategy
+from retrai_core import (
+    MemoryOptions,
+    MemoryStore,
+    RetraiError,
+    RunContext,
+    RunOutcome,
+    Strategy,
+)
 
-from .document import Document, Entry
+from .document import Document, Entry, by_confidence
 from .memory_file import MemoryFile, MemoryUnavailableError
 from .pattern import learned_from, one_line, shorten
 
@@ -76,6 +84,34 @@ class FileMemory(MemoryStore):
             document.forget_beyond(self.options.max_entries)
 
         await self._in_thread(memory, lambda: memory.change(change))
+
+    async def entries(self, project: Path) -> Sequence[Strategy]:
+        """Every strategy in the project's file, by goal, the most trusted first."""
+        document = await self._by_command(project, lambda memory: memory.read())
+        ordered = sorted(by_confidence(document.strategies), key=lambda entry: entry.goal)
+        return [replace(as_strategy(entry), id=entry.id) for entry in ordered]
+
+    async def forget(self, project: Path, ids: Sequence[str]) -> int:
+        """Drop these entries from the project's file."""
+        forgotten = 0
+
+        def change(document: Document) -> None:
+            nonlocal forgotten
+            forgotten = document.forget(set(ids))
+
+        await self._by_command(project, lambda memory: memory.change(change))
+        return forgotten
+
+    async def _by_command(self, project: Path, work: Callable[[MemoryFile], T]) -> T:
+        """File work that a person asked for: what goes wrong is an error and not a warning."""
+        memory = MemoryFile(project)
+        try:
+            return await asyncio.to_thread(work, memory)
+        except MemoryUnavailableError as error:
+            raise RetraiError(str(error)) from error
+        finally:
+            for warning in memory.warnings:
+                self._warn(warning)
 
     async def _in_thread(self, memory: MemoryFile, work: Callable[[], T]) -> T | None:
         """Do file work off the event loop; what goes wrong with the file is only a warning."""

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict
 
+from ..errors import UsageError
 from .context import RunContext
 
 
@@ -22,12 +23,15 @@ class Strategy:
         pattern: one or two sentences for the model.
         success_count: how many successful runs used it.
         confidence: between 0 and 1; the prompt shows the highest first.
+        id: what `retrai memory forget` calls it, short and unique in its store; only `entries`
+            must give one.
     """
 
     goal: str
     pattern: str
     success_count: int = 1
     confidence: float = 0.5
+    id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +95,34 @@ class MemoryStore(ABC):
     @abstractmethod
     async def learn(self, outcome: RunOutcome) -> None:
         """Take over what a finished run teaches; runs that end side by side lose no entry."""
+
+    async def entries(self, project: Path) -> Sequence[Strategy]:
+        """All that runs in `project` may be told, each with its id, sorted by goal, best first.
+
+        Raises:
+            UsageError: this store cannot list what it keeps, which is what it says by default.
+            RetraiError: what it keeps cannot be read.
+        """
+        raise self._cannot("list")
+
+    async def forget(self, project: Path, ids: Sequence[str]) -> int:
+        """Drop these entries; how many were there. An id that is not known is passed over.
+
+        Args:
+            project: as for `entries`.
+            ids: as `entries` gives them.
+
+        Raises:
+            UsageError: this store cannot forget, which is what it says by default.
+            RetraiError: what it keeps cannot be changed.
+        """
+        raise self._cannot("forget")
+
+    def _cannot(self, verb: str) -> UsageError:
+        return UsageError(
+            f"the memory store {self.name} cannot {verb} what it keeps",
+            hint="`memory: NAME` in the configuration takes another store",
+        )
 
     async def aclose(self) -> None:
         """Give back what this store holds; called once, also after a failed run."""

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from retrai_core import RunOutcome, Strategy
+from retrai_core import MemoryStore, RunOutcome, Strategy
 from retrai_core.plugins.kinds import Kind
 
 from ..bench import Bench
@@ -100,6 +100,29 @@ class MemoryStoreConformance(BuiltConformance):
             assert strategy.pattern.strip()
             assert 0 <= strategy.confidence <= 1
             assert strategy.success_count >= 1
+
+    def test_what_is_listed_can_be_forgotten(
+        self, tmp_path: Path, plugin_options: Mapping[str, Any]
+    ) -> None:
+        """Each entry has an id of its own; a forgotten one is neither listed nor recalled."""
+        if self.plugin.entries is MemoryStore.entries:
+            pytest.skip("this store does not list what it keeps")
+
+        async def use(bench: Bench, store: Any) -> None:
+            project = bench.project
+            for number in (1, 2):
+                await store.learn(_numbered(self.outcome(project), number))
+            listed = await store.entries(project)
+            ids = [entry.id for entry in listed]
+            assert len(set(ids)) == len(listed) == 2, "two strategies, two entries"
+            assert all(ids), "an entry without an id"
+            assert all(entry.goal == GOAL for entry in listed)
+            assert await store.forget(project, ["no such id"]) == 0
+            assert await store.forget(project, ids[:1]) == 1
+            assert [entry.id for entry in await store.entries(project)] == ids[1:]
+            assert len(await store.recall(GOAL, project)) == 1
+
+        self.drive(tmp_path, plugin_options, use)
 
     def test_the_best_comes_first(self, tmp_path: Path, plugin_options: Mapping[str, Any]) -> None:
         """Strategies are sorted by confidence, the highest first."""
