@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from .contracts.hooks import GateDecision, ToolCall, hookimpl
     from .contracts.llm import LLMOptions, LLMProvider
     from .contracts.memory import MemoryOptions, MemoryStore, RunOutcome, Strategy
-    from .contracts.sandbox import Completed, Limits, Sandbox, SandboxOptions
+    from .contracts.sandbox import Completed, Limits, Sandbox, SandboxOptions, View
     from .contracts.tool import Tool, ToolArgs, ToolOptions, ToolResult
     from .contracts.workspace import Entry, Workspace
     from .errors import ModelError, PluginError, RetraiError, ToolError, UsageError, WorkspaceError
@@ -60,7 +60,7 @@ _HOME = {
     "contracts.hooks": ("GateDecision", "ToolCall", "hookimpl"),
     "contracts.llm": ("LLMOptions", "LLMProvider"),
     "contracts.memory": ("MemoryOptions", "MemoryStore", "RunOutcome", "Strategy"),
-    "contracts.sandbox": ("Completed", "Limits", "Sandbox", "SandboxOptions"),
+    "contracts.sandbox": ("Completed", "Limits", "Sandbox", "SandboxOptions", "View"),
     "contracts.tool": ("Tool", "ToolArgs", "ToolOptions", "ToolResult"),
     "contracts.workspace": ("Entry", "Workspace"),
     "errors": (
@@ -133,6 +133,7 @@ __all__ = [
     "ToolOptions",
     "ToolResult",
     "UsageError",
+    "View",
     "Workspace",
     "WorkspaceError",
     "__version__",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -49,6 +49,25 @@ class Completed:
     duration_s: float = 0.0
 
 
+@dataclass(frozen=True, slots=True)
+class View:
+    """How the files look to commands, where a sandbox can arrange it; others ignore it.
+
+    Attributes:
+        read_only: absolute paths that commands may not change; those that do not exist are
+            passed over.
+        shown: by the path under which commands see it, the folder that stands there in its place;
+            it stays visible under its own path too.
+
+    Example:
+        >>> View(shown={Path("/home/me/project"): Path("/tmp/copy")}).read_only
+        frozenset()
+    """
+
+    read_only: frozenset[Path] = frozenset()
+    shown: Mapping[Path, Path] = field(default_factory=dict[Path, Path])
+
+
 class SandboxOptions(BaseModel):
     """Base of a sandbox's options; they come from `plugins: {SANDBOX: {...}}`."""
 
@@ -80,6 +99,8 @@ class Sandbox(ABC):
     programs: ClassVar[Sequence[str]] = ()
     """What must be on PATH (`bwrap`); `retrai plugins doctor` looks for it without an import."""
     Options: type[SandboxOptions] = SandboxOptions
+    view: View = View()
+    """What the guard wants hidden, shown or kept from change; it sets this between commands."""
 
     def __init__(self, options: Any, context: RunContext) -> None:
         self.options = options

@@ -20,6 +20,7 @@ from .globs import Globs
 from .steering import steers
 from .surroundings import copy_surroundings, place_in_repository
 from .verdict import judge, suspicion
+from .walls import forbid_changes, view_of_a_check
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,7 @@ class Guard:
         self._protected = Globs([*context.goal.protected(context.project), "/.retrai.yml"])
         self._steering = Globs(context.goal.steering(context.project))
         self.baseline = Baseline.load(self._folder) or Baseline()
+        self._forbid_changes()
 
     @property
     def has_baseline(self) -> bool:
@@ -74,6 +76,7 @@ class Guard:
         self.baseline.volatile = written
         await asyncio.to_thread(self._restore_files, written)
         await asyncio.to_thread(self.baseline.save, self._folder)
+        self._forbid_changes()
         return result
 
     def refuse_write(self, path: str) -> str | None:
@@ -125,13 +128,15 @@ class Guard:
             passed = [case for case, outcome in result.report.cases.items() if outcome == "passed"]
             mended = [case for case in passed if self.baseline.cases.get(case) != "passed"]
             held = set(passed) - set(mended)
-            contradiction = await goal.contradict(copy, [*mended, *sorted(held)])
+            with view_of_a_check(self.context, copy):
+                contradiction = await goal.contradict(copy, [*mended, *sorted(held)])
             return result, suspicion(contradiction, set(mended))
 
     async def _ask_goal(self, state: Mapping[str, Any], cwd: Path) -> GoalResult:
         goal = self.context.goal
         try:
-            result = await goal.check(state, cwd)
+            with view_of_a_check(self.context, cwd):
+                result = await goal.check(state, cwd)
         except SystemExit as error:  # would end retrai with the exit code that the plugin likes
             what = f"check() ends the program (SystemExit: {error.code})"
             raise WrongAnswerError(goal, what) from error
@@ -139,6 +144,16 @@ class Guard:
             what = f"check() returned a {type(result).__name__}, not a GoalResult"
             raise WrongAnswerError(goal, what)
         return result
+
+    def _forbid_changes(self) -> None:
+        """The agent's commands meet a wall where its write tools meet a refusal."""
+        volatile = set(self.baseline.volatile)
+        kept = [
+            path
+            for path in self.baseline.protected
+            if path not in volatile and not self._allowed.match(path)
+        ]
+        forbid_changes(self.context, frozenset(self.context.project / path for path in kept))
 
     def _keep_surroundings(self) -> None:
         project = self.context.project
@@ -175,6 +190,7 @@ class Guard:
         if written:
             self.baseline.volatile += written
             self.baseline.save(self._folder)
+            self._forbid_changes()
 
     def _decides(self, path: str) -> bool:
         """Whether the file holds cases or steers the runner, and so decides the verdict."""
