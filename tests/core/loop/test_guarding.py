@@ -185,6 +185,12 @@ def test_a_report_that_is_not_complete_or_missing_does_not_count() -> None:
     assert not judged.achieved
 
 
+def test_a_goal_that_overlooks_a_failed_case_is_not_believed() -> None:
+    assert "1 cases failed" in verdict({"t::a": "failed"}, {"t::a": "failed"})
+    assert "t::new" in verdict({"t::a": "passed"}, {"t::a": "passed", "t::new": "error"})
+    assert "1 cases failed" in verdict({}, {"t::a": "error"})
+
+
 def test_parameters_that_come_from_the_source_may_change_but_not_become_fewer() -> None:
     before: dict[str, CaseOutcome] = {"t::p[1]": "failed", "t::p[2]": "passed"}
     assert verdict(before, {"t::p[one]": "passed", "t::p[two]": "passed"}) == ""

@@ -9,14 +9,16 @@ from ..contracts.goal import CaseOutcome, CheckReport, Contradiction, GoalResult
 from .baseline import Baseline
 
 _SHOWN = 10
+_BAD: frozenset[CaseOutcome] = frozenset({"failed", "error"})
 _DODGED: frozenset[CaseOutcome] = frozenset({"skipped", "xfailed"})
 
 
 def judge(baseline: Baseline, result: GoalResult) -> GoalResult:
     """The goal's answer, or a refusal that says which baseline case did not count.
 
-    `achieved` stands only when the runner ended well, every case of the baseline is still there and
-    passed, and none of them is now skipped or expected to fail.
+    `achieved` stands only when the runner ended well, no case of its report failed, every case of
+    the baseline is still there, and none of them is now skipped or expected to fail. What the goal
+    itself says of its cases is not enough: a plugin may forget one.
     """
     if not result.achieved:
         return result
@@ -24,6 +26,9 @@ def judge(baseline: Baseline, result: GoalResult) -> GoalResult:
         return result if not baseline.cases else _refuse(result, "the check left no report")
     if not result.report.complete:
         return _refuse(result, "the runner did not end well, so its report does not count")
+    if failing := [case for case, outcome in result.report.cases.items() if outcome in _BAD]:
+        named = ", ".join(failing[:3])
+        return _refuse(result, f"{len(failing)} cases failed in the check's own report: {named}")
     problems = [*_missing(baseline, result.report), *_dodged(baseline, result.report)]
     if not problems:
         return result
