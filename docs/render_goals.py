@@ -98,8 +98,8 @@ def index(every: list[Documented]) -> str:
         "# Goals and tools",
         "",
         "`python docs/render_goals.py` writes this page from the code and from the page of each.",
-        "A goal is chosen by name (`retrai run NAME`) or found in the project; the lower the number",
-        "of a mark, the earlier it is offered.",
+        "A goal is chosen by name (`retrai run NAME`) or found in the project; the lower the",
+        "number of a mark, the earlier it is offered.",
     ]
     for kind, head in (("goal", "achieved means"), ("tool", "what it does")):
         lines += ["", f"## {kind.capitalize()}s", ""]

@@ -1,7 +1,9 @@
-"""Every goal and tool has its page, as the code has it, and says what real program it was run against."""
+"""Every goal and tool has its page, as the code has it, with the real program it was run against."""
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
@@ -12,18 +14,16 @@ ROOT = Path(__file__).parents[2]
 HOW = "write it again: python docs/render_goals.py"
 
 
-def load_script() -> ModuleType:
+@pytest.fixture(scope="module")
+def script() -> Iterator[ModuleType]:
     spec = spec_from_file_location("render_goals", ROOT / "docs" / "render_goals.py")
     assert spec is not None
     assert spec.loader is not None
     module = module_from_spec(spec)
+    sys.modules[spec.name] = module  # dataclasses look their module up
     spec.loader.exec_module(module)
-    return module
-
-
-@pytest.fixture(scope="module")
-def script() -> ModuleType:
-    return load_script()
+    yield module
+    del sys.modules[spec.name]
 
 
 def test_every_goal_and_tool_has_a_page_that_says_what_the_code_says(script: ModuleType) -> None:
