@@ -1,4 +1,4 @@
-"""Every goal and tool has its page, as the code has it, with the real program it was run against."""
+"""Every goal and tool has its page, as the code has it, and says what it was run against."""
 
 from __future__ import annotations
 
