@@ -105,3 +105,23 @@ def test_a_frontend_of_a_plugin_is_a_command(retrai, toy) -> None:
     assert "greet" in retrai("--help")[1]
     assert retrai("greet") == (0, "hello\n", "")
     assert "greet" not in retrai("--no-plugins", "--help")[1]
+
+
+def test_a_tool_that_is_left_out_is_not_there_for_the_model(retrai, toy) -> None:
+    code, out, _ = retrai(*toy([("shell", {"line": "true"})]), "-n", "1", "--no-tools", "shell")
+    assert code == 1
+    assert "no tool 'shell'" in out
+    assert "report_impossible, write_answer" in out
+
+
+def test_named_tools_take_the_place_of_the_goals_set(retrai, toy) -> None:
+    code, out, _ = retrai(*toy([RIGHT]), "-n", "1", "--tools", "shell, report_impossible")
+    assert code == 1
+    assert "the tools: report_impossible, shell" in out
+
+
+@pytest.mark.parametrize("flag", ["--tools", "--no-tools"])
+def test_a_tool_that_nobody_knows_is_a_usage_error_with_the_nearest(retrai, toy, flag) -> None:
+    code, out, err = retrai(*toy([RIGHT]), flag, "write_anwser")
+    assert (code, out) == (2, "")
+    assert "did you mean `write_answer`?" in err

@@ -27,6 +27,7 @@ from .plugins.required import require_plugins
 from .plugins.standard_names import (
     ALWAYS_THERE,
     AUTO_SANDBOX,
+    MCP,
     NO_MEMORY,
     OFFLINE,
     SANDBOXES_TO_TRY,
@@ -124,6 +125,16 @@ def choose(config: RunConfig, run_dir: Path, catalog: Catalog | None = None) -> 
     )
 
 
+def choose_memory(config: RunConfig, catalog: Catalog) -> Part[MemoryStore] | None:
+    """The memory store alone, for those who look into it; None where the project has none.
+
+    Raises:
+        UsageError: no store has the configured name, or an option is wrong.
+        PluginError: it is broken or incompatible.
+    """
+    return _Chooser(config, Path(), catalog).memory()
+
+
 def catalog_for(config: RunConfig) -> Catalog:
     """What is installed, as the configuration wants it seen; imports no plugin."""
     return Catalog.scan(pins=config.pins, disabled=config.disabled_plugins)
@@ -139,12 +150,16 @@ def _check_sections(config: RunConfig, catalog: Catalog) -> None:
                 f"plugins: no plugin is called {name}{nearest(name, sorted(names))}",
                 hint="`retrai plugins list` shows all",
             )
-    for setting, value in (("holdout", config.holdout), ("mcp", config.mcp)):
-        if value:
-            raise UsageError(
-                f"{setting}: no installed part of retrai {__version__} does this yet",
-                hint=f"take `{setting}:` out of the configuration",
-            )
+    if config.mcp and not any(r.name == MCP and r.is_usable for r in catalog.records("hook")):
+        raise UsageError(
+            "mcp: is set, but no plugin that speaks to MCP servers is installed",
+            hint="`pip install retrai-mcp`",
+        )
+    if config.holdout:
+        raise UsageError(
+            f"holdout: no installed part of retrai {__version__} does this yet",
+            hint="take `holdout:` out of the configuration",
+        )
 
 
 class _Chooser:
@@ -212,7 +227,7 @@ class _Chooser:
         return self._provider_of(OFFLINE), OFFLINE
 
     def tools(self, goal: Part[GoalBase]) -> list[Part[Tool]]:
-        """The tools that the configuration names, else the goal's default set."""
+        """The tools that the configuration names, else the goal's set, but for those left out."""
         wanted = self.config.tools
         known = self._usable("tool")
         names = list(goal.cls.default_tools) if wanted is None else wanted
@@ -221,6 +236,8 @@ class _Chooser:
             listed = ", ".join(missing)
             self._note("warning", f"not installed, so the model goes without: {listed}")
             names = [name for name in names if name in known]
+        self._check_left_out()
+        names = [name for name in names if not self.config.leaves_out(name)]
         return [self.part("tool", name, Tool) for name in dict.fromkeys([*names, ALWAYS_THERE])]
 
     def sandboxes(self) -> list[Part[Sandbox]]:
@@ -240,6 +257,15 @@ class _Chooser:
         if "memory" not in self.config.model_fields_set and name not in installed:
             return None
         return self.part("memory", name, MemoryStore)
+
+    def _check_left_out(self) -> None:
+        """Refuse to leave out what nobody knows; what comes at run time has a dot in its name."""
+        for name in self.config.no_tools:
+            if name == ALWAYS_THERE:
+                raise UsageError(f"no_tools: every run has the tool {name}")
+            comes_later = any(mark in name for mark in ".*?[")
+            if not comes_later and not self.catalog.matching(name, "tool"):
+                raise self.catalog.unknown(name, "tool")
 
     def _usable(self, kind: Kind) -> set[str]:
         return {record.name for record in self.catalog.records(kind) if record.is_usable}

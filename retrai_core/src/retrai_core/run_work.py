@@ -89,6 +89,7 @@ class RunWork:
             await self._snapshot(context, 0)
         if baseline.achieved and not resume:
             return "achieved", f"{baseline.reason}; nothing had to be done"
+        await wired.contributing
         await wired.warming
         try:
             return await self._through_the_graph(wired, verifier, baseline, resume)
@@ -129,7 +130,8 @@ class RunWork:
                 }
                 first = None
                 if not (resume and await take_up(graph, config, context)):
-                    first = fresh_state(context, self._record.goal, baseline)
+                    shown = self._choice.config.context_tokens
+                    first = fresh_state(context, self._record.goal, baseline, shown)
                 try:
                     await self._drive(graph, config, context, first)
                 finally:

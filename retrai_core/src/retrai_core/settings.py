@@ -11,13 +11,15 @@ import difflib
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Annotated, Any, Literal, cast
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 from pydantic_settings import BaseSettings, EnvSettingsSource, SettingsConfigDict
 
 from .config_files import PROJECT_FILE, parse_config, read_text, user_config_path
+from .contracts.mcp_server import McpServer, sound_names
 from .errors import UsageError
 
 DEFAULT_MODEL = "claude-sonnet-4-6"
@@ -67,6 +69,8 @@ class RunConfig(BaseModel):
     """The run's id."""
     task: str = ""
     """Free text that goes to the model beside the goal (an issue's words, say)."""
+    context_tokens: int = Field(default=4000, ge=0, le=1_000_000)
+    """Tokens of the project's tree and key files that the first prompt shows, at most."""
     options: dict[str, Any] = Field(default_factory=dict)
     """The goal's own options; in `.retrai.yml` they stand at the top level."""
     plugins: dict[str, dict[str, Any]] = Field(default_factory=dict)
@@ -83,6 +87,8 @@ class RunConfig(BaseModel):
     """The model's temperature."""
     tools: list[str] | None = None
     """The tools that the model gets; the goal's default set when left out."""
+    no_tools: list[str] = Field(default_factory=list)
+    """Tools that the model does not get, by name or by glob (`git.*`)."""
     allow_edit: list[str] = Field(default_factory=list)
     """Globs of protected files that the agent may change after all."""
     holdout: list[str] = Field(default_factory=list)
@@ -93,7 +99,7 @@ class RunConfig(BaseModel):
     """Distributions that must be installed, with their version ranges."""
     disabled_plugins: list[str] = Field(default_factory=list)
     """Plugins not to use: entry points, distributions or `name@distribution`."""
-    mcp: dict[str, Any] = Field(default_factory=dict)
+    mcp: Annotated[dict[str, McpServer], AfterValidator(sound_names)] = Field(default_factory=dict)
     """MCP servers whose tools the run gets."""
     python: str | None = None
     """The interpreter that runs the project's code; found from the project when left out."""
@@ -105,6 +111,10 @@ class RunConfig(BaseModel):
     """Seconds after which no more model call is made."""
     max_tampering: int = Field(default=3, ge=1)
     """How many refused changes of protected files end the run as `tampered`."""
+
+    def leaves_out(self, tool: str) -> bool:
+        """Whether `no_tools` names the tool."""
+        return any(fnmatchcase(tool, pattern) for pattern in self.no_tools)
 
 
 class _Environment(BaseSettings):

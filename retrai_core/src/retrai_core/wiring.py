@@ -15,11 +15,10 @@ from .choosing import Choice, Part
 from .contracts.agent import Agent
 from .contracts.context import RunContext
 from .contracts.sandbox import Sandbox
-from .contracts.tool import Tool
+from .contributing import contribute
 from .errors import PluginError, UsageError
 from .events import AgentEvent
 from .guard.guard import Guard
-from .plugins.aside import aside
 from .plugins.hooks import HookCaller
 from .plugins.patience import patiently
 from .plugins.record import PluginRecord
@@ -29,8 +28,6 @@ from .workspace.safe_paths import SafeWorkspace
 T = TypeVar("T")
 
 _CLOSE_TIMEOUT_S = 15.0
-_TOOLS_LIMIT_S = 120.0
-"""For a hook that offers tools: it may have to download and start a server for them."""
 
 
 class Closeable(Protocol):
@@ -48,6 +45,8 @@ class Wired:
     Attributes:
         warming: imports what is slow to import, in a thread, from the moment the model's provider
             is there; await it before the first model call.
+        contributing: adds the tools that plugins offer at run time (an MCP server's, say) to the
+            context's, beside the baseline check; await it before the tools are used.
     """
 
     context: RunContext
@@ -55,6 +54,7 @@ class Wired:
     guard: Guard
     hooks: HookCaller
     warming: asyncio.Task[None]
+    contributing: asyncio.Task[None]
     closing: AsyncExitStack
 
 
@@ -80,6 +80,7 @@ async def wire(choice: Choice, run_dir: Path, on_event: Callable[[AgentEvent], N
         hitl_enabled=config.hitl_enabled,
         plugin_options=config.plugins,
         permissions=config.permissions.model_dump() if config.permissions else {},
+        mcp=config.mcp,
         on_event=on_event,
     )
     for notice in choice.notices:
@@ -99,14 +100,17 @@ async def wire(choice: Choice, run_dir: Path, on_event: Callable[[AgentEvent], N
             context.memory_part = _built(choice.memory, context, stack)
         agent = _built(choice.agent, context, stack)
         hooks = await _load_hooks(choice, context)
-        await _contributed_tools(hooks, context, stack)
+        late = await stack.enter_async_context(AsyncExitStack())
+        offers = contribute(hooks, context, late, _close, config.leaves_out)
+        contributing = asyncio.create_task(offers)
+        stack.push_async_callback(_cancel, contributing)
         guard = Guard(context, config.allow_edit)
         workspace.refuse_write = guard.refuse_write
         workspace.on_refused = guard.note_refusal
         problem = await context.goal.ready()
         if problem is not None:
             raise UsageError(f"the goal {choice.goal.record.name} cannot be checked: {problem}")
-        return Wired(context, agent, guard, hooks, warming, stack.pop_all())
+        return Wired(context, agent, guard, hooks, warming, contributing, stack.pop_all())
     raise AssertionError("unreachable")  # an exit stack hands exceptions on
 
 
@@ -124,6 +128,14 @@ async def _finish(warming: asyncio.Task[None]) -> None:
     await asyncio.wait({warming})
     if not warming.cancelled():
         warming.exception()
+
+
+async def _cancel(task: asyncio.Task[None]) -> None:
+    """End it and wait for the end: what it has started is given back by itself."""
+    task.cancel()
+    await asyncio.wait({task})
+    if not task.cancelled():
+        task.exception()
 
 
 async def _first_working(choice: Choice, context: RunContext, stack: AsyncExitStack) -> Sandbox:
@@ -195,20 +207,3 @@ async def _load_hooks(choice: Choice, context: RunContext) -> HookCaller:
             hint="`pip install retrai-permissions`",
         )
     return hooks
-
-
-async def _contributed_tools(hooks: HookCaller, context: RunContext, stack: AsyncExitStack) -> None:
-    """Add the tools that are known only now (those of MCP servers, say)."""
-    for record in hooks.implementers("tools"):
-        question = partial(hooks.call_one, record, "tools", context=context)
-        try:
-            answer = await aside(question, _TOOLS_LIMIT_S)
-        except TimeoutError as error:
-            answer = error
-        if isinstance(answer, Exception):
-            message = f"{record.name} of {record.dist} offers no tools: {answer}"
-            context.publish("log", level="warning", message=message)
-            continue
-        for tool in cast("list[Tool]", answer or []):
-            context.tools[tool.name] = tool
-            stack.push_async_callback(_close, tool, record, context)

@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from retrai_core.workspace.key_files import key_files, tree_listing
+from retrai_core.workspace.key_files import key_files, project_outline, tree_listing
 from retrai_core.workspace.safe_paths import SafeWorkspace
 
 
@@ -89,3 +89,17 @@ def test_a_listing_keeps_to_its_limit(count: int, depth: int, limit: int) -> Non
             path.write_text("")
         text = tree_listing(SafeWorkspace(Path(folder)), limit)
     assert len(text.split("\n")) <= limit
+
+
+def test_tree_and_key_files_together_keep_to_the_budget(
+    project: Path, workspace: SafeWorkspace
+) -> None:
+    (project / "CLAUDE.md").write_text("Speak plainly. " * 500)
+    for number in range(150):
+        (project / f"{number}-{'long' * 40}.py").write_text("")
+
+    listing, shown = project_outline(workspace, 1000)
+
+    assert len(listing) + sum(len(text) for _, text in shown) <= 1000 * 4
+    assert "more entries" in listing
+    assert [name for name, _ in shown] == ["CLAUDE.md"]

@@ -38,6 +38,12 @@ def complete_option(ctx: click.Context, _: click.Parameter, incomplete: str) -> 
     return _beginning({f"{name}=" for record in found for name in record.options}, incomplete)
 
 
+def complete_tools(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+    """The installed tools, behind the ones that stand before the last comma."""
+    before, comma, last = incomplete.rpartition(",")
+    return [f"{before}{comma}{name}" for name in _beginning(plugin_names("tool"), last)]
+
+
 def complete_plugin(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
     """The plugins of every kind, or of the one that `--kind` names."""
     return _beginning(plugin_names(ctx.params.get("kind")), incomplete)

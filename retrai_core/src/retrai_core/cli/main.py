@@ -17,6 +17,8 @@ COMMANDS = {
     "demo": LazyCommand(".demo", "demo", "Mend a small broken project: no key, no network."),
     "runs": LazyCommand(".runs", "runs", "List, show, resume, compare and prune runs."),
     "plugins": LazyCommand(".plugins", "plugins", "List, check, install and lock plugins."),
+    "tools": LazyCommand(".tools", "tools", "List the tools that a run can give to the model."),
+    "memory": LazyCommand(".memory", "memory", "List or forget what earlier runs have taught."),
     "config": LazyCommand(".config", "config", "Show every setting and where it comes from."),
     "completion": LazyCommand(".completion", "completion", "Print the script for TAB in a shell."),
 }

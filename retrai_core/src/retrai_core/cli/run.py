@@ -9,7 +9,7 @@ from typing import Any, TextIO
 import click
 
 from .budget_options import budget_options
-from .completion import complete_goal, complete_model, complete_option
+from .completion import complete_goal, complete_model, complete_option, complete_tools
 
 
 @click.command()
@@ -46,6 +46,18 @@ from .completion import complete_goal, complete_model, complete_option
     shell_complete=complete_option,
     help="An option of the goal; may be given several times.",
 )
+@click.option(
+    "--tools",
+    metavar="A,B",
+    shell_complete=complete_tools,
+    help="Give the model these tools instead of the goal's set.",
+)
+@click.option(
+    "--no-tools",
+    metavar="A,B",
+    shell_complete=complete_tools,
+    help="Leave these tools out; a glob like 'git.*' leaves out what comes at run time.",
+)
 @click.option("--locked", is_flag=True, help="Only with the plugins that retrai.lock names.")
 @budget_options
 def run(
@@ -58,6 +70,8 @@ def run(
     hitl: bool,
     as_json: bool,
     options: Sequence[str],
+    tools: str | None,
+    no_tools: str | None,
     locked: bool,
     **budget: float | None,
 ) -> int:
@@ -79,6 +93,8 @@ def run(
         "task": task_file.read() if task_file is not None else task,
         "hitl_enabled": True if hitl else None,
         "options": parse_options(options) or None,
+        "tools": _names(tools),
+        "no_tools": _names(no_tools),
         **budget,
     }
     config = load_settings(project, flags).config
@@ -88,6 +104,11 @@ def run(
 
         require_locked(config.cwd, catalog_for(config))
     return run_in_foreground(config, as_json=as_json).exit_code or 0
+
+
+def _names(given: str | None) -> list[str] | None:
+    """`a,b` as names; None when it was not given."""
+    return None if given is None else [name.strip() for name in given.split(",") if name.strip()]
 
 
 def parse_options(pairs: Sequence[str]) -> dict[str, Any]:

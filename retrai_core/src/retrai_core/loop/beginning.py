@@ -4,24 +4,34 @@ from __future__ import annotations
 
 from typing import Any
 
-from langchain_core.messages import HumanMessage
+from langchain_core.messages import AnyMessage, HumanMessage
 
 from ..contracts.context import RunContext
 from ..contracts.goal import GoalResult
-from ..workspace.key_files import key_files, tree_listing
+from ..workspace.key_files import project_outline
 from . import prompt
 from .progress import fresh_progress
 from .state import AgentState
 
 
-def fresh_state(context: RunContext, goal: str, baseline: GoalResult) -> AgentState:
-    """The state before the first turn: goal, task, baseline and the project's key files."""
-    overview = prompt.project_overview(
-        tree_listing(context.workspace), key_files(context.workspace)
-    )
+def fresh_state(
+    context: RunContext, goal: str, baseline: GoalResult, context_tokens: int
+) -> AgentState:
+    """The state before the first turn: goal, task, baseline and the project's key files.
+
+    Args:
+        context: the run.
+        goal: its goal's name.
+        baseline: what the check says of the project as it stands.
+        context_tokens: how much of the project's tree and key files is shown.
+    """
     words = prompt.opening(goal, context.task, baseline)
+    messages: list[AnyMessage] = [HumanMessage(words, id="goal")]
+    if context_tokens:
+        listing, shown = project_outline(context.workspace, context_tokens)
+        messages.append(HumanMessage(prompt.project_overview(listing, shown), id="overview"))
     return {
-        "messages": [HumanMessage(words, id="goal"), HumanMessage(overview, id="overview")],
+        "messages": messages,
         "pending_tool_calls": [],
         "tool_results": [],
         "goal_achieved": False,

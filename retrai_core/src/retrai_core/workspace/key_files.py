@@ -21,7 +21,20 @@ KEY_FILES = (
 )
 """The most telling first; the README comes last, for it is the longest."""
 
+CHARS_PER_TOKEN = 4
+"""Common for English and source code; the real number is the model's affair."""
+
 CUT_NOTE = "\n[... {left} more characters]"
+
+
+def project_outline(workspace: Workspace, max_tokens: int) -> tuple[str, list[tuple[str, str]]]:
+    """The tree and the key files as (path, text), together at most about `max_tokens` tokens.
+
+    The tree takes at most a third, so that what people wrote for an agent to read has room.
+    """
+    chars = max_tokens * CHARS_PER_TOKEN
+    listing = tree_listing(workspace, max_chars=chars // 3)
+    return listing, key_files(workspace, chars - len(listing))
 
 
 def key_files(workspace: Workspace, max_chars: int = 12_000) -> list[tuple[str, str]]:
@@ -58,7 +71,7 @@ def _text(workspace: Workspace, path: str) -> str | None:
     return data.decode("utf-8", "replace").removeprefix("\ufeff").replace("\r\n", "\n")
 
 
-def tree_listing(workspace: Workspace, max_entries: int = 200) -> str:
+def tree_listing(workspace: Workspace, max_entries: int = 200, max_chars: int = 20_000) -> str:
     """The project's files, one a line and indented by folder, in at most `max_entries` lines.
 
     A large tree is shown down to the depth that fits; a folder that is not opened says how many
@@ -69,13 +82,20 @@ def tree_listing(workspace: Workspace, max_entries: int = 200) -> str:
     lines: list[str] = []
     for depth in range(deepest + 1):
         deeper = _outline(files, depth)
-        if depth and len(deeper) > max_entries:
+        if depth and (len(deeper) > max_entries or _length(deeper) > max_chars):
             break
         lines = deeper
-    if len(lines) > max_entries:
-        hidden = len(lines) - max_entries + 1
-        lines = [*lines[: max_entries - 1], f"... and {hidden} more entries"]
+    kept = min(len(lines), max_entries)
+    while kept > 1 and _length(lines[:kept]) > max_chars:
+        kept = kept * 9 // 10
+    if kept < len(lines):
+        hidden = len(lines) - kept + 1
+        lines = [*lines[: kept - 1], f"... and {hidden} more entries"]
     return "\n".join(lines)
+
+
+def _length(lines: list[str]) -> int:
+    return sum(len(line) + 1 for line in lines)
 
 
 def _outline(paths: Iterable[str], depth: int) -> list[str]:

@@ -1,0 +1,142 @@
+"""`retrai memory`: what earlier runs have taught, and how to drop it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+import click
+
+from ..errors import UsageError
+from .columns import aligned
+from .render.words import one_line
+
+if TYPE_CHECKING:
+    from ..contracts.memory import MemoryStore, Strategy
+    from ..events import AgentEvent
+
+T = TypeVar("T")
+
+_HEADINGS = ("ID", "GOAL", "WORKED", "TRUST", "STRATEGY")
+_PATTERN_WIDTH = 100
+_PROJECT_OPTION = click.option(
+    "-C",
+    "project",
+    type=click.Path(path_type=Path),
+    default=Path(),
+    metavar="DIR",
+    help="The project's folder; the current one when left out.",
+)
+
+
+@click.group()
+def memory() -> None:
+    """List or forget what earlier runs have taught."""
+
+
+@memory.command("list")
+@_PROJECT_OPTION
+@click.option("--goal", help="Only strategies for this goal.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def list_entries(project: Path, goal: str | None, as_json: bool) -> None:
+    """List the strategies that runs in the project may be told, the most trusted first."""
+    entries = _with_store(project, lambda store, folder: _entries(store, folder, goal))
+    if as_json:
+        click.echo(json.dumps([_as_json(entry) for entry in entries], indent=2))
+        return
+    if not entries:
+        click.echo("nothing is remembered; runs that achieve their goal teach it")
+        return
+    rows = [
+        (
+            entry.id,
+            entry.goal,
+            str(entry.success_count),
+            f"{entry.confidence:.2f}",
+            one_line(entry.pattern, _PATTERN_WIDTH),
+        )
+        for entry in entries
+    ]
+    click.echo(aligned([_HEADINGS, *rows]))
+
+
+@memory.command()
+@click.argument("ids", nargs=-1, metavar="[ID]...")
+@_PROJECT_OPTION
+@click.option("--goal", help="All strategies for this goal.")
+@click.option("--all", "everything", is_flag=True, help="All strategies.")
+def forget(ids: Sequence[str], project: Path, goal: str | None, everything: bool) -> None:
+    """Forget strategies: those with these IDs (`retrai memory list` shows them), or many."""
+    if sum((bool(ids), goal is not None, everything)) != 1:
+        raise click.UsageError("say which: one or more IDs, --goal NAME, or --all")
+
+    async def drop(store: MemoryStore, folder: Path) -> int:
+        known = [entry.id for entry in await _entries(store, folder, goal)]
+        unknown = sorted(set(ids) - set(known))
+        if unknown:
+            raise UsageError(
+                f"nothing remembered is called {unknown[0]}",
+                hint="`retrai memory list` shows the ids",
+            )
+        chosen = list(ids) or known
+        return await store.forget(folder, chosen) if chosen else 0
+
+    forgotten = _with_store(project, drop)
+    click.echo(f"forgot {forgotten} of what was remembered")
+
+
+async def _entries(store: MemoryStore, project: Path, goal: str | None) -> list[Strategy]:
+    return [entry for entry in await store.entries(project) if goal in (None, entry.goal)]
+
+
+def _with_store(project: Path, use: Callable[[MemoryStore, Path], Awaitable[T]]) -> T:
+    """Open the project's memory store for one question; its warnings go to standard error."""
+    from ..choosing import catalog_for, choose_memory
+    from ..contracts.context import RunContext
+    from ..runs.store import state_dir
+    from ..settings import load_settings
+    from ..workspace.safe_paths import SafeWorkspace
+
+    config = load_settings(project).config
+    part = choose_memory(config, catalog_for(config))
+    if part is None:
+        raise UsageError(
+            "this project has no memory store",
+            hint="`pip install retrai-memory-file`, or set `memory:` in the configuration",
+        )
+    context = RunContext(
+        config.run_id,
+        config.cwd,
+        SafeWorkspace(config.cwd),
+        sys.executable,
+        state_dir(),
+        on_event=_warn,
+    )
+    store = part.cls(part.options, context)
+
+    async def ask() -> T:
+        try:
+            return await use(store, config.cwd)
+        finally:
+            await store.aclose()
+
+    return asyncio.run(ask())
+
+
+def _warn(event: AgentEvent) -> None:
+    if event.kind == "log" and event.payload.get("level") == "warning":
+        click.echo(f"warning: {event.payload.get('message')}", err=True)
+
+
+def _as_json(entry: Strategy) -> dict[str, object]:
+    return {
+        "id": entry.id,
+        "goal": entry.goal,
+        "pattern": entry.pattern,
+        "success_count": entry.success_count,
+        "confidence": round(entry.confidence, 3),
+    }

@@ -1,0 +1,65 @@
+"""`retrai tools list`: the tools that a run can give to the model."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import click
+
+from .columns import aligned
+
+if TYPE_CHECKING:
+    from ..plugins.record import PluginRecord
+
+_HEADINGS = ("NAME", "NEEDS", "SOURCE", "SUMMARY")
+
+
+@click.group()
+def tools() -> None:
+    """List the tools that a run can give to the model."""
+
+
+@tools.command("list")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def list_tools(as_json: bool) -> None:
+    """List the installed tools: name, needs, source.
+
+    Which of them a run gets: the goal's own set, `tools:` in .retrai.yml, or `--tools` and
+    `--no-tools`. Nothing is imported: this is what the manifests say.
+    """
+    from ..plugins.catalog import Catalog  # TAB imports this module too
+
+    catalog = Catalog.configured()
+    records = catalog.records("tool")
+    later = [r for r in catalog.records("hook") if r.is_usable and "tools" in r.hooks]
+    if as_json:
+        data = {
+            "tools": [_as_json(record) for record in records],
+            "at_run_time": [record.full_name for record in later],
+        }
+        click.echo(json.dumps(data, indent=2))
+        return
+    click.echo(aligned([_HEADINGS, *(_row(record) for record in records)]))
+    names = ", ".join(f"{record.name} ({record.dist})" for record in later)
+    click.echo(
+        "\nTools of MCP servers and LangChain are known only at run time"
+        + (f"; they come from {names}." if names else "; no installed plugin brings any.")
+    )
+
+
+def _row(record: PluginRecord) -> tuple[str, str, str, str]:
+    needs = "?" if record.needs is None else ",".join(record.needs) or "-"
+    summary = record.summary if record.is_usable else f"{record.status}: {record.error}"
+    return record.name, needs, f"{record.dist} {record.version}".rstrip(), summary
+
+
+def _as_json(record: PluginRecord) -> dict[str, object]:
+    return {
+        "name": record.name,
+        "needs": None if record.needs is None else list(record.needs),
+        "dist": record.dist,
+        "version": record.version,
+        "status": record.status,
+        "summary": record.summary,
+    }
