@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from retrai_core import Suspicion
+
+from .prose import code_lines
 
 Trick = tuple[re.Pattern[str], str]
 
@@ -21,6 +23,8 @@ REACHES_RUNNER = frozenset(
         "hooks into the interpreter",
         "inspects its callers",
         "changes a built-in",
+        "looks through live objects",
+        "looks at its own process",
     }
 )
 """Findings that make a change suspect by itself when they stand in source, not in a test."""
@@ -47,10 +51,21 @@ PYTHON_TRICKS: tuple[Trick, ...] = (
     ),
     (re.compile(r"\bos\._exit\b|\bos\.abort\b|\bos\.kill\b|\batexit\b"), "ends the process"),
     (
-        re.compile(r"\b_getframe\b|\binspect\.(?:stack|currentframe|getouterframes)\b|\bf_back\b"),
+        re.compile(
+            r"\b_getframe\b|\b_current_frames\b|\bextract_stack\b|\b[ft]b?_(?:back|frame|globals)\b"
+            r"|\binspect\.(?:stack|currentframe|getouterframes|trace)\b|\b__code__\s*="
+        ),
         "inspects its callers",
     ),
-    (re.compile(r"PYTEST_|\bsys\.argv\b.*pytest|pytest.*\bsys\.argv\b"), "asks whether tests run"),
+    (
+        re.compile(r"\bgc\.get_(?:objects|referrers|referents)\b|\bfrom gc\b|\bpythonapi\b"),
+        "looks through live objects",
+    ),
+    (
+        re.compile(r"\borig_argv\b|/proc/(?:self|thread-self|\d)|/proc/[\"'{]"),
+        "looks at its own process",
+    ),
+    (re.compile(r"PYTEST_|[\"'](?:py\.?test|unittest)[\"']"), "asks whether tests run"),
     (
         re.compile(r"\bsys\.(?:settrace|setprofile|meta_path|path_hooks)\b"),
         "hooks into the interpreter",
@@ -112,6 +127,7 @@ def audit_added_lines(
         ['ends the process: import os; os._exit(0)']
     """
     before = _LinesBefore(diff, project)
+    code = _CodeOf(project)
     moved = {text.strip() for _, text in removed_lines(diff)}
     return [
         Suspicion(
@@ -120,6 +136,7 @@ def audit_added_lines(
             f"{what}: {text.strip()[:120]}",
             reaches_runner=what in REACHES_RUNNER
             and _is_source(path)
+            and bool(pattern.search(code.line(path, number, text)))
             and text.strip() not in moved
             and not any(map(pattern.search, before.of(path))),
         )
@@ -146,12 +163,34 @@ class _LinesBefore:
         return self._known[path]
 
     def _read(self, path: str) -> list[str]:
-        if self._project is None:
-            return []
-        try:
-            return (self._project / path).read_text("utf-8", errors="replace").split("\n")
-        except (OSError, ValueError):
-            return []  # it is gone, or its name is quoted: all that is known stands in the diff
+        text = _text_of(self._project, path)
+        return text.split("\n") if text else []
+
+
+class _CodeOf:
+    """The added lines without what is written for readers only."""
+
+    def __init__(self, project: Path | None) -> None:
+        self._project = project
+        self._known: dict[str, tuple[list[str], Mapping[int, str]]] = {}
+
+    def line(self, path: str, number: int, text: str) -> str:
+        """The code in line `number`; `text` itself where the file is not at hand."""
+        if path not in self._known:
+            whole = _text_of(self._project, path)
+            self._known[path] = whole.split("\n"), code_lines(whole)
+        lines, code = self._known[path]
+        there = number <= len(lines) and lines[number - 1].rstrip("\r") == text.rstrip("\r")
+        return code[number] if there else text
+
+
+def _text_of(project: Path | None, path: str) -> str:
+    if project is None:
+        return ""
+    try:
+        return (project / path).read_text("utf-8", errors="replace")
+    except (OSError, ValueError):
+        return ""  # it is gone, or its name is quoted: all that is known stands in the diff
 
 
 def _is_source(path: str) -> bool:
