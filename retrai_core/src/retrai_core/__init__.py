@@ -13,6 +13,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from .contracts.agent import Agent, AgentOptions
+    from .contracts.audit import Trick, audit_lines
     from .contracts.context import RunContext
     from .contracts.frontend import Frontend
     from .contracts.goal import (
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     )
     from .contracts.hooks import GateDecision, ToolCall, hookimpl
     from .contracts.llm import LLMOptions, LLMProvider
+    from .contracts.mcp_server import McpServer
     from .contracts.memory import MemoryOptions, MemoryStore, RunOutcome, Strategy
     from .contracts.sandbox import Completed, Limits, Sandbox, SandboxOptions, View
     from .contracts.tool import Tool, ToolArgs, ToolOptions, ToolResult
@@ -44,6 +46,8 @@ if TYPE_CHECKING:
 
 _HOME = {
     "contracts.agent": ("Agent", "AgentOptions"),
+    # For goals: what an `audit` is made of.
+    "contracts.audit": ("Trick", "audit_lines"),
     "contracts.context": ("RunContext",),
     "contracts.frontend": ("Frontend",),
     "contracts.goal": (
@@ -59,6 +63,7 @@ _HOME = {
     ),
     "contracts.hooks": ("GateDecision", "ToolCall", "hookimpl"),
     "contracts.llm": ("LLMOptions", "LLMProvider"),
+    "contracts.mcp_server": ("McpServer",),
     "contracts.memory": ("MemoryOptions", "MemoryStore", "RunOutcome", "Strategy"),
     "contracts.sandbox": ("Completed", "Limits", "Sandbox", "SandboxOptions", "View"),
     "contracts.tool": ("Tool", "ToolArgs", "ToolOptions", "ToolResult"),
@@ -111,6 +116,7 @@ __all__ = [
     "LocalSandbox",
     "LoopSteps",
     "Marker",
+    "McpServer",
     "MemoryOptions",
     "MemoryStore",
     "ModelError",
@@ -132,11 +138,13 @@ __all__ = [
     "ToolError",
     "ToolOptions",
     "ToolResult",
+    "Trick",
     "UsageError",
     "View",
     "Workspace",
     "WorkspaceError",
     "__version__",
+    "audit_lines",
     "hookimpl",
 ]
 

@@ -1,0 +1,115 @@
+"""Looks for tricks among the lines that a unified diff adds: what `GoalBase.audit` is made of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from .goal import Suspicion
+
+_HUNK = re.compile(r"^@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
+_SHOWN = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Trick:
+    """What a goal's audit looks for.
+
+    Attributes:
+        pattern: searched in every added line.
+        what: what such a line does, for people (`ends the process`).
+        reaches_runner: a source file that does it could bend the check, and is suspect by itself.
+    """
+
+    pattern: re.Pattern[str]
+    what: str
+    reaches_runner: bool = False
+
+
+def audit_lines(
+    diff: str,
+    tricks: Sequence[Trick],
+    *,
+    is_source: Callable[[str], bool],
+    project: Path | None = None,
+) -> list[Suspicion]:
+    """Every added line that one of `tricks` fits, each trick once a line.
+
+    What a file did before, and what was only moved, is told and makes nothing suspect: a command
+    line program ends its process.
+
+    Args:
+        diff: the whole diff of the run.
+        tricks: what to look for.
+        is_source: whether a relative path is source that the check runs, not a test or prose.
+        project: where the changed files stand; without it only the lines in `diff` are known.
+
+    Example:
+        >>> diff = "--- a/x.js\\n+++ b/x.js\\n@@ -1 +1,2 @@\\n a()\\n+process.exit(0)\\n"
+        >>> tricks = [Trick(re.compile(r"process[.]exit"), "ends the process", True)]
+        >>> [found.what for found in audit_lines(diff, tricks, is_source=lambda path: True)]
+        ['ends the process: process.exit(0)']
+    """
+    changes = list(_changes(diff))
+    before = _LinesBefore(changes, project)
+    moved = {text.strip() for sign, _, _, text in changes if sign == "-"}
+    return [
+        Suspicion(
+            path,
+            number,
+            f"{trick.what}: {text.strip()[:_SHOWN]}",
+            reaches_runner=trick.reaches_runner
+            and is_source(path)
+            and text.strip() not in moved
+            and not any(map(trick.pattern.search, before.of(path))),
+        )
+        for sign, path, number, text in changes
+        if sign == "+"
+        for trick in tricks
+        if trick.pattern.search(text)
+    ]
+
+
+class _LinesBefore:
+    """The lines that a changed file had before: those that the diff took away, or left."""
+
+    def __init__(self, changes: list[tuple[str, str, int, str]], project: Path | None) -> None:
+        self._changes = changes
+        self._project = project
+        self._known: dict[str, list[str]] = {}
+
+    def of(self, path: str) -> list[str]:
+        if path not in self._known:
+            removed = [text for sign, name, _, text in self._changes if (sign, name) == ("-", path)]
+            added = {n for sign, name, n, _ in self._changes if (sign, name) == ("+", path)}
+            now = enumerate(self._read(path), start=1)
+            self._known[path] = removed + [text for number, text in now if number not in added]
+        return self._known[path]
+
+    def _read(self, path: str) -> list[str]:
+        if self._project is None:
+            return []
+        try:
+            return (self._project / path).read_text("utf-8", errors="replace").split("\n")
+        except (OSError, ValueError):
+            return []  # it is gone, or its name is quoted: all that is known stands in the diff
+
+
+def _changes(diff: str) -> Iterator[tuple[str, str, int, str]]:
+    """Each changed line: `+` or `-`, the file by its new name, its new line number, the text."""
+    path, number, old_left, new_left = "", 0, 0, 0
+    for line in diff.splitlines():
+        if old_left > 0 or new_left > 0:
+            # A hunk says how long it is; what looks like a header within it is content.
+            if line.startswith(("+", "-")):
+                yield line[0], path, number, line[1:]
+            old_left -= not line.startswith(("+", "\\"))
+            new_left -= not line.startswith(("-", "\\"))
+            number += not line.startswith(("-", "\\"))
+        elif line.startswith("+++ "):
+            path = line[4:].split("\t")[0].removeprefix("b/")
+        elif found := _HUNK.match(line):
+            old, start, new = found.groups(default="1")
+            number, old_left, new_left = int(start), int(old), int(new)
