@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from .contracts.mcp_server import McpServer
     from .contracts.memory import MemoryOptions, MemoryStore, RunOutcome, Strategy
     from .contracts.sandbox import Completed, Limits, Sandbox, SandboxOptions, View
+    from .contracts.suite_result import suite_result
     from .contracts.tool import Tool, ToolArgs, ToolOptions, ToolResult
     from .contracts.workspace import Entry, Workspace
     from .errors import ModelError, PluginError, RetraiError, ToolError, UsageError, WorkspaceError
@@ -66,6 +67,7 @@ _HOME = {
     "contracts.mcp_server": ("McpServer",),
     "contracts.memory": ("MemoryOptions", "MemoryStore", "RunOutcome", "Strategy"),
     "contracts.sandbox": ("Completed", "Limits", "Sandbox", "SandboxOptions", "View"),
+    "contracts.suite_result": ("suite_result",),
     "contracts.tool": ("Tool", "ToolArgs", "ToolOptions", "ToolResult"),
     "contracts.workspace": ("Entry", "Workspace"),
     "errors": (
@@ -146,6 +148,7 @@ __all__ = [
     "__version__",
     "audit_lines",
     "hookimpl",
+    "suite_result",
 ]
 
 
