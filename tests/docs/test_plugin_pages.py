@@ -33,7 +33,7 @@ TYPES = {
     "goal": "CheckReport Contradiction Detection GoalResult Marker Suspicion Trick",
     "tool": "Entry ToolResult",
     "memory": "RunOutcome Strategy",
-    "sandbox": "Completed Limits",
+    "sandbox": "Completed Limits View",
     "hook": "AgentEvent GateDecision ToolCall",
 }
 ELSEWHERE = {"HumanQuestion", "RunContext"}
