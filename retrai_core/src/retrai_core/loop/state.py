@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal, TypedDict, cast
+from typing import Annotated, Any, Literal, NotRequired, TypedDict, cast
 
 from langchain_core.messages import AnyMessage
 from langgraph.channels import DeltaChannel
@@ -37,10 +37,12 @@ class ResultNote(TypedDict):
 
 
 class Stop(TypedDict):
-    """Why the run ends before its iterations are used up."""
+    """Why the run ends before its iterations are used up, and about what that saves."""
 
     outcome: Literal["failed", "tampered", "error", "aborted", "flaky", "stuck", "budget"]
     reason: str
+    saved_iterations: NotRequired[int]
+    saved_tokens: NotRequired[int]
 
 
 def append_messages(

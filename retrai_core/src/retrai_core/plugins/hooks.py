@@ -57,6 +57,11 @@ class HookCaller:
                 problem.__cause__ = error
                 self.broken.append((record, problem))
 
+    @property
+    def records(self) -> list[PluginRecord]:
+        """Every hook plugin that is in use."""
+        return [record for record, _ in self._managers]
+
     def implementers(self, hook_name: str) -> list[PluginRecord]:
         """The plugins that implement a hook, in the order in which they are called."""
         return [record for record, manager in self._managers if _implements(manager, hook_name)]

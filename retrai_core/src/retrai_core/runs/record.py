@@ -101,6 +101,18 @@ class RunRecord(BaseModel):
     """The baseline check, before the first turn."""
     after: CheckEvidence | None = None
     """The last check."""
+    tree_before: str = ""
+    """Hash of the project's files before the first turn."""
+    sandboxes: list[str] = Field(default_factory=list)
+    """Where commands ran; more than one when the run was resumed with another."""
+    receipt: str = ""
+    """The signed receipt of an achieved run, a file's path."""
+    flaky: list[str] = Field(default_factory=list)
+    """Cases that passed and failed on the same tree, at most ten."""
+    saved_iterations: int = 0
+    """Iterations that a run which went round in circles was not let make."""
+    saved_tokens: int = 0
+    """About how many tokens they would have used, at the rate of the last ones."""
     checks_run: int = 0
     checks_remembered: int = 0
     """Evaluations that ran nothing because nothing had changed."""

@@ -1,0 +1,1 @@
+"""Receipts: signed statements of what was checked, with which outcome, on which tree."""

@@ -1,0 +1,59 @@
+"""The part of a tree's state that is the same in every copy of it: another folder, another day.
+
+Left out are ignored files, version control, virtual environments, installed packages and byte code:
+a fresh clone does not have them. So what a receipt says of a tree can be held against a clone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Mapping
+from pathlib import PurePosixPath
+
+from .tree_hash import TreeState
+
+_ENVIRONMENT_MARK = "pyvenv.cfg"
+_INSTALLED = "node_modules"
+
+
+def portable_files(state: TreeState) -> dict[str, str]:
+    """What each file is, by relative path: `f:`, `x:` (executable) or `l:` (symlink) and a SHA-256.
+
+    Args:
+        state: the tree as a `TreeHasher` saw it.
+    """
+    environments = {
+        PurePosixPath(path).parent
+        for path in state.files
+        if PurePosixPath(path).name == _ENVIRONMENT_MARK
+    }
+    return {
+        path: f"{file.kind}:{file.digest}"
+        for path, file in sorted(state.files.items())
+        if file.kind != "o" and not _belongs_elsewhere(PurePosixPath(path), environments)
+    }
+
+
+def digest_of(files: Mapping[str, str]) -> str:
+    """One SHA-256 over all files, in hexadecimal.
+
+    Example:
+        >>> digest_of({}) == hashlib.sha256().hexdigest()
+        True
+    """
+    whole = hashlib.sha256()
+    for path, known in sorted(files.items()):
+        whole.update(os.fsencode(path) + b"\0" + known.encode() + b"\n")
+    return whole.hexdigest()
+
+
+def differing_files(one: Mapping[str, str], other: Mapping[str, str]) -> list[str]:
+    """Paths that only one of the trees has, or that differ; sorted."""
+    return sorted(path for path in one.keys() | other.keys() if one.get(path) != other.get(path))
+
+
+def _belongs_elsewhere(path: PurePosixPath, environments: set[PurePosixPath]) -> bool:
+    if path.suffix in (".pyc", ".pyo") or _INSTALLED in path.parts[:-1]:
+        return True
+    return bool(environments) and any(parent in environments for parent in path.parents)
