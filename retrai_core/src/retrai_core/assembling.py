@@ -10,7 +10,7 @@ from typing import cast
 
 from langchain_core.language_models import BaseChatModel
 
-from .choosing import Choice
+from .chosen import Choice
 from .contracts.context import RunContext
 from .contracts.memory import Strategy
 from .gates import ANSWER_LIMIT_S, ToolGates

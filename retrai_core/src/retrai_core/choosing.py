@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, Generic, Literal, TypeVar, cast
+from typing import Any, Literal, TypeVar, cast
 
 from pydantic import BaseModel, ValidationError
 
 from . import __version__
+from .chosen import Choice, Notice, Part
 from .contracts.agent import Agent
 from .contracts.context import RunContext
 from .contracts.goal import GoalBase
@@ -33,63 +33,12 @@ from .plugins.standard_names import (
     SANDBOXES_TO_TRY,
 )
 from .settings import RunConfig, nearest, unknown_option
-from .workspace.interpreter import Interpreter, find_interpreter
+from .workspace.interpreter import find_interpreter
 from .workspace.safe_paths import SafeWorkspace
 
 T = TypeVar("T")
-T_co = TypeVar("T_co", covariant=True)
 
 NO_KEY_HINT = "`--model offline` needs no key"
-
-
-@dataclass(frozen=True)
-class Part(Generic[T_co]):
-    """A chosen plugin: its record, its class, and its validated options."""
-
-    record: PluginRecord
-    cls: type[T_co]
-    options: BaseModel
-
-
-@dataclass(frozen=True)
-class Notice:
-    """Something that the user should know about what was chosen."""
-
-    level: Literal["info", "warning"]
-    message: str
-
-
-@dataclass
-class Choice:
-    """Everything that one run will be built from.
-
-    Attributes:
-        config: the configuration with the goal and the model filled in.
-        goal_evidence: why this goal, when it was found from the project.
-        sandboxes: the sandboxes to try, the strictest first.
-        interpreter: the Python that runs the project's code.
-        notices: said at the start of the run.
-    """
-
-    config: RunConfig
-    catalog: Catalog
-    goal: Part[GoalBase]
-    goal_evidence: str
-    provider: Part[LLMProvider]
-    agent: Part[Agent]
-    tools: list[Part[Tool]]
-    sandboxes: list[Part[Sandbox]]
-    memory: Part[MemoryStore] | None
-    interpreter: Interpreter
-    notices: list[Notice] = field(default_factory=list[Notice])
-
-    def versions(self) -> dict[str, str]:
-        """Version by distribution of every plugin that the run uses."""
-        parts = [self.goal, self.provider, self.agent, *self.tools, *self.sandboxes]
-        records = [part.record for part in parts]
-        if self.memory is not None:
-            records.append(self.memory.record)
-        return {record.dist: record.version for record in sorted(records, key=lambda r: r.dist)}
 
 
 def choose(config: RunConfig, run_dir: Path, catalog: Catalog | None = None) -> Choice:

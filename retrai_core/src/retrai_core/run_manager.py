@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import time
-import traceback
-from collections.abc import Awaitable, Callable, Mapping
-from contextlib import ExitStack, suppress
+from collections.abc import Awaitable, Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from .bus import AsyncEventBus
-from .choosing import Choice, catalog_for, choose
+from .choosing import catalog_for, choose
+from .chosen import Choice
 from .errors import RetraiError, UsageError, WorkspaceLockedError
 from .events import AgentEvent, EventKind
 from .plugins.blame import blamed
 from .plugins.patience import patiently
 from .run_work import RunWork
+from .runs.ending import config_of, finish, keep_traceback
 from .runs.log import RunLog
-from .runs.record import EXIT_CODES, RunRecord, Status
+from .runs.record import RunRecord
 from .runs.store import RunStore
 from .settings import RunConfig
 from .sinks import EventSinks
@@ -146,7 +147,7 @@ class RunManager:
             "max_tokens": max_tokens,
             "max_time_s": max_time_s,
         }
-        config = _config_of(record, limits)
+        config = config_of(record, limits)
         record.config = config.model_dump(mode="json", exclude_unset=True)
         limit = config.max_iterations
         if record.iterations >= limit:
@@ -209,7 +210,7 @@ class RunManager:
         choice = self._choices.pop(record.id, None)
         try:
             if choice is None:
-                choice = await self._chosen(_config_of(record))
+                choice = await self._chosen(config_of(record))
             work = RunWork(choice, record, folder, bus, self._question)
             try:
                 outcome, reason = await work.go(resume=resume)
@@ -223,9 +224,9 @@ class RunManager:
         except (Exception, SystemExit) as error:  # noqa: BLE001 - the record must say what happened
             failure = blamed(error, choice.catalog.records()) if choice is not None else None
             outcome, reason = "error", str(failure or f"{type(error).__name__}: {error}")
-            _keep_traceback(error, folder)
+            keep_traceback(error, folder)
             bus.publish(_event(record, "error", message=reason, where="run"))
-        _finish(record, outcome, reason)
+        finish(record, outcome, reason)
         bus.publish(
             _event(
                 record,
@@ -256,46 +257,5 @@ def _say_nothing(_: str) -> None:
     """Nobody listens."""
 
 
-def _config_of(record: RunRecord, changes: Mapping[str, object] | None = None) -> RunConfig:
-    given = {name: value for name, value in (changes or {}).items() if value is not None}
-    return RunConfig.model_validate(record.config | given)
-
-
 def _event(record: RunRecord, kind: EventKind, **payload: object) -> AgentEvent:
     return AgentEvent(kind, record.id, record.iterations, payload)
-
-
-def _keep_traceback(error: BaseException, folder: Path) -> None:
-    """For whoever mends it: people read one line, authors of plugins want the rest."""
-    with suppress(OSError):
-        text = "".join(traceback.format_exception(error))
-        (folder / "error.txt").write_text(text, encoding="utf-8", errors="backslashreplace")
-
-
-def _finish(record: RunRecord, outcome: Status, reason: str) -> None:
-    record.status, record.reason = outcome, reason
-    record.ended_at = time.time()
-    record.exit_code = EXIT_CODES[outcome]
-    record.next_step = _next_step(record)
-
-
-def _next_step(record: RunRecord) -> str:
-    """What to type next, by outcome."""
-    if record.status == "achieved":
-        return f"retrai runs diff {record.id}" if record.changed_files else ""
-    if record.status == "interrupted":
-        return f"retrai runs resume {record.id}"
-    if record.status == "budget":
-        return (
-            f"retrai runs resume {record.id} with a higher --max-cost, --max-tokens or --max-time"
-        )
-    if record.status in ("failed", "stuck"):
-        limit = _config_of(record).max_iterations
-        more = f" -n {limit + 20}" if record.iterations >= limit else ""
-        again = "retrai run --model NAME takes another model"
-        return f"retrai runs resume {record.id}{more} goes on; {again}"
-    if record.status == "tampered":
-        return f"retrai runs diff {record.id} shows it; retrai runs undo {record.id} takes it back"
-    if record.status == "error" and record.iterations:
-        return f"retrai runs resume {record.id} goes on"
-    return f"retrai runs show {record.id}"

@@ -8,17 +8,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from .bus import AsyncEventBus
-from .choosing import Choice
+from .chosen import Choice
 from .contracts.context import RunContext
 from .contracts.goal import GoalResult
 from .errors import RetraiError
+from .loop.steadiness import SHOWN as FLAKY_NAMED
 from .loop.verifier import Verifier
+from .receipts.signing import SigningKey
+from .receipts.writing import Judged, write_receipt
 from .runs.journal import ToolJournal
 from .runs.lesson import lesson_of
 from .runs.record import CheckEvidence, RunRecord, Status, Tokens
 from .runs.snapshots import Snapshots
 from .sinks import EventSinks
 from .wiring import Wired, wire
+from .workspace.portable_tree import digest_of
 
 if TYPE_CHECKING:
     from langchain_core.messages import AnyMessage
@@ -63,6 +67,7 @@ class RunWork:
         self._question = question
         self._snapshots = Snapshots(folder, record.project)
         self._messages: list[AnyMessage] = []
+        self._verifier: Verifier | None = None
         self.sinks: EventSinks | None = None
 
     async def go(self, *, resume: bool) -> tuple[Status, str]:
@@ -82,13 +87,16 @@ class RunWork:
 
     async def _run(self, wired: Wired, resume: bool) -> tuple[Status, str]:
         context = wired.context
-        verifier = Verifier(context, wired.guard)
+        verifier = self._verifier = Verifier(context, wired.guard, self._choice.config.confirm)
         baseline = await verifier.baseline()
-        self._note_baseline(baseline)
+        self._note_baseline(context, verifier, baseline)
+        context.failure = "" if baseline.achieved else baseline.reason
         if not self._snapshots.all():
             await self._snapshot(context, 0)
         if baseline.achieved and not resume:
-            return "achieved", f"{baseline.reason}; nothing had to be done"
+            baseline = await verifier.confirm_baseline(baseline)
+            if baseline.achieved or verifier.flaky is not None:
+                return self._without_a_turn(verifier, baseline)
         await wired.contributing
         await wired.warming
         try:
@@ -97,7 +105,18 @@ class RunWork:
             self._record.checks_run += verifier.checks_run
             self._record.checks_remembered += verifier.checks_remembered
 
-    def _note_baseline(self, baseline: GoalResult) -> None:
+    def _without_a_turn(self, verifier: Verifier, baseline: GoalResult) -> tuple[Status, str]:
+        self._record.checks_run += verifier.checks_run
+        if verifier.flaky is not None:
+            self._record.flaky = list(verifier.flaky.cases)[:FLAKY_NAMED]
+            return "flaky", verifier.flaky.reason
+        return "achieved", f"{baseline.reason}; nothing had to be done"
+
+    def _note_baseline(self, context: RunContext, verifier: Verifier, baseline: GoalResult) -> None:
+        if verifier.files and not self._record.tree_before:
+            self._record.tree_before = digest_of(verifier.files)
+        if context.sandbox.name not in self._record.sandboxes:
+            self._record.sandboxes.append(context.sandbox.name)
         evidence = CheckEvidence.of(baseline.achieved, baseline.reason, baseline.report)
         self._record.before = self._record.before or evidence
         self._record.after = self._record.after or evidence
@@ -177,6 +196,11 @@ class RunWork:
             total=state["total_tokens"],
         )
         record.cost_usd = state["estimated_cost_usd"]
+        if state["stop"] is not None:
+            record.saved_iterations = state["stop"].get("saved_iterations", 0)
+            record.saved_tokens = state["stop"].get("saved_tokens", 0)
+        if verifier.flaky is not None:
+            record.flaky = list(verifier.flaky.cases)[:FLAKY_NAMED]
         last = verifier.last
         if last is not None:
             record.after = CheckEvidence.of(last.achieved, last.reason, last.report)
@@ -188,6 +212,8 @@ class RunWork:
             return
         await self._snapshot(wired.context, record.iterations)
         record.refused += [str(refusal) for refusal in wired.guard.refusals]
+        if outcome == "achieved":
+            await self._write_receipt(wired)
         memory = wired.context.memory_part
         if memory is not None and record.iterations:
             try:
@@ -196,6 +222,20 @@ class RunWork:
             except Exception as error:  # noqa: BLE001 - the run has ended; its outcome stands
                 message = f"nothing is learnt: {type(error).__name__}: {error}"
                 wired.context.publish("log", level="warning", message=message)
+
+    async def _write_receipt(self, wired: Wired) -> None:
+        """Sign what was achieved; without a receipt it still is."""
+        record, verifier = self._record, self._verifier
+        if verifier is None or verifier.on_copy is None:
+            return
+        record.versions |= {hook.dist: hook.version for hook in wired.hooks.records}
+        judged = Judged(verifier.files, verifier.on_copy, verifier.passed_on_copies)
+        key = SigningKey(self._folder.parents[1])  # runs/<id> stands in the state folder
+        try:
+            path = await write_receipt(record, wired.context, wired.guard.baseline, judged, key)
+            record.receipt = str(path)
+        except (RetraiError, OSError, ImportError) as error:
+            wired.context.publish("log", level="warning", message=f"no receipt: {error}")
 
     async def _snapshot(self, context: RunContext, iteration: int) -> None:
         """Keep the tree as it stands, and what has changed; a failure costs only `runs diff`."""

@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol, TypeVar, cast
 
-from .choosing import Choice, Part
+from .chosen import Choice, Part
 from .contracts.agent import Agent
 from .contracts.context import RunContext
 from .contracts.sandbox import Sandbox

@@ -1,0 +1,71 @@
+"""What a run will be built from, once everything about it is decided."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Generic, Literal, TypeVar
+
+from pydantic import BaseModel
+
+from .contracts.agent import Agent
+from .contracts.goal import GoalBase
+from .contracts.llm import LLMProvider
+from .contracts.memory import MemoryStore
+from .contracts.sandbox import Sandbox
+from .contracts.tool import Tool
+from .plugins.catalog import Catalog
+from .plugins.record import PluginRecord
+from .settings import RunConfig
+from .workspace.interpreter import Interpreter
+
+T_co = TypeVar("T_co", covariant=True)
+
+
+@dataclass(frozen=True)
+class Part(Generic[T_co]):
+    """A chosen plugin: its record, its class, and its validated options."""
+
+    record: PluginRecord
+    cls: type[T_co]
+    options: BaseModel
+
+
+@dataclass(frozen=True)
+class Notice:
+    """Something that the user should know about what was chosen."""
+
+    level: Literal["info", "warning"]
+    message: str
+
+
+@dataclass
+class Choice:
+    """Everything that one run will be built from.
+
+    Attributes:
+        config: the configuration with the goal and the model filled in.
+        goal_evidence: why this goal, when it was found from the project.
+        sandboxes: the sandboxes to try, the strictest first.
+        interpreter: the Python that runs the project's code.
+        notices: said at the start of the run.
+    """
+
+    config: RunConfig
+    catalog: Catalog
+    goal: Part[GoalBase]
+    goal_evidence: str
+    provider: Part[LLMProvider]
+    agent: Part[Agent]
+    tools: list[Part[Tool]]
+    sandboxes: list[Part[Sandbox]]
+    memory: Part[MemoryStore] | None
+    interpreter: Interpreter
+    notices: list[Notice] = field(default_factory=list[Notice])
+
+    def versions(self) -> dict[str, str]:
+        """Version by distribution of every plugin that the run uses."""
+        parts = [self.goal, self.provider, self.agent, *self.tools, *self.sandboxes]
+        records = [part.record for part in parts]
+        if self.memory is not None:
+            records.append(self.memory.record)
+        return {record.dist: record.version for record in sorted(records, key=lambda r: r.dist)}
