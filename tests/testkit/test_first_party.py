@@ -35,6 +35,7 @@ pytest.importorskip("retrai_llm_litellm")
 pytest.importorskip("retrai_llm_offline")
 pytest.importorskip("retrai_llm_replay")
 pytest.importorskip("retrai_memory_file")
+pytest.importorskip("retrai_memory_sqlite")
 pytest.importorskip("retrai_permissions")
 pytest.importorskip("retrai_tools_code")
 
@@ -46,6 +47,7 @@ from retrai_llm_litellm.provider import LiteLLMProvider
 from retrai_llm_offline.provider import OfflineProvider
 from retrai_llm_replay.provider import ReplayProvider
 from retrai_memory_file.store import FileMemory
+from retrai_memory_sqlite.store import SqliteMemory
 from retrai_permissions.gate import PermissionGate
 from retrai_tools_code.bash_exec import BashExec
 from retrai_tools_code.file_list import FileList
@@ -139,6 +141,19 @@ class TestFileMemory(MemoryStoreConformance):
 
     def damage(self, project: Path) -> None:
         (project / ".retrai" / "memory.json").write_text("{ half of a")
+
+
+class TestSqliteMemory(MemoryStoreConformance):
+    plugin = SqliteMemory
+    bad_options = ({"max_entries": 0}, {"max_recalled": -1})
+
+    @pytest.fixture(autouse=True)
+    def a_state_folder(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.state = tmp_path / "state"
+        monkeypatch.setenv("RETRAI_STATE_DIR", str(self.state))
+
+    def damage(self, project: Path) -> None:
+        (self.state / "memory.sqlite3").write_bytes(b"half of a database" * 1000)
 
 
 class TestOfflineProvider(LLMProviderConformance):

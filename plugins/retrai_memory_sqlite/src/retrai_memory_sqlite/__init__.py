@@ -1,1 +1,1 @@
-"""A memory store for retrai: one SQLite file with full-text recall."""
+"""A memory store for retrai: what worked in all of a user's projects, in one SQLite file."""

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from .goal import GoalBase
     from .llm import LLMProvider
+    from .mcp_server import McpServer
     from .memory import MemoryStore
     from .sandbox import Sandbox
     from .tool import Tool
@@ -46,6 +47,9 @@ class RunContext:
         task: the user's free text beside the goal; empty when there is none.
         plugin_options: what stands under `plugins:` in the configuration, by plugin name.
         permissions: the `permissions:` section of the configuration; empty when there is none.
+        mcp: the servers of the `mcp:` section, by name; for the plugin that speaks to them.
+        failure: what the first check found wrong, in one line; empty before it, and where the goal
+            held.
         iteration: the current iteration, kept up to date by the loop.
 
     Example:
@@ -70,7 +74,9 @@ class RunContext:
         default_factory=dict[str, Mapping[str, Any]]
     )
     permissions: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    mcp: Mapping[str, McpServer] = field(default_factory=dict[str, "McpServer"])
     on_event: Callable[[AgentEvent], None] = drop_event
+    failure: str = ""
     iteration: int = 0
     tools: dict[str, Tool] = field(default_factory=dict[str, "Tool"])
     sandbox_part: Sandbox | None = None
