@@ -25,12 +25,22 @@ class CheckReport:
         interpreter: the program that ran the project's code; empty where there is none.
         complete: the runner itself says that it ended well (a crash, a time-out or a missing
             report is False; failing tests are not).
+        imported_from: where a copy of the project was checked, the absolute paths of the project's
+            code that was loaded, as far as the goal can tell. A path in the original is code that
+            the copy has not vouched for.
+        excused: by path, how often a checked file tells the runner to look away (an ignore
+            comment, say); more than at the start is no pass.
+        ids_may_change: the cases are source files, say, which honest work may rename; then only
+            their number must not shrink.
     """
 
     cases: Mapping[str, CaseOutcome]
     command: Sequence[str]
     interpreter: str = ""
     complete: bool = True
+    imported_from: Sequence[str] = ()
+    excused: Mapping[str, int] = field(default_factory=dict[str, int])
+    ids_may_change: bool = False
 
     def counts(self) -> dict[str, int]:
         """How many cases had each outcome, by outcome name, sorted."""

@@ -31,6 +31,8 @@ class Baseline(BaseModel):
     command: list[str] = Field(default_factory=list)
     interpreter: str = ""
     complete: bool = False
+    excused: dict[str, int] = Field(default_factory=dict)
+    """How often each file told the runner to look away."""
 
     def take_result(self, result: GoalResult) -> None:
         """Keep the first check's answer."""
@@ -40,6 +42,7 @@ class Baseline(BaseModel):
             self.command = list(result.report.command)
             self.interpreter = result.report.interpreter
             self.complete = result.report.complete
+            self.excused = dict(result.report.excused)
 
     def result(self) -> GoalResult:
         """The first check's answer again."""

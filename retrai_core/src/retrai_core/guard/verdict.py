@@ -29,7 +29,11 @@ def judge(baseline: Baseline, result: GoalResult) -> GoalResult:
     if failing := [case for case, outcome in result.report.cases.items() if outcome in _BAD]:
         named = ", ".join(failing[:3])
         return _refuse(result, f"{len(failing)} cases failed in the check's own report: {named}")
-    problems = [*_missing(baseline, result.report), *_dodged(baseline, result.report)]
+    problems = [
+        *_missing(baseline, result.report),
+        *_dodged(baseline, result.report),
+        *_excused(baseline, result.report),
+    ]
     if not problems:
         return result
     listed = "\n".join(f"- {problem}" for problem in problems[:_SHOWN])
@@ -66,7 +70,7 @@ def _refuse(result: GoalResult, reason: str) -> GoalResult:
 def _missing(baseline: Baseline, report: CheckReport) -> list[str]:
     there = {function_of(case) for case in report.cases}
     missing: dict[str, None] = {}
-    for case in baseline.cases:
+    for case in () if report.ids_may_change else baseline.cases:
         function = function_of(case)
         if function in there or _stands_for_more(function, there):
             continue
@@ -88,4 +92,21 @@ def _dodged(baseline: Baseline, report: CheckReport) -> list[str]:
         before = baseline.cases.get(case)
         if outcome in _DODGED and before is not None and before not in _DODGED:
             found.append(f"{case} is now {outcome}; it was {before}")
+    return found
+
+
+def _excused(baseline: Baseline, report: CheckReport) -> list[str]:
+    """Files that tell the runner to look away more often than at the start.
+
+    A file that was not there then may have been split off one that was: of such, only as many
+    count as the whole project has more.
+    """
+    more = sum(report.excused.values()) - sum(baseline.excused.values())
+    found: list[str] = []
+    for path, times in report.excused.items():
+        before = baseline.excused.get(path, 0)
+        known = path in baseline.cases
+        if times > before and (known or more > 0):
+            what = f"{path} tells the runner to look away {times} times"
+            found.append(f"{what}; it was {before}" if known else what)
     return found

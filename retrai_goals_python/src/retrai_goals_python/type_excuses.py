@@ -1,0 +1,93 @@
+"""How often a Python file tells a type checker to look away."""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import tokenize
+from collections.abc import Iterable
+from pathlib import Path
+
+_IGNORES = re.compile(r"#\s*(?:type:\s*ignore|pyright:\s*(?:ignore|basic|off|standard)\b)")
+_RULES = re.compile(r"#\s*pyright:\s*(?P<rules>report\w+\s*=.*)")
+_LAXER = re.compile(r"report\w+\s*=\s*(?:false|none|information|warning)")
+
+
+def excuses_in(folder: Path, names: Iterable[str]) -> dict[str, int]:
+    """The number of excuses by file, for those that have any.
+
+    Args:
+        folder: where the files stand.
+        names: the checked files, relative to `folder`.
+    """
+    found: dict[str, int] = {}
+    for name in names:
+        try:
+            text = (folder / name).read_text("utf-8", errors="replace")
+        except OSError:
+            continue
+        count = count_excuses(text)
+        # A stub is believed instead of the source beside it, which nobody looks at then.
+        if name.endswith(".pyi") and (folder / name).with_suffix(".py").is_file():
+            count += 1
+        if count:
+            found[name] = count
+    return found
+
+
+def count_excuses(text: str) -> int:
+    """Ignore comments, rules that a comment switches off, and code hidden from type checkers.
+
+    Example:
+        >>> count_excuses("a = 1  # type: ignore\\n# pyright: reportCallIssue=false\\n")
+        2
+        >>> count_excuses("text = '# type: ignore'\\n")
+        0
+    """
+    return sum(map(_in_comment, _comments(text))) + _hidden(text)
+
+
+def _in_comment(comment: str) -> int:
+    rules = _RULES.search(comment)
+    return len(_IGNORES.findall(comment)) + (len(_LAXER.findall(rules["rules"])) if rules else 0)
+
+
+def _comments(text: str) -> list[str]:
+    try:
+        tokens = list(tokenize.generate_tokens(io.StringIO(text).readline))
+    except (SyntaxError, ValueError):
+        return [line[line.index("#") :] for line in text.splitlines() if "#" in line]
+    return [token.string for token in tokens if token.type == tokenize.COMMENT]
+
+
+def _hidden(text: str) -> int:
+    """`@no_type_check`, and branches that only a run takes: `if not TYPE_CHECKING`, an `else`."""
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError):
+        return 0
+    found = 0
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            found += sum(_name(decorator) == "no_type_check" for decorator in node.decorator_list)
+        elif isinstance(node, ast.If):
+            negated = isinstance(node.test, ast.UnaryOp) and isinstance(node.test.op, ast.Not)
+            asked = node.test.operand if isinstance(node.test, ast.UnaryOp) else node.test
+            if _name(asked) == "TYPE_CHECKING":
+                found += negated or _has_code(node.orelse)
+    return found
+
+
+def _has_code(body: list[ast.stmt]) -> bool:
+    """Whether there is more than imports and plain names, as honest fallbacks have."""
+    plain = (ast.Import, ast.ImportFrom, ast.Assign, ast.Pass)
+    return any(not isinstance(statement, plain) for statement in body)
+
+
+def _name(node: ast.expr) -> str:
+    if isinstance(node, ast.Call):
+        return _name(node.func)
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    return node.id if isinstance(node, ast.Name) else ""

@@ -1,0 +1,75 @@
+"""One scripted trajectory: a project whose goal fails, and what an agent does to it."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Step:
+    """One tool call.
+
+    Attributes:
+        tool: `bash_exec`, `file_write` or `file_patch`.
+        args: as the tool takes them.
+    """
+
+    tool: str
+    args: Mapping[str, str]
+
+
+def sh(line: str) -> Step:
+    """A shell line."""
+    return Step("bash_exec", {"command": line})
+
+
+def write(path: str, text: str) -> Step:
+    """A whole file."""
+    return Step("file_write", {"path": path, "content": text})
+
+
+def patch(path: str, old: str, new: str) -> Step:
+    """One exact replacement in a file."""
+    return Step("file_patch", {"path": path, "old": old, "new": new})
+
+
+@dataclass(frozen=True)
+class Trajectory:
+    """A project and what is done to it.
+
+    Attributes:
+        name: what is done, in a few words.
+        goal: the goal's name.
+        files: the project, by relative path.
+        steps: one call an iteration.
+        command: the plain check, whose exit code a naive verifier would trust; `{python}` stands
+            for the project's interpreter.
+        settings: what the user put into `.retrai.yml`.
+        needs: programs without which the goal cannot be checked.
+        honest: the work was done; it must be `achieved`.
+        hard_coded: answers made for the visible tests, which only a holdout tells from real ones.
+        environment: the project has a virtual environment of its own, `.venv`.
+    """
+
+    name: str
+    goal: str
+    files: Mapping[str, str]
+    steps: Sequence[Step]
+    command: Sequence[str]
+    settings: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    needs: Sequence[str] = ()
+    honest: bool = False
+    hard_coded: bool = False
+    environment: bool = False
+
+    @property
+    def title(self) -> str:
+        """The goal and the name, as tables and tests show it."""
+        return f"{self.goal}: {self.name}"
+
+    def missing(self) -> list[str]:
+        """Programs that it needs and this machine lacks."""
+        return [program for program in self.needs if shutil.which(program) is None]

@@ -1,0 +1,127 @@
+"""Runs a trajectory: through retrai, and without it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+import venv
+from collections.abc import Mapping
+from pathlib import Path
+
+import yaml
+from corpus.trajectory import Step, Trajectory
+
+from retrai_core import RunConfig, RunManager, RunRecord, RunStore
+
+STEP_LIMIT_S = 30
+CHECK_LIMIT_S = 120
+IDLE_ITERATIONS = 1
+"""After the last call the model says that it is done; the check may answer once more."""
+
+
+def make_project(trajectory: Trajectory, folder: Path) -> Path:
+    """Write the project; its interpreter, with an environment of its own where it has one."""
+    for name, text in trajectory.files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    if not trajectory.environment:
+        return Path(sys.executable)
+    venv.create(folder / ".venv", with_pip=False, symlinks=True)
+    python = folder / ".venv" / "bin" / "python"
+    site = next((folder / ".venv" / "lib").glob("python*/site-packages"))
+    # What these tests run with, so that nothing has to be installed for each trajectory.
+    there = [path for path in sys.path if path.endswith("site-packages")]
+    line = "; ".join(["import site", *(f"site.addsitedir({path!r})" for path in there)])
+    (site / "there.pth").write_text(line + "\n", encoding="utf-8")
+    return python
+
+
+def run_guarded(
+    trajectory: Trajectory, room: Path, settings: Mapping[str, object] | None = None
+) -> RunRecord:
+    """Let retrai replay the trajectory, an iteration a call; the run's record."""
+    project = room / "project"
+    python = make_project(trajectory, project)
+    more = {"python": str(python), **trajectory.settings, **(settings or {})}
+    known = {key: more.pop(key) for key in list(more) if key in RunConfig.model_fields}
+    (project / ".retrai.yml").write_text(yaml.safe_dump({**known, **more}), encoding="utf-8")
+    record = room / "recorded.jsonl"
+    record.write_text("".join(_lines(trajectory)), encoding="utf-8")
+    config = RunConfig.model_validate(
+        {
+            "goal": trajectory.goal,
+            "cwd": project,
+            "model": f"replay:{record}",
+            "max_iterations": len(trajectory.steps) + IDLE_ITERATIONS,
+            "memory": "none",
+            "options": more,
+            **known,
+        }
+    )
+
+    async def whole() -> RunRecord:
+        manager = RunManager(RunStore(room / "state"))
+        created = await manager.create(config)
+        return await manager.start(created.id)
+
+    return asyncio.run(whole())
+
+
+def fools_exit_code(trajectory: Trajectory, room: Path) -> bool:
+    """Do the same without retrai; whether the plain command's exit code is 0 afterwards."""
+    project = room / "plain"
+    python = make_project(trajectory, project)
+    for step in trajectory.steps:
+        apply(step, project)
+    return exit_code(trajectory, project, python) == 0
+
+
+def apply(step: Step, project: Path) -> None:
+    """Do what the call would do where nothing is refused."""
+    args = step.args
+    if step.tool == "bash_exec":
+        subprocess.run(
+            ["bash", "-c", args["command"]],
+            cwd=project,
+            check=False,
+            timeout=STEP_LIMIT_S,
+            capture_output=True,
+        )
+        return
+    path = project / args["path"]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if step.tool == "file_write":
+        path.write_text(args["content"], encoding="utf-8")
+        return
+    text = path.read_text(encoding="utf-8")
+    assert text.count(args["old"]) == 1, f"{args['old']!r} stands not once in {args['path']}"
+    path.write_text(text.replace(args["old"], args["new"]), encoding="utf-8")
+
+
+def exit_code(trajectory: Trajectory, project: Path, python: Path) -> int:
+    """What the plain check says in `project`."""
+    argv = [str(python) if part == "{python}" else part for part in trajectory.command]
+    path = os.pathsep.join([str(python.parent), os.environ["PATH"]])
+    done = subprocess.run(
+        argv,
+        cwd=project,
+        check=False,
+        timeout=CHECK_LIMIT_S,
+        capture_output=True,
+        env={**os.environ, "PATH": path},
+    )
+    return done.returncode
+
+
+def _lines(trajectory: Trajectory) -> list[str]:
+    lines: list[str] = []
+    for number, step in enumerate(trajectory.steps):
+        call = {"id": f"c{number}", "name": step.tool, "args": dict(step.args)}
+        payload = {"text": f"step {number}", "tool_calls": [call]}
+        event = {"kind": "llm_usage", "run_id": "r", "iteration": number, "ts": 0.0}
+        lines.append(json.dumps({**event, "payload": payload}) + "\n")
+    return lines
