@@ -56,7 +56,7 @@ def _in_comment(comment: str) -> int:
 def _comments(text: str) -> list[str]:
     try:
         tokens = list(tokenize.generate_tokens(io.StringIO(text).readline))
-    except (SyntaxError, ValueError):
+    except (SyntaxError, ValueError, tokenize.TokenError):
         return [line[line.index("#") :] for line in text.splitlines() if "#" in line]
     return [token.string for token in tokens if token.type == tokenize.COMMENT]
 
