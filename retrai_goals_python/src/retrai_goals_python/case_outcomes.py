@@ -14,6 +14,7 @@ from .report_lines import (
     Deselected,
     Explanation,
     Finish,
+    Imported,
     InternalError,
     Interrupted,
     Line,
@@ -52,6 +53,7 @@ class Session:
     collected: tuple[str, ...] = ()
     deselected: int = 0
     last_started: str = ""
+    imported: set[str] = field(default_factory=set[str])
 
     def running(self) -> list[str]:
         """Cases that were started and have not ended."""
@@ -82,16 +84,27 @@ def read_session(lines: Iterable[Line]) -> Session:
                 session.deselected += line.count
             case Begin():
                 session.begin = line
-            case Stopped():
-                session.stopped = line
-            case Interrupted():
-                session.interrupted = line.text
-            case InternalError():
-                session.internal_error = line.text
-            case Finish():
-                session.finish = line
+            case _:
+                _take_end(session, line)
     _sort_as_collected(session)
     return session
+
+
+def _take_end(session: Session, line: Line) -> None:
+    """How the session ended, and what it had imported by then."""
+    match line:
+        case Stopped():
+            session.stopped = line
+        case Imported():
+            session.imported.update(line.files)
+        case Interrupted():
+            session.interrupted = line.text
+        case InternalError():
+            session.internal_error = line.text
+        case Finish():
+            session.finish = line
+        case _:
+            pass
 
 
 def _name_for(session: Session, name: str) -> str:

@@ -23,6 +23,7 @@ from retrai_core import (
 )
 
 from .contradiction import contradict_tests
+from .copied_project import CopiedProject, copied_project
 from .environment import (
     ProbedEnvironment,
     missing_module,
@@ -125,6 +126,7 @@ class PytestGoal(GoalBase):
             extra_args=self.options.args,
             timeout_s=self.options.timeout_s,
             max_chars_per_failure=self.options.max_chars_per_failure,
+            copied=await self._copied(cwd),
         )
         details = render_failures(run, max_full=self.options.max_full_failures)
         if not details and not run.all_passed:
@@ -161,6 +163,7 @@ class PytestGoal(GoalBase):
             targets=tried,
             extra_args=self.options.args,
             timeout_s=self.options.timeout_s,
+            copied=await self._copied(copy),
         )
         passed = {
             case.split("[", 1)[0] for case, outcome in run.cases.items() if outcome == "passed"
@@ -169,6 +172,10 @@ class PytestGoal(GoalBase):
 
     def audit(self, diff: str) -> Sequence[Suspicion]:
         return audit_diff(diff, self.context.project)
+
+    async def _copied(self, cwd: Path) -> CopiedProject | None:
+        context = self.context
+        return await copied_project(context.sandbox, context.python, context.project, cwd)
 
     async def _probe(self) -> ProbedEnvironment | str:
         """Asked once a run: the interpreter stays, what is installed is looked at each time."""

@@ -72,6 +72,7 @@ RUNNER_MODULES = (
     "coverage",
     "hypothesis",
     "_retrai_pytest_report",
+    "_retrai_imports",
 )
 # Where a module is importable by its bare name: `python -m pytest` puts the current folder on the
 # path, pytest the folders of test files without an __init__.py.

@@ -51,6 +51,8 @@ class PytestRun:
         durations: seconds by case (set-up, call and tear-down together).
         skip_reasons: why, by case, for those skipped or expected to fail.
         output_tail: the end of what pytest printed, for people.
+        imported_from: files of the project or of its copy that were imported, where a copy was
+            tested.
         pytest_version, python_version: of the project's environment; empty when it never started.
     """
 
@@ -69,6 +71,7 @@ class PytestRun:
     durations: Mapping[str, float] = field(default_factory=dict[str, float])
     skip_reasons: Mapping[str, str] = field(default_factory=dict[str, str])
     output_tail: str = ""
+    imported_from: tuple[str, ...] = ()
     pytest_version: str = ""
     python_version: str = ""
 
@@ -84,4 +87,6 @@ class PytestRun:
 
     def to_report(self) -> CheckReport:
         """The part that the guard compares with the baseline."""
-        return CheckReport(self.cases, self.command, self.interpreter, self.complete)
+        return CheckReport(
+            self.cases, self.command, self.interpreter, self.complete, self.imported_from
+        )

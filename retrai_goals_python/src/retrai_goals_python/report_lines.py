@@ -107,6 +107,13 @@ class Phase(_Line):
     sections: list[tuple[Text, Text]] = []
 
 
+class Imported(_Line):
+    """Files of the project, or of its copy, that one process had imported when it ended."""
+
+    kind: Literal["imported"]
+    files: list[Text]
+
+
 class Interrupted(_Line):
     """Ctrl-C or `pytest.exit`."""
 
@@ -136,6 +143,7 @@ Line = (
     | Collect
     | Start
     | Phase
+    | Imported
     | Interrupted
     | InternalError
     | Finish

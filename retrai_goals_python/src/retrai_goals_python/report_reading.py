@@ -70,6 +70,7 @@ def make_run(
         },
         output_tail=tail,
         pytest_version=session.begin.pytest if session.begin else "",
+        imported_from=tuple(sorted(session.imported)),
         python_version=session.begin.python if session.begin else "",
     )
 

@@ -3,8 +3,8 @@
 This is the documented library module of `retrai-goals-python`: other distributions may use
 `run_pytest`, `render_failures`, `PytestRun` and `Failure`.
 
-The results come from pytest's own reports, which a small reporter (one standard-library file, put
-on the interpreter's path for this run) writes to a fresh folder outside the project. The reporter
+The results come from pytest's own reports, which a small reporter (standard library only, put on
+the interpreter's path for this run) writes to a fresh folder outside the project. The reporter
 changes no outcome: it lifts `--maxfail`, `-x` and `--stepwise` so that every case is seen, goes on
 after collection errors, keeps pytest's cache outside the project, and asks for short tracebacks.
 """
@@ -21,6 +21,7 @@ from pathlib import Path
 
 from retrai_core import Completed, Limits, Sandbox, ToolError
 
+from .copied_project import CopiedProject
 from .environment import ProbedEnvironment, missing_module, probe_environment
 from .pytest_run import Failure, PytestRun
 from .rendering import render_failures
@@ -30,6 +31,7 @@ from .stack_dump import read_stacks
 __all__ = ["Failure", "PytestRun", "render_failures", "run_pytest"]
 
 REPORTER = "_retrai_pytest_report"
+INSIDE = (REPORTER, "_retrai_imports")
 OUTPUT_BYTES = 200_000
 
 
@@ -43,6 +45,7 @@ async def run_pytest(
     timeout_s: float = 120.0,
     max_chars_per_failure: int = 4000,
     env: Mapping[str, str] | None = None,
+    copied: CopiedProject | None = None,
 ) -> PytestRun:
     """Run `PYTHON -m pytest` in `cwd` and read what every case came to.
 
@@ -58,6 +61,8 @@ async def run_pytest(
         timeout_s: wall-clock seconds for the whole run.
         max_chars_per_failure: the longest text of one failure, in characters.
         env: variables for the tests, beside the sandbox's own.
+        copied: `cwd` lies in this copy of a project, and what would be imported from the original
+            is imported from there.
 
     Example:
         >>> import asyncio, sys, tempfile
@@ -75,7 +80,7 @@ async def run_pytest(
     arguments = [*extra_args, *targets]
     folder = await asyncio.to_thread(_lay_out)
     try:
-        done = await _start(sandbox, python, cwd, folder, arguments, timeout_s, env)
+        done = await _start(sandbox, python, cwd, folder, arguments, timeout_s, env, copied)
         data = await asyncio.to_thread(_read_report, folder / "report.jsonl")
         stack = await asyncio.to_thread(read_stacks, folder)
         run = await asyncio.to_thread(
@@ -92,8 +97,9 @@ def _lay_out() -> Path:
     """A fresh folder with the reporter's own, for the path, and room for the report beside it."""
     folder = Path(tempfile.mkdtemp(prefix="retrai-pytest-")).resolve()
     (folder / "path").mkdir()
-    source = Path(__file__).parent / "inside" / f"{REPORTER}.py"
-    shutil.copyfile(source, folder / "path" / source.name)
+    for name in INSIDE:
+        source = Path(__file__).parent / "inside" / f"{name}.py"
+        shutil.copyfile(source, folder / "path" / source.name)
     return folder
 
 
@@ -105,6 +111,7 @@ async def _start(
     arguments: Sequence[str],
     timeout_s: float,
     env: Mapping[str, str] | None,
+    copied: CopiedProject | None,
 ) -> Completed | ToolError:
     before = (env or {}).get("PYTHONPATH", os.environ.get("PYTHONPATH", ""))
     variables = {
@@ -113,10 +120,12 @@ async def _start(
         "PYTHONDONTWRITEBYTECODE": "1",
         "COVERAGE_FILE": str(folder / "coverage"),
         **(env or {}),
-        "PYTHONPATH": os.pathsep.join(filter(None, [str(folder / "path"), before])),
         "RETRAI_PYTHONPATH_BEFORE": before,
+        **(copied.variables(before) if copied else {}),
         "RETRAI_PYTEST_REPORT": str(folder / "report.jsonl"),
     }
+    first = [str(folder / "path"), variables["RETRAI_PYTHONPATH_BEFORE"]]
+    variables["PYTHONPATH"] = os.pathsep.join(filter(None, first))
     command = [python, "-m", "pytest", "-p", REPORTER, *arguments]
     try:
         return await sandbox.run(

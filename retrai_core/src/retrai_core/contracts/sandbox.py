@@ -99,6 +99,8 @@ class Sandbox(ABC):
     programs: ClassVar[Sequence[str]] = ()
     """What must be on PATH (`bwrap`); `retrai plugins doctor` looks for it without an import."""
     Options: type[SandboxOptions] = SandboxOptions
+    arranges_view: ClassVar[bool] = False
+    """Whether `view` is more than a wish: a final check relies on `shown` then."""
     view: View = View()
     """What the guard wants hidden, shown or kept from change; it sets this between commands."""
 

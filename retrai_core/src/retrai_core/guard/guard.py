@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
-import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
@@ -14,25 +11,13 @@ from ..contracts.context import RunContext
 from ..contracts.goal import GoalResult
 from ..plugins.blame import WrongAnswerError
 from .baseline import Baseline, copy_protected, differing
-from .clean_copy import make_clean_copy
-from .files import copy_file, fingerprint, project_files, remove
+from .final import FinalCheck
 from .globs import Globs
-from .steering import steers
+from .refusal import Refusal
+from .restoring import restore_files, set_aside
 from .surroundings import copy_surroundings, place_in_repository
-from .verdict import judge, suspicion
+from .verdict import judge
 from .walls import forbid_changes, view_of_a_check
-
-
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """A change that was refused or undone: the path, and why in plain words."""
-
-    path: str
-    reason: str
-
-    def __str__(self) -> str:
-        named = self.reason.startswith(self.path)
-        return self.reason if named else f"{self.path}: {self.reason}"
 
 
 class Guard:
@@ -74,10 +59,23 @@ class Guard:
         written = await asyncio.to_thread(self._differing)
         # The suite itself writes these; changing them is not the agent's doing.
         self.baseline.volatile = written
-        await asyncio.to_thread(self._restore_files, written)
+        await asyncio.to_thread(restore_files, self.context.project, self._folder, written)
         await asyncio.to_thread(self.baseline.save, self._folder)
         self._forbid_changes()
         return result
+
+    async def take_over(self, given: Baseline) -> None:
+        """Hold checks against a baseline from elsewhere, a receipt's; nothing is run.
+
+        Only its answer counts: the protected files are those of the project as it stands.
+        """
+        self._folder.mkdir(parents=True, exist_ok=True)
+        here = await asyncio.to_thread(
+            copy_protected, self.context.project, self._protected, self._steering, self._folder
+        )
+        kept = {"protected": here.protected, "steering": here.steering}
+        self.baseline = given.model_copy(update=kept)
+        await asyncio.to_thread(self._keep_surroundings)
 
     def refuse_write(self, path: str) -> str | None:
         """Why `path` may not be written, or None; the workspace asks before every write."""
@@ -108,29 +106,26 @@ class Guard:
         await asyncio.to_thread(self._note_written)
         return result
 
-    async def final_check(self, state: Mapping[str, Any]) -> tuple[GoalResult, str]:
+    async def final_check(
+        self, state: Mapping[str, Any], *, twins: bool = True
+    ) -> tuple[GoalResult, str]:
         """One more check, on a clean copy with the protected files of the baseline.
+
+        Args:
+            state: the loop's state.
+            twins: ask the goal for contradictions too; once is enough for one tree.
 
         Returns:
             the verdict, and why it is suspect although it holds; empty when it is not.
         """
-        goal = self.context.goal
-        # What the check leaves there and we may not remove must not cost the verdict.
-        with tempfile.TemporaryDirectory(
-            prefix="retrai-final-", ignore_cleanup_errors=True
-        ) as folder:
-            copy = await asyncio.to_thread(self._clean_copy, Path(folder))
-            result = judge(self.baseline, await self._ask_goal(state, copy))
-            if not result.achieved or result.report is None:
-                return result, ""
-            if rewritten := await asyncio.to_thread(self._rewritten, copy):
-                return result, f"{rewritten} was changed while the check ran"
-            passed = [case for case, outcome in result.report.cases.items() if outcome == "passed"]
-            mended = [case for case in passed if self.baseline.cases.get(case) != "passed"]
-            held = set(passed) - set(mended)
-            with view_of_a_check(self.context, copy):
-                contradiction = await goal.contradict(copy, [*mended, *sorted(held)])
-            return result, suspicion(contradiction, set(mended))
+        final = FinalCheck(
+            self.context,
+            self.baseline,
+            self._folder,
+            lambda copy: self._ask_goal(state, copy),
+            lambda path: self._decides(path) and not self._allowed.match(path),
+        )
+        return await final.run(twins=twins)
 
     async def _ask_goal(self, state: Mapping[str, Any], cwd: Path) -> GoalResult:
         goal = self.context.goal
@@ -165,24 +160,6 @@ class Guard:
 
         copy_surroundings(project, place, wanted, self._folder / "above")
 
-    def _clean_copy(self, folder: Path) -> Path:
-        above = self._folder / "above"
-        if above.is_dir():
-            shutil.copytree(above, folder, dirs_exist_ok=True)
-        # The project's own name is kept: a suite may look at it.
-        copy = folder / (self.baseline.place or self.context.project.name)
-        make_clean_copy(self.context.project, copy)
-        return copy
-
-    def _rewritten(self, copy: Path) -> str:
-        """The first file with cases or for the runner that the check itself has changed there."""
-        for path in differing(copy, self.baseline):
-            if path in self.baseline.volatile or self._allowed.match(path):
-                continue
-            if self._decides(path):
-                return path
-        return ""
-
     def _note_written(self) -> None:
         """Data that the suite itself writes is nobody's tampering, also when it begins late."""
         known = set(self.baseline.volatile)
@@ -200,36 +177,15 @@ class Guard:
         return list(differing(self.context.project, self.baseline))
 
     def _restore(self) -> list[Refusal]:
+        project = self.context.project
         changed = [path for path in self._differing() if not self._allowed.match(path)]
-        self._restore_files(changed)
+        restore_files(project, self._folder, changed)
         volatile = set(self.baseline.volatile)
         undone = [
             Refusal(path, "changed, but it belongs to the check; it was put back")
             for path in changed
             if path not in volatile
         ]
-        return undone + self._set_aside()
-
-    def _restore_files(self, paths: list[str]) -> None:
-        for path in paths:
-            target = self.context.project / path
-            for parent in reversed(target.relative_to(self.context.project).parents):
-                folder = self.context.project / parent
-                if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
-                    remove(folder)
-            remove(target)
-            copy_file(self._folder / "files" / path, target)
-
-    def _set_aside(self) -> list[Refusal]:
-        there = set(self.baseline.steering)
-        found: list[Refusal] = []
-        for path in list(project_files(self.context.project)):
-            if path in there or self._allowed.match(path):
-                continue
-            if not steers(self.context.project, path, self._steering):
-                continue
-            source = self.context.project / path
-            copy_file(source, self._folder / "set_aside" / fingerprint(source)[:12] / path)
-            remove(source)
-            found.append(Refusal(path, "new, and would steer the check; it was set aside"))
-        return found
+        known = self.baseline.steering
+        aside = set_aside(project, self._folder, self._steering, self._allowed, set(known))
+        return undone + aside

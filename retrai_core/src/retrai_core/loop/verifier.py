@@ -11,8 +11,11 @@ from typing import Any, Literal
 
 from ..contracts.context import RunContext
 from ..contracts.goal import GoalResult
-from ..guard.guard import Guard, Refusal
-from ..workspace.tree_hash import TreeHasher
+from ..guard.guard import Guard
+from ..guard.refusal import Refusal
+from ..workspace.portable_tree import portable_files
+from ..workspace.tree_hash import TreeHasher, TreeState
+from .steadiness import Flaky, Verdicts, differ
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +28,7 @@ class Evaluation:
         undone: what the guard put back before the check.
         tree: a hash of the tree that was judged.
         suspect: why the verdict is not to be believed although it holds; empty when it is.
+        flaky: that the check gave two answers on this tree, so that neither counts.
     """
 
     result: GoalResult
@@ -32,25 +36,54 @@ class Evaluation:
     undone: list[Refusal]
     tree: str
     suspect: str = ""
+    flaky: Flaky | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Verdict:
+    """What is known of one tree."""
+
+    result: GoalResult
+    suspect: str = ""
+    flaky: Flaky | None = None
 
 
 class Verifier:
     """Asks the guard for verdicts.
 
+    Args:
+        context: the run.
+        guard: gives the verdicts.
+        confirm: how many times a check that passes must pass again, on clean copies.
+
     Attributes:
-        checks_run: checks that ran, the baseline and the final ones too.
+        checks_run: checks that ran, the baseline and those on copies too.
         checks_remembered: evaluations that ran none.
         last: the latest verdict; None before the baseline.
+        on_copy: the latest answer on a clean copy, when it passed there.
+        passed_on_copies: how many times the latest tree passed on clean copies.
+        flaky: that the check is flaky, once it is known.
     """
 
-    def __init__(self, context: RunContext, guard: Guard) -> None:
+    def __init__(self, context: RunContext, guard: Guard, confirm: int = 1) -> None:
         self._context = context
         self._guard = guard
+        self._confirm = confirm
         self._hasher = TreeHasher(context.project)
-        self._known: tuple[str, GoalResult, str] | None = None
+        self._tree: TreeState | None = None
+        self._known: tuple[str, _Verdict] | None = None
+        self._verdicts = Verdicts(context.run_dir / "verdicts.jsonl")
         self.checks_run = 0
         self.checks_remembered = 0
         self.last: GoalResult | None = None
+        self.on_copy: GoalResult | None = None
+        self.passed_on_copies = 0
+        self.flaky: Flaky | None = None
+
+    @property
+    def files(self) -> dict[str, str]:
+        """The tree of the latest verdict, as any copy of it has it; empty before the first."""
+        return portable_files(self._tree) if self._tree is not None else {}
 
     async def baseline(self) -> GoalResult:
         """Take the baseline, or load the one of the run that is resumed."""
@@ -60,9 +93,21 @@ class Verifier:
         started = time.monotonic()
         result = await self._guard.take_baseline()
         self.checks_run += 1
-        self._known, self.last = (await self._fingerprint(), result, ""), result
+        tree = await self._fingerprint()
+        self._known, self.last = (tree, _Verdict(result)), result
+        self._verdicts.note(tree, result)
         self._publish("baseline", result, time.monotonic() - started)
         return result
+
+    async def confirm_baseline(self, result: GoalResult) -> GoalResult:
+        """A project that passes before anything was done: does it pass on a clean copy too?
+
+        No twins are asked for: nobody has changed anything yet.
+        """
+        verdict = await self._confirmed({}, result, twins=False)
+        tree = await self._fingerprint()
+        self._known, self.last, self.flaky = (tree, verdict), verdict.result, verdict.flaky
+        return verdict.result
 
     async def evaluate(self, state: Mapping[str, Any]) -> Evaluation:
         """Restore what the check relies on, then check, unless nothing has changed."""
@@ -71,32 +116,56 @@ class Verifier:
         before = await self._fingerprint()
         if self._known is not None and self._known[0] == before:
             self.checks_remembered += 1
-            _, result, suspect = self._known
-            self._publish("iteration", result, time.monotonic() - started, remembered=True)
-            return Evaluation(result, True, undone, _short(before), suspect)
+            verdict = self._known[1]
+            self._publish("iteration", verdict.result, time.monotonic() - started, remembered=True)
+            return _evaluation(verdict, True, undone, before)
         result = await self._guard.check(state)
         self.checks_run += 1
         self._publish("iteration", result, time.monotonic() - started)
-        suspect = ""
-        if result.achieved:
-            result, suspect = await self._final(state, result)
+        flaky = self._verdicts.against(before, result)
+        if flaky is not None:
+            verdict = _disbelieved(result, flaky)
+        elif result.achieved:
+            verdict = await self._confirmed(state, result, twins=True)
+        else:
+            verdict = _Verdict(result)
         # The fingerprint after the check: what the suite itself wrote is part of what was judged.
         after = await self._fingerprint()
-        self._known, self.last = (after, result, suspect), result
-        return Evaluation(result, False, undone, _short(after), suspect)
+        self._verdicts.note(after, result)
+        self._known, self.last, self.flaky = (after, verdict), verdict.result, verdict.flaky
+        return _evaluation(verdict, False, undone, after)
 
-    async def _final(self, state: Mapping[str, Any], result: GoalResult) -> tuple[GoalResult, str]:
+    async def _confirmed(
+        self, state: Mapping[str, Any], result: GoalResult, *, twins: bool
+    ) -> _Verdict:
+        """Check clean copies of a tree that passes in place, as often as was asked for.
+
+        Where the first copy fails, a second one tells a check that is flaky from one that holds
+        only in place.
+        """
+        self.on_copy, self.passed_on_copies = None, 0
+        first, suspect = await self._check_copy(state, twins=twins)
+        for _ in range(max(self._confirm - 1, 0 if first.achieved else 1)):
+            again, _ = await self._check_copy(state, twins=False)
+            flaky = differ(first, again, "on two clean copies")
+            if flaky is not None:
+                return _disbelieved(again if first.achieved else first, flaky)
+        if first.achieved:
+            self.on_copy = first
+            return _Verdict(result, suspect)
+        reason = f"it holds in place but not on a clean copy of the project: {first.reason}"
+        return _Verdict(replace(first, reason=reason))
+
+    async def _check_copy(self, state: Mapping[str, Any], *, twins: bool) -> tuple[GoalResult, str]:
         started = time.monotonic()
-        final, suspect = await self._guard.final_check(state)
+        result, suspect = await self._guard.final_check(state, twins=twins)
         self.checks_run += 1
-        self._publish("final", final, time.monotonic() - started)
-        if final.achieved:
-            return result, suspect
-        reason = f"it holds in place but not on a clean copy of the project: {final.reason}"
-        return replace(final, reason=reason), ""
+        self.passed_on_copies += result.achieved
+        self._publish("final", result, time.monotonic() - started)
+        return result, suspect
 
     async def _fingerprint(self) -> str:
-        tree = await asyncio.to_thread(self._hasher.state)
+        self._tree = tree = await asyncio.to_thread(self._hasher.state)
         return f"{tree.digest}:{await self._context.goal.external_state(self._context.project)}"
 
     def _publish(
@@ -117,6 +186,18 @@ class Verifier:
             duration_s=round(duration_s, 3),
             remembered=remembered,
         )
+
+
+def _disbelieved(result: GoalResult, flaky: Flaky) -> _Verdict:
+    return _Verdict(replace(result, achieved=False, reason=flaky.reason), flaky=flaky)
+
+
+def _evaluation(
+    verdict: _Verdict, remembered: bool, undone: list[Refusal], tree: str
+) -> Evaluation:
+    return Evaluation(
+        verdict.result, remembered, undone, _short(tree), verdict.suspect, verdict.flaky
+    )
 
 
 def _short(fingerprint: str) -> str:

@@ -1,4 +1,4 @@
-"""The one file of ours that is loaded into a project's pytest: it writes down what pytest reports.
+"""Loaded into a project's pytest: it writes down what pytest reports.
 
 It runs in the project's interpreter, which may be Python 3.7 with pytest 6, beside the project's
 own plugins, so it uses nothing but the standard library and pytest's public hooks. The runner
@@ -19,6 +19,7 @@ import signal
 import sys
 from typing import Any, Generator, Tuple, cast
 
+import _retrai_imports
 import pytest
 
 REPORT = "RETRAI_PYTEST_REPORT"
@@ -177,6 +178,16 @@ class Reporter:
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
         node.workerinput["retrai_cache_dir"] = self.cache_dir
+        if _imports is not None:
+            node.workerinput["retrai_imports"] = (_imports.original, _imports.copy)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any, error: Any) -> None:
+        self.write_imported(getattr(node, "workeroutput", {}).get("retrai_imported"))
+
+    def write_imported(self, files: Any) -> None:
+        if files:
+            self.writer.write("imported", files=files)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, node: Any, ids: Any) -> None:
@@ -231,11 +242,27 @@ class Reporter:
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_sessionfinish(self, session: Any, exitstatus: Any) -> Generator[None, Any, None]:
         yield
+        self.write_imported(_imports and _imports.loaded())
         self.writer.write("finish", exit_status=int(getattr(session, "exitstatus", exitstatus)))
+
+
+class WorkerImports:
+    """In a worker of pytest-xdist: imports from the copy there too, and tells the controller."""
+
+    def __init__(self, config: Any) -> None:
+        self.config = config
+        self.imports = _retrai_imports.lead(*config.workerinput.get("retrai_imports", ("", "")))
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self) -> None:
+        if self.imports is not None:
+            self.config.workeroutput["retrai_imported"] = self.imports.loaded()
 
 
 _report_path = os.environ.get(REPORT, "")
 _writer = Writer(_report_path) if _report_path else None
+# Before any plugin and any of the project's files is imported.
+_imports = _retrai_imports.start(HERE)
 
 
 @pytest.hookimpl(hookwrapper=True, tryfirst=True)
@@ -265,6 +292,7 @@ def pytest_configure(config: Any) -> None:
         if cache_dir:
             apply_settings(config, cache_dir)
             dump_stacks_at_the_end(os.path.dirname(cache_dir), config.workerinput["workerid"])
+            config.pluginmanager.register(WorkerImports(config), "retrai-imports")
     elif _writer is not None:
         cache_dir = os.path.join(os.path.dirname(_writer.path), "cache")
         apply_settings(config, cache_dir)

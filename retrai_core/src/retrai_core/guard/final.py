@@ -1,0 +1,104 @@
+"""The final verification: the check once more on a clean copy, and what its verdict is worth."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import tempfile
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from ..contracts.context import RunContext
+from ..contracts.goal import CheckReport, GoalResult
+from .baseline import Baseline, differing
+from .clean_copy import make_clean_copy
+from .verdict import judge, suspicion
+from .walls import view_of_a_check
+
+
+@dataclass(frozen=True, slots=True)
+class FinalCheck:
+    """What a final verification works with.
+
+    Attributes:
+        context: the run.
+        baseline: what stood before the first turn.
+        folder: where the baseline is kept.
+        ask: the goal's check in a folder.
+        decides: whether a protected file holds cases or steers the runner.
+    """
+
+    context: RunContext
+    baseline: Baseline
+    folder: Path
+    ask: Callable[[Path], Awaitable[GoalResult]]
+    decides: Callable[[str], bool]
+
+    async def run(self, *, twins: bool = True) -> tuple[GoalResult, str]:
+        """Check a clean copy with the protected files of the baseline.
+
+        Args:
+            twins: ask the goal for contradictions too; once is enough for one tree.
+
+        Returns:
+            the verdict, and why it is suspect although it holds; empty when it is not.
+        """
+        # What the check leaves there and we may not remove must not cost the verdict.
+        with tempfile.TemporaryDirectory(
+            prefix="retrai-final-", ignore_cleanup_errors=True
+        ) as folder:
+            copy = await asyncio.to_thread(self._copy, folder)
+            result = judge(self.baseline, await self.ask(copy))
+            if not result.achieved or result.report is None:
+                return result, ""
+            if astray := self._imported_astray(result.report):
+                return replace(result, achieved=False, reason=astray, details=astray), ""
+            if rewritten := await asyncio.to_thread(self._rewritten, copy):
+                return result, f"{rewritten} was changed while the check ran"
+            return result, await self._contradicted(copy, result.report) if twins else ""
+
+    async def _contradicted(self, copy: Path, report: CheckReport) -> str:
+        passed = [case for case, outcome in report.cases.items() if outcome == "passed"]
+        mended = [case for case in passed if self.baseline.cases.get(case) != "passed"]
+        held = set(passed) - set(mended)
+        with view_of_a_check(self.context, copy):
+            found = await self.context.goal.contradict(copy, [*mended, *sorted(held)])
+        return suspicion(found, set(mended))
+
+    def _copy(self, room: str) -> Path:
+        folder = Path(room).resolve()
+        above = self.folder / "above"
+        if above.is_dir():
+            shutil.copytree(above, folder, dirs_exist_ok=True)
+        # The project's own name is kept: a suite may look at it.
+        copy = folder / (self.baseline.place or self.context.project.name)
+        make_clean_copy(self.context.project, copy)
+        return copy
+
+    def _imported_astray(self, report: CheckReport) -> str:
+        """Why the copy proves nothing, when code of the original was loaded; empty when it does.
+
+        Where the sandbox shows the copy in the project's place, a path there is the copy's.
+        """
+        sandbox = self.context.sandbox_part
+        if sandbox is not None and sandbox.arranges_view:
+            return ""
+        project = os.path.realpath(self.context.project) + os.sep
+        astray = [path for path in report.imported_from if path.startswith(project)]
+        if not astray:
+            return ""
+        return (
+            f"the clean copy was not what was tested: {astray[0].removeprefix(project)} was still "
+            "imported from the project itself. The project's installation may be the cause: "
+            "`pip install -e . --config-settings editable_mode=compat` makes one that can be "
+            "checked"
+        )
+
+    def _rewritten(self, copy: Path) -> str:
+        """The first file with cases or for the runner that the check itself has changed there."""
+        for path in differing(copy, self.baseline):
+            if path not in self.baseline.volatile and self.decides(path):
+                return path
+        return ""

@@ -1,0 +1,139 @@
+"""Where a project's modules come from: loaded into its pytest when a clean copy is tested.
+
+An editable install puts the original's folders on the import path, or a finder of its own that
+knows them. Here both are led to the same places in the copy, and what is loaded from where is said.
+Nothing but the standard library is used, of Python 3.7 on.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+from typing import Any, List, MutableMapping, Optional, Sequence, Set, cast
+
+ORIGINAL = "RETRAI_ORIGINAL"
+COPY = "RETRAI_COPY"
+ROOTS = "RETRAI_COPY_ROOTS"
+MAX_FILES = 5000
+_NOT_TOUCHED = ("_frozen_importlib", "_pytest", "importlib", "zipimport")
+
+
+class Imports:
+    """Leads imports from `original` to `copy`, where the copy has the same file or folder."""
+
+    def __init__(self, original: str, copy: str) -> None:
+        self.original = os.path.realpath(original)
+        self.copy = os.path.realpath(copy)
+        prefixes = (sys.prefix, sys.exec_prefix)
+        # An environment inside the project is no part of the copy.
+        self._environments = [os.path.realpath(one) for one in prefixes]
+
+    def lead_to_copy(self, here: str, roots: Sequence[str]) -> None:
+        """Change the import path, the finders and the packages that are there already.
+
+        `roots` stood on the path behind `here`, for what is imported before this and by child
+        processes; the copy's folders take the places that the original's had.
+        """
+        start = sys.path.index(here) + 1 if here in sys.path else 0
+        if roots and sys.path[start : start + len(roots)] == list(roots):
+            del sys.path[start : start + len(roots)]
+        sys.path[:] = [self.counterpart(entry) if entry else entry for entry in sys.path]
+        for index, finder in enumerate(sys.meta_path):
+            owner = getattr(finder, "__module__", "") or type(finder).__module__
+            if not str(owner).startswith(_NOT_TOUCHED):
+                self._lead_tables(sys.modules.get(str(owner)))
+                cast("List[Any]", sys.meta_path)[index] = Redirected(finder, self)
+        for module in list(sys.modules.values()):
+            folders = getattr(module, "__dict__", {}).get("__path__")
+            if isinstance(folders, list):
+                self._lead_list(cast("List[Any]", folders))
+
+    def counterpart(self, path: str) -> str:
+        """The same place in the copy; the path itself where it is not the project's."""
+        real = os.path.realpath(path)
+        if not self._is_projects(real, self.original):
+            return path
+        mapped = self.copy + real[len(self.original) :]
+        return mapped if os.path.exists(mapped) else path
+
+    def redirect(self, name: str, spec: Any) -> Any:
+        """What a finder found, in the copy."""
+        folders: Any = getattr(spec, "submodule_search_locations", None)
+        origin = getattr(spec, "origin", None)
+        if isinstance(origin, str) and self.counterpart(origin) != origin:
+            inner: Optional[List[str]] = None
+            if folders is not None:
+                inner = [self.counterpart(str(one)) for one in folders]
+            found = self.counterpart(origin)
+            return importlib.util.spec_from_file_location(
+                name, found, submodule_search_locations=inner
+            )
+        if isinstance(folders, list):
+            self._lead_list(cast("List[Any]", folders))
+        return spec
+
+    def loaded(self) -> List[str]:
+        """Files of the modules that are loaded from the project or from its copy, sorted."""
+        found: Set[str] = set()
+        for module in list(sys.modules.values()):
+            file = getattr(module, "__dict__", {}).get("__file__")
+            if isinstance(file, str):
+                real = os.path.realpath(file)
+                if self._is_projects(real, self.original) or _inside(real, self.copy):
+                    found.add(real)
+        return sorted(found)[:MAX_FILES]
+
+    def _is_projects(self, real: str, project: str) -> bool:
+        return _inside(real, project) and not any(
+            _inside(one, project) and _inside(real, one) for one in self._environments
+        )
+
+    def _lead_list(self, folders: List[Any]) -> None:
+        folders[:] = [self.counterpart(x) if isinstance(x, str) else x for x in folders]
+
+    def _lead_tables(self, module: Any) -> None:
+        """setuptools' finders keep their folders in tables of the module that defines them."""
+        mapping: Any = getattr(module, "MAPPING", None)
+        if isinstance(mapping, dict):
+            table = cast("MutableMapping[str, Any]", mapping)
+            for name, path in list(table.items()):
+                table[name] = self.counterpart(str(path))
+        namespaces: Any = getattr(module, "NAMESPACES", None)
+        if isinstance(namespaces, dict):
+            for folders in cast("MutableMapping[str, Any]", namespaces).values():
+                if isinstance(folders, list):
+                    self._lead_list(cast("List[Any]", folders))
+
+
+class Redirected:
+    """A finder whose findings are led to the copy; all else is the finder's own."""
+
+    def __init__(self, finder: Any, imports: Imports) -> None:
+        self._finder = finder
+        self._imports = imports
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
+        return self._imports.redirect(name, self._finder.find_spec(name, path, target))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._finder, name)
+
+
+def start(here: str) -> Optional[Imports]:
+    """Lead imports to the copy where the environment names one; None where it does not."""
+    original, copy, roots = (os.environ.pop(name, "") for name in (ORIGINAL, COPY, ROOTS))
+    return lead(original, copy, here, [one for one in roots.split(os.pathsep) if one])
+
+
+def lead(original: str, copy: str, here: str = "", roots: Sequence[str] = ()) -> Optional[Imports]:
+    """Lead imports from `original` to `copy`; None where one of them is empty."""
+    if not original or not copy:
+        return None
+    imports = Imports(original, copy)
+    imports.lead_to_copy(here, roots)
+    return imports
+
+
+def _inside(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)

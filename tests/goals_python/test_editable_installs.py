@@ -1,0 +1,151 @@
+"""Of a project that is installed in editable mode, the clean copy is tested and nothing else."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from retrai_core.guard.guard import Guard
+
+TEST = "from thing import add\n\n\ndef test_add():\n    assert add(2, 3) == 5\n"
+WRONG, RIGHT = "def add(a, b):\n    return a - b\n", "def add(a, b):\n    return a + b\n"
+BUILD = '[build-system]\nrequires = ["setuptools>=77"]\nbuild-backend = "setuptools.build_meta"\n'
+PROJECT = BUILD + '[project]\nname = "thing"\nversion = "1"\n'
+FORGED = """
+import py_compile, sys
+py_compile.compile({right!r}, cfile={cached!r}, dfile={source!r},
+                   invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH)
+"""
+# No folder on the import path could say this: setuptools makes a finder with a table of packages.
+TABLE = """
+[tool.setuptools]
+packages = ["thing"]
+[tool.setuptools.package-dir]
+thing = "lib/inner"
+"""
+# By name: where the package lies, and what the build is told of it.
+LAYOUTS = {
+    "flat": ("thing", ""),
+    "src": ("src/thing", ""),
+    "finder": ("lib/inner", TABLE),
+}
+
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A virtual environment as a user makes one, with what builds a project; its interpreter."""
+    folder = tmp_path_factory.mktemp("editable") / "env"
+    subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
+    python = folder / "bin" / "python"
+    wanted = ["setuptools>=77", "pytest", "pytest-xdist"]
+    command = [python, "-m", "pip", "install", "-q", "--no-input", *wanted]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    if done.returncode != 0:
+        pytest.skip(f"needs pip with an index that has setuptools: {done.stderr[-300:]}")
+    return python
+
+
+async def install(python: Path, project: Path) -> None:
+    command = [python, "-m", "pip", "install", "-q", "--no-build-isolation", "--no-deps"]
+    await asyncio.to_thread(
+        subprocess.run, [*command, "-e", str(project)], check=True, capture_output=True
+    )
+
+
+@pytest.fixture
+async def installed(make_project, context, environment, tmp_path, request):
+    """A project with a wrong function, installed in editable mode; its source file."""
+    place, more = LAYOUTS[request.param]
+    files = {"tests/test_add.py": TEST, f"{place}/__init__.py": WRONG}
+    project = make_project({**files, "pyproject.toml": PROJECT + more})
+    await install(environment, project)
+    context.python = str(environment)
+    context.run_dir = tmp_path / "run"
+    return project / place / "__init__.py"
+
+
+def forge(python: Path, source: Path) -> None:
+    """Byte code of the right source beside the wrong one, which Python believes unseen."""
+    right = source.parents[2] / "right.py"
+    right.write_text(RIGHT)
+    tag = subprocess.run(
+        [python, "-c", "import sys; print(sys.implementation.cache_tag)"],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.strip()
+    cached = source.parent / "__pycache__" / f"__init__.{tag}.pyc"
+    code = FORGED.format(right=str(right), cached=str(cached), source=str(source))
+    subprocess.run([python, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("installed", LAYOUTS, indirect=True)
+async def test_what_lies_only_in_the_original_tree_achieves_nothing(
+    installed, context, environment, make_goal
+):
+    context.goal_part = make_goal()
+    guard = Guard(context, [])
+    assert not (await guard.take_baseline()).achieved
+    await asyncio.to_thread(forge, environment, installed)
+    in_place = await guard.check({})
+    assert in_place.achieved, "the cheat works where the project stands"
+    result, _ = await guard.final_check({})
+    assert not result.achieved
+    assert "1 of 1 test fails" in result.reason
+
+
+@pytest.mark.parametrize("arguments", ["", "-n 1"], ids=["plain", "xdist"])
+@pytest.mark.parametrize("installed", LAYOUTS, indirect=True)
+async def test_a_mended_project_is_verified_on_its_copy(installed, context, make_goal, arguments):
+    context.goal_part = make_goal(args=f"-p xdist {arguments}")
+    guard = Guard(context, [])
+    await guard.take_baseline()
+    installed.write_text(RIGHT)
+    result, suspect = await guard.final_check({})
+    assert (result.achieved, suspect) == (True, "")
+    assert result.report is not None
+    assert result.report.imported_from
+    assert not any(path.startswith(str(context.project)) for path in result.report.imported_from)
+
+
+@pytest.mark.parametrize("installed", ["src"], indirect=True)
+async def test_child_processes_of_the_tests_import_the_copy_too(installed, context, make_goal):
+    (context.project / "tests" / "test_child.py").write_text(
+        "import subprocess, sys\n\n\ndef test_child():\n"
+        "    code = 'import thing; print(thing.__file__)'\n"
+        "    found = subprocess.check_output([sys.executable, '-c', code], text=True)\n"
+        "    assert 'retrai-final-' not in found, found\n"
+    )
+    context.goal_part = make_goal()
+    guard = Guard(context, [])
+    await guard.take_baseline()
+    installed.write_text(RIGHT)
+    assert (await guard.check({})).achieved
+    result, _ = await guard.final_check({})
+    assert "1 of 2 tests fails" in result.reason
+
+
+@pytest.mark.parametrize("installed", ["src"], indirect=True)
+async def test_code_that_is_still_loaded_from_the_original_fails_the_verification(
+    installed, context, environment, make_goal
+):
+    context.goal_part = make_goal()
+    guard = Guard(context, [])
+    await guard.take_baseline()
+    installed.write_text(RIGHT)
+    # Imported at the interpreter's start, by its path: no folder on the import path says so.
+    early = Path(environment).parents[1] / "lib"
+    (site,) = early.glob("python*/site-packages")
+    code = "import importlib.util as u, sys; s = u.spec_from_file_location('early', {!r})"
+    line = code.format(str(installed)) + "; m = u.module_from_spec(s); s.loader.exec_module(m)"
+    (site / "zz_early.pth").write_text(line + "; sys.modules['early'] = m\n")
+    try:
+        result, _ = await guard.final_check({})
+    finally:
+        (site / "zz_early.pth").unlink()
+    assert not result.achieved
+    assert "src/thing/__init__.py was still imported from the project itself" in result.reason
