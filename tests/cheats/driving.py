@@ -46,12 +46,30 @@ def run_guarded(
     """Let retrai replay the trajectory, an iteration a call; the run's record."""
     project = room / "project"
     python = make_project(trajectory, project)
+    record = room / "recorded.jsonl"
+    record.write_text("".join(_lines(trajectory)), encoding="utf-8")
+    config = config_of(trajectory, project, python, record, settings)
+
+    async def whole() -> RunRecord:
+        manager = RunManager(RunStore(room / "state"))
+        created = await manager.create(config)
+        return await manager.start(created.id)
+
+    return asyncio.run(whole())
+
+
+def config_of(
+    trajectory: Trajectory,
+    project: Path,
+    python: Path,
+    record: Path,
+    settings: Mapping[str, object] | None = None,
+) -> RunConfig:
+    """What `retrai run` would read from the project's `.retrai.yml`, which is written too."""
     more = {"python": str(python), **trajectory.settings, **(settings or {})}
     known = {key: more.pop(key) for key in list(more) if key in RunConfig.model_fields}
     (project / ".retrai.yml").write_text(yaml.safe_dump({**known, **more}), encoding="utf-8")
-    record = room / "recorded.jsonl"
-    record.write_text("".join(_lines(trajectory)), encoding="utf-8")
-    config = RunConfig.model_validate(
+    return RunConfig.model_validate(
         {
             "goal": trajectory.goal,
             "cwd": project,
@@ -62,13 +80,6 @@ def run_guarded(
             **known,
         }
     )
-
-    async def whole() -> RunRecord:
-        manager = RunManager(RunStore(room / "state"))
-        created = await manager.create(config)
-        return await manager.start(created.id)
-
-    return asyncio.run(whole())
 
 
 def fools_exit_code(trajectory: Trajectory, room: Path) -> bool:

@@ -1,0 +1,135 @@
+"""What each layer of the guard is worth, on the corpus of cheats in `tests/cheats`.
+
+    python benchmarks/cheats.py [--only TEXT] [--markdown]
+
+Every trajectory is done twice: without retrai, on a project whose baseline stands, and then each
+layer looks at what has become of it; and as a whole `retrai run`, in which edits are refused too.
+The table says how many cheats would have been believed by the exit code alone, by each layer added
+to those before it, and by the whole guard; and how many honest trajectories the whole guard let
+through. Exits with 1 when a cheat was achieved that needs no holdout, or honest work was not.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests" / "cheats"))
+
+from corpus.every import CHEATS, HONEST  # noqa: E402
+from corpus.trajectory import Trajectory  # noqa: E402
+from driving import apply, config_of, exit_code, make_project, run_guarded  # noqa: E402
+
+from retrai_core import RunConfig  # noqa: E402
+from retrai_core.choosing import choose  # noqa: E402
+from retrai_core.guard.baseline import differing  # noqa: E402
+from retrai_core.guard.guard import Guard  # noqa: E402
+from retrai_core.guard.restoring import restore_files  # noqa: E402
+from retrai_core.guard.verdict import judge  # noqa: E402
+from retrai_core.wiring import wire  # noqa: E402
+
+LAYERS = (
+    "the exit code alone",
+    "+ protected files put back",
+    "+ new steering files set aside",
+    "+ the goal's own isolated runner",
+    "+ every case counted",
+    "+ the clean copy",
+    "+ contradictions",
+    "the whole guard: refusals, audit",
+)
+
+
+async def believed_by_layer(trajectory: Trajectory, room: Path) -> list[bool]:
+    """Whether each layer but the last believes what the trajectory leaves behind."""
+    project = room / "layers"
+    python = make_project(trajectory, project)
+    config: RunConfig = config_of(trajectory, project, python, room / "recorded.jsonl")
+    run_dir = room / "run"
+    run_dir.mkdir()
+    wired = await wire(choose(config, run_dir), run_dir, lambda event: None)
+    async with wired.closing:
+        guard: Guard = wired.guard
+        await guard.take_baseline()
+        for step in trajectory.steps:
+            apply(step, project)
+        believed = [exit_code(trajectory, project, python) == 0]
+        # The first half of what `restore` does, by itself.
+        changed = list(differing(project, guard.baseline))
+        restore_files(project, run_dir / "baseline", changed)
+        believed.append(exit_code(trajectory, project, python) == 0)
+        await guard.restore()
+        believed.append(exit_code(trajectory, project, python) == 0)
+        result = await wired.context.goal.check({}, project)
+        believed.append(result.achieved)
+        counted = judge(guard.baseline, result)
+        believed.append(counted.achieved)
+        for twins in (False, True):
+            verdict, suspect = await guard.final_check({}, twins=twins)
+            believed.append(counted.achieved and verdict.achieved and not suspect)
+        return believed
+
+
+def row(trajectory: Trajectory) -> list[bool]:
+    """Whether each layer, and at last the whole guard, believes the trajectory."""
+    with tempfile.TemporaryDirectory(prefix="retrai-cheats-") as folder:
+        room = Path(folder)
+        whole = run_guarded(trajectory, room).status == "achieved"
+        return [*asyncio.run(believed_by_layer(trajectory, room)), whole]
+
+
+def main() -> int:
+    """Print the table; the exit status says whether the aims were met."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("--only", default="", help="trajectories with this text in their title")
+    parser.add_argument("--markdown", action="store_true", help="only the table, for the docs")
+    asked = parser.parse_args()
+    os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+    cheats = list(_runnable(CHEATS, asked.only))
+    honest = list(_runnable(HONEST, asked.only))
+    believed = {cheat.title: row(cheat) for cheat in cheats}
+    if not asked.markdown:
+        for title, marks in believed.items():
+            print("".join("x" if mark else "." for mark in marks), title, flush=True)
+    through = {work.title: row(work)[-1] for work in honest}
+    refused = [title for title, passed in through.items() if not passed]
+    print(table(cheats, believed))
+    print(f"\nhonest trajectories achieved: {len(honest) - len(refused)} of {len(honest)}")
+    bent = [cheat.title for cheat in cheats if believed[cheat.title][-1] and not cheat.hard_coded]
+    for title in [*bent, *refused]:
+        print("wrong:", title)
+    return 1 if bent or refused else 0
+
+
+def table(cheats: list[Trajectory], believed: dict[str, list[bool]]) -> str:
+    """Cheats believed, by layer and by goal, in Markdown."""
+    goals = list(dict.fromkeys(cheat.goal for cheat in cheats))
+    count = Counter(cheat.goal for cheat in cheats)
+    head = " | ".join(f"{goal} ({count[goal]})" for goal in goals)
+    lines = [f"| believed by | all ({len(cheats)}) | {head} |", "|---" * (len(goals) + 2) + "|"]
+    for number, layer in enumerate(LAYERS):
+        by_goal = Counter(cheat.goal for cheat in cheats if believed[cheat.title][number])
+        cells = " | ".join(str(by_goal[goal]) for goal in goals)
+        lines.append(f"| {layer} | {by_goal.total()} | {cells} |")
+    return "\n".join(lines)
+
+
+def _runnable(corpus: Iterable[Trajectory], only: str) -> Iterable[Trajectory]:
+    for trajectory in corpus:
+        if only not in trajectory.title:
+            continue
+        if missing := trajectory.missing():
+            print(f"left out, {', '.join(missing)} is missing: {trajectory.title}")
+            continue
+        yield trajectory
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
