@@ -34,6 +34,7 @@ pytest.importorskip("retrai_goals_python")
 pytest.importorskip("retrai_llm_litellm")
 pytest.importorskip("retrai_llm_offline")
 pytest.importorskip("retrai_llm_replay")
+pytest.importorskip("retrai_mcp")
 pytest.importorskip("retrai_memory_file")
 pytest.importorskip("retrai_memory_sqlite")
 pytest.importorskip("retrai_permissions")
@@ -46,6 +47,7 @@ from retrai_goals_python.run_pytest_tool import RunPytest
 from retrai_llm_litellm.provider import LiteLLMProvider
 from retrai_llm_offline.provider import OfflineProvider
 from retrai_llm_replay.provider import ReplayProvider
+from retrai_mcp.hook import McpServers
 from retrai_memory_file.store import FileMemory
 from retrai_memory_sqlite.store import SqliteMemory
 from retrai_permissions.gate import PermissionGate
@@ -392,3 +394,8 @@ class TestPutFile(ToolConformance):
 class TestPermissionGate(HookConformance):
     plugin = PermissionGate
     entry_point = "permissions"
+
+
+class TestMcpServers(HookConformance):
+    plugin = McpServers
+    entry_point = "mcp"

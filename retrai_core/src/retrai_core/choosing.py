@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeVar, cast
 from pydantic import BaseModel, ValidationError
 
 from . import __version__
-from .chosen import Choice, Notice, Part
+from .chosen import CheckChoice, Choice, Notice, Part
 from .contracts.agent import Agent
 from .contracts.context import RunContext
 from .contracts.goal import GoalBase
@@ -69,6 +69,24 @@ def choose(config: RunConfig, run_dir: Path, catalog: Catalog | None = None) -> 
         tools=chooser.tools(goal),
         sandboxes=chooser.sandboxes(),
         memory=chooser.memory(),
+        interpreter=find_interpreter(config.cwd, config.python),
+        notices=chooser.notices,
+    )
+
+
+def choose_check(config: RunConfig, run_dir: Path) -> CheckChoice:
+    """Decide on what a check alone needs: no model, no tools, no agent.
+
+    Raises:
+        UsageError, PluginError: as `choose`.
+    """
+    chooser = _Chooser(config, run_dir, catalog_for(config))
+    goal, _ = chooser.goal()
+    return CheckChoice(
+        config=config.model_copy(update={"goal": goal.record.name}),
+        catalog=chooser.catalog,
+        goal=goal,
+        sandboxes=chooser.sandboxes(),
         interpreter=find_interpreter(config.cwd, config.python),
         notices=chooser.notices,
     )

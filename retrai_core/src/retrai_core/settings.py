@@ -111,6 +111,8 @@ class RunConfig(BaseModel):
     """Seconds after which no more model call is made."""
     max_tampering: int = Field(default=3, ge=1)
     """How many refused changes of protected files end the run as `tampered`."""
+    confirm: int = Field(default=1, ge=1, le=100)
+    """How many times a check that passes must pass again, each time on a fresh clean copy."""
 
     def leaves_out(self, tool: str) -> bool:
         """Whether `no_tools` names the tool."""
@@ -136,6 +138,7 @@ class _Environment(BaseSettings):
     max_cost: float | None = None
     max_tokens: int | None = None
     max_time: float | None = None
+    confirm: int = 1
 
 
 @dataclass(frozen=True)

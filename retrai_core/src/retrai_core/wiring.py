@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from contextlib import AsyncExitStack
+from collections.abc import AsyncGenerator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol, TypeVar, cast
 
-from .chosen import Choice, Part
+from .chosen import CheckChoice, Choice, Part
 from .contracts.agent import Agent
 from .contracts.context import RunContext
 from .contracts.sandbox import Sandbox
@@ -114,6 +114,32 @@ async def wire(choice: Choice, run_dir: Path, on_event: Callable[[AgentEvent], N
     raise AssertionError("unreachable")  # an exit stack hands exceptions on
 
 
+@asynccontextmanager
+async def wire_check(choice: CheckChoice, run_dir: Path) -> AsyncGenerator[Guard]:
+    """Build what a check alone needs; the guard asks it, and everything is closed behind it.
+
+    Raises:
+        UsageError: no sandbox works, the goal's runner is missing.
+        PluginError: a plugin cannot be built.
+    """
+    config = choice.config
+    context = RunContext(
+        run_id=config.run_id,
+        project=config.cwd,
+        workspace=SafeWorkspace(config.cwd),
+        python=choice.interpreter.path,
+        run_dir=run_dir,
+        plugin_options=config.plugins,
+    )
+    async with AsyncExitStack() as stack:
+        context.sandbox_part = await _first_working(choice, context, stack)
+        context.goal_part = _built(choice.goal, context, stack)
+        problem = await context.goal.ready()
+        if problem is not None:
+            raise UsageError(f"the goal {choice.goal.record.name} cannot be checked: {problem}")
+        yield Guard(context, config.allow_edit)
+
+
 def _warm_up(context: RunContext) -> None:
     """Import what the loop needs; the imports are the run's slowest part, and the baseline check
     runs in a process of its own meanwhile."""
@@ -138,7 +164,9 @@ async def _cancel(task: asyncio.Task[None]) -> None:
         task.exception()
 
 
-async def _first_working(choice: Choice, context: RunContext, stack: AsyncExitStack) -> Sandbox:
+async def _first_working(
+    choice: CheckChoice, context: RunContext, stack: AsyncExitStack
+) -> Sandbox:
     """The strictest sandbox that works; one that was named must work."""
     problems: list[str] = []
     for part in choice.sandboxes:

@@ -1,1 +1,1 @@
-"""Tools of MCP servers for retrai."""
+"""Speaks to MCP servers: their tools become the run's."""

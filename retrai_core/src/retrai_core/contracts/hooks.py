@@ -7,7 +7,7 @@ plugin at a time, so that one that raises does not silence the others.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -92,8 +92,12 @@ class HookSpecs:
         """
 
     @hookspec
-    def tools(self, context: RunContext) -> Sequence[Tool]:
+    def tools(self, context: RunContext) -> Sequence[Tool] | Awaitable[Sequence[Tool]]:
         """Tools that are known only at run time (those of MCP servers, say).
+
+        Asked beside the baseline check, in a thread of its own; an `async def` is awaited on the
+        run's event loop, where its tools will run, and is cancelled when the run ends before. A
+        `UsageError` ends the run, any other exception costs only this plugin's tools.
 
         Example:
             >>> class NoTools:

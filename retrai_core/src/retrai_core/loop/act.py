@@ -13,6 +13,7 @@ from .parts import parts_of
 from .report_impossible import ReportImpossible
 from .state import AgentState, PendingCall, ResultNote, StateUpdate, Stop
 from .tool_call import Finished, ToolCaller
+from .tool_names import wire_name
 
 _SIDE_BY_SIDE = frozenset({"read", "network"})
 
@@ -60,4 +61,4 @@ def _digest(finished: list[Finished], calls: list[PendingCall]) -> str:
 
 def _message(done: Finished) -> AnyMessage:
     status = "success" if done.ok else "error"
-    return ToolMessage(done.content, tool_call_id=done.id, name=done.name, status=status)
+    return ToolMessage(done.content, tool_call_id=done.id, name=wire_name(done.name), status=status)

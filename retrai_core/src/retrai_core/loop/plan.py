@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import uuid
+from collections.abc import Iterable
 from typing import Any, cast
 
 from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMessage, SystemMessage
@@ -14,6 +15,7 @@ from . import prompt
 from .budget import Allowance, allowance, price_of
 from .parts import LoopParts, parts_of
 from .state import AgentState, PendingCall, StateUpdate, Stop
+from .tool_names import tool_called, wire_name
 from .window import window
 
 MAX_MODEL_FAILURES = 3
@@ -90,7 +92,7 @@ def _failed_call(parts: LoopParts, state: AgentState, error: BaseException) -> S
 def _answered(
     parts: LoopParts, state: AgentState, answer: AIMessage, duration_s: float
 ) -> StateUpdate:
-    pending = _pending(answer)
+    pending = _pending(answer, parts.context.tools)
     if [call["id"] for call in answer.tool_calls] != [call["id"] for call in pending]:
         answer = _with_every_call_valid(answer, pending)
     usage = cast("dict[str, Any]", answer.usage_metadata or {})
@@ -126,15 +128,20 @@ def _answered(
     return update
 
 
-def _pending(answer: AIMessage) -> list[PendingCall]:
+def _pending(answer: AIMessage, tools: Iterable[str]) -> list[PendingCall]:
     """The calls of an answer, malformed ones too, each with an id of its own."""
     pending = [
-        PendingCall(id=call["id"] or "", name=call["name"], args=call["args"], problem="")
+        PendingCall(
+            id=call["id"] or "",
+            name=tool_called(call["name"], tools),
+            args=call["args"],
+            problem="",
+        )
         for call in answer.tool_calls
     ]
     for bad in answer.invalid_tool_calls:
         problem = f"the arguments are not valid JSON: {str(bad.get('args'))[:500]}"
-        name = bad.get("name") or "unknown"
+        name = tool_called(bad.get("name") or "unknown", tools)
         pending.append(PendingCall(id=bad.get("id") or "", name=name, args={}, problem=problem))
     taken: set[str] = set()
     for index, call in enumerate(pending):
@@ -153,7 +160,7 @@ def _with_every_call_valid(answer: AIMessage, pending: list[PendingCall]) -> AIM
 
 
 def _call(call: PendingCall) -> dict[str, Any]:
-    return {"id": call["id"], "name": call["name"], "args": call["args"]}
+    return {"id": call["id"], "name": wire_name(call["name"]), "args": call["args"]}
 
 
 def _kept(answer: AIMessage, pending: list[PendingCall]) -> list[AnyMessage]:

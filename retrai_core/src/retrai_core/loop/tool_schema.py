@@ -10,6 +10,7 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.runnables import Runnable
 
 from ..contracts.tool import Tool
+from .tool_names import wire_name
 
 
 def bind(model: BaseChatModel, tools: Sequence[Tool]) -> Runnable[list[BaseMessage], AIMessage]:
@@ -24,7 +25,7 @@ def schema(tool: Tool) -> dict[str, Any]:
     return {
         "type": "function",
         "function": {
-            "name": tool.name,
+            "name": wire_name(tool.name),
             "description": tool.description,
             "parameters": _without_titles(parameters),
         },

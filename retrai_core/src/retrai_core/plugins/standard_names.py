@@ -10,3 +10,5 @@ SANDBOXES_TO_TRY = ("bwrap", "local")
 """What `auto` tries where it is installed, the strictest first."""
 ALWAYS_THERE = "report_impossible"
 """The tool that every run has."""
+MCP = "mcp"
+"""The hook that offers the tools of the servers under `mcp:`."""

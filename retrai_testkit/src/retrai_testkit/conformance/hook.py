@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar, cast
@@ -81,7 +82,8 @@ class HookConformance(PluginConformance):
         """Each hook takes every event, call and context, and answers with what it should."""
 
         async def use(bench: Bench) -> None:
-            for hook, arguments, answer in self._answers(bench.context):
+            for hook, arguments, given in self._answers(bench.context):
+                answer = await given if inspect.isawaitable(given) else given
                 assert not isinstance(answer, Exception), f"{hook}({arguments}) raises {answer!r}"
                 _judge(hook, answer)
 
@@ -92,6 +94,9 @@ class HookConformance(PluginConformance):
 
         async def use(bench: Bench) -> None:
             answers = await asyncio.to_thread(self._answers, bench.context)
+            for _, _, answer in answers:
+                if inspect.isawaitable(answer):
+                    await answer
             failed = [f"{hook}: {a!r}" for hook, _, a in answers if isinstance(a, Exception)]
             assert not failed, "; ".join(failed)
 
@@ -103,7 +108,9 @@ class HookConformance(PluginConformance):
         async def use(bench: Bench) -> None:
             context = bench.context
             before = dict(vars(context)), dict(context.tools)
-            for hook, arguments, _ in self._answers(context):
+            for hook, arguments, answer in self._answers(context):
+                if inspect.isawaitable(answer):
+                    await answer
                 given = {name: repr(value) for name, value in arguments.items()}
                 assert given in _as_text(_HOOKS[hook](context)), f"{hook} changes its arguments"
             assert (dict(vars(context)), dict(context.tools)) == before, "the context was changed"
@@ -114,7 +121,9 @@ class HookConformance(PluginConformance):
         """No module or class variable, folder, environment, thread or process is left changed."""
 
         async def use(bench: Bench) -> None:
-            self._answers(bench.context)
+            for _, _, answer in self._answers(bench.context):
+                if inspect.isawaitable(answer):
+                    await answer
 
         self._drive(tmp_path / "first", use)
         before = Footprint(self.package)

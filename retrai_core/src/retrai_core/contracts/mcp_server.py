@@ -1,0 +1,71 @@
+"""One entry of the `mcp:` section: a server whose tools a run gets."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,31}")
+
+
+class McpServer(BaseModel):
+    """How to reach a server of the Model Context Protocol, and what its tools may do.
+
+    Example:
+        >>> McpServer(command=["uvx", "mcp-server-time"], needs=["read"]).timeout_s
+        60.0
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    command: list[str] = Field(default_factory=list, json_schema_extra={"runs": True})
+    """The program and its arguments; it speaks MCP on its standard input and output."""
+    url: str | None = None
+    """The address of a server that is running already, instead of `command`."""
+    headers: dict[str, str] = Field(default_factory=dict)
+    """HTTP headers for `url`."""
+    env: dict[str, str] = Field(default_factory=dict)
+    """Environment variables for the program, beside a clean environment without keys."""
+    pass_env: list[str] = Field(default_factory=list)
+    """Names of the user's own variables that the program gets too (a token, say)."""
+    needs: list[Literal["read", "write", "run", "network"]] = ["read", "write", "run", "network"]
+    """What its tools do, for the rules of `permissions:`; the worst unless you know better."""
+    tools: list[str] | None = None
+    """The names of those tools that the model gets; all when left out."""
+    timeout_s: float = Field(default=60.0, gt=0, le=3600)
+    """Seconds that one call may take."""
+    start_timeout_s: float = Field(default=30.0, gt=0, le=600)
+    """Seconds after which a server that does not answer is done without."""
+
+    @field_validator("command", mode="before")
+    @classmethod
+    def _words(cls, value: object) -> object:
+        """A line as one would type it is split as a shell would, without being one."""
+        if isinstance(value, str):
+            import shlex
+
+            return shlex.split(value)
+        return value
+
+    @model_validator(mode="after")
+    def _one_way(self) -> McpServer:
+        if bool(self.command) == bool(self.url):
+            raise ValueError("give either a `command` or a `url`")
+        if self.url is not None and not self.url.startswith(("http://", "https://")):
+            raise ValueError("the `url` must begin with http:// or https://")
+        return self
+
+
+def sound_names(servers: Mapping[str, McpServer]) -> Mapping[str, McpServer]:
+    """The servers, when each name can be the first part of a tool's name.
+
+    Raises:
+        ValueError: a name is too long, or holds other characters.
+    """
+    for name in servers:
+        if not _NAME.fullmatch(name):
+            raise ValueError(f"{name!r} is no server's name: letters, digits and `-`, at most 32")
+    return servers

@@ -1,0 +1,93 @@
+"""Tools that are known only at run time: asked for beside the baseline check."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
+from functools import partial
+from typing import cast
+
+from .contracts.context import RunContext
+from .contracts.tool import Tool
+from .errors import UsageError
+from .loop.tool_names import wire_name
+from .plugins.aside import aside
+from .plugins.hooks import HookCaller
+from .plugins.record import PluginRecord
+
+LIMIT_S = 120.0
+"""For one plugin: it may have to import a large library, or to start a server."""
+
+Close = Callable[[Tool, PluginRecord, RunContext], Awaitable[None]]
+
+
+async def contribute(
+    hooks: HookCaller,
+    context: RunContext,
+    stack: AsyncExitStack,
+    close: Close,
+    leaves_out: Callable[[str], bool],
+) -> None:
+    """Ask every plugin that offers tools, side by side, and add theirs to the context's.
+
+    Args:
+        hooks: the run's hook plugins.
+        context: gets the tools.
+        stack: closes them.
+        close: closes one tool.
+        leaves_out: whether the user does not want a tool, by its name.
+
+    Raises:
+        UsageError: what the user configured for such a plugin is wrong.
+    """
+    records = hooks.implementers("tools")
+    asked = (_offered(hooks, record, context, stack, close) for record in records)
+    answers = await asyncio.gather(*asked, return_exceptions=True)
+    wrong: UsageError | None = None
+    for record, answer in zip(records, answers, strict=True):
+        if isinstance(answer, BaseException):
+            wrong = wrong or (answer if isinstance(answer, UsageError) else None)
+            message = f"{record.name} of {record.dist} offers no tools: {answer}"
+            context.publish("log", level="warning", message=message)
+            continue
+        for tool in answer:
+            if not leaves_out(tool.name):
+                _add(tool, record, context)
+    if wrong is not None:
+        raise wrong
+
+
+async def _offered(
+    hooks: HookCaller,
+    record: PluginRecord,
+    context: RunContext,
+    stack: AsyncExitStack,
+    close: Close,
+) -> list[Tool]:
+    """What one plugin offers; a coroutine that it answers with is awaited on the run's loop."""
+    question = partial(hooks.call_one, record, "tools", context=context)
+    answer = await aside(question, LIMIT_S)
+    if inspect.isawaitable(answer):
+        try:
+            async with asyncio.timeout(LIMIT_S):
+                answer = await answer
+        except TimeoutError as error:
+            raise TimeoutError(f"it did not answer within {LIMIT_S:g} s") from error
+    if isinstance(answer, Exception):
+        raise answer
+    tools = list(cast("list[Tool]", answer or []))
+    for tool in tools:  # at once: what it started must end also when the run ends right now
+        stack.push_async_callback(close, tool, record, context)
+    return tools
+
+
+def _add(tool: Tool, record: PluginRecord, context: RunContext) -> None:
+    taken = {wire_name(name): name for name in context.tools}
+    other = taken.get(wire_name(tool.name))
+    if other is None:
+        context.tools[tool.name] = tool
+        return
+    message = f"{record.name} of {record.dist}: its tool {tool.name} is left out, {other} is taken"
+    context.publish("log", level="warning", message=message)
