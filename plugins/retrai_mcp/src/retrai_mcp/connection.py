@@ -10,7 +10,7 @@ import shutil
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import anyio
 import httpx2
@@ -202,7 +202,7 @@ async def _listed(client: Client) -> list[Tool]:
 
 
 def _first_line(error: BaseException) -> str:
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
+    while isinstance(error, BaseExceptionGroup):  # of the SDK's tasks; one cause is enough
+        error = cast("BaseExceptionGroup[BaseException]", error).exceptions[0]
     said = str(error).strip().splitlines()
     return (said[0] if said else type(error).__name__)[:300]
