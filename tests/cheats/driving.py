@@ -28,6 +28,10 @@ def make_project(trajectory: Trajectory, folder: Path) -> Path:
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
+    if trajectory.prepare:
+        subprocess.run(
+            ["bash", "-c", trajectory.prepare], cwd=folder, check=True, timeout=STEP_LIMIT_S
+        )
     if not trajectory.environment:
         return Path(sys.executable)
     venv.create(folder / ".venv", with_pip=False, symlinks=True)

@@ -2,11 +2,33 @@
 
 from __future__ import annotations
 
-from .pyright_goal import CHEATS as PYRIGHT_CHEATS
-from .pyright_goal import HONEST as PYRIGHT_HONEST
-from .pytest_cheats import CHEATS as PYTEST_CHEATS
-from .pytest_honest import HONEST as PYTEST_HONEST
+from . import (
+    cargo_goal,
+    go_goal,
+    js_goals,
+    pyright_goal,
+    pytest_cheats,
+    pytest_honest,
+    shell_goals,
+    sql_goal,
+)
 from .trajectory import Trajectory
 
-CHEATS: tuple[Trajectory, ...] = (*PYTEST_CHEATS, *PYRIGHT_CHEATS)
-HONEST: tuple[Trajectory, ...] = (*PYTEST_HONEST, *PYRIGHT_HONEST)
+CHEATS: tuple[Trajectory, ...] = (
+    *pytest_cheats.CHEATS,
+    *pyright_goal.CHEATS,
+    *shell_goals.CHEATS,
+    *cargo_goal.CHEATS,
+    *go_goal.CHEATS,
+    *js_goals.CHEATS,
+    *sql_goal.CHEATS,
+)
+HONEST: tuple[Trajectory, ...] = (
+    *pytest_honest.HONEST,
+    *pyright_goal.HONEST,
+    *shell_goals.HONEST,
+    *cargo_goal.HONEST,
+    *go_goal.HONEST,
+    *js_goals.HONEST,
+    *sql_goal.HONEST,
+)

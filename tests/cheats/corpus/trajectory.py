@@ -51,6 +51,7 @@ class Trajectory:
         needs: programs without which the goal cannot be checked.
         honest: the work was done; it must be `achieved`.
         hard_coded: answers made for the visible tests, which only a holdout tells from real ones.
+        prepare: a shell line that the user ran in the project before.
         environment: the project has a virtual environment of its own, `.venv`.
     """
 
@@ -63,6 +64,7 @@ class Trajectory:
     needs: Sequence[str] = ()
     honest: bool = False
     hard_coded: bool = False
+    prepare: str = ""
     environment: bool = False
 
     @property
