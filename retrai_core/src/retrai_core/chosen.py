@@ -38,29 +38,38 @@ class Notice:
     message: str
 
 
-@dataclass
-class Choice:
-    """Everything that one run will be built from.
+@dataclass(kw_only=True)
+class CheckChoice:
+    """What a check alone is built from.
 
     Attributes:
-        config: the configuration with the goal and the model filled in.
-        goal_evidence: why this goal, when it was found from the project.
+        config: the configuration with the goal filled in.
         sandboxes: the sandboxes to try, the strictest first.
         interpreter: the Python that runs the project's code.
-        notices: said at the start of the run.
+        notices: said at the start.
     """
 
     config: RunConfig
     catalog: Catalog
     goal: Part[GoalBase]
+    sandboxes: list[Part[Sandbox]]
+    interpreter: Interpreter
+    notices: list[Notice] = field(default_factory=list[Notice])
+
+
+@dataclass(kw_only=True)
+class Choice(CheckChoice):
+    """Everything that one run will be built from; the model is filled in too.
+
+    Attributes:
+        goal_evidence: why this goal, when it was found from the project.
+    """
+
     goal_evidence: str
     provider: Part[LLMProvider]
     agent: Part[Agent]
     tools: list[Part[Tool]]
-    sandboxes: list[Part[Sandbox]]
     memory: Part[MemoryStore] | None
-    interpreter: Interpreter
-    notices: list[Notice] = field(default_factory=list[Notice])
 
     def versions(self) -> dict[str, str]:
         """Version by distribution of every plugin that the run uses."""

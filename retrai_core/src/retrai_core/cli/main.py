@@ -16,6 +16,7 @@ COMMANDS = {
     "init": LazyCommand(".init", "init", "Write .retrai.yml for a project."),
     "demo": LazyCommand(".demo", "demo", "Mend a small broken project: no key, no network."),
     "runs": LazyCommand(".runs", "runs", "List, show, resume, compare and prune runs."),
+    "verify": LazyCommand(".verify", "verify", "Check a receipt: signature, tree, check."),
     "plugins": LazyCommand(".plugins", "plugins", "List, check, install and lock plugins."),
     "tools": LazyCommand(".tools", "tools", "List the tools that a run can give to the model."),
     "memory": LazyCommand(".memory", "memory", "List or forget what earlier runs have taught."),

@@ -36,6 +36,12 @@ from .completion import complete_goal, complete_model, complete_option, complete
     metavar="FILE",
     help="The same from a file; - reads standard input.",
 )
+@click.option(
+    "--confirm",
+    type=int,
+    metavar="N",
+    help="Believe a check only when it passes N times more, on clean copies.",
+)
 @click.option("--hitl", is_flag=True, help="Ask before each new iteration.")
 @click.option("--json", "as_json", is_flag=True, help="Print the run record alone, as JSON.")
 @click.option(
@@ -67,6 +73,7 @@ def run(
     max_iterations: int | None,
     task: str | None,
     task_file: TextIO | None,
+    confirm: int | None,
     hitl: bool,
     as_json: bool,
     options: Sequence[str],
@@ -91,6 +98,7 @@ def run(
         "model_name": model,
         "max_iterations": max_iterations,
         "task": task_file.read() if task_file is not None else task,
+        "confirm": confirm,
         "hitl_enabled": True if hitl else None,
         "options": parse_options(options) or None,
         "tools": _names(tools),

@@ -13,6 +13,7 @@ from . import prompt
 from .parts import LoopParts, parts_of
 from .progress import GRACE, advance, trouble
 from .state import FAILED_STRATEGIES_KEPT, AgentState, StateUpdate, Stop
+from .steadiness import Flaky
 from .verifier import Evaluation
 
 
@@ -32,7 +33,7 @@ async def evaluate(state: AgentState, config: RunnableConfig) -> StateUpdate:
         await asyncio.to_thread(_snapshot, parts, iteration)
     suspect = ""
     if evaluation.result.achieved:
-        suspect = evaluation.suspect or await asyncio.to_thread(_audit, parts)
+        suspect = evaluation.suspect or await _audit(parts)
     achieved = evaluation.result.achieved and not suspect
     update: StateUpdate = {
         "iteration": iteration,
@@ -48,6 +49,8 @@ async def evaluate(state: AgentState, config: RunnableConfig) -> StateUpdate:
         update["consecutive_failures"] = 0
     elif suspect:
         update |= _suspect(context, suspect)
+    elif evaluation.flaky is not None:
+        update |= _flaky(evaluation.flaky)
     else:
         update |= _not_yet(parts, state, evaluation, iteration, refused)
     context.publish(
@@ -65,14 +68,18 @@ def _snapshot(parts: LoopParts, iteration: int) -> None:
         parts.context.publish("log", level="warning", message=f"no snapshot: {error}")
 
 
-def _audit(parts: LoopParts) -> str:
-    """Look through what the run changed; why it is suspect, or nothing.
+async def _audit(parts: LoopParts) -> str:
+    """Look through what the run changed, in the project and around it; why it is suspect, or "".
 
     Most findings only raise suspicion and are told; source that reaches into the runner or reads
     the tests is suspect by itself, since it could pass every check that the runner makes.
     """
+    goal, since_s = parts.context.goal, parts.guard.baseline.taken_at
     try:
-        found = parts.context.goal.audit(parts.snapshots.diff())
+        found = [
+            *await asyncio.to_thread(lambda: goal.audit(parts.snapshots.diff())),
+            *await goal.audit_environment(parts.context.project, since_s),
+        ]
     except (RetraiError, OSError) as error:
         message = f"what the run changed was not looked through: {error}"
         parts.context.publish("log", level="warning", message=message)
@@ -100,6 +107,12 @@ def _suspect(context: RunContext, why: str) -> StateUpdate:
         "messages": [HumanMessage(note)],
         "stop": Stop(outcome="tampered", reason=why),
     }
+
+
+def _flaky(flaky: Flaky) -> StateUpdate:
+    """No change of the project could be judged by such a check."""
+    note = f"This check cannot judge anything: {flaky.reason}"
+    return {"messages": [HumanMessage(note)], "stop": Stop(outcome="flaky", reason=flaky.reason)}
 
 
 def _not_yet(

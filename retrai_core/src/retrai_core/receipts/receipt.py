@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -82,8 +82,11 @@ class Receipt(_Part):
     """How many times the check passed on a clean copy of the final tree."""
     sandbox: SandboxUsed
     trees: Trees
-    protected: dict[str, str] = Field(default_factory=dict)
-    """SHA-256 of the kind, execute bit and content of each file that the run might not change."""
+    python: str
+    """The interpreter that runs the project's code."""
+    baseline: dict[str, Any]
+    """What the guard held every check against: among others `protected`, a SHA-256 for each file
+    that the run might not change, and `volatile`, those of them that the check itself writes."""
     before: dict[str, CaseOutcome]
     """Outcome by case, before the first turn."""
     after: dict[str, CaseOutcome]
@@ -163,16 +166,20 @@ def _parsed(content: bytes, name: str) -> dict[str, Any]:
         raw = json.loads(content)
     except (ValueError, RecursionError) as error:
         raise ReceiptError(f"{name} is no receipt: not JSON: {error}") from error
-    if not isinstance(raw, dict) or "receipt" not in raw or "signature" not in raw:
+    if not isinstance(raw, dict) or not {"receipt", "signature"} <= raw.keys():
         raise ReceiptError(f"{name} is no receipt: it has no `receipt` and `signature`")
-    body = raw["receipt"]
-    version = body.get("schema_version") if isinstance(body, dict) else None
+    whole = cast("dict[str, Any]", raw)
+    version = (
+        cast("dict[str, Any]", whole["receipt"]).get("schema_version")
+        if isinstance(whole["receipt"], dict)
+        else None
+    )
     if isinstance(version, int) and version > SCHEMA_VERSION:
         raise ReceiptError(
             f"{name} is a receipt of form {version}; this retrai reads form {SCHEMA_VERSION}",
             hint="`pip install --upgrade retrai-core`",
         )
-    return raw
+    return whole
 
 
 def _rendered(receipt: Receipt, public: PublicKey, signature: bytes) -> bytes:

@@ -9,6 +9,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
 
+from pydantic import BaseModel
+
 from .. import __version__
 from ..contracts.context import RunContext
 from ..contracts.goal import GoalResult
@@ -83,7 +85,7 @@ def _receipt(record: RunRecord, context: RunContext, baseline: Baseline, judged:
         run=record.id,
         issued_at=datetime.now(UTC).isoformat(timespec="seconds"),
         goal=record.goal,
-        options=_without_secrets(config.get("options", {})),
+        options=_without_secrets(_options(context)),
         settings=_settings(record),
         model=record.model,
         iterations=record.iterations,
@@ -98,7 +100,8 @@ def _receipt(record: RunRecord, context: RunContext, baseline: Baseline, judged:
             files=dict(judged.files) if len(judged.files) <= MOST_FILES else None,
             file_count=len(judged.files),
         ),
-        protected=baseline.protected,
+        python=context.python,
+        baseline=baseline.model_dump(mode="json", exclude={"cases", "details"}),
         before=baseline.cases,
         after=dict(report.cases) if report else {},
         versions={"retrai-core": __version__, **record.versions},
@@ -109,6 +112,12 @@ def _receipt(record: RunRecord, context: RunContext, baseline: Baseline, judged:
             allow_edit=config.get("allow_edit", []),
         ),
     )
+
+
+def _options(context: RunContext) -> dict[str, Any]:
+    """What was given, and what the goal's detection found; not what is the default."""
+    options = cast("BaseModel", context.goal.options)
+    return options.model_dump(mode="json", exclude_unset=True)
 
 
 def _settings(record: RunRecord) -> dict[str, Any]:

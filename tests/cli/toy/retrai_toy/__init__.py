@@ -8,6 +8,7 @@ model are in the conversation, so that a resumed run goes on where it was.
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +51,7 @@ class AnswerGoal(GoalBase):
     async def check(self, state, cwd):
         path = cwd / "answer.txt"
         said = path.read_text() if path.exists() else "nothing"
-        right = said == self.options.wanted
+        right = said == self.options.wanted and "TOY_ANSWER_FAILS" not in os.environ
         report = CheckReport({"answer": "passed" if right else "failed"}, command=["read", "it"])
         return GoalResult(right, f"it says {said}", report=report)
 

@@ -1,0 +1,237 @@
+"""Verifies a receipt: whose signature, the same tree, the same verdict of the same check."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import tempfile
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+from pydantic import ValidationError
+
+from ..choosing import choose_check
+from ..chosen import CheckChoice
+from ..contracts.goal import CaseOutcome, GoalResult
+from ..errors import UsageError
+from ..guard.baseline import Baseline
+from ..guard.verdict import function_of
+from ..settings import RunConfig
+from ..wiring import wire_check
+from ..workspace.interpreter import Interpreter
+from ..workspace.portable_tree import differing_files, digest_of, portable_files
+from ..workspace.tree_hash import TreeHasher
+from .receipt import Receipt, ReceiptError, read_signed
+from .signing import SigningKey
+from .writing import LEFT_OUT
+
+SHOWN = 10
+"""How many files or cases a difference names."""
+
+
+@dataclass
+class Verification:
+    """What came of it; `problems` is empty only when everything holds.
+
+    Attributes:
+        signer: the fingerprint of the key that signed it.
+        own_key: the key is this user's own.
+        project: the folder that was compared.
+        tree: the folder's hash.
+        counts: how many cases had each outcome now.
+        problems: what does not hold, each one line.
+        notes: what a reader should know although it is no problem.
+    """
+
+    receipt: Receipt
+    signer: str
+    own_key: bool
+    project: Path
+    tree: str = ""
+    counts: Mapping[str, int] = field(default_factory=dict[str, int])
+    problems: list[str] = field(default_factory=list[str])
+    notes: list[str] = field(default_factory=list[str])
+
+    @property
+    def verified(self) -> bool:
+        """Everything holds."""
+        return not self.problems
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What the user asks of a verification.
+
+    Attributes:
+        project: the folder to compare; the run's own when it is None.
+        key: the fingerprint of the only key whose signature counts; the user's own when empty.
+        python: the interpreter that runs the check, when it is not the run's.
+        options: options of the goal that a receipt does not hold (passwords).
+    """
+
+    project: Path | None = None
+    key: str = ""
+    python: str | None = None
+    options: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+
+async def verify(content: bytes, name: str, wish: Wish, key: SigningKey) -> Verification:
+    """Check the signature, then the tree, then run the check again on a clean copy.
+
+    A receipt names programs to run, so nothing of it is believed, and nothing is run, before its
+    signature is known to be that of the user or of a key that the user names.
+
+    Args:
+        content: the receipt's bytes.
+        name: what the receipt is called in messages.
+        wish: what to compare with, and whose signature counts.
+        key: the user's own.
+
+    Raises:
+        ReceiptError: it is no receipt, was changed, or was signed by nobody known.
+        UsageError, PluginError: the check cannot be run here, and why.
+    """
+    receipt, public = read_signed(content, name)
+    own = key.exists and key.public == public
+    if wish.key and wish.key != public.fingerprint:
+        raise ReceiptError(f"{name} is signed by {public.fingerprint}, not by {wish.key}")
+    if not wish.key and not own:
+        raise ReceiptError(
+            f"{name} is signed by the key {public.fingerprint}, which is not yours",
+            hint=f"if you know whose it is and trust it: --key {public.fingerprint}",
+        )
+    project = (wish.project or Path(receipt.project)).absolute()
+    if not project.is_dir():
+        hint = "" if wish.project else "name a folder with its final tree: -C DIR"
+        raise UsageError(f"no such folder: {project}", hint=hint)
+    found = Verification(receipt, public.fingerprint, own, project)
+    files = await asyncio.to_thread(lambda: portable_files(TreeHasher(project).state()))
+    found.tree = digest_of(files)
+    if found.tree != receipt.trees.final:
+        found.problems.append(_other_tree(receipt, files))
+        return found
+    await _check_again(found, wish)
+    return found
+
+
+async def _check_again(found: Verification, wish: Wish) -> None:
+    receipt = found.receipt
+    with tempfile.TemporaryDirectory(prefix="retrai-verify-", ignore_cleanup_errors=True) as folder:
+        run_dir = Path(folder)
+        choice = await asyncio.to_thread(choose_check, _config(found, wish), run_dir)
+        if not wish.python:
+            choice.interpreter = _interpreter(choice.interpreter, receipt)
+        found.notes += _version_notes(receipt, choice)
+        async with wire_check(choice, run_dir) as guard:
+            await guard.take_over(_baseline(receipt))
+            result, suspect = await guard.final_check({})
+    found.counts = result.report.counts() if result.report else {}
+    if not result.achieved:
+        found.problems.append(f"the check fails: {result.reason}")
+    elif suspect:
+        found.problems.append(f"the check holds but is not believed: {suspect}")
+    astray = _from_the_original(result, found)
+    if astray:
+        found.problems.append(astray)
+    found.problems += _other_cases(receipt.after, result)
+
+
+def _config(found: Verification, wish: Wish) -> RunConfig:
+    receipt = found.receipt
+    options = {**receipt.options, **wish.options}
+    withheld = sorted(name for name, value in options.items() if LEFT_OUT in str(value))
+    if withheld:
+        raise UsageError(
+            f"the receipt leaves a password out of the option {withheld[0]}",
+            hint=f"give it: --option {withheld[0]}=...",
+        )
+    given: dict[str, Any] = dict(receipt.settings)
+    if wish.python:
+        given["python"] = wish.python
+    try:
+        return RunConfig(
+            goal=receipt.goal,
+            cwd=found.project,
+            options=options,
+            allow_edit=receipt.tampering.allow_edit,
+            **given,
+        )
+    except (ValidationError, TypeError) as error:
+        raise ReceiptError(f"the receipt's settings are not known here: {error}") from error
+
+
+def _interpreter(here: Interpreter, receipt: Receipt) -> Interpreter:
+    """The folder's own environment, else the one that the run used, where it still is."""
+    if here.origin.endswith("in the project") or not os.access(receipt.python, os.X_OK):
+        return here
+    return Interpreter(receipt.python, "the run's")
+
+
+def _baseline(receipt: Receipt) -> Baseline:
+    try:
+        return Baseline.model_validate({**receipt.baseline, "cases": receipt.before})
+    except ValidationError as error:
+        raise ReceiptError(f"the receipt's baseline is not known here: {error}") from error
+
+
+def _other_tree(receipt: Receipt, files: Mapping[str, str]) -> str:
+    trees = receipt.trees
+    if trees.files is None:
+        there = f"{len(files)} files here, {trees.file_count} in the receipt"
+        return f"the tree is another one ({there}; too many to name those that differ)"
+    differing = differing_files(trees.files, files)
+    missing = sum(path not in files for path in differing)
+    new = sum(path not in trees.files for path in differing)
+    more = f" and {len(differing) - SHOWN} more" if len(differing) > SHOWN else ""
+    changed = len(differing) - missing - new
+    kinds = ((changed, "changed"), (missing, "missing"), (new, "new"))
+    said = ", ".join(f"{number} {kind}" for number, kind in kinds if number)
+    return f"the tree is another one ({said}): {', '.join(differing[:SHOWN])}{more}"
+
+
+def _other_cases(expected: Mapping[str, CaseOutcome], result: GoalResult) -> list[str]:
+    """Cases that do not end as the receipt says; ids of parametrised ones may change."""
+    now: Mapping[str, CaseOutcome] = result.report.cases if result.report else {}
+    if dict(now) == dict(expected) or _by_function(now) == _by_function(expected):
+        return []
+    if not now and not result.achieved:
+        return []  # that the check fails is said already
+    differing = [
+        f"{case} is {now.get(case, 'gone')} (receipt: {expected.get(case, 'not there')})"
+        for case in sorted(now.keys() | expected.keys())
+        if now.get(case) != expected.get(case)
+    ]
+    more = f", and {len(differing) - SHOWN} more" if len(differing) > SHOWN else ""
+    return [f"{len(differing)} cases differ: {', '.join(differing[:SHOWN])}{more}"]
+
+
+def _by_function(cases: Mapping[str, CaseOutcome]) -> Counter[tuple[str, CaseOutcome]]:
+    return Counter((function_of(case), outcome) for case, outcome in cases.items())
+
+
+def _from_the_original(result: GoalResult, found: Verification) -> str:
+    """An environment with an editable install imports the run's own project, not this folder."""
+    original = os.path.realpath(found.receipt.project)
+    if result.report is None or original == os.path.realpath(found.project):
+        return ""
+    foreign = [p for p in result.report.imported_from if p.startswith(original + os.sep)]
+    if not foreign:
+        return ""
+    return f"the check imported {foreign[0]}, of the run's own project; --python names another"
+
+
+def _version_notes(receipt: Receipt, choice: CheckChoice) -> list[str]:
+    installed = {record.dist: record.version for record in choice.catalog.records()}
+    return [
+        f"made with {name} {version}, checked with {installed.get(name, 'none')}"
+        for name, version in sorted(receipt.versions.items())
+        if name in _used(choice) and installed.get(name) != version
+    ]
+
+
+def _used(choice: CheckChoice) -> set[str]:
+    parts = cast("list[Any]", [choice.goal, *choice.sandboxes])
+    return {"retrai-core", *(part.record.dist for part in parts)}
