@@ -49,9 +49,8 @@ async def assemble(choice: Choice, wired: Wired, kept: Kept, ask: Ask) -> LoopPa
     if not isinstance(cast("object", model), BaseChatModel):
         what = f"create() returned a {type(model).__name__}, not a chat model"
         raise WrongAnswerError(context.provider, what)
-    words = prompt.system_prompt(
-        context.goal.system_prompt(), await _prompt_parts(wired), await _recall(choice, context)
-    )
+    parts, recalled = await _prompt_parts(wired), await _recall(choice, context)
+    words = context.redact(prompt.system_prompt(context.goal.system_prompt(), parts, recalled))
     tools = list(context.tools.values())
     try:
         with_tools = bind(model, tools)

@@ -64,6 +64,9 @@ class AsyncEventBus:
     Args:
         read_back: gives back events that a slow reader's queue could not hold.
 
+    Attributes:
+        clean: takes secrets out of an event before anyone hears of it.
+
     Example:
         >>> async def hear():
         ...     bus = AsyncEventBus()
@@ -82,6 +85,7 @@ class AsyncEventBus:
         self._from_threads: deque[AgentEvent] = deque()
         self._published = 0
         self._closed = False
+        self.clean: Callable[[AgentEvent], AgentEvent] | None = None
         self._loop = asyncio.get_running_loop()
         self._thread = threading.get_ident()
 
@@ -103,6 +107,8 @@ class AsyncEventBus:
 
     def publish(self, event: AgentEvent) -> None:
         """Hand `event` to every reader; may be called from any thread; never blocks on a reader."""
+        if self.clean is not None:
+            event = self.clean(event)
         if threading.get_ident() == self._thread:
             self._take_over()
             self._deliver(event)

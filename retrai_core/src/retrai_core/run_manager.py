@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import ExitStack
@@ -17,6 +18,7 @@ from .errors import RetraiError, UsageError, WorkspaceLockedError
 from .events import AgentEvent, EventKind
 from .plugins.blame import blamed
 from .plugins.patience import patiently
+from .redaction.redactor import Redactor
 from .run_work import RunWork
 from .runs.ending import config_of, finish, keep_traceback
 from .runs.log import RunLog
@@ -208,10 +210,12 @@ class RunManager:
         record.save(folder)
         failure: RetraiError | None = None
         choice = self._choices.pop(record.id, None)
+        redactor = await asyncio.to_thread(Redactor.of, record.project, os.environ)
+        bus.clean = redactor.event
         try:
             if choice is None:
                 choice = await self._chosen(config_of(record))
-            work = RunWork(choice, record, folder, bus, self._question)
+            work = RunWork(choice, record, folder, bus, self._question, redactor)
             try:
                 outcome, reason = await work.go(resume=resume)
             finally:
@@ -224,15 +228,15 @@ class RunManager:
         except (Exception, SystemExit) as error:  # noqa: BLE001 - the record must say what happened
             failure = blamed(error, choice.catalog.records()) if choice is not None else None
             outcome, reason = "error", str(failure or f"{type(error).__name__}: {error}")
-            keep_traceback(error, folder)
+            keep_traceback(error, folder, redactor.text)
             bus.publish(_event(record, "error", message=reason, where="run"))
-        finish(record, outcome, reason)
+        finish(record, outcome, redactor.text(reason))
         bus.publish(
             _event(
                 record,
                 "run_end",
                 outcome=outcome,
-                reason=reason,
+                reason=record.reason,
                 exit_code=record.exit_code,
                 next_step=record.next_step,
             )

@@ -16,6 +16,7 @@ from .loop.steadiness import SHOWN as FLAKY_NAMED
 from .loop.verifier import Verifier
 from .receipts.signing import SigningKey
 from .receipts.writing import Judged, write_receipt
+from .redaction.redactor import Redactor
 from .runs.journal import ToolJournal
 from .runs.lesson import lesson_of
 from .runs.record import CheckEvidence, RunRecord, Status, Tokens
@@ -47,6 +48,7 @@ class RunWork:
         folder: the run's folder.
         bus: hears every event.
         question: asks a person.
+        redactor: knows the project's secrets.
 
     Attributes:
         sinks: the event sinks of the run, once it is wired; drain them after the bus is closed.
@@ -59,12 +61,14 @@ class RunWork:
         folder: Path,
         bus: AsyncEventBus,
         question: Question,
+        redactor: Redactor,
     ) -> None:
         self._choice = choice
         self._record = record
         self._folder = folder
         self._bus = bus
         self._question = question
+        self._redactor = redactor
         self._snapshots = Snapshots(folder, record.project)
         self._messages: list[AnyMessage] = []
         self._verifier: Verifier | None = None
@@ -72,7 +76,7 @@ class RunWork:
 
     async def go(self, *, resume: bool) -> tuple[Status, str]:
         """Work until the run ends: the outcome and the reason in one line."""
-        wired = await wire(self._choice, self._folder, self._bus.publish)
+        wired = await wire(self._choice, self._folder, self._bus.publish, self._redactor)
         async with wired.closing:
             self.sinks = EventSinks(wired.hooks, self._bus)
             outcome: Status = "error"

@@ -23,6 +23,7 @@ from .plugins.hooks import HookCaller
 from .plugins.patience import patiently
 from .plugins.record import PluginRecord
 from .plugins.standard_names import AUTO_SANDBOX
+from .redaction.redactor import Redactor
 from .workspace.safe_paths import SafeWorkspace
 
 T = TypeVar("T")
@@ -58,8 +59,19 @@ class Wired:
     closing: AsyncExitStack
 
 
-async def wire(choice: Choice, run_dir: Path, on_event: Callable[[AgentEvent], None]) -> Wired:
+async def wire(
+    choice: Choice,
+    run_dir: Path,
+    on_event: Callable[[AgentEvent], None],
+    redactor: Redactor | None = None,
+) -> Wired:
     """Build every part of the run, in the order in which they may use each other.
+
+    Args:
+        choice: what it is built from.
+        run_dir: the run's own folder.
+        on_event: hears what the parts publish.
+        redactor: knows the project's secrets; one that knows only their forms when left out.
 
     Raises:
         UsageError: no sandbox works, the goal's runner is missing.
@@ -82,6 +94,7 @@ async def wire(choice: Choice, run_dir: Path, on_event: Callable[[AgentEvent], N
         permissions=config.permissions.model_dump() if config.permissions else {},
         mcp=config.mcp,
         on_event=on_event,
+        redactor=redactor or Redactor(),
     )
     for notice in choice.notices:
         context.publish("log", level=notice.level, message=notice.message)
@@ -142,11 +155,11 @@ async def wire_check(choice: CheckChoice, run_dir: Path) -> AsyncGenerator[Guard
 
 def _warm_up(context: RunContext) -> None:
     """Import what the loop needs; the imports are the run's slowest part, and the baseline check
-    runs in a process of its own meanwhile."""
+    runs in a process of its own meanwhile. The provider first: it may import beside us."""
+    context.provider.warm_up()
     for module in ("loop.act", "loop.evaluate", "loop.human_check", "loop.plan", "runs.checkpoint"):
         import_module(f"{__package__}.{module}")
     import_module("langgraph.graph")
-    context.provider.warm_up()
 
 
 async def _finish(warming: asyncio.Task[None]) -> None:

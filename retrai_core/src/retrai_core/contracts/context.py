@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..events import AgentEvent, EventKind
+from ..redaction.redactor import Redactor
 from .workspace import Workspace
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ class RunContext:
         mcp: the servers of the `mcp:` section, by name; for the plugin that speaks to them.
         failure: what the first check found wrong, in one line; empty before it, and where the goal
             held.
+        redactor: knows the project's secrets, see `redact`.
         iteration: the current iteration, kept up to date by the loop.
 
     Example:
@@ -76,6 +78,7 @@ class RunContext:
     permissions: Mapping[str, Any] = field(default_factory=dict[str, Any])
     mcp: Mapping[str, McpServer] = field(default_factory=dict[str, "McpServer"])
     on_event: Callable[[AgentEvent], None] = drop_event
+    redactor: Redactor = field(default_factory=Redactor)
     failure: str = ""
     iteration: int = 0
     tools: dict[str, Tool] = field(default_factory=dict[str, "Tool"])
@@ -105,6 +108,12 @@ class RunContext:
         if self.provider_part is None:
             raise MissingPartError("this context has no model provider yet")
         return self.provider_part
+
+    def redact(self, text: str) -> str:
+        """The text without secrets: of the project's `.env` and key files, the environment, and
+        tokens by their form. Tool results, events and the goal's words are redacted by the core;
+        a plugin that shows the project's texts to a model itself must ask for it."""
+        return self.redactor.text(text)
 
     def publish(self, kind: EventKind, **payload: Any) -> None:
         """Tell everyone who listens; never blocks and never raises for a slow listener."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -13,6 +15,7 @@ from ..plugins.blame import WrongAnswerError
 from .baseline import Baseline, copy_protected, differing
 from .final import FinalCheck
 from .globs import Globs
+from .outside import OutsideFiles
 from .refusal import Refusal
 from .restoring import restore_files, set_aside
 from .surroundings import copy_surroundings, place_in_repository
@@ -39,6 +42,7 @@ class Guard:
         self._allowed = Globs(allow_edit)
         self._protected = Globs([*context.goal.protected(context.project), "/.retrai.yml"])
         self._steering = Globs(context.goal.steering(context.project))
+        self._outside = OutsideFiles(self._folder / "environment")
         self.baseline = Baseline.load(self._folder) or Baseline()
         self._forbid_changes()
 
@@ -50,10 +54,14 @@ class Guard:
     async def take_baseline(self) -> GoalResult:
         """Copy the protected files, run the first check, and keep both."""
         self._folder.mkdir(parents=True, exist_ok=True)
+        taken_at = time.time()
         self.baseline = await asyncio.to_thread(
             copy_protected, self.context.project, self._protected, self._steering, self._folder
         )
+        self.baseline.taken_at = taken_at
         await asyncio.to_thread(self._keep_surroundings)
+        environment = await self.context.goal.environment(self.context.project)
+        await asyncio.to_thread(self._outside.keep, environment)
         result = await self._ask_goal({}, self.context.project)
         self.baseline.take_result(result)
         written = await asyncio.to_thread(self._differing)
@@ -95,6 +103,8 @@ class Guard:
     async def restore(self) -> list[Refusal]:
         """Put protected files back and set new steering files aside; what was undone."""
         undone = await asyncio.to_thread(self._restore)
+        environment = await self.context.goal.environment(self.context.project)
+        undone += await asyncio.to_thread(self._outside.restore, environment)
         for refusal in undone:
             self.context.publish("log", level="warning", message=f"undone: {refusal}")
         self.refusals.extend(undone)
@@ -121,6 +131,7 @@ class Guard:
         final = FinalCheck(
             self.context,
             self.baseline,
+            self._outside,
             self._folder,
             lambda copy: self._ask_goal(state, copy),
             lambda path: self._decides(path) and not self._allowed.match(path),
@@ -138,7 +149,8 @@ class Guard:
         if not isinstance(cast("object", result), GoalResult):
             what = f"check() returned a {type(result).__name__}, not a GoalResult"
             raise WrongAnswerError(goal, what)
-        return result
+        redact = self.context.redact
+        return replace(result, reason=redact(result.reason), details=redact(result.details))
 
     def _forbid_changes(self) -> None:
         """The agent's commands meet a wall where its write tools meet a refusal."""

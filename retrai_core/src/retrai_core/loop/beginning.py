@@ -25,11 +25,12 @@ def fresh_state(
         baseline: what the check says of the project as it stands.
         context_tokens: how much of the project's tree and key files is shown.
     """
-    words = prompt.opening(goal, context.task, baseline)
+    words = context.redact(prompt.opening(goal, context.task, baseline))
     messages: list[AnyMessage] = [HumanMessage(words, id="goal")]
     if context_tokens:
         listing, shown = project_outline(context.workspace, context_tokens)
-        messages.append(HumanMessage(prompt.project_overview(listing, shown), id="overview"))
+        overview = context.redact(prompt.project_overview(listing, shown))
+        messages.append(HumanMessage(overview, id="overview"))
     return {
         "messages": messages,
         "pending_tool_calls": [],

@@ -23,6 +23,12 @@ CUT_OFF = (
     "run again. Look at the project before you repeat it."
 )
 
+MARKED = (
+    "refused: {mark} stands where a secret was taken out of what you read; the file holds the "
+    "secret itself, so this would not match it or would destroy it. Leave that piece out of the "
+    "call, or name the variable that holds the secret."
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Finished:
@@ -68,10 +74,16 @@ class ToolCaller:
             journal.begin(key, call["name"])
             result = await self._run(tool, args, call)
         limit = tool.max_chars if tool is not None else 8000
-        content, cut = cut_middle(result.content, limit)
+        # Before it is cut: the half of a secret would not be known as one.
+        content, cut = cut_middle(self._redacted(result.content), limit)
         done = JournalledResult(result.ok, content, round(time.monotonic() - started, 3))
         journal.end(key, done)
         return self._tell(call, summary, done, cut=cut)
+
+    def _redacted(self, text: str) -> str:
+        redactor = self._parts.context.redactor
+        redactor.refresh()
+        return redactor.text(text)
 
     def _tell(
         self,
@@ -101,6 +113,9 @@ class ToolCaller:
             return self._unknown(call["name"])
         if isinstance(args, ToolResult):
             return args
+        mark = self._parts.context.redactor.mark_in(call["args"])
+        if mark is not None and not tool.needs <= {"read"}:
+            return ToolResult(MARKED.format(mark=mark), ok=False)
         refusal = await self._refusal(tool, call)
         if refusal is not None:
             return refusal

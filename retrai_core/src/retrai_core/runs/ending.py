@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import traceback
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -18,10 +18,10 @@ def config_of(record: RunRecord, changes: Mapping[str, object] | None = None) ->
     return RunConfig.model_validate(record.config | given)
 
 
-def keep_traceback(error: BaseException, folder: Path) -> None:
+def keep_traceback(error: BaseException, folder: Path, redact: Callable[[str], str]) -> None:
     """For whoever mends it: people read one line, authors of plugins want the rest."""
     with suppress(OSError):
-        text = "".join(traceback.format_exception(error))
+        text = redact("".join(traceback.format_exception(error)))
         (folder / "error.txt").write_text(text, encoding="utf-8", errors="backslashreplace")
 
 
