@@ -46,7 +46,7 @@ def suite_result(
     """
     report = CheckReport(cases, command, interpreter, complete=not problem)
     bad = [name for name, outcome in cases.items() if outcome in _FAILING]
-    ran = any(outcome not in ("skipped",) for outcome in cases.values())
+    ran = any(outcome != "skipped" for outcome in cases.values())
     achieved = not problem and ran and not bad
     details = "" if achieved else _details(cases, problem, failures or {}, output, max_chars)
     return GoalResult(achieved, _reason(report, problem, len(bad)), details, report)

@@ -1,0 +1,49 @@
+"""The Rust tool chain that a check uses, and the folders it needs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+HOW_TO_INSTALL = "install Rust: https://rustup.rs, or Debian's `apt-get install cargo`"
+
+
+def tool_chain_folders() -> list[Path]:
+    """What must be readable: cargo's home (registry, programs) and rustup's (compilers)."""
+    return [
+        path for path in (_home("CARGO_HOME", ".cargo"), _home("RUSTUP_HOME", ".rustup")) if path
+    ]
+
+
+def cargo_environment(build: Path, offline: bool) -> Mapping[str, str]:
+    """Variables for cargo: nothing is built inside the project, nothing is asked of the network.
+
+    Args:
+        build: the folder that cargo builds in.
+        offline: whether cargo may only use what was fetched already.
+    """
+    homes = {
+        name: str(path)
+        for name, path in (
+            ("CARGO_HOME", _home("CARGO_HOME", ".cargo")),
+            ("RUSTUP_HOME", _home("RUSTUP_HOME", ".rustup")),
+        )
+        if path is not None
+    }
+    return {
+        **homes,
+        "CARGO_TARGET_DIR": str(build),
+        "CARGO_TERM_COLOR": "never",
+        "CARGO_TERM_PROGRESS_WHEN": "never",
+        "CARGO_TERM_QUIET": "false",
+        "CARGO_TERM_VERBOSE": "false",
+        "CARGO_NET_OFFLINE": "true" if offline else "false",
+    }
+
+
+def _home(variable: str, name: str) -> Path | None:
+    """A tool chain's folder, by its variable or in the user's home; None when it is not there."""
+    given = os.environ.get(variable)
+    path = Path(given) if given else Path.home() / name
+    return path.resolve() if path.is_dir() else None

@@ -1,0 +1,59 @@
+"""What cargo says of a project: where each test program's source stands."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+
+class CargoTarget(_Part):
+    """One library, program or test; `src_path` is absolute."""
+
+    name: str
+    src_path: str
+
+
+class CargoPackage(_Part):
+    """One package of the workspace."""
+
+    targets: list[CargoTarget]
+
+
+class CargoProject(_Part):
+    """What `cargo metadata --no-deps` prints."""
+
+    packages: list[CargoPackage]
+
+    def source_of(self, crate: str, path: str, folder: Path) -> str:
+        """Where a target's root file stands, relative to `folder`; else crate and path.
+
+        Args:
+            crate: as cargo names the program.
+            path: as cargo names the file, relative to its package.
+            folder: where cargo ran.
+        """
+        found = {
+            target.src_path
+            for package in self.packages
+            for target in package.targets
+            if target.name.replace("-", "_") == crate.replace("-", "_")
+            and Path(target.src_path).as_posix().endswith(f"/{path}")
+        }
+        if len(found) != 1:
+            return f"{crate}:{path}"
+        return os.path.relpath(found.pop(), os.path.realpath(folder)).replace(os.sep, "/")
+
+
+def read_metadata(stdout: str) -> CargoProject | None:
+    """cargo's answer, or None when it gave none."""
+    start = stdout.find("{")
+    try:
+        return CargoProject.model_validate_json(stdout[start:]) if start >= 0 else None
+    except ValidationError:
+        return None

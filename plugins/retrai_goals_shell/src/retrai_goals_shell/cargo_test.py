@@ -1,0 +1,254 @@
+"""The goal `cargo-test`: every test of a Rust project passes."""
+
+from __future__ import annotations
+
+import asyncio
+import shlex
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+from pydantic import Field, field_validator
+
+from retrai_core import (
+    CaseOutcome,
+    Completed,
+    Contradiction,
+    Detection,
+    GoalBase,
+    GoalOptions,
+    GoalResult,
+    Marker,
+    RunContext,
+    Suspicion,
+    ToolError,
+    suite_result,
+)
+
+from .cargo_environment import HOW_TO_INSTALL, cargo_environment, tool_chain_folders
+from .cargo_output import compile_errors, read_targets
+from .cargo_project import CargoProject, read_metadata
+from .inline_tests import KeptTests, changed_tests, read_project
+from .merged_run import run_merged
+from .place import PlaceOptions, below, missing_folder
+from .rust_contradiction import contradict_rust_tests
+from .rust_guarding import PROTECTED, STEERING, audit_rust
+
+METADATA_TIMEOUT_S = 60.0
+MAX_CONTRADICTED = 40
+PROMPT = """\
+The goal is `cargo-test`: every test of this Rust project passes, test by test, as libtest reports \
+it: unit tests, integration tests and documentation examples.
+
+- Start from the failures you are given. A compile error hides every test behind it: mend the \
+first error first, the rest often goes with it.
+- `cargo test NAME` runs one test, `cargo test --test FILE` one file, `cargo check` is the \
+quickest way to see whether it compiles. There is no network: use the crates that are there.
+- Fix the source, not the tests. Files in `tests/` and `benches/`, Cargo.toml, Cargo.lock, \
+`.cargo/config.toml`, `build.rs` and the tool chain file are protected; a new `build.rs` or \
+`.cargo/config.toml` is set aside.
+- Tests inside a source file (`#[test]`, what stands in `#[cfg(test)]` modules, examples in `///` \
+comments) must stay word for word as they are. Mend the code around them; new tests are welcome.
+- A test counts only when it ran and passed. `#[ignore]`, `cfg` that hides a test, ending the \
+process, and answers made only for what the tests ask are no solution, and they are looked for.
+- Every test that passes now must still pass at the end.\
+"""
+
+
+class CargoTestOptions(PlaceOptions):
+    """Options of the goal `cargo-test`."""
+
+    args: list[str] = Field(default_factory=list[str])
+    """More arguments for `cargo test` (`--workspace --features full`), split like a shell line."""
+    offline: bool = True
+    """Whether cargo may only use crates that were fetched already (`cargo fetch`)."""
+    protect_inline_tests: bool = True
+    """Whether tests that stand inside source files must stay word for word as they are."""
+
+    @field_validator("args", mode="before")
+    @classmethod
+    def _split(cls, value: object) -> object:
+        return shlex.split(value) if isinstance(value, str) else value
+
+
+class CargoTestGoal(GoalBase):
+    """`cargo test` ends well and every unit test, integration test and documentation example
+    passes. Each is a case of its own (`src/lib.rs::tests::adds`); those of the beginning must all
+    be there and none may be newly ignored. The text of tests inside source files is kept when the
+    run begins and must still stand there. A crate that does not compile, a test program that ends
+    before its tests do, and lines that do not add up are no complete run."""
+
+    name: ClassVar[str] = "cargo-test"
+    summary: ClassVar[str] = "every Rust test passes (cargo test)"
+    needs: ClassVar[frozenset[str]] = frozenset({"read", "run"})
+    markers: ClassVar[Sequence[Marker]] = (Marker("Cargo.toml", priority=40),)
+    programs: ClassVar[Sequence[str]] = ("cargo",)
+    Options: type[GoalOptions] = CargoTestOptions
+
+    def __init__(self, options: Any, context: RunContext) -> None:
+        super().__init__(options, context)
+        self.options: CargoTestOptions = options
+        self._version: str | None = None
+
+    @classmethod
+    def detect(cls, project: Path) -> Detection | None:
+        return Detection("Cargo.toml") if (project / "Cargo.toml").is_file() else None
+
+    async def ready(self) -> str | None:
+        folder = self.context.project / self.options.path
+        problem = await asyncio.to_thread(missing_folder, self.context.project, self.options.path)
+        if problem:
+            return problem
+        if not await asyncio.to_thread((folder / "Cargo.toml").is_file):
+            return f"there is no Cargo.toml in {folder}; name its folder with --option path=..."
+        if shutil.which("cargo") is None:
+            return f"cargo is not installed; {HOW_TO_INSTALL}"
+        version = await self._cargo_version()
+        return None if version.startswith("cargo ") else f"cargo cannot be run: {version}"
+
+    async def check(self, state: Mapping[str, Any], cwd: Path) -> GoalResult:
+        folder = cwd / self.options.path
+        result = await self._run(folder)
+        if not self.options.protect_inline_tests:
+            return result
+        return await asyncio.to_thread(self._hold_to_text, result, folder, bool(state))
+
+    def system_prompt(self) -> str:
+        return PROMPT
+
+    def protected(self, project: Path) -> Sequence[str]:
+        return below(self.options.path, PROTECTED)
+
+    def steering(self, project: Path) -> Sequence[str]:
+        return STEERING
+
+    async def external_state(self, project: Path) -> str:
+        return await self._cargo_version()
+
+    def audit(self, diff: str) -> Sequence[Suspicion]:
+        return audit_rust(diff, self.context.project)
+
+    async def contradict(self, copy: Path, cases: Sequence[str]) -> Contradiction:
+        folder = copy / self.options.path
+        tried = await asyncio.to_thread(contradict_rust_tests, folder, cases, MAX_CONTRADICTED)
+        if not tried:
+            return Contradiction()
+        result = await self._run(folder)
+        if result.report is None or not result.report.complete:
+            return Contradiction()  # a changed literal that does not compile proves nothing
+        outcomes = result.report.cases
+        return Contradiction(tried, [case for case in tried if outcomes.get(case) == "passed"])
+
+    async def _run(self, folder: Path) -> GoalResult:
+        cargo = shutil.which("cargo") or "cargo"
+        command = ["cargo", "test", "--no-fail-fast", *self.options.args]
+        lock = folder / "Cargo.lock"
+        locked = await asyncio.to_thread(lock.exists)
+        try:
+            project = read_metadata((await self._cargo(folder, "metadata")).stdout)
+            done = await run_merged(
+                self.context.sandbox,
+                [cargo, *command[1:]],
+                timeout_s=self.options.timeout_s,
+                cwd=folder,
+                env=cargo_environment(self._build, self.options.offline),
+                writable=[self._build],
+                readable=tool_chain_folders(),
+            )
+        except (ToolError, FileNotFoundError) as error:
+            return suite_result({}, command, problem=f"cargo cannot be started: {error}")
+        finally:
+            if not locked:
+                await asyncio.to_thread(lock.unlink, missing_ok=True)
+        return self._judge(done, project, folder, command, cargo)
+
+    def _judge(
+        self,
+        done: Completed,
+        project: CargoProject | None,
+        folder: Path,
+        command: Sequence[str],
+        cargo: str,
+    ) -> GoalResult:
+        cases: dict[str, CaseOutcome] = {}
+        failures: dict[str, str] = {}
+        problem = ""
+        for target in read_targets(done.stdout):
+            place = f"{target.crate} documentation"
+            if target.path:
+                source_of = project.source_of if project else None
+                here = (target.crate, target.path)
+                place = source_of(*here, folder) if source_of else ":".join(here)
+            cases |= {f"{place}::{name}": outcome for name, outcome in target.cases.items()}
+            failures |= {f"{place}::{name}": text for name, text in target.failures.items()}
+            problem = problem or target.problem
+        errors = compile_errors(done.stdout)
+        if done.timed_out:
+            problem = f"cargo was still running after {self.options.timeout_s:g} s"
+        elif done.exit_code not in (0, 101) or (done.exit_code == 101 and not cases):
+            first = errors[0].splitlines() if errors else [done.stdout.strip()[-200:]]
+            where = next((line.strip() for line in first if "-->" in line), "")
+            problem = f"no test was run: {first[0]} {where}".rstrip()
+        elif not problem and done.exit_code == 101 and "failed" not in cases.values():
+            problem = "cargo ended with exit status 101, though no test failed"
+        output = "\n\n".join(errors) or done.stdout[-4000:]
+        return suite_result(
+            cases, command, interpreter=cargo, problem=problem, failures=failures, output=output
+        )
+
+    def _hold_to_text(self, result: GoalResult, folder: Path, later: bool) -> GoalResult:
+        """Keep the text of the inline tests at the first check; compare it at every later one."""
+        place = self.context.run_dir / "cargo-test" / "inline-tests.json"
+        kept, now = KeptTests.load(place), read_project(folder)
+        report = result.report
+        complete = report is not None and report.complete
+        if kept is None or (not later and folder == self.context.project / self.options.path):
+            KeptTests(files=now, complete=complete).save(place)
+            return result
+        changed = changed_tests(kept.files, now)
+        if not changed and complete and not kept.complete and report is not None:
+            seen = {case.rpartition("::")[2] for case in report.cases}
+            changed = dict.fromkeys(sorted(kept.test_names() - seen), "it was not run")
+        if not changed or report is None:
+            return result
+        cases: dict[str, CaseOutcome] = {f"{name} as written": "failed" for name in changed}
+        shown = {f"{name} as written": f"It was:\n{text}" for name, text in changed.items()}
+        told = suite_result(
+            {**report.cases, **cases},
+            report.command,
+            failures=shown,
+            interpreter=report.interpreter,
+        )
+        first = next(iter(changed))
+        count = "a test" if len(changed) == 1 else f"{len(changed)} tests"
+        reason = f"{count} inside the sources changed and must be put back as before: {first}"
+        return GoalResult(False, reason, f"{reason}\n\n{told.details}", told.report)
+
+    @property
+    def _build(self) -> Path:
+        folder = self.context.run_dir / "cargo-test" / "build"
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder
+
+    async def _cargo(self, folder: Path, what: str) -> Completed:
+        cargo = shutil.which("cargo") or "cargo"
+        about = ["metadata", "--no-deps", "--format-version", "1"]
+        arguments = about if what == "metadata" else ["--version"]
+        return await self.context.sandbox.run(
+            [cargo, *arguments],
+            timeout_s=METADATA_TIMEOUT_S,
+            cwd=folder,
+            env=cargo_environment(self._build, self.options.offline),
+            writable=[self._build],
+            readable=tool_chain_folders(),
+        )
+
+    async def _cargo_version(self) -> str:
+        if self._version is None:
+            try:
+                done = await self._cargo(self.context.project, "--version")
+                self._version = (done.stdout or done.stderr).strip()
+            except ToolError as error:
+                self._version = str(error)
+        return self._version

@@ -1,0 +1,169 @@
+"""Rust tests live inside the sources that are mended: what they say must stay as it was.
+
+A whole source file cannot be protected, so the text of every test function, of what stands in
+`#[cfg(test)]` modules beside them, and of every documentation example that is run is kept when the
+run begins. New ones may come; those that were there must still be there, word for word.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from pydantic import BaseModel, Field, ValidationError
+
+from .rust_source import items
+
+MAX_FILE_BYTES = 2_000_000
+_NOT_OURS = {"target", "node_modules", "vendor"}
+_DOC_LINE = re.compile(r"^\s*//[/!] ?(.*)$")
+_FENCE = re.compile(r"^\s*(?:```|~~~)\s*(.*)$")
+_RUN = re.compile(r"^(?:rust|should_panic|no_run|compile_fail|edition20\d\d|[\s,]+)*$")
+_CONDITION = re.compile(r"#\[\s*cfg(?:_attr)?\s*\((?!\s*test\s*\))")
+
+
+class InlineTests(BaseModel):
+    """The tests inside one file.
+
+    Attributes:
+        items: text by path inside the file (`tests::adds`), attributes of the modules included.
+        examples: documentation examples that are run, in order.
+        names: test functions that are compiled whatever the platform and features are.
+    """
+
+    items: dict[str, str] = Field(default_factory=dict[str, str])
+    examples: list[str] = Field(default_factory=list[str])
+    names: list[str] = Field(default_factory=list[str])
+
+
+class KeptTests(BaseModel):
+    """The tests inside every file of a project, by relative path."""
+
+    files: dict[str, InlineTests] = Field(default_factory=dict[str, InlineTests])
+    complete: bool = True
+    """Whether the first check told every case; else only the text says what there was."""
+
+    @classmethod
+    def load(cls, path: Path) -> KeptTests | None:
+        """What was kept in `path`; None when nothing was."""
+        try:
+            return cls.model_validate_json(path.read_bytes())
+        except (FileNotFoundError, ValidationError):
+            return None
+
+    def save(self, path: Path) -> None:
+        """Keep it in `path`."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(self.model_dump_json(), encoding="utf-8")
+
+    def test_names(self) -> set[str]:
+        """Functions that must show up in a whole run."""
+        return {name for file in self.files.values() for name in file.names}
+
+
+def read_tests(source: str) -> InlineTests:
+    """The tests inside one file.
+
+    Example:
+        >>> found = read_tests("fn a() {}\\n#[test]\\nfn adds() { assert_eq!(1 + 1, 2); }\\n")
+        >>> found.names, list(found.items)
+        (['adds'], ['fn adds'])
+    """
+    kept: dict[str, str] = {}
+    names: list[str] = []
+    for item in items(source):
+        if not item.for_tests or item.kind in ("mod", "use"):
+            continue
+        text = _plain(item.attributes + source[item.start : item.end])
+        key = f"{item.kind} {item.path}"
+        # Two of one name under different conditions: what counts is unknown, so both are kept.
+        kept[key] = f"{kept[key]}\n{text}" if key in kept else text
+        if item.is_test and not _CONDITION.search(item.attributes):
+            names.append(item.path.rpartition("::")[2])
+    return InlineTests(items=kept, examples=list(_examples(source)), names=names)
+
+
+def read_project(folder: Path) -> dict[str, InlineTests]:
+    """The tests inside every source file below `folder`, by relative path."""
+    found: dict[str, InlineTests] = {}
+    for path in source_files(folder):
+        try:
+            source = path.read_text("utf-8", errors="replace")
+        except OSError:
+            continue  # the compiler cannot read it either
+        tests = read_tests(source)
+        if tests.items or tests.examples:
+            found[path.relative_to(folder).as_posix()] = tests
+    return found
+
+
+def changed_tests(before: dict[str, InlineTests], now: dict[str, InlineTests]) -> dict[str, str]:
+    """What was there and is not any more, word for word: the text that was, by where it stood.
+
+    Args:
+        before: of the start of the run.
+        now: of the project as it stands.
+    """
+    changed: dict[str, str] = {}
+    for path, tests in before.items():
+        # A file that was moved takes its tests along.
+        files = [now[path]] if path in now else list(now.values())
+        for key, text in tests.items.items():
+            if not any(_same(file.items.get(key, ""), text) for file in files):
+                changed[f"{path}: {key}"] = text
+        there = Counter(_words(example) for file in files for example in file.examples)
+        wanted = Counter(map(_words, tests.examples))
+        for example in tests.examples:
+            if there[_words(example)] < wanted[_words(example)]:
+                changed[f"{path}: documentation example"] = example
+    return changed
+
+
+def source_files(folder: Path) -> Iterator[Path]:
+    """The Rust files below `folder`, without what was built or is not the project's own."""
+    for base, folders, files in os.walk(folder):
+        folders[:] = sorted(n for n in folders if n not in _NOT_OURS and not n.startswith("."))
+        for name in sorted(files):
+            path = Path(base, name)
+            if name.endswith(".rs") and path.is_file() and path.stat().st_size <= MAX_FILE_BYTES:
+                yield path
+
+
+def _examples(source: str) -> Iterator[str]:
+    """The text of each fenced example in documentation comments that rustdoc runs."""
+    inside: list[str] | None = None
+    wanted = False
+    for line in [*_doc_lines(source), None]:
+        fence = _FENCE.match(line) if line is not None else None
+        if line is None or (fence and inside is not None):
+            if inside is not None and wanted:
+                yield _plain("\n".join(inside))
+            inside = None
+        elif fence:
+            inside, wanted = [fence[1]], bool(_RUN.match(fence[1]))
+        elif inside is not None:
+            inside.append(line)
+
+
+def _doc_lines(source: str) -> Iterable[str]:
+    for line in source.splitlines():
+        found = _DOC_LINE.match(line)
+        if found and not line.lstrip().startswith("////"):
+            yield found[1]
+
+
+def _plain(text: str) -> str:
+    """The lines without their indentation, as a person is shown them."""
+    return "\n".join(line.strip() for line in text.splitlines() if line.strip())
+
+
+def _words(text: str) -> str:
+    """Blanks and line ends are formatting, which is no change."""
+    return " ".join(text.split())
+
+
+def _same(one: str, other: str) -> bool:
+    return _words(one) == _words(other)

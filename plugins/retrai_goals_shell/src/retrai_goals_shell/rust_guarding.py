@@ -1,0 +1,104 @@
+"""What a Rust project's tests rely on, and what looks like a trick in Rust."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from retrai_core import Suspicion, Trick, audit_lines
+
+PROTECTED = [
+    "/tests/",
+    "/benches/",
+    "/crates/*/tests/",
+    "/*/tests/",
+    "/**/tests/**/*.rs",
+    "*.snap",
+    "Cargo.toml",
+    "Cargo.lock",
+    ".cargo/config",
+    ".cargo/config.toml",
+    "build.rs",
+    "rust-toolchain",
+    "rust-toolchain.toml",
+]
+STEERING = [
+    ".cargo/config",
+    ".cargo/config.toml",
+    "build.rs",
+    "rust-toolchain",
+    "rust-toolchain.toml",
+]
+_TEST_PATH = re.compile(r"(?:^|/)(?:tests|benches|examples)/")
+
+TRICKS = (
+    Trick(re.compile(r"#\[\s*ignore\b|cfg_attr\([^)]*ignore"), "a new `#[ignore]`"),
+    Trick(
+        re.compile(
+            r"#!?\[\s*cfg\s*\((?!\s*(?:test|feature|debug_assertions|target_\w+|unix|windows)\b)"
+        ),
+        "hides code by a condition",
+    ),
+    Trick(re.compile(r"#\[\s*should_panic"), "a new `#[should_panic]`"),
+    Trick(re.compile(r"#!?\[\s*allow\s*\("), "silences the compiler"),
+    Trick(
+        re.compile(r"\b(?:process::(?:exit|abort)|libc::_?exit|intrinsics::abort)\b"),
+        "ends the process",
+        reaches_runner=True,
+    ),
+    Trick(
+        re.compile(r"macro_rules!\s*(?:assert|debug_assert|panic|unreachable)\w*"),
+        "changes what assertions do",
+        reaches_runner=True,
+    ),
+    Trick(
+        re.compile(r"\bpanic::(?:set_hook|take_hook|catch_unwind)|\bcatch_unwind\b"),
+        "catches panics",
+    ),
+    Trick(
+        re.compile(r"test result:|\brunning \d+ tests?\b|\.\.\. ok\b"),
+        "prints what the test runner prints",
+        reaches_runner=True,
+    ),
+    Trick(
+        re.compile(
+            r"\bcfg!?\s*\(\s*(?:not\s*\(\s*)?(?:test|doctest)\s*\)?\s*\).*\{|\bcfg!\s*\(\s*(?:not\s*\(\s*)?(?:test|doctest)"
+        ),
+        "asks whether tests run",
+        reaches_runner=True,
+    ),
+    Trick(
+        re.compile(r"#\[\s*cfg\s*\(\s*not\s*\(\s*test\s*\)"),
+        "differs when tests run",
+        reaches_runner=True,
+    ),
+    Trick(
+        re.compile(
+            r"\b(?:current_exe|env::args(?:_os)?)\s*\(|RUST_TEST_|CARGO_TARGET_TMPDIR|thread::current\(\)\.name"
+        ),
+        "asks how it was started",
+        reaches_runner=True,
+    ),
+    Trick(
+        re.compile(r"include(?:_str|_bytes)?!\s*\([^)]*tests?/|\"(?:\.\./)*tests?/[^\"]*\.rs\""),
+        "reads a test file",
+        reaches_runner=True,
+    ),
+    Trick(re.compile(r"impl\b.*\bPartialEq\b|fn (?:eq|ne)\s*\(&self"), "defines what equals"),
+    Trick(re.compile(r"_retrai|RETRAI_", re.IGNORECASE), "looks for retrai", reaches_runner=True),
+)
+
+
+def audit_rust(diff: str, project: Path | None = None) -> list[Suspicion]:
+    """Added lines that skip tests, end the process or reach into the test runner.
+
+    Example:
+        >>> diff = "--- a/x.rs\\n+++ b/x.rs\\n@@ -1 +1,2 @@\\n a\\n+std::process::exit(0);\\n"
+        >>> [(found.line, found.reaches_runner) for found in audit_rust(diff)]
+        [(2, True)]
+    """
+    return audit_lines(diff, TRICKS, is_source=_is_source, project=project)
+
+
+def _is_source(path: str) -> bool:
+    return path.endswith(".rs") and not _TEST_PATH.search(path)

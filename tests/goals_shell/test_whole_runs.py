@@ -1,0 +1,58 @@
+"""For each goal a pair of whole runs: one that mends the example, and a twin that mends nothing."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .conftest import EXAMPLES, Run, needs_cargo
+
+LOOK = ("file_list", {"path": "."})
+
+
+def patch(path: str, old: str, new: str) -> tuple[str, dict[str, Any]]:
+    return "file_patch", {"path": path, "old": old, "new": new}
+
+
+PAIRS = {
+    "cargo-test": (
+        [
+            patch("src/lib.rs", "(parcel.grams / 1000)", "parcel.grams.div_ceil(1000)"),
+            patch(
+                "src/label.rs",
+                "        .collect",
+                "        .filter(|line| !line.is_empty())\n        .collect",
+            ),
+        ],
+        {},
+    ),
+}
+MARKS = {"cargo-test": [needs_cargo]}
+GOALS = [pytest.param(name, marks=MARKS[name]) for name in PAIRS]
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    return tmp_path / "project"
+
+
+@pytest.mark.parametrize("goal", GOALS)
+def test_a_trajectory_that_mends_the_example_is_achieved(
+    goal: str, project: Path, run_goal: Run
+) -> None:
+    shutil.copytree(EXAMPLES / goal, project)
+    calls, options = PAIRS[goal]
+    ended = run_goal(goal, project, *calls, **options)
+    assert ended.outcome == (0, "achieved"), ended.progress
+    assert ended.record["reason"]
+
+
+@pytest.mark.parametrize("goal", GOALS)
+def test_its_twin_that_mends_nothing_has_failed(goal: str, project: Path, run_goal: Run) -> None:
+    shutil.copytree(EXAMPLES / goal, project)
+    _, options = PAIRS[goal]
+    ended = run_goal(goal, project, LOOK, LOOK, **options)
+    assert ended.outcome == (1, "failed"), ended.progress
