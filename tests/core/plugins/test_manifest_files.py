@@ -32,6 +32,7 @@ class Options(GoalOptions):
     the project.\"\"\"
     mode: Literal["fast", "slow"] = "fast"
     limit: int | None = Field(default=None, description="In bytes.")
+    maker: str = Field(default="make", json_schema_extra={"runs": True})
     names: list[str] = []
 
 class Plugin(GoalBase):
@@ -60,6 +61,7 @@ default_tools = ["file_read"]
 
 [goals.acme.options]
 limit = { type = "int | None", description = "In bytes." }
+maker = { type = "str", default = "make", runs = true }
 mode = { type = "'fast' | 'slow'", default = "fast" }
 names = { type = "list[str]", default = [] }
 path = { type = "str", required = true, description = "The file, relative to the project." }
@@ -101,6 +103,7 @@ def test_what_was_written_is_what_the_scan_reads(site: Any) -> None:
     assert record.options["path"] == OptionEntry(
         "str", required=True, description="The file, relative to the project."
     )
+    assert [name for name, option in record.options.items() if option.runs] == ["maker"]
     assert record.default_tools == ("file_read",)
 
 

@@ -97,7 +97,14 @@ def _option(field: FieldInfo, documented: str) -> OptionEntry:
         default=to_jsonable_python(default, fallback=str),
         required=required,
         description=" ".join((field.description or documented).split()),
+        runs=_runs(field),
     )
+
+
+def _runs(field: FieldInfo) -> bool:
+    """Whether the field says `json_schema_extra={"runs": True}`."""
+    extra = field.json_schema_extra
+    return isinstance(extra, dict) and extra.get("runs") is True
 
 
 def _attribute_docs(model: type[BaseModel]) -> dict[str, str]:

@@ -19,12 +19,15 @@ class OptionEntry(NamedTuple):
         default: a JSON value; None when the option has no default or its default is None.
         required: it must be given.
         description: one or two sentences.
+        runs: its value is run, or names what is (a command, a script, an interpreter, an address
+            that is connected to): a project that is not trusted yet is asked about first.
     """
 
     type: str
     default: Any = None
     required: bool = False
     description: str = ""
+    runs: bool = False
 
 
 class MarkerEntry(NamedTuple):

@@ -124,6 +124,7 @@ def _option(raw: _Table, where: str) -> OptionEntry:
         default=raw.get("default"),
         required=raw.get("required") is True,
         description=_text(raw.get("description", ""), where),
+        runs=raw.get("runs") is True,
     )
 
 

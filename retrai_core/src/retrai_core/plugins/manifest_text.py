@@ -60,6 +60,8 @@ def _option(option: OptionEntry) -> str:
         shown["default"] = option.default
     if option.description:
         shown["description"] = option.description
+    if option.runs:
+        shown["runs"] = True
     return _value(shown)
 
 
