@@ -11,7 +11,7 @@ from ..contracts.context import RunContext
 from ..errors import RetraiError
 from . import prompt
 from .parts import LoopParts, parts_of
-from .progress import GRACE, advance, trouble
+from .progress import GRACE, advance, tokens_saved, trouble
 from .state import FAILED_STRATEGIES_KEPT, AgentState, StateUpdate, Stop
 from .steadiness import Flaky
 from .verifier import Evaluation
@@ -149,8 +149,14 @@ def _progress(state: AgentState, evaluation: Evaluation, iteration: int, text: s
     if not circles or state["stop"] is not None:
         return update
     if progress["warned_at"] < 0:
-        progress["warned_at"] = iteration
+        progress["warned_at"], progress["warned_tokens"] = iteration, state["total_tokens"]
         update["messages"] = [HumanMessage(f"{text}\n\n{prompt.going_in_circles(circles, GRACE)}")]
     elif iteration - progress["warned_at"] >= GRACE:
-        update["stop"] = Stop(outcome="stuck", reason=f"{circles}; {evaluation.result.reason}")
+        limit = state["max_iterations"]
+        update["stop"] = Stop(
+            outcome="stuck",
+            reason=f"{circles}; {evaluation.result.reason}",
+            saved_iterations=max(0, limit - iteration),
+            saved_tokens=tokens_saved(progress, iteration, limit, state["total_tokens"]),
+        )
     return update

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 SAME_TREE_LIMIT = 40
 """Evaluations of one unchanged tree. Finding one's way takes long: the recorded run on marshmallow
@@ -23,7 +23,8 @@ class Progress(TypedDict):
 
     `tree` and `calls` are hashes of the latest tree and of the latest turn's calls with their
     results, `same_tree` and `same_calls` count how often they came in a row, `trees` holds the
-    latest different trees, and `warned_at` is the iteration of the warning, -1 before it.
+    latest different trees, and `warned_at` is the iteration of the warning, -1 before it;
+    `warned_tokens` is what the run had used by then.
     """
 
     tree: str
@@ -32,6 +33,7 @@ class Progress(TypedDict):
     same_calls: int
     trees: list[str]
     warned_at: int
+    warned_tokens: NotRequired[int]
 
 
 def fresh_progress() -> Progress:
@@ -58,7 +60,22 @@ def advance(progress: Progress, tree: str, calls: str) -> Progress:
         trees=trees[-ALTERNATIONS_LIMIT:],
         # Moving on to a tree that was not there before is what the warning asked for.
         warned_at=-1 if moved and tree not in progress["trees"] else progress["warned_at"],
+        warned_tokens=progress.get("warned_tokens", 0),
     )
+
+
+def tokens_saved(progress: Progress, iteration: int, limit: int, tokens: int) -> int:
+    """About how many tokens the rest of the iterations would have used.
+
+    Args:
+        progress: with the warning in it; the rate is the one since.
+        iteration: the last one that was made.
+        limit: how many there might have been.
+        tokens: what the run has used.
+    """
+    made = max(1, iteration - progress["warned_at"])
+    spent = tokens - progress.get("warned_tokens", tokens)
+    return round(spent / made * max(0, limit - iteration))
 
 
 def trouble(progress: Progress) -> str:

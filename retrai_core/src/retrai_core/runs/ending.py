@@ -37,6 +37,11 @@ def _next_step(record: RunRecord) -> str:
     """What to type next, by outcome."""
     if record.status == "achieved":
         return f"retrai runs diff {record.id}" if record.changed_files else ""
+    if record.status == "flaky":
+        what = "make these cases steady, or leave them out of the check"
+        return f"{what}, then retrai run {record.goal}; retrai runs show {record.id} names them"
+    if record.status == "aborted":
+        return f"retrai runs diff {record.id} shows what was changed; retrai run starts anew"
     if record.status == "interrupted":
         return f"retrai runs resume {record.id}"
     if record.status == "budget":

@@ -48,7 +48,12 @@ def summary_lines(record: RunRecord) -> list[Text]:
         lines.append(_row("changed", ", ".join(record.changed_files)))
     lines += [_row("refused", one_line(refused, 300)) for refused in record.refused]
     lines += [_row("look at", one_line(finding, 300)) for finding in record.findings]
+    lines += [_row("flaky", one_line(case, 300)) for case in record.flaky]
     lines.append(_row("used", _used(record)))
+    if record.saved_iterations:
+        lines.append(_row("saved", _saved(record)))
+    if record.receipt:
+        lines.append(_row("receipt", f"retrai verify {record.id}"))
     lines.append(_row("run", record.id))
     if record.next_step:
         lines.append(_row("next", record.next_step))
@@ -62,6 +67,12 @@ def _used(record: RunRecord) -> str:
     parts.append(count(record.tokens.total, "token"))
     parts.append(cost(record.cost_usd, record.tokens.total))
     return ", ".join(parts)
+
+
+def _saved(record: RunRecord) -> str:
+    """What ending early was worth, at the rate of the last iterations."""
+    tokens = count(record.saved_tokens, "token")
+    return f"about {tokens}, by not making {count(record.saved_iterations, 'more iteration')}"
 
 
 def _row(label: str, value: str) -> Text:

@@ -47,6 +47,8 @@ class ExpectedText(GoalBase):
         still_pass: list = Field(default_factory=list)
         suspicious: str = ""
         writes: str = ""
+        flaky_checks: list = Field(default_factory=list)
+        """The numbers of the checks, from 1, in which b.txt fails for no reason."""
 
     @classmethod
     def detect(cls, project):
@@ -64,6 +66,8 @@ class ExpectedText(GoalBase):
             cases[name] = "passed" if found == text else "failed"
         if self.options.fails_in_copies and cwd != self.context.project:
             cases = dict.fromkeys(cases, "failed")
+        if len((self.context.run_dir / "checks").read_text().split()) in self.options.flaky_checks:
+            cases["b.txt"] = "failed"
         wrong = [name for name, outcome in cases.items() if outcome != "passed"]
         report = CheckReport(cases, command=["compare", "expected.txt"])
         reason = f"{len(wrong)} of {len(cases)} files are wrong" if wrong else "all files are right"
