@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import subprocess
 from collections.abc import Mapping
@@ -15,6 +16,7 @@ from retrai_core.loop.report_impossible import ReportImpossible
 from retrai_core.sandbox.local import LocalSandbox
 from retrai_testkit import (
     AgentConformance,
+    Bench,
     EndlessCall,
     GoalConformance,
     HookConformance,
@@ -38,6 +40,7 @@ pytest.importorskip("retrai_mcp")
 pytest.importorskip("retrai_memory_file")
 pytest.importorskip("retrai_memory_sqlite")
 pytest.importorskip("retrai_permissions")
+pytest.importorskip("retrai_sandbox_bwrap")
 pytest.importorskip("retrai_tools_code")
 
 from retrai_goals_python.pyright_goal import PyrightGoal
@@ -51,6 +54,7 @@ from retrai_mcp.hook import McpServers
 from retrai_memory_file.store import FileMemory
 from retrai_memory_sqlite.store import SqliteMemory
 from retrai_permissions.gate import PermissionGate
+from retrai_sandbox_bwrap.sandbox import BwrapSandbox
 from retrai_tools_code.bash_exec import BashExec
 from retrai_tools_code.file_list import FileList
 from retrai_tools_code.file_patch import FilePatch
@@ -131,6 +135,26 @@ class TestExpectedFiles(GoalConformance):
 class TestLocalSandbox(SandboxConformance):
     plugin = LocalSandbox
     bad_options = ({"grace_s": -1}, {"cpu_s": 0})
+
+
+class TestBwrapSandbox(SandboxConformance):
+    plugin = BwrapSandbox
+    bad_options = ({"grace_s": -1}, {"processes": 1}, {"network": "sometimes"})
+
+    @pytest.fixture(autouse=True)
+    def _where_it_works(self, tmp_path: Path) -> None:
+        problem = asyncio.run(_problem_with_bwrap(tmp_path / "trial"))
+        if problem is not None:
+            pytest.skip(f"bwrap: {problem}")
+
+
+async def _problem_with_bwrap(folder: Path) -> str | None:
+    async with Bench.open(folder) as bench:
+        sandbox = BwrapSandbox(BwrapSandbox.Options(), bench.context)
+        try:
+            return await sandbox.probe()
+        finally:
+            await sandbox.aclose()
 
 
 class TestGoalLoop(AgentConformance):

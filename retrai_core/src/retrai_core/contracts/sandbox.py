@@ -58,6 +58,8 @@ class View:
             passed over.
         shown: by the path under which commands see it, the folder that stands there in its place;
             it stays visible under its own path too.
+        scratch: a name for the temporary files that commands find where others of that name left
+            them; empty when each command begins without any.
 
     Example:
         >>> View(shown={Path("/home/me/project"): Path("/tmp/copy")}).read_only
@@ -66,6 +68,7 @@ class View:
 
     read_only: frozenset[Path] = frozenset()
     shown: Mapping[Path, Path] = field(default_factory=dict[Path, Path])
+    scratch: str = ""
 
 
 class SandboxOptions(BaseModel):

@@ -8,12 +8,13 @@ from pathlib import Path
 
 from ..contracts.context import RunContext
 from ..contracts.sandbox import View
+from .surroundings import place_in_repository
 
 
 def forbid_changes(context: RunContext, paths: frozenset[Path]) -> None:
     """Keep commands from changing `paths`, from now on."""
     if context.sandbox_part is not None:
-        context.sandbox_part.view = View(read_only=paths)
+        context.sandbox_part.view = View(read_only=paths, scratch="agent")
 
 
 @contextmanager
@@ -25,7 +26,13 @@ def view_of_a_check(context: RunContext, folder: Path) -> Generator[None]:
         yield
         return
     before = sandbox.view
-    sandbox.view = View(shown={} if folder == context.project else {context.project: folder})
+    if folder == context.project:
+        sandbox.view = View(scratch="check")
+    else:
+        # Above the copy lies what lies above the project in its repository.
+        depth = len(place_in_repository(context.project).parts) or 1
+        room = folder.parents[depth - 1]
+        sandbox.view = View(shown={context.project: folder, room: room})
     try:
         yield
     finally:

@@ -135,7 +135,7 @@ def _run(
     if problem:
         os.waitpid(pid, 0)
         return marshal.loads(problem)
-    status, left = _wait(control, woken, pid, float(request["grace_s"]))
+    status, left = _wait(control, woken, pid, float(request["grace_s"]), bool(request["wraps"]))
     return {"exit_code": os.waitstatus_to_exitcode(status), "left": left}
 
 
@@ -145,6 +145,7 @@ def _become(request: dict[str, Any], keeper: int, streams: list[int], report: in
     try:
         os.setsid()
         die_with(keeper)
+        _be_first_to_go()
         for name, value in request["limits"].items():
             _limit(_LIMITS[name], value)
         # Copied first, so that a high number cannot be overwritten by a low one.
@@ -162,7 +163,9 @@ def _become(request: dict[str, Any], keeper: int, streams: list[int], report: in
         os.write(report, marshal.dumps({"failed": step, "errno": number, "text": str(error)}))
 
 
-def _wait(control: socket.socket, woken: int, pid: int, grace_s: float) -> tuple[int, int]:
+def _wait(
+    control: socket.socket, woken: int, pid: int, grace_s: float, wraps: bool
+) -> tuple[int, int]:
     """Wait for the command; its status, and how many descendants could not be ended."""
     status: int | None = None
     kill_at: float | None = None
@@ -177,8 +180,7 @@ def _wait(control: socket.socket, woken: int, pid: int, grace_s: float) -> tuple
             order = _order(control)
             if order == TERMINATE and kill_at is None:
                 kill_at = time.monotonic() + grace_s
-                with suppress(OSError):
-                    os.killpg(pid, signal.SIGTERM)
+                _ask_to_end(pid, wraps)
                 continue
             watched.remove(control)
             kill_at = 0.0
@@ -187,6 +189,18 @@ def _wait(control: socket.socket, woken: int, pid: int, grace_s: float) -> tuple
     with suppress(OSError):
         os.killpg(pid, signal.SIGKILL)
     return _end_descendants(pid, status)
+
+
+def _ask_to_end(leader: int, wraps: bool) -> None:
+    """SIGTERM to the process group; not to a leader that would end the command by its own end."""
+    with suppress(OSError):
+        if not wraps:
+            os.killpg(leader, signal.SIGTERM)
+            return
+    for pid in descendants(leader, parents_now()):
+        with suppress(OSError):
+            if os.getpgid(pid) == leader:
+                os.kill(pid, signal.SIGTERM)
 
 
 def _order(control: socket.socket) -> bytes:
@@ -240,6 +254,12 @@ def _limit(kind: int, value: int) -> None:
     # At the CPU limit SIGXCPU comes first and can be caught; a second later SIGKILL follows.
     top = bounded + 1 if kind == resource.RLIMIT_CPU else bounded
     resource.setrlimit(kind, (bounded, top if hard == resource.RLIM_INFINITY else min(top, hard)))
+
+
+def _be_first_to_go() -> None:
+    """Where memory runs out, Linux ends the command and not what waits for it (proc(5))."""
+    with suppress(OSError), open("/proc/self/oom_score_adj", "wb", buffering=0) as file:
+        file.write(b"800")
 
 
 def _listen_for_children() -> int:

@@ -53,6 +53,9 @@ class LocalSandbox(Sandbox):
     name: ClassVar[str] = "local"
     summary: ClassVar[str] = "the user's own processes, with limits and a clean environment"
     Options: type[SandboxOptions] = LocalOptions
+    wraps: ClassVar[bool] = False
+    """Whether a sandbox that builds on this one runs commands through a program of its own, which
+    is not to be ended when a command is asked to end."""
 
     def __init__(self, options: Any, context: RunContext) -> None:
         super().__init__(options, context)
@@ -92,6 +95,7 @@ class LocalSandbox(Sandbox):
                     limits=_limits(settings, asked),
                     grace_s=settings.grace_s,
                     streams=(source.fileno(), out.writer, err.writer),
+                    wraps=self.wraps,
                 )
             out.close_writer()
             err.close_writer()

@@ -139,6 +139,7 @@ class Supervisor:
         limits: Mapping[str, int],
         grace_s: float,
         streams: tuple[int, int, int],
+        wraps: bool = False,
     ) -> Command:
         """Start a command; the caller keeps, and closes, its own copies of the streams.
 
@@ -149,6 +150,7 @@ class Supervisor:
             limits: `cpu_s`, `memory_bytes`, `file_bytes`, `core_bytes`; those that it shall have.
             grace_s: seconds between a polite end and SIGKILL.
             streams: file descriptors for its standard input, output and error.
+            wraps: the program runs another one, which shall end by itself when asked to.
         """
         request: dict[str, Any] = {
             "argv": list(argv),
@@ -156,6 +158,7 @@ class Supervisor:
             "env": dict(env),
             "limits": dict(limits),
             "grace_s": float(grace_s),
+            "wraps": wraps,
         }
         return Command(self._keeper_with(streams), request, self._idle)
 

@@ -1,0 +1,170 @@
+"""The arguments of bubblewrap: what is mounted where, in which order."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from retrai_core import View
+
+from .places import is_plain, within
+from .scratch import clear_way
+from .walls import Walls
+
+NOBODY = 65_534
+"""Who commands are when retrai runs as root: without any of root's privileges."""
+MAX_READ_ONLY = 48
+"""Protected files that are mounted read-only one by one: bubblewrap takes longer for each mount
+the more there are (10 ms for 50, 60 ms for 200). The guard puts the others back."""
+_SMALL_BYTES = 2**30
+_TMP = Path("/tmp")
+_GIT_CONTROL = (".git/config", ".git/hooks")
+"""What git would run later, outside the sandbox."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What one command needs beside the walls.
+
+    Attributes:
+        project: the project's folder.
+        cwd: where the command runs.
+        view: the guard's wishes.
+        scratch: the folder that stands for /tmp and the caches.
+        writable, readable: folders outside the project.
+        network: whether it reaches the network.
+    """
+
+    project: Path
+    cwd: Path
+    view: View
+    scratch: Path
+    writable: Sequence[Path] = ()
+    readable: Sequence[Path] = ()
+    network: bool = False
+
+
+@dataclass
+class _Arguments:
+    """Arguments in the order of the mounts; a later one covers an earlier one."""
+
+    words: list[str] = field(default_factory=list[str])
+    writable: list[Path] = field(default_factory=list[Path])
+
+    def add(self, *words: str | Path) -> None:
+        self.words.extend(str(word) for word in words)
+
+    def empty(self, path: Path) -> None:
+        """Put an empty folder, or an empty file, in a path's place."""
+        if path.is_dir():
+            self.add("--size", str(_SMALL_BYTES), "--tmpfs", path)
+        else:
+            self.add("--ro-bind", "/dev/null", path)
+
+    def let_write(self, source: Path, target: Path) -> None:
+        self.add("--bind", source, target)
+        self.writable.append(target)
+
+
+def bwrap_arguments(walls: Walls, request: Request) -> list[str]:
+    """The arguments for one command, without the program's name and the command itself."""
+    made = _Arguments(_namespaces(request.network))
+    made.add("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc")
+    made.add("--size", str(_SMALL_BYTES), "--tmpfs", "/dev/shm")
+    binds = _binds(walls, request)
+    tmp = request.scratch / "tmp"
+    _mount_hidden(made, walls, tmp)
+    inner = [target for _, target, _ in binds]
+    places = [*walls.shown, *(walls.network if request.network else ())]
+    clear_way(tmp, sorted([*places, *inner]), _TMP)
+    for path in places:
+        made.add("--ro-bind", path, path)
+    for path in walls.secrets:
+        if not any(within(path, target) for target in inner) and _is_seen(path, walls, places):
+            made.empty(path)
+    for source, target, may_write in binds:
+        if may_write:
+            made.let_write(source, target)
+        else:
+            made.add("--ro-bind", source, target)
+    if request.project in request.view.shown:
+        for path in walls.environment:
+            made.add("--ro-bind", path, path)
+    for path in walls.secrets:
+        if any(within(path, target) and path != target for target in inner):
+            made.empty(path)
+    for path in _kept(request):
+        made.add("--ro-bind", path, path)
+    made.add("--chdir", request.cwd)
+    return made.words
+
+
+def _namespaces(network: bool) -> list[str]:
+    words = ["--unshare-user", "--disable-userns", "--unshare-pid", "--unshare-ipc"]
+    words += ["--unshare-uts", "--unshare-cgroup-try", "--die-with-parent"]
+    if not network:
+        words.append("--unshare-net")  # with a loopback interface of its own
+    if os.getuid() == 0:
+        words += ["--uid", str(NOBODY), "--gid", str(NOBODY)]
+    for name in ("XDG_RUNTIME_DIR", "XDG_CACHE_HOME", "XDG_STATE_HOME", "GOCACHE"):
+        words += ["--unsetenv", name]
+    return words
+
+
+def _mount_hidden(made: _Arguments, walls: Walls, tmp: Path) -> None:
+    for folder in walls.hidden:
+        if folder == _TMP:
+            made.let_write(tmp, folder)
+        else:
+            made.empty(folder)
+            made.writable.append(folder)
+    for home in walls.homes[:1]:
+        clear_way(tmp, [home / ".cache"], _TMP)
+        made.let_write(tmp.parent / "cache", home / ".cache")
+
+
+def _binds(walls: Walls, request: Request) -> list[tuple[Path, Path, bool]]:
+    """Source, target, and whether it may be written: the project, and what the caller names."""
+    shown = {target: source for target, source in request.view.shown.items() if source.is_dir()}
+    found = {request.project: (request.project, True)}
+    for path in request.readable:
+        found[_real(path)] = (_real(path), False)
+    for path in (*request.writable, *shown.values()):
+        found[_real(path)] = (_real(path), True)
+    for target, source in shown.items():
+        found[target] = (_real(source), True)
+    cwd = request.cwd
+    covered = any(within(cwd, target) for target in found)
+    if not covered and walls.hide(cwd) and not walls.holds_hidden(cwd):
+        found[cwd] = (cwd, True)
+    binds = [(source, target, write) for target, (source, write) in found.items()]
+    return sorted(
+        (bind for bind in binds if bind[0].exists() and _is_narrow(bind[1], walls, request)),
+        key=lambda bind: bind[1],
+    )
+
+
+def _is_narrow(path: Path, walls: Walls, request: Request) -> bool:
+    """Whether showing `path` takes no wall down; the project is shown wherever it is."""
+    return path == request.project or not walls.holds_hidden(path)
+
+
+def _real(path: Path) -> Path:
+    return Path(os.path.realpath(path))
+
+
+def _is_seen(path: Path, walls: Walls, shown: Iterable[Path]) -> bool:
+    return not walls.hide(path) or any(within(path, place) for place in shown)
+
+
+def _kept(request: Request) -> list[Path]:
+    """What commands may not change in the project: existing files, reached through no symlink."""
+    project = request.project
+    wanted = sorted(request.view.read_only, key=lambda path: (len(path.parts), path))
+    kept = [path for path in wanted if within(path, project) and is_plain(path, project)]
+    if project not in request.view.shown:
+        control = (project / name for name in _GIT_CONTROL)
+        kept = [*(path for path in control if is_plain(path, project)), *kept[:MAX_READ_ONLY]]
+    return kept

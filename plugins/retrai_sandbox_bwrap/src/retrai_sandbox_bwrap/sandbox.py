@@ -1,0 +1,231 @@
+"""The sandbox with walls: each command in namespaces of its own, made by bubblewrap."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import signal
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+from retrai_core import (
+    Completed,
+    Limits,
+    LocalSandbox,
+    RunContext,
+    SandboxOptions,
+    ToolError,
+)
+
+from .mounts import Request, bwrap_arguments
+from .options import BwrapOptions
+from .program import INSTALL, explain, programs
+from .scratch import Scratch, remove_tree
+from .walls import Walls, build_walls
+from .watch import Bounds, Watch, machine_memory_bytes
+
+_FATAL = frozenset(
+    {
+        signal.SIGABRT,
+        signal.SIGBUS,
+        signal.SIGFPE,
+        signal.SIGILL,
+        signal.SIGKILL,
+        signal.SIGSEGV,
+        signal.SIGSYS,
+        signal.SIGTERM,
+        signal.SIGTRAP,
+        signal.SIGXCPU,
+        signal.SIGXFSZ,
+    }
+)
+_PROBE_TIMEOUT_S = 20.0
+_RLIMITS_BY_NAMESPACE = (5, 14)
+"""Since this kernel a process limit counts what is in the namespace, not all that the user runs."""
+
+
+class BwrapSandbox(LocalSandbox):
+    """Runs commands under bubblewrap (https://github.com/containers/bubblewrap).
+
+    The system is there to be read, the project to be written; the home folder, /tmp and /run are
+    empty but for tool chains, without credentials. There is no network unless the run needs it, and
+    no other process to be seen. As root, commands are `nobody` and have no privilege.
+    """
+
+    name: ClassVar[str] = "bwrap"
+    summary: ClassVar[str] = "namespaces of their own: the project, and no home, no network, no key"
+    Options: type[SandboxOptions] = BwrapOptions
+    arranges_view: ClassVar[bool] = True
+    wraps: ClassVar[bool] = True
+
+    def __init__(self, options: Any, context: RunContext) -> None:
+        known = isinstance(options, BwrapOptions)
+        chosen = options if known else BwrapOptions.model_validate(options.model_dump())
+        super().__init__(chosen, context)
+        self._chosen = chosen
+        self._program = ""
+        self._walls: Walls | None = None
+        self._scratch = Scratch()
+
+    async def probe(self) -> str | None:
+        """Run the project's interpreter under each bubblewrap there is, until one works."""
+        candidates = programs()
+        if not candidates:
+            return f"there is no bubblewrap: {INSTALL}"
+        problem = ""
+        for program in candidates:
+            self._program = program
+            try:
+                done = await self.run(_trial(self.context), timeout_s=_PROBE_TIMEOUT_S)
+            except ToolError as error:
+                problem = explain(error.message)
+                continue
+            if done.exit_code == 0:
+                return None
+            problem = explain(done.stderr or done.stdout)
+        self._program = ""
+        return problem
+
+    async def run(
+        self,
+        command: Sequence[str] | str,
+        *,
+        timeout_s: float,
+        cwd: Path | None = None,
+        env: Mapping[str, str] | None = None,
+        limits: Limits | None = None,
+        stdin: bytes | None = None,
+        writable: Sequence[Path] = (),
+        readable: Sequence[Path] = (),
+    ) -> Completed:
+        """Run a program or a shell line; see `Sandbox.run`."""
+        if not self._program:
+            self._program = next(iter(programs()), "bwrap")
+        if self._walls is None:
+            self._walls = await asyncio.to_thread(
+                build_walls, self.context, self._chosen, os.environ
+            )
+        folder = cwd or self.context.project
+        variables = {"TMPDIR": "/tmp", **(env or {})}
+        argv = _argv(command, folder, variables)
+        scope = self._scope()
+        scratch = await asyncio.to_thread(self._scratch.folder, scope)
+        request = Request(
+            project=self.context.project,
+            cwd=folder,
+            view=self.view,
+            scratch=scratch,
+            writable=writable,
+            readable=readable,
+            network=self._has_network(),
+        )
+        words = [self._program, *bwrap_arguments(self._walls, request), "--", *self._bound(argv)]
+        watch = Watch(words, self._bounds(), [self.context.project, scratch])
+        looking = asyncio.ensure_future(watch.look())
+        try:
+            done = await super().run(
+                words, timeout_s=timeout_s, env=variables, limits=limits, stdin=stdin
+            )
+        finally:
+            looking.cancel()
+            with suppress(asyncio.CancelledError):
+                await looking
+            if not scope:
+                await asyncio.to_thread(remove_tree, scratch)
+        return _told(done, argv, watch.verdict)
+
+    async def aclose(self) -> None:
+        """End what is still running, and remove the run's temporary files."""
+        await super().aclose()
+        await asyncio.to_thread(self._scratch.close)
+
+    def _scope(self) -> str:
+        """Whose temporary files the command shares."""
+        return self.view.scratch
+
+    def _has_network(self) -> bool:
+        if self._chosen.network != "auto":
+            return self._chosen.network == "on"
+        goal = self.context.goal_part
+        if goal is not None and "network" in goal.needs:
+            return True
+        # A tool that only asks the network itself does so in retrai's own process.
+        return any({"run", "network"} <= tool.needs for tool in self.context.tools.values())
+
+    def _bounds(self) -> Bounds:
+        chosen = self._chosen
+        memory = chosen.total_memory_bytes or machine_memory_bytes() * 4 // 5
+        return Bounds(chosen.processes, memory, chosen.disk_bytes)
+
+    def _bound(self, argv: list[str]) -> list[str]:
+        """The command with its process limit, where one binds: not as root (setrlimit(2))."""
+        prlimit = shutil.which("prlimit", path="/usr/bin:/bin")
+        if os.getuid() == 0 or prlimit is None or not _counts_by_namespace():
+            return argv
+        count = self._chosen.processes
+        return [prlimit, f"--nproc={count}:{count}", "--", *argv]
+
+
+def _counts_by_namespace() -> bool:
+    with suppress(ValueError):
+        major, minor = os.uname().release.split(".")[:2]
+        return (int(major), int(minor)) >= _RLIMITS_BY_NAMESPACE
+    return False
+
+
+def _trial(context: RunContext) -> list[str]:
+    """What a probe runs: it looks whether the project is writable and the interpreter starts."""
+    line = (
+        '[ -w . ] || { echo "the project cannot be written (it belongs to user $(stat -c %u .), '
+        f'retrai runs as {os.getuid()})" >&2; exit 1; }}; '
+        '[ -z "$1" ] || exec "$1" -I -S -c ""'
+    )
+    return ["/bin/sh", "-c", line, "probe", context.python if os.path.isabs(context.python) else ""]
+
+
+def _argv(command: Sequence[str] | str, cwd: Path, env: Mapping[str, str]) -> list[str]:
+    """The program and its arguments, with the errors of a program that is not there."""
+    path = env.get("PATH", os.environ.get("PATH", os.defpath))
+    if isinstance(command, str):
+        shell = shutil.which("bash", path=path) or shutil.which("sh", path=path)
+        if shell is None:
+            raise ToolError("neither bash nor sh is on PATH")
+        argv = [shell, "-c", command]
+    else:
+        argv = [str(part) for part in command]
+    if not argv or not argv[0]:
+        raise ToolError("the command is empty")
+    if any("\0" in part for part in argv):
+        raise ToolError("the command holds a NUL byte")
+    if not cwd.is_dir():
+        raise ToolError(f"cannot run in {str(cwd)!r}: no such folder")
+    return argv
+
+
+def _told(done: Completed, argv: Sequence[str], verdict: str) -> Completed:
+    """What came of a command, as if bubblewrap had not stood in between.
+
+    Raises:
+        ToolError: it was not started.
+    """
+    if verdict:
+        return replace(done, stderr=f"{done.stderr}[ended by the sandbox: {verdict}]\n")
+    first = done.stderr.partition("\n")[0]
+    if done.exit_code in (1, 126, 127) and not done.stdout:
+        if first.startswith(("bwrap: execvp", "prlimit: failed to execute")):
+            if "ermission denied" in first:
+                raise ToolError(f"the program {argv[0]!r} may not be executed")
+            raise ToolError(
+                f"the program {argv[0]!r} does not exist, is not on PATH, or is hidden in the "
+                "sandbox (`plugins: {bwrap: {show: [FOLDER]}}` shows a folder)"
+            )
+        if first.startswith("bwrap: "):
+            raise ToolError(f"the sandbox cannot start {argv[0]!r}: {explain(first)}")
+    number = done.exit_code - 128
+    if number in _FATAL:  # as a shell would say it
+        return replace(done, exit_code=-number)
+    return done

@@ -1,0 +1,210 @@
+"""What of the machine commands do not see, and what of that they do: decided once for a run."""
+
+from __future__ import annotations
+
+import os
+import pwd
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from retrai_core import RunContext
+
+from .home import secrets_of_home, shown_of_home
+from .interpreters import editable_sources, interpreter_folders, program_folder
+from .options import BwrapOptions
+from .places import outermost, within
+
+_TEMPORARY = ("/tmp", "/var/tmp", "/run")
+_SYSTEM_SECRETS = (
+    "/etc/gshadow",
+    "/etc/gshadow-",
+    "/etc/shadow",
+    "/etc/shadow-",
+    "/etc/sudoers",
+    "/etc/sudoers.d",
+    "/etc/ssl/private",
+    "/etc/wireguard",
+    "/etc/NetworkManager/system-connections",
+    "/etc/rancher",
+    "/var/lib/docker",
+    "/var/lib/rancher",
+)
+"""Readable for root alone; as root, commands run as the owner of root's files."""
+_WITH_NETWORK = (
+    "/run/systemd/resolve",
+    "/run/resolvconf",
+    "/run/NetworkManager",
+    "/run/postgresql",
+    "/run/mysqld",
+)
+"""Where names are looked up, and where databases listen."""
+_FOLDER_VARIABLES = (
+    "BUN_INSTALL",
+    "CARGO_HOME",
+    "CONDA_PREFIX",
+    "GOMODCACHE",
+    "GOPATH",
+    "GOROOT",
+    "JAVA_HOME",
+    "NVM_BIN",
+    "NVM_DIR",
+    "PYENV_ROOT",
+    "RUSTUP_HOME",
+    "SSL_CERT_DIR",
+    "SSL_CERT_FILE",
+    "VIRTUAL_ENV",
+)
+_PATH_VARIABLES = ("PATH", "PYTHONPATH", "LD_LIBRARY_PATH", "PKG_CONFIG_PATH")
+
+
+@dataclass(frozen=True)
+class Walls:
+    """What stands between commands and the machine, outside the project.
+
+    Attributes:
+        homes: the user's home folder and those where homes stand; none of a service's (`/`).
+        hidden: folders that are empty for commands, outer ones first.
+        shown: what is mounted there all the same, to be read.
+        secrets: files and folders that are empty wherever they would be seen.
+        network: what is shown where there is a network.
+        environment: folders of the interpreter that lie in the project; a copy of it has none.
+    """
+
+    homes: list[Path]
+    hidden: list[Path]
+    shown: list[Path]
+    secrets: list[Path]
+    network: list[Path]
+    environment: list[Path]
+
+    def hide(self, path: Path) -> bool:
+        """Whether `path` lies in what is hidden."""
+        return any(within(path, folder) for folder in self.hidden)
+
+    def holds_hidden(self, path: Path) -> bool:
+        """Whether showing `path` would show a whole hidden folder."""
+        return any(within(folder, path) for folder in (*self.hidden, *self.homes))
+
+
+def build_walls(context: RunContext, options: BwrapOptions, environ: Mapping[str, str]) -> Walls:
+    """Look at the machine as it is; nothing is run."""
+    homes = _homes(environ)
+    state = _kept_by_retrai(context.run_dir)
+    roots = [*homes, *(Path(folder) for folder in _TEMPORARY)]
+    hidden = [path for path in outermost([*roots, *state]) if _is_folder(path)]
+    walls = Walls(
+        homes=homes,
+        hidden=hidden,
+        shown=[],
+        secrets=[path for path in map(Path, _SYSTEM_SECRETS) if os.access(path, os.R_OK)],
+        network=[path for path in map(Path, _WITH_NETWORK) if path.exists()],
+        environment=[
+            path
+            for path in outermost(interpreter_folders(context.python))
+            if within(path, context.project) and path != context.project and path.is_dir()
+        ],
+    )
+    for home in homes:
+        walls.secrets.extend(secrets_of_home(home))
+    walls.secrets.extend(_existing(options.hide))
+    # The run's folder may stand in one that is shown; the baseline in it is not for commands.
+    walls.secrets.extend(path for path in state if path.exists() and path not in hidden)
+    wanted = [
+        *(path for home in homes for path in shown_of_home(home)),
+        *interpreter_folders(context.python),
+        *editable_sources(context.python),
+        *_named_folders(environ),
+        *_repository(context.project),
+    ]
+    narrow = [
+        path
+        for path in wanted
+        if path.exists() and walls.hide(path) and not walls.holds_hidden(path)
+    ]
+    walls.shown.extend(outermost([*narrow, *_existing(options.show)]))
+    return walls
+
+
+def _homes(environ: Mapping[str, str]) -> list[Path]:
+    """The user's home first, then the folders where homes stand."""
+    named = [environ.get("HOME", "")]
+    with suppress(KeyError):  # a container's user may have no entry
+        named.append(pwd.getpwuid(os.getuid()).pw_dir)
+    found: list[Path] = []
+    for name in (*named, "/home", "/root"):
+        path = Path(os.path.realpath(name)) if os.path.isabs(name) else None
+        # `/`, `/nonexistent`, `/usr/share/...`: the homes of services, which are the system's.
+        ours = path is not None and len(path.parts) > 1 and path.parts[1] not in _SYSTEM
+        if path is not None and ours and _is_folder(path) and path not in found:
+            found.append(path)
+    return found
+
+
+_SYSTEM = frozenset({"bin", "dev", "etc", "lib", "lib64", "proc", "sbin", "sys", "usr", "nix"})
+
+
+def _is_folder(path: Path) -> bool:
+    return path.is_dir() and not path.is_symlink()
+
+
+def _kept_by_retrai(run_dir: Path) -> list[Path]:
+    """The state folder with the baselines of all runs and the signing key, or this run's alone."""
+    runs = run_dir.parent
+    return [runs.parent if runs.name == "runs" else run_dir]
+
+
+def _existing(names: list[str]) -> list[Path]:
+    paths = [Path(os.path.realpath(Path(name).expanduser())) for name in names]
+    return [path for path in paths if path.exists()]
+
+
+def _named_folders(environ: Mapping[str, str]) -> Iterator[Path]:
+    """Folders that variables name, as commands get those variables."""
+    for name in _FOLDER_VARIABLES:
+        if os.path.isabs(environ.get(name, "")):
+            yield Path(os.path.normpath(environ[name]))
+    for name in _PATH_VARIABLES:
+        for part in environ.get(name, "").split(os.pathsep):
+            if os.path.isabs(part):
+                folder = Path(os.path.normpath(part))
+                yield program_folder(folder) if name == "PATH" else folder
+                yield from map(partial(_aimed_at, folder), _links(folder) if name == "PATH" else ())
+
+
+def _links(folder: Path) -> list[str]:
+    try:
+        return [entry.name for entry in os.scandir(folder) if entry.is_symlink()]
+    except OSError:
+        return []
+
+
+def _aimed_at(folder: Path, name: str) -> Path:
+    """The installation of the program that a symlink leads to (`~/.local/bin/node`)."""
+    return program_folder(Path(os.path.realpath(folder / name)).parent)
+
+
+def _repository(project: Path) -> Iterator[Path]:
+    """The repository around the project, and where a worktree's objects are kept: to be read."""
+    for folder in (project, *project.parents):
+        mark = folder / ".git"
+        if not mark.exists():
+            continue
+        if folder != project:
+            yield folder
+        if mark.is_file():
+            yield from _worktree(mark)
+        return
+
+
+def _worktree(mark: Path) -> Iterator[Path]:
+    with suppress(OSError):
+        text = mark.read_text(encoding="utf-8", errors="replace")
+        place = text.partition("gitdir:")[2].strip()
+        if place:
+            own = Path(os.path.normpath(mark.parent / place))
+            yield own
+            common = (own / "commondir").read_text(encoding="utf-8", errors="replace").strip()
+            yield Path(os.path.normpath(own / common))

@@ -1,0 +1,195 @@
+"""Ends a command that takes more of the machine than it may, where no limit of the kernel does.
+
+A process limit does not bind root, a memory limit binds each process and not all of them, and no
+limit is on the disk; so the machine is looked at ten times a second, which costs three small reads,
+and the command's processes are counted only when something has grown (and once a second).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import resource
+import signal
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+EVERY_S = 0.1
+COUNT_EVERY_S = 1.0
+_SPARE_DISK_BYTES = 2**30
+_SPARE_MEMORY_BYTES = 256 * 2**20
+_NOISE_BYTES = 128 * 2**20
+"""Other programs use disk and memory too; less than this is nobody's fault."""
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What one command may take, over all its processes."""
+
+    processes: int
+    memory_bytes: int
+    disk_bytes: int
+
+
+@dataclass(frozen=True)
+class _Level:
+    """What the machine has at one moment."""
+
+    tasks: int
+    memory_bytes: int
+    disk_bytes: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class _Process:
+    parent: int
+    threads: int
+    memory_bytes: int
+
+
+def machine_memory_bytes() -> int:
+    """The machine's memory."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+class Watch:
+    """Watches one command, which is found by its arguments among this process's descendants.
+
+    Args:
+        argv: the arguments of bubblewrap for the command, as they stand in /proc.
+        bounds: what the command may take.
+        folders: where it can write; the free space there is watched.
+
+    Attributes:
+        verdict: why it was ended; empty while it was not.
+    """
+
+    def __init__(self, argv: Sequence[str], bounds: Bounds, folders: Sequence[Path]) -> None:
+        self._argv = b"\0".join(os.fsencode(word) for word in argv) + b"\0"
+        self._bounds = bounds
+        self._folders = folders
+        self.verdict = ""
+
+    async def look(self) -> None:
+        """Look until the command has been ended for what it took; cancel it when it has ended."""
+        start = self._level()
+        counted = time.monotonic()
+        while True:
+            await asyncio.sleep(EVERY_S)
+            now = self._level()
+            due = time.monotonic() - counted >= COUNT_EVERY_S
+            self.verdict = self._disk(start, now) or self._memory_gone(start, now)
+            if not self.verdict and (due or self._grew(start, now)):
+                counted = time.monotonic()
+                self.verdict = self._count()
+            if self.verdict:
+                self._end()
+
+    def _level(self) -> _Level:
+        free: list[int] = []
+        for folder in self._folders:
+            with suppress(OSError):
+                found = os.statvfs(folder)
+                free.append(found.f_bavail * found.f_frsize)
+        return _Level(_tasks(), _available_memory(), tuple(free))
+
+    def _grew(self, start: _Level, now: _Level) -> bool:
+        return (
+            now.tasks - start.tasks > self._bounds.processes
+            or start.memory_bytes - now.memory_bytes > self._bounds.memory_bytes
+        )
+
+    def _disk(self, start: _Level, now: _Level) -> str:
+        for before, after in zip(start.disk_bytes, now.disk_bytes, strict=False):
+            taken = before - after
+            scarce = after < _SPARE_DISK_BYTES and taken > _NOISE_BYTES
+            if taken > self._bounds.disk_bytes or scarce:
+                return f"the disk's free space shrank by {_size(taken)} (disk_bytes)"
+        return ""
+
+    def _memory_gone(self, start: _Level, now: _Level) -> str:
+        taken = start.memory_bytes - now.memory_bytes
+        if now.memory_bytes < _SPARE_MEMORY_BYTES and taken > machine_memory_bytes() // 4:
+            return f"the machine's free memory shrank to {_size(now.memory_bytes)}"
+        return ""
+
+    def _count(self) -> str:
+        processes = _processes()
+        for main in self._mains(processes):
+            tree = _tree(main, processes)
+            tasks = sum(process.threads for process in tree)
+            if tasks > self._bounds.processes:
+                return f"it had {tasks} processes and threads at once (processes)"
+            memory = sum(process.memory_bytes for process in tree)
+            if memory > self._bounds.memory_bytes:
+                return f"it used {_size(memory)} of memory (total_memory_bytes)"
+        return ""
+
+    def _mains(self, processes: dict[int, _Process]) -> list[int]:
+        """The outer process of bubblewrap; of two equal commands side by side, both."""
+        found: list[int] = []
+        for pid in _below(os.getpid(), processes):
+            with suppress(OSError), open(f"/proc/{pid}/cmdline", "rb") as file:
+                if file.read() == self._argv:
+                    found.append(pid)
+        return [pid for pid in found if processes[pid].parent not in found]
+
+    def _end(self) -> None:
+        """The namespace's first process dies with it, and takes all others along."""
+        for pid in self._mains(_processes()):
+            with suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+
+
+def _tasks() -> int:
+    """How many processes and threads the machine has, from /proc/loadavg (proc(5))."""
+    try:
+        with open("/proc/loadavg", "rb") as file:
+            return int(file.read().split()[3].partition(b"/")[2])
+    except (OSError, ValueError, IndexError):
+        return 0
+
+
+def _available_memory() -> int:
+    with suppress(OSError, ValueError), open("/proc/meminfo", "rb") as file:
+        for line in file:
+            if line.startswith(b"MemAvailable:"):
+                return int(line.split()[1]) * 1024
+    return 0
+
+
+def _processes() -> dict[int, _Process]:
+    """Every process of the machine, from /proc/PID/stat (proc(5))."""
+    found: dict[int, _Process] = {}
+    page = resource.getpagesize()
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            with suppress(OSError), open(f"/proc/{name}/stat", "rb") as file:
+                fields = file.read().rpartition(b")")[2].split()
+                memory = int(fields[21]) * page
+                found[int(name)] = _Process(int(fields[1]), int(fields[17]), memory)
+    return found
+
+
+def _below(ancestor: int, processes: dict[int, _Process]) -> list[int]:
+    children: dict[int, list[int]] = {}
+    for pid, process in processes.items():
+        children.setdefault(process.parent, []).append(pid)
+    found: list[int] = []
+    pending = [ancestor]
+    while pending:
+        new = children.get(pending.pop(), [])
+        found += new
+        pending += new
+    return found
+
+
+def _tree(main: int, processes: dict[int, _Process]) -> list[_Process]:
+    return [processes[pid] for pid in _below(main, processes)]
+
+
+def _size(count: int) -> str:
+    return f"{count / 2**30:.1f} GiB" if count >= 2**30 else f"{count / 2**20:.0f} MiB"
