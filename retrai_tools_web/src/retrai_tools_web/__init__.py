@@ -1,1 +1,1 @@
-"""Web tools for retrai: search the web and read a page."""
+"""Tools for the web: search it, and read a page."""
