@@ -55,9 +55,17 @@ class WorkspaceError(RetraiError):
 
 
 class WorkspaceLockedError(RetraiError):
-    """Another run works in this project; the message names it."""
+    """Another run works in this project; the message names it.
+
+    Attributes:
+        holder: its id; empty when it is not known.
+    """
 
     exit_code = 2
+
+    def __init__(self, message: str, *, hint: str = "", holder: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.holder = holder
 
 
 class ToolError(RetraiError):

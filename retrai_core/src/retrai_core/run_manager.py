@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
@@ -36,6 +36,9 @@ class HumanQuestion:
     question: str
     reason: str
 
+
+Prepare = Callable[[RunRecord], None]
+"""Makes a record ready to be worked on, or raises; called again once the project is locked."""
 
 Asker = Callable[[HumanQuestion], Awaitable[str]]
 """Asks a person; `yes`, `approve`, `continue` or `true` go on, anything else does not."""
@@ -114,9 +117,10 @@ class RunManager:
 
         Raises:
             WorkspaceLockedError: another run works in this project.
-            UsageError: the run cannot begin (a missing runner, say); nothing was changed.
+            UsageError: the run cannot begin (a missing runner, say), or has begun already; nothing
+                was changed.
         """
-        return await self._go(run_id, resume=False)
+        return await self._go(run_id, _require_pending, resume=False)
 
     async def resume(
         self,
@@ -140,38 +144,26 @@ class RunManager:
             UsageError: the run cannot be resumed, and why.
             WorkspaceLockedError: another run works in this project.
         """
-        record = self.store.load(run_id)
-        if not record.resumable:
-            raise UsageError(f"run {record.id} ended {record.status}; there is nothing to resume")
         limits = {
             "max_iterations": max_iterations,
             "max_cost_usd": max_cost_usd,
             "max_tokens": max_tokens,
             "max_time_s": max_time_s,
         }
-        config = config_of(record, limits)
-        record.config = config.model_dump(mode="json", exclude_unset=True)
-        limit = config.max_iterations
-        if record.iterations >= limit:
-            raise UsageError(
-                f"run {record.id} has used its {limit} iterations",
-                hint=f"`retrai runs resume {record.id} -n {limit + 10}` gives it more",
-            )
-        if not record.project.is_dir():
-            raise UsageError(f"the project {record.project} of run {record.id} is gone")
-        record.save(self.store.folder(record.id))
-        self._choices.pop(record.id, None)
-        return await self._go(record.id, resume=True)
+        return await self._go(run_id, partial(_take_up, limits=limits), resume=True)
 
     def cancel(self, run_id: str) -> bool:
         """End a run of this manager as `interrupted`; False when it is not running here."""
         task = self._tasks.get(run_id)
         return task is not None and task.cancel()
 
-    async def _go(self, run_id: str, *, resume: bool) -> RunRecord:
+    async def _go(self, run_id: str, prepare: Prepare, *, resume: bool) -> RunRecord:
         record = self.store.load(run_id)
+        prepare(record)  # what is wrong is said before anything is waited for
+        if record.id in self._tasks:
+            raise UsageError(f"run {record.id} is under way already")
         bus = self.bus(record.id)
-        task = asyncio.create_task(self._locked(record, bus, resume))
+        task = asyncio.create_task(self._locked(record.id, bus, prepare, resume))
         self._tasks[record.id] = task
         try:
             return await asyncio.shield(task)
@@ -190,15 +182,23 @@ class RunManager:
             del self._buses[record.id]
             self._logs.pop(record.id).close()
 
-    async def _locked(self, record: RunRecord, bus: AsyncEventBus, resume: bool) -> RunRecord:
-        folder = self.store.folder(record.id)
+    async def _locked(
+        self, run_id: str, bus: AsyncEventBus, prepare: Prepare, resume: bool
+    ) -> RunRecord:
+        record, folder = self.store.load(run_id), self.store.folder(run_id)
         with ExitStack() as held:
             try:
                 held.enter_context(WorkspaceLock(record.project, self.store.state, record.id))
-            except WorkspaceLockedError:
-                if record.status == "pending":
+            except WorkspaceLockedError as error:
+                # One that this manager made and that cannot begin leaves nothing behind; but it may
+                # be that very run that works there, started by another process.
+                made_here = self._choices.pop(record.id, None) is not None
+                if made_here and not resume and error.holder not in ("", record.id):
                     self.store.discard(record.id)
                 raise
+            # Between the first look and the lock another process may have gone on with it.
+            record = self.store.load(run_id)
+            prepare(record)
             held.enter_context(self.store.mark_running(record.id))
             return await self._tracked(record, bus, folder, resume)
 
@@ -209,7 +209,7 @@ class RunManager:
         record.status, record.started_at = "running", record.started_at or time.time()
         record.save(folder)
         failure: RetraiError | None = None
-        choice = self._choices.pop(record.id, None)
+        choice = None if resume else self._choices.pop(record.id, None)
         redactor = await asyncio.to_thread(Redactor.of, record.project, os.environ)
         bus.clean = redactor.event
         try:
@@ -255,6 +255,31 @@ class RunManager:
         if self._ask is None:
             return "nobody could be asked"
         return await self._ask(HumanQuestion(question, reason))
+
+
+def _require_pending(record: RunRecord) -> None:
+    if record.status != "pending":
+        goes_on = record.resumable and record.status != "running"
+        raise UsageError(
+            f"run {record.id} has begun already: {record.status}",
+            hint=f"`retrai runs resume {record.id}` goes on with it" if goes_on else "",
+        )
+
+
+def _take_up(record: RunRecord, limits: Mapping[str, object]) -> None:
+    """Give a record the limits that hold from now on, or say why nothing can go on."""
+    if not record.resumable:
+        raise UsageError(f"run {record.id} ended {record.status}; there is nothing to resume")
+    config = config_of(record, limits)
+    record.config = config.model_dump(mode="json", exclude_unset=True)
+    limit = config.max_iterations
+    if record.iterations >= limit:
+        raise UsageError(
+            f"run {record.id} has used its {limit} iterations",
+            hint=f"`retrai runs resume {record.id} -n {limit + 10}` gives it more",
+        )
+    if not record.project.is_dir():
+        raise UsageError(f"the project {record.project} of run {record.id} is gone")
 
 
 def _say_nothing(_: str) -> None:

@@ -49,9 +49,12 @@ class WorkspaceLock:
             os.close(handle)
             if not held:
                 raise
+            run_id, process = holder
+            who = f"run {run_id} (process {process})" if run_id else "another run"
             raise WorkspaceLockedError(
-                f"{holder} works in {self.project}",
+                f"{who} works in {self.project}",
                 hint="wait for it, or end it; `retrai runs list` shows it",
+                holder=run_id,
             ) from None
         note = {"run_id": self.run_id, "pid": os.getpid(), "project": str(self.project)}
         os.ftruncate(handle, 0)
@@ -71,10 +74,10 @@ class WorkspaceLock:
             self._handle = -1
 
 
-def _holder(handle: int) -> str:
-    """Who holds the lock, in words."""
+def _holder(handle: int) -> tuple[str, int]:
+    """The run and the process that hold the lock; an empty id where that is not known."""
     try:
         note = json.loads(os.pread(handle, 65_536, 0))
-        return f"run {note['run_id']} (process {note['pid']})"
+        return str(note["run_id"]), int(note["pid"])
     except (ValueError, KeyError, TypeError):
-        return "another run"  # it has the lock and is just about to write its name
+        return "", 0  # it has the lock and is just about to write its name
