@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from .conftest import EXAMPLES, Run, needs_cargo
+from .conftest import EXAMPLES, Run, needs_cargo, needs_go
 
 LOOK = ("file_list", {"path": "."})
 
@@ -29,8 +29,20 @@ PAIRS = {
         ],
         {},
     ),
+    "go-test": (
+        [
+            patch("ledger.go", "sum = entry.Cents", "sum += entry.Cents"),
+            patch(
+                "ledger.go",
+                "\t\t\tnames = ",
+                "\t\t\tseen[entry.Account] = true\n\t\t\tnames = ",
+            ),
+            patch("text/text.go", "%s%d.%d", "%s%d.%02d"),
+        ],
+        {},
+    ),
 }
-MARKS = {"cargo-test": [needs_cargo]}
+MARKS = {"cargo-test": [needs_cargo], "go-test": [needs_go]}
 GOALS = [pytest.param(name, marks=MARKS[name]) for name in PAIRS]
 
 

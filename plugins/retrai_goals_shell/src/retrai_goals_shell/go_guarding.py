@@ -1,0 +1,72 @@
+"""What a Go project's tests rely on, and what looks like a trick in Go."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from retrai_core import Suspicion, Trick, audit_lines
+
+PROTECTED = ["*_test.go", "testdata/", "go.mod", "go.sum", "go.work", "go.work.sum", "/vendor/"]
+STEERING = ["go.work", "go.work.sum", "/vendor/", "go.env"]
+
+TRICKS = (
+    Trick(re.compile(r"\bt\.(?:Skip(?:Now|f)?|SkipNow)\(|\btesting\.Short\(\)"), "a new skip"),
+    Trick(re.compile(r"^\s*//\s*(?:go:build|\+build)\b"), "a new build constraint"),
+    Trick(re.compile(r"\bfunc\s+TestMain\b"), "a new TestMain", reaches_runner=True),
+    Trick(
+        re.compile(r"\bos\.Exit\(|\bsyscall\.(?:Exit|Kill)\(|\bruntime\.Goexit\("),
+        "ends the process",
+        reaches_runner=True,
+    ),
+    Trick(
+        re.compile(r"\btesting\.Testing\(\)|flag\.Lookup\(\s*\"test\.|\"-?-?test\.\w+|\.test\""),
+        "asks whether tests run",
+        reaches_runner=True,
+    ),
+    Trick(
+        re.compile(r"\bos\.(?:Args|Executable)\b"), "asks how it was started", reaches_runner=True
+    ),
+    Trick(
+        re.compile(
+            r"\bruntime\.(?:Callers?|FuncForPC|CallersFrames|Stack)\(|\bdebug\.(?:Stack|PrintStack)\("
+        ),
+        "inspects its callers",
+        reaches_runner=True,
+    ),
+    Trick(
+        re.compile(r"^\s*(?:\w+\s+)?\"testing(?:/\w+)?\""), "imports testing", reaches_runner=True
+    ),
+    Trick(
+        re.compile(r"\"[^\"]*_test\.go\"|\"(?:[^\"]*/)?testdata/"),
+        "reads test files",
+        reaches_runner=True,
+    ),
+    Trick(
+        re.compile(r"go:linkname|\bunsafe\.Pointer\b"),
+        "reaches past the language",
+        reaches_runner=True,
+    ),
+    Trick(
+        re.compile(r"=== RUN|--- (?:PASS|FAIL)|\"Action\"\s*:"),
+        "prints what the runner prints",
+        reaches_runner=True,
+    ),
+    Trick(re.compile(r"//\s*nolint"), "a new `nolint`"),
+    Trick(re.compile(r"_retrai|RETRAI_", re.IGNORECASE), "looks for retrai", reaches_runner=True),
+)
+
+
+def audit_go(diff: str, project: Path | None = None) -> list[Suspicion]:
+    """Added lines that skip tests, end the process or reach into the test runner.
+
+    Example:
+        >>> diff = "--- a/x.go\\n+++ b/x.go\\n@@ -1 +1,2 @@\\n a\\n+\\tos.Exit(0)\\n"
+        >>> [(found.line, found.reaches_runner) for found in audit_go(diff)]
+        [(2, True)]
+    """
+    return audit_lines(diff, TRICKS, is_source=_is_source, project=project)
+
+
+def _is_source(path: str) -> bool:
+    return path.endswith((".go", ".s")) and not path.endswith("_test.go")

@@ -1,0 +1,214 @@
+"""The goal `go-test`: every test of a Go project passes."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import os
+import shlex
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+from pydantic import Field, field_validator
+
+from retrai_core import (
+    CaseOutcome,
+    Completed,
+    Contradiction,
+    Detection,
+    GoalBase,
+    GoalOptions,
+    GoalResult,
+    Limits,
+    Marker,
+    RunContext,
+    Suspicion,
+    ToolError,
+    suite_result,
+)
+
+from .go_cases import GoCases, expected_tests, judge_packages
+from .go_contradiction import contradict_go_tests
+from .go_environment import HOW_TO_INSTALL, go_environment, module_folders
+from .go_guarding import PROTECTED, STEERING, audit_go
+from .go_output import packages_listed, read_packages
+from .merged_run import OUTPUT_BYTES
+from .place import PlaceOptions, below, missing_folder
+
+LIST_TIMEOUT_S = 120.0
+MAX_CONTRADICTED = 40
+PROMPT = """\
+The goal is `go-test`: every test of this Go module passes, as `go test -json` reports it, subtest \
+by subtest.
+
+- Start from the failures you are given. A package that does not build hides all its tests: mend \
+what the compiler says first. One panic ends every test behind it in its package.
+- `go test ./cart -run TestTotal/empty` runs one subtest, `go vet ./...` is the quickest way to \
+see whether it builds. There is no network: use the modules that are there.
+- Fix the source, not the tests. `*_test.go`, `testdata/`, go.mod, go.sum and `vendor/` are \
+protected; a new go.work or vendor folder is set aside.
+- A test counts only when it ran and passed. `t.Skip`, build constraints that hide a test, a \
+TestMain or an `init` that ends the process, and answers made only for what the tests ask are no \
+solution, and they are looked for.
+- Every test that passes now must still pass at the end.\
+"""
+
+
+class GoTestOptions(PlaceOptions):
+    """Options of the goal `go-test`."""
+
+    packages: list[str] = Field(default_factory=lambda: ["./..."], min_length=1)
+    """Which packages are tested, split like a shell line."""
+    args: list[str] = Field(default_factory=list[str])
+    """More arguments for `go test` (`-race -tags integration`), split like a shell line."""
+    offline: bool = True
+    """Whether go may only use modules that were downloaded already (`go mod download`)."""
+
+    @field_validator("args", "packages", mode="before")
+    @classmethod
+    def _split(cls, value: object) -> object:
+        return shlex.split(value) if isinstance(value, str) else value
+
+
+class GoTestGoal(GoalBase):
+    """`go test` ends well and every test, subtest and example passes. Each is a case of its own
+    (`cart/cart_test.go::TestTotal/empty`); those of the beginning must all be there and none may be
+    newly skipped. The test functions that the test files hold are known beforehand (`go list`): a
+    package that ends well without running them, because something ended the process, is no complete
+    run. Results of earlier runs are never taken from go's cache."""
+
+    name: ClassVar[str] = "go-test"
+    summary: ClassVar[str] = "every Go test passes (go test)"
+    needs: ClassVar[frozenset[str]] = frozenset({"read", "run"})
+    markers: ClassVar[Sequence[Marker]] = (Marker("go.mod", priority=50),)
+    programs: ClassVar[Sequence[str]] = ("go",)
+    Options: type[GoalOptions] = GoTestOptions
+
+    def __init__(self, options: Any, context: RunContext) -> None:
+        super().__init__(options, context)
+        self.options: GoTestOptions = options
+        self._version: str | None = None
+
+    @classmethod
+    def detect(cls, project: Path) -> Detection | None:
+        return Detection("go.mod") if (project / "go.mod").is_file() else None
+
+    async def ready(self) -> str | None:
+        folder = self.context.project / self.options.path
+        problem = await asyncio.to_thread(missing_folder, self.context.project, self.options.path)
+        if problem:
+            return problem
+        if not await asyncio.to_thread((folder / "go.mod").is_file):
+            return f"there is no go.mod in {folder}; name its folder with --option path=..."
+        if shutil.which("go") is None:
+            return f"go is not installed; {HOW_TO_INSTALL}"
+        version = await self._go_version()
+        return None if version.startswith("go version") else f"go cannot be run: {version}"
+
+    async def check(self, state: Mapping[str, Any], cwd: Path) -> GoalResult:
+        folder = cwd / self.options.path
+        command = ["go", "test", "-json", "-count=1", *self.options.args, *self.options.packages]
+        go = shutil.which("go") or "go"
+        try:
+            listed = await self._go(folder, ["list", "-e", "-json", *self._tags, *self._named])
+            done = await self._go(folder, command[1:])
+        except ToolError as error:
+            return suite_result({}, command, problem=f"go cannot be started: {error}")
+        found = packages_listed(listed.stdout)
+        expected = await asyncio.to_thread(expected_tests, found, folder)
+        judged = judge_packages(
+            read_packages(done.stdout, done.stderr),
+            expected,
+            self._runs_all,
+            await asyncio.to_thread(os.path.realpath, folder),
+        )
+        problem = self._problem(done, judged)
+        return suite_result(
+            judged.cases,
+            command,
+            interpreter=go,
+            problem=problem,
+            failures=judged.failures,
+            output=done.stderr or done.stdout[-4000:],
+        )
+
+    def system_prompt(self) -> str:
+        return PROMPT
+
+    def protected(self, project: Path) -> Sequence[str]:
+        return below(self.options.path, PROTECTED)
+
+    def steering(self, project: Path) -> Sequence[str]:
+        return below(self.options.path, STEERING)
+
+    async def external_state(self, project: Path) -> str:
+        return await self._go_version()
+
+    def audit(self, diff: str) -> Sequence[Suspicion]:
+        return audit_go(diff, self.context.project)
+
+    async def contradict(self, copy: Path, cases: Sequence[str]) -> Contradiction:
+        folder = copy / self.options.path
+        tried = await asyncio.to_thread(contradict_go_tests, folder, cases, MAX_CONTRADICTED)
+        if not tried:
+            return Contradiction()
+        result = await self.check({}, copy)
+        outcomes: Mapping[str, CaseOutcome] = result.report.cases if result.report else {}
+        return Contradiction(tried, [case for case in tried if outcomes.get(case) == "passed"])
+
+    def _problem(self, done: Completed, judged: GoCases) -> str:
+        if done.timed_out:
+            return f"go was still running after {self.options.timeout_s:g} s"
+        if judged.problem:
+            return judged.problem
+        # 0: all is well; 1: a test failed; 2: a package was not built, or go had no use for it all.
+        bad = any(outcome in ("failed", "error") for outcome in judged.cases.values())
+        if done.exit_code not in (0, 1, 2) or (done.exit_code and not bad):
+            said = (done.stderr.strip() or done.stdout.strip() or "no output").splitlines()
+            return f"go gave no result (exit status {done.exit_code}): {said[-1][:300]}"
+        return ""
+
+    @property
+    def _runs_all(self) -> bool:
+        """Whether every test function is meant to run."""
+        return not any(arg.lstrip("-").startswith(("run", "skip")) for arg in self.options.args)
+
+    @property
+    def _named(self) -> list[str]:
+        return [name for name in self.options.packages if not name.startswith("-")]
+
+    @property
+    def _tags(self) -> list[str]:
+        args = self.options.args
+        found = [arg for arg in args if arg.lstrip("-").startswith("tags=")]
+        return found or [
+            part
+            for flag, value in itertools.pairwise(args)
+            if flag.lstrip("-") == "tags"
+            for part in (flag, value)
+        ]
+
+    async def _go(self, folder: Path, arguments: Sequence[str]) -> Completed:
+        cache = self.context.run_dir / "go-test" / "cache"
+        await asyncio.to_thread(cache.mkdir, parents=True, exist_ok=True)
+        listing = arguments[0] != "test"
+        return await self.context.sandbox.run(
+            [shutil.which("go") or "go", *arguments],
+            timeout_s=LIST_TIMEOUT_S if listing else self.options.timeout_s,
+            cwd=folder,
+            env=go_environment(cache, self.options.offline),
+            limits=Limits(output_bytes=OUTPUT_BYTES),
+            writable=[cache],
+            readable=module_folders(),
+        )
+
+    async def _go_version(self) -> str:
+        if self._version is None:
+            try:
+                done = await self._go(self.context.project, ["version"])
+                self._version = (done.stdout or done.stderr).strip()
+            except ToolError as error:
+                self._version = str(error)
+        return self._version

@@ -1,0 +1,213 @@
+"""`go-test` on real modules with the real go: every case, and what hides one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from retrai_goals_shell.go_guarding import audit_go
+from retrai_goals_shell.go_output import packages_listed, read_packages
+from retrai_goals_shell.go_source import test_functions as functions_of
+from retrai_goals_shell.go_test import GoTestGoal
+
+from .conftest import Bench, needs_go
+
+
+@pytest.fixture
+def ledger(bench: Bench) -> Bench:
+    bench.copy_example("go-test")
+    return bench
+
+
+EXITING_MAIN = """package ledger
+
+import (
+\t"os"
+\t"testing"
+)
+
+func TestMain(m *testing.M) { os.Exit(0) }
+"""
+PANIC = """\tsum := 0
+\tif account == "rent" {
+\t\tpanic(account)
+\t}
+"""
+FUNCTIONS = """
+func TestA(t *testing.T) {}
+func TestMain(m *testing.M) {}
+func Tester(t *testing.T) {}
+// func TestB(t *testing.T) {}
+var s = `
+func TestC(t *testing.T) {}
+`
+func FuzzD(f *testing.F) {}
+func Test_e(t *testing.T) {}
+func Testf(t *testing.T) {}
+"""
+
+
+def mend(bench: Bench) -> None:
+    bench.replace("ledger.go", "sum = entry.Cents", "sum += entry.Cents")
+    bench.replace("ledger.go", "\t\t\tnames = ", "\t\t\tseen[entry.Account] = true\n\t\t\tnames = ")
+    bench.replace("text/text.go", "%s%d.%d", "%s%d.%02d")
+
+
+@needs_go
+async def test_every_test_and_subtest_is_a_case(ledger: Bench) -> None:
+    result = await ledger.build(GoTestGoal).check({}, ledger.project)
+    assert result.reason == "4 of 8 tests fail"
+    assert result.report.complete
+    assert result.report.cases["ledger_test.go::TestBalance/two_entries"] == "failed"
+    assert result.report.cases["ledger_test.go::TestBalance/one_entry"] == "passed"
+    assert result.report.cases["example.com/ledger/text::ExampleEuros"] == "passed"
+    assert 'ledger_test.go:23: Balance("rent") = -2500, want -72500' in result.details
+
+
+@needs_go
+async def test_mended_sources_achieve_it_and_leave_no_files(ledger: Bench) -> None:
+    before = set(ledger.project.rglob("*"))
+    mend(ledger)
+    result = await ledger.build(GoTestGoal).check({}, ledger.project)
+    assert result.achieved, result.details
+    assert set(ledger.project.rglob("*")) == before
+
+
+@needs_go
+async def test_a_package_that_does_not_build_fails_the_tests_it_holds(ledger: Bench) -> None:
+    mend(ledger)
+    ledger.replace("text/text.go", "cents/100", "centz/100")
+    result = await ledger.build(GoTestGoal).check({}, ledger.project)
+    assert result.report.complete
+    assert result.report.cases["text/text_test.go::TestEuros"] == "error"
+    assert result.report.cases["ledger_test.go::TestAccounts"] == "passed"
+    assert "text/text.go:12:40: undefined: centz" in result.details
+
+
+@needs_go
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("init.go", 'package ledger\n\nimport "os"\n\nfunc init() { os.Exit(0) }\n'),
+        (
+            "main_test.go",
+            EXITING_MAIN,
+        ),
+    ],
+)
+async def test_a_process_that_ends_early_is_no_complete_run(
+    ledger: Bench, file: str, text: str
+) -> None:
+    mend(ledger)
+    ledger.write({file: text})
+    result = await ledger.build(GoTestGoal).check({}, ledger.project)
+    assert not result.achieved
+    assert not result.report.complete
+    assert "ended without running" in result.reason
+
+
+@needs_go
+async def test_a_panic_is_told_without_steps_through_go_itself(ledger: Bench) -> None:
+    mend(ledger)
+    ledger.replace(
+        "ledger.go",
+        "\tsum := 0\n",
+        '\tsum := 0\n\tif account == "rent" {\n\t\tpanic(account)\n\t}\n',
+    )
+    result = await ledger.build(GoTestGoal).check({}, ledger.project)
+    assert result.report.cases["ledger_test.go::TestAccounts"] == "error"
+    assert "panic: rent" in result.details
+    assert "ledger.go:16" in result.details
+    assert "testing.go" not in result.details
+
+
+@needs_go
+async def test_a_skip_is_a_case_of_its_own(ledger: Bench) -> None:
+    mend(ledger)
+    ledger.replace("text/text_test.go", "T) {\n", 'T) {\n\tt.Skip("later")\n')
+    result = await ledger.build(GoTestGoal).check({}, ledger.project)
+    assert result.report.cases["text/text_test.go::TestEuros"] == "skipped"
+
+
+@needs_go
+async def test_files_for_other_platforms_are_not_missed(ledger: Bench) -> None:
+    mend(ledger)
+    test = 'package ledger\n\nimport "testing"\n\nfunc Test%s(t *testing.T) {}\n'
+    ledger.write(
+        {"a_plan9_test.go": test % "Plan9", "b_test.go": f"//go:build slow\n\n{test % 'B'}"}
+    )
+    result = await ledger.build(GoTestGoal).check({}, ledger.project)
+    assert result.achieved, result.reason
+    tagged = await ledger.build(GoTestGoal, args="-tags slow").check({}, ledger.project)
+    assert tagged.report.cases["b_test.go::TestB"] == "passed"
+
+
+@needs_go
+async def test_a_twin_with_other_expectations_fails_where_answers_are_real(ledger: Bench) -> None:
+    mend(ledger)
+    goal = ledger.build(GoTestGoal)
+    result = await goal.check({}, ledger.project)
+    found = await goal.contradict(ledger.project, list(result.report.cases))
+    assert set(found.tried) == {
+        "ledger_test.go::TestBalance",
+        "ledger_test.go::TestNothingIsZero",
+        "text/text_test.go::TestEuros",
+    }
+    assert found.still_passed == []
+
+
+@needs_go
+async def test_a_monorepo_names_the_folder_of_its_module(bench: Bench) -> None:
+    bench.write({"go/a.go": "package a\n", "go/go.mod": "module a\n\ngo 1.19\n"})
+    bench.write({"go/a_test.go": 'package a\n\nimport "testing"\n\nfunc TestA(t *testing.T) {}\n'})
+    assert "no go.mod" in await bench.build(GoTestGoal).ready()
+    goal = bench.build(GoTestGoal, path="go")
+    assert await goal.ready() is None
+    result = await goal.check({}, bench.project)
+    assert dict(result.report.cases) == {"a_test.go::TestA": "passed"}
+
+
+def test_the_events_of_a_newer_go_are_read_too() -> None:
+    events = (
+        '{"ImportPath":"m/b [m/b.test]","Action":"build-output","Output":"b.go:2:23: no\\n"}\n'
+        '{"ImportPath":"m/b [m/b.test]","Action":"build-fail"}\n'
+        '{"Action":"start","Package":"m/b"}\n'
+        '{"Action":"output","Package":"m/b","Output":"FAIL\\tm/b [build failed]\\n"}\n'
+        '{"Action":"fail","Package":"m/b","Elapsed":0,"FailedBuild":"m/b [m/b.test]"}\n'
+    )
+    assert read_packages(events, "")["m/b"].build == "b.go:2:23: no"
+
+
+def test_what_go_lists_are_objects_one_after_the_other() -> None:
+    text = (
+        '{\n\t"Dir": "/a",\n\t"ImportPath": "a",\n\t"XTestGoFiles": [\n\t\t"x_test.go"\n\t]\n}\n'
+        * 2
+    )
+    assert [package.x_test_go_files for package in packages_listed(text)] == [["x_test.go"]] * 2
+
+
+def test_test_functions_are_told_from_others() -> None:
+    assert [function.name for function in functions_of(FUNCTIONS)] == ["TestA", "FuzzD", "Test_e"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "\tos.Exit(0)",
+        '\tif flag.Lookup("test.v") != nil {',
+        '\tif strings.HasSuffix(os.Args[0], ".test") {',
+        '\t"testing"',
+        "\t_, file, _, _ := runtime.Caller(1)",
+        '\tdata, _ := os.ReadFile("ledger_test.go")',
+    ],
+)
+def test_source_that_reaches_for_the_runner_is_suspect(
+    line: str, diff_of: Callable[[str, str], str]
+) -> None:
+    assert any(found.reaches_runner for found in audit_go(diff_of("a.go", line)))
+    assert not any(found.reaches_runner for found in audit_go(diff_of("a_test.go", line)))
+
+
+def test_plain_source_is_not_remarked_on(diff_of: Callable[[str, str], str]) -> None:
+    assert audit_go(diff_of("a.go", '\treturn fmt.Errorf("no account %q: %w", name, err)')) == []
