@@ -16,12 +16,16 @@ PROBE_TIMEOUT_S = 30.0
 _PROBE = """
 import sys
 sys.path[:] = [entry for entry in sys.path if entry]
-import importlib.util, json
+import importlib.util, json, site
 name = sys.argv[1]
+# The user's own folder counts from the moment at which it is there.
+user = [site.getusersitepackages()] if site.ENABLE_USER_SITE else []
 print(json.dumps({
     "python": "%d.%d.%d" % sys.version_info[:3],
     "found": importlib.util.find_spec(name) is not None,
-    "path": sys.path,
+    "path": sys.path + [entry for entry in user if entry not in sys.path],
+    "prefix": sys.prefix,
+    "base_prefix": sys.base_prefix,
 }))
 """
 
@@ -32,7 +36,9 @@ class ProbedEnvironment(BaseModel):
     Attributes:
         python: its version.
         found: the module that was asked for can be imported.
-        path: its import path, without the current folder.
+        path: its import path, without the current folder, with the user's own packages.
+        prefix: the folder of its environment.
+        base_prefix: the folder of the Python that the environment was made of.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -40,6 +46,8 @@ class ProbedEnvironment(BaseModel):
     python: str
     found: bool
     path: list[str]
+    prefix: str = ""
+    base_prefix: str = ""
 
 
 async def probe_environment(

@@ -27,6 +27,7 @@ from retrai_core import (
 )
 
 from .environment import ProbedEnvironment, packages_fingerprint, probe_environment
+from .environment_audit import audit_environment
 from .pyright_audit import audit_types
 from .pyright_command import find_pyright, how_to_install
 from .pyright_files import checked_files, read_configuration
@@ -199,6 +200,13 @@ class PyrightGoal(GoalBase):
             self._environment = found
         digest = await asyncio.to_thread(packages_fingerprint, self._environment.path)
         return f"{self.context.python} {self._environment.python} {digest}"
+
+    async def audit_environment(self, project: Path, since_s: float) -> Sequence[Suspicion]:
+        await self.external_state(project)
+        if self._environment is None:
+            return ()
+        probed, python = self._environment, self.context.python
+        return await asyncio.to_thread(audit_environment, probed, python, project, since_s)
 
     def audit(self, diff: str) -> Sequence[Suspicion]:
         return audit_types(diff)

@@ -14,6 +14,7 @@ from pydantic import Field, field_validator
 from retrai_core import (
     Contradiction,
     Detection,
+    Environment,
     GoalBase,
     GoalOptions,
     GoalResult,
@@ -30,10 +31,12 @@ from .environment import (
     packages_fingerprint,
     probe_environment,
 )
+from .environment_audit import audit_environment
 from .pytest_detection import MARKERS, find_evidence
 from .pytest_guarding import audit_diff, protected_globs, steering_globs
 from .pytest_run import PytestRun
 from .runner import render_failures, run_pytest
+from .runner_files import RunnerFiles, declared_text
 
 MAX_CONTRADICTED = 40
 """Test functions whose expectation is changed for the twin; those that were mended come first."""
@@ -102,6 +105,7 @@ class PytestGoal(GoalBase):
         super().__init__(options, context)
         self.options: PytestGoalOptions = options
         self._environment: ProbedEnvironment | None = None
+        self._runner_files: RunnerFiles | None = None
 
     @classmethod
     def detect(cls, project: Path) -> Detection | None:
@@ -149,6 +153,24 @@ class PytestGoal(GoalBase):
             return found
         digest = await asyncio.to_thread(packages_fingerprint, found.path)
         return f"{self.context.python} {found.python} {digest}"
+
+    async def environment(self, project: Path) -> Environment:
+        found = await self._probe()
+        if isinstance(found, str):
+            return Environment()
+        if self._runner_files is None:
+            declared = await asyncio.to_thread(declared_text, project)
+            self._runner_files = RunnerFiles(
+                found, self.context.python, project, "pytest", declared
+            )
+        return await asyncio.to_thread(self._runner_files.now)
+
+    async def audit_environment(self, project: Path, since_s: float) -> Sequence[Suspicion]:
+        found = await self._probe()
+        if isinstance(found, str):
+            return ()
+        python = self.context.python
+        return await asyncio.to_thread(audit_environment, found, python, project, since_s)
 
     async def contradict(self, copy: Path, cases: Sequence[str]) -> Contradiction:
         folder = copy / self.options.path

@@ -50,8 +50,6 @@ STEERING = (
     "usercustomize.py",
     "*.pth",
     "*.dist-info/",
-    # Only the entry points steer (a pytest plugin by name); the rest may be an editable install's.
-    "*.egg-info/entry_points.txt",
     # A compiled file is believed as long as its time and size fit the source's.
     "*.pyc",
     "pyvenv.cfg",
@@ -108,7 +106,8 @@ def steering_globs(path: str = ".") -> list[str]:
         for base in bases
         for root in IMPORT_ROOTS
         for module in modules
-        for suffix in (".py", "/__init__.py")
+        # A compiled module is taken before a source of its name.
+        for suffix in (".py", ".*so", "/__init__.*")
     ]
     return [*STEERING, *shadows]
 

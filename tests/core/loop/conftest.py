@@ -43,7 +43,13 @@ class Runs:
 
     def config(self, turns: Sequence[dict[str, Any]], **settings: Any) -> RunConfig:
         plugins = {"turns": {"turns": list(turns)}, **settings.pop("plugins", {})}
-        settings = {"python": sys.executable, "max_iterations": 6, "memory": "none"} | settings
+        plain = {
+            "python": sys.executable,
+            "max_iterations": 6,
+            "memory": "none",
+            "sandbox": "local",
+        }
+        settings = plain | settings
         return RunConfig(cwd=self.project, model="turns", plugins=plugins, **settings)
 
     async def run(

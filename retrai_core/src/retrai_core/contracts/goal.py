@@ -114,6 +114,21 @@ class Contradiction:
     still_passed: Sequence[str] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """Files outside the project that decide what its check says, by absolute path.
+
+    Attributes:
+        files: the runner's own and its plugins'. Those that are there at the baseline are kept, and
+            put back when they are changed or gone.
+        steering: what runs before the runner, or adds to it. The same, and one that comes later is
+            set aside.
+    """
+
+    files: Sequence[Path] = ()
+    steering: Sequence[Path] = ()
+
+
 class GoalOptions(BaseModel):
     """Base of a goal's options; unknown keys are errors."""
 
@@ -202,6 +217,22 @@ class GoalBase(ABC):
     async def external_state(self, project: Path) -> str:
         """A fingerprint of what lies outside the tree and changes the verdict; empty for none."""
         return ""
+
+    async def environment(self, project: Path) -> Environment:
+        """Files outside the project that decide the verdict, as they are now; none by default.
+
+        Leave out what an honest run may add: a missing dependency, the project's own installation.
+        """
+        return Environment()
+
+    async def audit_environment(self, project: Path, since_s: float) -> Sequence[Suspicion]:
+        """What changed outside the project, beyond `environment`, since a moment.
+
+        Args:
+            project: the project.
+            since_s: seconds since the epoch; when the baseline was taken.
+        """
+        return ()
 
     def audit(self, diff: str) -> Sequence[Suspicion]:
         """Suspicious additions in a unified diff of the run's changes."""

@@ -22,6 +22,8 @@ class Baseline(BaseModel):
     """Files that steer the runner and were there before the run."""
     volatile: list[str] = Field(default_factory=list)
     """Protected files that the check itself writes: restored, but never counted as tampering."""
+    taken_at: float = 0.0
+    """When it was taken, in seconds since the epoch."""
     place: str = ""
     """Where the project stands in its repository; a clean copy stands as deep."""
     achieved: bool = False

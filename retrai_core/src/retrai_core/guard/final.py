@@ -14,6 +14,7 @@ from ..contracts.context import RunContext
 from ..contracts.goal import CheckReport, GoalResult
 from .baseline import Baseline, differing
 from .clean_copy import make_clean_copy
+from .outside import OutsideFiles
 from .verdict import judge, suspicion
 from .walls import view_of_a_check
 
@@ -27,13 +28,17 @@ class FinalCheck:
         baseline: what stood before the first turn.
         folder: where the baseline is kept.
         ask: the goal's check in a folder.
+        clean: restores protected files in a folder, and sets new steering ones there aside.
         decides: whether a protected file holds cases or steers the runner.
+        outside: what runs the check.
     """
 
     context: RunContext
     baseline: Baseline
     folder: Path
+    outside: OutsideFiles
     ask: Callable[[Path], Awaitable[GoalResult]]
+    clean: Callable[[Path], object]
     decides: Callable[[str], bool]
 
     async def run(self, *, twins: bool = True) -> tuple[GoalResult, str]:
@@ -75,6 +80,8 @@ class FinalCheck:
         # The project's own name is kept: a suite may look at it.
         copy = folder / (self.baseline.place or self.context.project.name)
         make_clean_copy(self.context.project, copy)
+        # What the check in place has written or added there is none of the copy's.
+        self.clean(copy)
         return copy
 
     def _imported_astray(self, report: CheckReport) -> str:
@@ -97,8 +104,8 @@ class FinalCheck:
         )
 
     def _rewritten(self, copy: Path) -> str:
-        """The first file with cases or for the runner that the check itself has changed there."""
+        """The first file with cases, or of what runs them, that the check itself has changed."""
         for path in differing(copy, self.baseline):
             if path not in self.baseline.volatile and self.decides(path):
                 return path
-        return ""
+        return ", ".join(self.outside.changed()[:3])

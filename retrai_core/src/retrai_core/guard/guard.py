@@ -102,7 +102,7 @@ class Guard:
 
     async def restore(self) -> list[Refusal]:
         """Put protected files back and set new steering files aside; what was undone."""
-        undone = await asyncio.to_thread(self._restore)
+        undone = await asyncio.to_thread(self._restore, self.context.project)
         environment = await self.context.goal.environment(self.context.project)
         undone += await asyncio.to_thread(self._outside.restore, environment)
         for refusal in undone:
@@ -131,10 +131,11 @@ class Guard:
         final = FinalCheck(
             self.context,
             self.baseline,
-            self._outside,
             self._folder,
-            lambda copy: self._ask_goal(state, copy),
-            lambda path: self._decides(path) and not self._allowed.match(path),
+            outside=self._outside,
+            ask=lambda copy: self._ask_goal(state, copy),
+            clean=self._restore,
+            decides=lambda path: self._decides(path) and not self._allowed.match(path),
         )
         return await final.run(twins=twins)
 
@@ -188,9 +189,11 @@ class Guard:
     def _differing(self) -> list[str]:
         return list(differing(self.context.project, self.baseline))
 
-    def _restore(self) -> list[Refusal]:
-        project = self.context.project
-        changed = [path for path in self._differing() if not self._allowed.match(path)]
+    def _restore(self, project: Path) -> list[Refusal]:
+        """Put protected files back in the project or a copy of it, and set steering ones aside."""
+        changed = [
+            path for path in differing(project, self.baseline) if not self._allowed.match(path)
+        ]
         restore_files(project, self._folder, changed)
         volatile = set(self.baseline.volatile)
         undone = [

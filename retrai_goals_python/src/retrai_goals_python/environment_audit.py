@@ -1,0 +1,105 @@
+"""What changed in an environment since a run began, and which of it no installer vouches for.
+
+A file's change time is the kernel's: who writes a file cannot set it back. What an installer puts
+there stands in a RECORD with its digest.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from retrai_core import Suspicion
+
+from .environment import ProbedEnvironment
+from .installed import Installed, ctime_ns, digest_of, files_below, installed_in
+from .runner_files import environment_folders
+
+# What Python imports or runs; data that a package keeps beside its code is nobody's business here.
+CODE = (".py", ".pyi", ".pth", ".so", ".pyc", ".dylib")
+# The kernel's clock for files moves in steps of up to 10 ms.
+STEP_S = 0.02
+_SHOWN = 20
+# Beside a standard library: what this environment does not import, and Python's own tests.
+_OTHER_PEOPLES = frozenset({"site-packages", "dist-packages", "test"})
+
+
+def audit_environment(
+    probed: ProbedEnvironment, python: str, project: Path, since_s: float
+) -> list[Suspicion]:
+    """Distributions that were installed since (told), and code that was changed by hand (suspect).
+
+    Args:
+        probed: the interpreter's answer.
+        python: the interpreter.
+        project: the project; its own folders are not looked at.
+        since_s: seconds since the epoch.
+    """
+    folders = environment_folders(probed, project)
+    since_ns = int((since_s - STEP_S) * 1e9)
+    installed = installed_in(folders)
+    fresh = {one.name: one for one in installed.values() if _is_newer(one, since_ns)}
+    found = [
+        Suspicion(str(one.folder), 1, f"installed since the run began: {one.name} {one.version}")
+        for one in fresh.values()
+    ]
+    changed = _changed(folders, probed, since_ns)
+    vouched = _vouched(changed, installed, fresh, since_ns) if changed else set[Path]()
+    found += [
+        Suspicion(str(path), 1, "changed by hand in the environment", reaches_runner=True)
+        for path in changed
+        if path not in vouched
+    ]
+    program = Path(os.path.realpath(python))
+    if ctime_ns(program) > since_ns:
+        found.append(Suspicion(str(program), 1, "the interpreter was replaced", True))
+    return found[:_SHOWN]
+
+
+def _is_newer(one: Installed, since_ns: int) -> bool:
+    return ctime_ns(one.folder / "RECORD") > since_ns
+
+
+def _changed(folders: Iterable[Path], probed: ProbedEnvironment, since_ns: int) -> list[Path]:
+    """Code of the environment that was changed since, each once, sorted."""
+    prefixes = [prefix for prefix in (probed.prefix, probed.base_prefix) if prefix]
+    found: set[Path] = set()
+    for folder in folders:
+        ours = any(folder.is_relative_to(prefix) for prefix in prefixes)
+        if ours or folder.name in ("site-packages", "dist-packages"):
+            found.update(
+                path
+                for path in files_below(folder, skip=_OTHER_PEOPLES)
+                if path.name.endswith(CODE) and ctime_ns(path) > since_ns
+            )
+    return sorted(found)
+
+
+def _vouched(
+    changed: Iterable[Path],
+    installed: Mapping[str, Installed],
+    fresh: Mapping[str, Installed],
+    since_ns: int,
+) -> set[Path]:
+    """Those of the changed files that are as an installer recorded them.
+
+    A RECORD that was itself changed is believed when all of its files were: an installer writes
+    them all, who forges a line of it does not.
+    """
+    wanted = set(changed)
+    found: set[Path] = set()
+    for name, one in installed.items():
+        record = one.record()
+        mine = wanted & record.keys()
+        if not mine:
+            continue
+        code = [path for path in record if path.name.endswith(CODE) and path.suffix != ".pyc"]
+        if name in fresh and any(0 < ctime_ns(path) <= since_ns for path in code):
+            continue
+        found |= {path for path in mine if _is_as_recorded(path, record[path])}
+    return found
+
+
+def _is_as_recorded(path: Path, digest: str) -> bool:
+    return bool(digest) and digest_of(path, digest) == digest

@@ -1,0 +1,86 @@
+"""What Python runs at its start: `.pth` files, `sitecustomize`, `usercustomize`."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from .installed import Installed, digest_of, entries, files_below
+
+CUSTOMIZE = ("sitecustomize", "usercustomize")
+# What setuptools, hatchling and others write for an editable install.
+_EDITABLE_LINE = re.compile(
+    r"^import (?P<module>_+editable_\w+)(?:\s*;\s*(?P=module)\.(?:install|F)\S*.*)?$"
+)
+
+
+def named_folders(folders: Iterable[Path]) -> list[Path]:
+    """Folders that `.pth` files put on the import path."""
+    found: dict[Path, None] = {}
+    for folder in folders:
+        for path in _pth_files(folder):
+            for line in _lines(path):
+                named = Path(os.path.normpath(folder / line))
+                if not _is_code(line) and named.is_dir():
+                    found[named] = None
+    return list(found)
+
+
+def start_up_files(folders: Sequence[Path], installed: Mapping[str, Installed]) -> list[Path]:
+    """Files that Python runs when it starts, but for those that an honest install brings.
+
+    Such are a `.pth` file that only names folders, one that an index's distribution put there, and
+    the finder of an editable install; in each case as the installer recorded it.
+    """
+    found: list[Path] = []
+    for folder in folders:
+        for entry in entries(folder):
+            if entry.name.split(".", 1)[0] in CUSTOMIZE:
+                path = Path(entry.path)
+                found += [path] if not entry.is_dir() else files_below(path)
+        for path in _pth_files(folder):
+            lines = [line for line in _lines(path) if _is_code(line)]
+            if lines and not _is_recorded(path, lines, installed):
+                found.append(path)
+    return found
+
+
+def _pth_files(folder: Path) -> list[Path]:
+    return [Path(entry.path) for entry in entries(folder) if entry.name.endswith(".pth")]
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        text = path.read_bytes().decode("utf-8", "replace")
+    except OSError:
+        return []
+    return [line.strip() for line in text.splitlines() if line.strip() and line[0] != "#"]
+
+
+def _is_code(line: str) -> bool:
+    return line.startswith(("import ", "import\t"))
+
+
+def _is_recorded(path: Path, lines: Sequence[str], installed: Mapping[str, Installed]) -> bool:
+    """An installer put the file there, from an index or as an editable install's own."""
+    for one in installed.values():
+        if one.site != path.parent or path.name not in one.text("RECORD"):
+            continue
+        record = one.record()
+        if not _is_as_recorded(path, record):
+            continue
+        if not one.direct_url():
+            return True
+        modules = [_EDITABLE_LINE.match(line) for line in lines]
+        return all(
+            found is not None and _is_as_recorded(path.with_name(f"{found['module']}.py"), record)
+            for found in modules
+        )
+    return False
+
+
+def _is_as_recorded(path: Path, record: Mapping[Path, str]) -> bool:
+    known = record.get(Path(os.path.normpath(path)), "")
+    return bool(known) and digest_of(path, known) == known
