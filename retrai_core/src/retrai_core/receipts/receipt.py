@@ -31,10 +31,13 @@ class Trees(_Part):
     """The project before the first turn and as it was judged, each as one SHA-256."""
 
     baseline: str
+    """The project's hash before the first turn."""
     final: str
+    """The hash of the tree that was judged."""
     files: dict[str, str] | None = None
     """What each file of the final tree is; None where there are too many to list."""
     file_count: int = 0
+    """How many files the final tree has."""
 
 
 class Tampering(_Part):
@@ -58,30 +61,42 @@ class SandboxUsed(_Part):
     key_within_reach: bool
     """The agent's commands could have read the signing key, and so could have forged a receipt."""
     note: str
+    """The same in words."""
 
 
 class Receipt(_Part):
     """One achieved run: what was asked, what was checked, and on what."""
 
     schema_version: int = SCHEMA_VERSION
+    """The form of this receipt."""
     kind: Literal["retrai receipt"] = "retrai receipt"
+    """What this file is."""
     run: str
+    """The run's id."""
     issued_at: str
     """When it was signed, in UTC."""
     goal: str
+    """The goal's name."""
     options: dict[str, Any] = Field(default_factory=dict)
     """The goal's options; a password in an address is left out (`***`)."""
     settings: dict[str, Any] = Field(default_factory=dict)
     """What else decides how the check runs: python, sandbox, the options of its plugins."""
     model: str
+    """The model's name."""
     iterations: int
+    """How many times plan, act and evaluate went round; 0 when nothing had to be done."""
     project: str
+    """The folder of the run."""
     command: list[str]
+    """What the last check ran."""
     interpreter: str
+    """The program that ran the project's code in it."""
     checks_on_copies: int
     """How many times the check passed on a clean copy of the final tree."""
     sandbox: SandboxUsed
+    """Where commands ran, and whether they could reach the key."""
     trees: Trees
+    """The project before the first turn and as it was judged."""
     python: str
     """The interpreter that runs the project's code."""
     baseline: dict[str, Any]
@@ -94,6 +109,7 @@ class Receipt(_Part):
     versions: dict[str, str]
     """Version by distribution: retrai's and those of the plugins used."""
     tampering: Tampering
+    """What happened to the check itself."""
 
     def canonical(self) -> bytes:
         """The bytes that are signed: JSON in ASCII with sorted keys and no white space."""

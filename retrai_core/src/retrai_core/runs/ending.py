@@ -35,26 +35,38 @@ def finish(record: RunRecord, outcome: Status, reason: str) -> None:
 
 def _next_step(record: RunRecord) -> str:
     """What to type next, by outcome."""
-    if record.status == "achieved":
-        return f"retrai runs diff {record.id}" if record.changed_files else ""
-    if record.status == "flaky":
-        what = "make these cases steady, or leave them out of the check"
-        return f"{what}, then retrai run {record.goal}; retrai runs show {record.id} names them"
-    if record.status == "aborted":
-        return f"retrai runs diff {record.id} shows what was changed; retrai run starts anew"
-    if record.status == "interrupted":
-        return f"retrai runs resume {record.id}"
-    if record.status == "budget":
-        return (
-            f"retrai runs resume {record.id} with a higher --max-cost, --max-tokens or --max-time"
-        )
+    run = record.id
     if record.status in ("failed", "stuck"):
         limit = config_of(record).max_iterations
         more = f" -n {limit + 20}" if record.iterations >= limit else ""
         again = "retrai run --model NAME takes another model"
-        return f"retrai runs resume {record.id}{more} goes on; {again}"
-    if record.status == "tampered":
-        return f"retrai runs diff {record.id} shows it; retrai runs undo {record.id} takes it back"
+        return f"retrai runs resume {run}{more} goes on; {again}"
+    if record.status == "achieved" and not record.changed_files:
+        return f"retrai verify {run}" if record.receipt else ""
     if record.status == "error" and record.iterations:
-        return f"retrai runs resume {record.id} goes on"
-    return f"retrai runs show {record.id}"
+        return f"retrai runs resume {run} goes on"
+    steady = "make these cases steady, or leave them out of the check"
+    fixed = {
+        "achieved": f"retrai runs diff {run}",
+        "interrupted": f"retrai runs resume {run}",
+        "budget": _more_budget(record),
+        "flaky": f"{steady}, then retrai run {record.goal}; retrai runs show {run} names them",
+        "aborted": f"retrai runs diff {run} shows what was changed; retrai run starts anew",
+        "tampered": f"retrai runs diff {run} shows it; retrai runs undo {run} takes it back",
+    }
+    return fixed.get(record.status, f"retrai runs show {run}")
+
+
+def _more_budget(record: RunRecord) -> str:
+    """The command that goes on with twice what was allowed."""
+    config = config_of(record)
+    again = f"retrai runs resume {record.id}"
+    if "price is not known" in record.reason:
+        return "retrai run --max-tokens N limits a model whose price is not known"
+    if "$" in record.reason and config.max_cost_usd:
+        return f"{again} --max-cost {2 * config.max_cost_usd:g}"
+    if "tokens" in record.reason and config.max_tokens:
+        return f"{again} --max-tokens {2 * config.max_tokens}"
+    if "s have passed" in record.reason and config.max_time_s:
+        return f"{again} --max-time {config.max_time_s:g}"
+    return f"{again} with a higher --max-cost, --max-tokens or --max-time"

@@ -46,18 +46,26 @@ class Tokens(BaseModel):
     """Tokens that the run's model calls used."""
 
     input: int = 0
+    """Sent to the model."""
     output: int = 0
+    """Answered by it."""
     total: int = 0
+    """Both, as the provider counts."""
 
 
 class CheckEvidence(BaseModel):
     """What one check saw: cases by outcome, the exact command, the interpreter, the reason."""
 
     achieved: bool
+    """The goal held."""
     reason: str
+    """What the check found, in one line."""
     counts: dict[str, int] = Field(default_factory=dict)
+    """How many cases had each outcome."""
     command: list[str] = Field(default_factory=list)
+    """What was run."""
     interpreter: str = ""
+    """The program that ran the project's code."""
 
     @classmethod
     def of(cls, achieved: bool, reason: str, report: CheckReport | None) -> CheckEvidence:
@@ -79,24 +87,37 @@ class RunRecord(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
     schema_version: int = 1
+    """The form of this record; a field may be added without a new one."""
     id: str
+    """The run's id."""
     goal: str
+    """The goal's name."""
     goal_evidence: str = ""
     """Why this goal, when it was found from the project."""
     model: str
+    """The model's name."""
     project: Path
+    """The project's folder."""
     task: str = ""
+    """The user's free text beside the goal."""
     status: Status = "pending"
+    """How far it is: `pending`, `running`, or its outcome."""
     exit_code: int | None = None
+    """The exit code of `retrai run`; null before the end."""
     reason: str = ""
+    """Why it ended so, in one line."""
     next_step: str = ""
     """What to type next."""
     started_at: float | None = None
+    """Seconds since 1970."""
     ended_at: float | None = None
+    """Seconds since 1970; of a resumed run, its last end."""
     iterations: int = 0
+    """How many times plan, act and evaluate went round."""
     tokens: Tokens = Field(default_factory=Tokens)
+    """What the model calls used."""
     cost_usd: float | None = None
-    """None when the model's price is not known."""
+    """US dollars of all model calls; null when the model's price is not known."""
     before: CheckEvidence | None = None
     """The baseline check, before the first turn."""
     after: CheckEvidence | None = None
@@ -114,6 +135,7 @@ class RunRecord(BaseModel):
     saved_tokens: int = 0
     """About how many tokens they would have used, at the rate of the last ones."""
     checks_run: int = 0
+    """Checks that ran, the baseline and those on clean copies too."""
     checks_remembered: int = 0
     """Evaluations that ran nothing because nothing had changed."""
     refused: list[str] = Field(default_factory=list)
@@ -121,6 +143,7 @@ class RunRecord(BaseModel):
     findings: list[str] = Field(default_factory=list)
     """What the run added that is worth a look: a new skip, a touched `sys.modules`, ..."""
     changed_files: list[str] = Field(default_factory=list)
+    """Paths that differ from before the first turn."""
     versions: dict[str, str] = Field(default_factory=dict)
     """Version by distribution: retrai's and those of the plugins used."""
     config: dict[str, Any] = Field(default_factory=dict)
