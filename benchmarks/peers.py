@@ -96,7 +96,7 @@ def retrai_command(url: str, folder: Path) -> list[str]:
     options = {"litellm": {"api_base": url}}
     (folder / ".retrai.yml").write_text(json.dumps({"plugins": options}))
     run = ["-m", "retrai_core", "run", "pytest", "-m", "openai/gpt-4o-mini", "-C", str(folder)]
-    return [*run, "-n", "60", "--json"]
+    return [*run, "-n", "60", "--json", "--trust"]
 
 
 def line_of_notes(number: int) -> dict[str, Any]:

@@ -52,6 +52,7 @@ class Place:
             "XDG_STATE_HOME": str(self.state),
             "XDG_CONFIG_HOME": f"{home}/config",
             "COLUMNS": "200",
+            "RETRAI_TRUST": "1",
             **self.switches,
         }
 

@@ -17,6 +17,7 @@ from retrai_core.cli.main import main
 def own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in [name for name in os.environ if name.startswith("RETRAI_")]:
         monkeypatch.delenv(name)
+    monkeypatch.setenv("RETRAI_TRUST", "1")
     monkeypatch.setenv("RETRAI_STATE_DIR", str(tmp_path / "state"))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     return tmp_path

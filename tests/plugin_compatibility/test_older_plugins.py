@@ -41,6 +41,7 @@ def retrai(tmp_path: Path):
     env = kept | {
         "PYTHONPATH": str(WHEEL),
         "PYTHONDONTWRITEBYTECODE": "1",
+        "RETRAI_TRUST": "1",
         "RETRAI_STATE_DIR": str(tmp_path / "state"),
         "XDG_CONFIG_HOME": str(tmp_path / "config"),
     }

@@ -10,7 +10,7 @@ from __future__ import annotations
 import difflib
 import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated, Any, Literal, cast
@@ -114,6 +114,9 @@ class RunConfig(BaseModel):
     confirm: int = Field(default=1, ge=1, le=100)
     """How many times a check that passes must pass again, each time on a fresh clean copy."""
 
+    trusted: list[str] = Field(default_factory=list)
+    """Globs of folders whose projects may run what their own file names; the user's file only."""
+
     def leaves_out(self, tool: str) -> bool:
         """Whether `no_tools` names the tool."""
         return any(fnmatchcase(tool, pattern) for pattern in self.no_tools)
@@ -148,10 +151,16 @@ class Settings:
     Attributes:
         config: the merged configuration.
         origins: by field name: `flag`, `RETRAI_...`, a file's path, or `default`.
+        project_file: the origin of what stands in the project's own file.
+        project: what stands there, by field name; options of the goal are not in it.
+        user: the same of the user's file.
     """
 
     config: RunConfig
     origins: Mapping[str, str]
+    project_file: str = ""
+    project: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    user: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
 def user_config_file() -> Path:
@@ -173,12 +182,14 @@ def load_settings(cwd: Path, flags: Mapping[str, Any] | None = None) -> Settings
     """
     if not cwd.is_dir():
         raise UsageError(f"no such folder: {cwd}", hint="give the project's folder with -C DIR")
-    layers = [
-        *_file_layer(user_config_file()),
-        *_file_layer(cwd / PROJECT_FILE),
-        *_environment_layer(),
-        *_flag_layer(flags or {}),
-    ]
+    user, project = _file_layer(user_config_file()), _file_layer(cwd / PROJECT_FILE)
+    project_file = str(cwd / PROJECT_FILE)
+    if any(key == "trusted" for _, key, _ in project):
+        raise UsageError(
+            f"{project_file}: a project cannot say itself that it is trusted",
+            hint=f"`trusted: [FOLDER]` belongs in {user_config_file()}",
+        )
+    layers = [*user, *project, *_environment_layer(), *_flag_layer(flags or {})]
     merged: dict[str, Any] = {"cwd": cwd.resolve()}
     origins: dict[str, str] = dict.fromkeys(RunConfig.model_fields, _DEFAULT)
     origins["cwd"] = _FLAG
@@ -193,7 +204,8 @@ def load_settings(cwd: Path, flags: Mapping[str, Any] | None = None) -> Settings
             merged[key] = value
         origins[key] = origin
     try:
-        return Settings(RunConfig.model_validate(merged), origins)
+        config = RunConfig.model_validate(merged)
+        return Settings(config, origins, project_file, _settings(project), _settings(user))
     except ValidationError as error:
         raise _explain(error, origins) from error
 
@@ -221,6 +233,10 @@ def _file_layer(path: Path) -> list[tuple[str, str, Any]]:
         else:
             layer.append((str(path), "options", {str(key): value}))
     return layer
+
+
+def _settings(layer: list[tuple[str, str, Any]]) -> dict[str, Any]:
+    return {key: value for _, key, value in layer if key != "options"}
 
 
 def _environment_layer() -> list[tuple[str, str, Any]]:

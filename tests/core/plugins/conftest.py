@@ -115,6 +115,7 @@ def child_environment(site: Site) -> Mapping[str, str]:
         "HOME": str(site.folder.parent),
         "XDG_STATE_HOME": str(site.folder.parent / "state"),
         "PYTHONPATH": str(site.folder),
+        "RETRAI_TRUST": "1",
         "PYTHONDONTWRITEBYTECODE": "1",
     }
 
@@ -125,6 +126,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "project"
     folder.mkdir()
     monkeypatch.chdir(folder)
+    monkeypatch.setenv("RETRAI_TRUST", "1")
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.setenv("RETRAI_STATE_DIR", str(tmp_path / "state"))
     return folder

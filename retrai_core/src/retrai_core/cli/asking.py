@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import Callable
+
+import click
 
 from ..errors import UsageError
 from ..run_manager import HumanQuestion
@@ -21,6 +24,19 @@ def require_someone_to_ask() -> None:
             "--hitl needs a terminal to ask on, and standard input is none",
             hint="leave --hitl out, or start it from a terminal",
         )
+
+
+def ask_for_trust() -> Callable[[str], bool] | None:
+    """Shows what a project would run and asks once; None where nobody can be asked."""
+    if not sys.stdin.isatty():
+        return None
+
+    def ask(shown: str) -> bool:
+        # On standard error: with --json, standard output is the record's alone.
+        click.echo(shown, err=True)
+        return click.confirm("Run it, now and until one of these changes?", err=True)
+
+    return ask
 
 
 async def ask_on_terminal(question: HumanQuestion, terminal: RunTerminal) -> str:

@@ -72,7 +72,20 @@ def init(project: Path, goal: str | None, model: str | None, force: bool) -> Non
         ),
         encoding="utf-8",
     )
+    _agree_to(project)
     click.echo(f"wrote {path} with the goal {goal}; `retrai run` starts")
+
+
+def _agree_to(project: Path) -> None:
+    """What the user has just had written is the user's own word."""
+    from ..choosing import catalog_for
+    from ..settings import load_settings
+    from ..trust import agree, claims_of
+
+    settings = load_settings(project)
+    claims = claims_of(settings, lambda: catalog_for(settings.config))
+    if claims:
+        agree(settings.config.cwd, claims)
 
 
 def _choose_goal(catalog: Catalog, project: Path) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -64,6 +65,11 @@ from .completion import complete_goal, complete_model, complete_option, complete
     shell_complete=complete_tools,
     help="Leave these tools out; a glob like 'git.*' leaves out what comes at run time.",
 )
+@click.option(
+    "--trust",
+    is_flag=True,
+    help="Agree to what the project's .retrai.yml names to be run, until that changes.",
+)
 @click.option("--locked", is_flag=True, help="Only with the plugins that retrai.lock names.")
 @budget_options
 def run(
@@ -79,6 +85,7 @@ def run(
     options: Sequence[str],
     tools: str | None,
     no_tools: str | None,
+    trust: bool,
     locked: bool,
     **budget: float | None,
 ) -> int:
@@ -88,7 +95,10 @@ def run(
     is installed. The exit code tells the outcome: 0 achieved, 1 failed, 3 aborted, 4 tampered,
     5 stuck, 6 out of budget, 7 flaky, 70 error, 130 interrupted; 2 is a usage error.
     """
+    from ..choosing import catalog_for
     from ..settings import load_settings
+    from ..trust import require_trust
+    from .asking import ask_for_trust
     from .foreground import run_in_foreground
 
     if task is not None and task_file is not None:
@@ -105,9 +115,10 @@ def run(
         "no_tools": _names(no_tools),
         **budget,
     }
-    config = load_settings(project, flags).config
+    settings = load_settings(project, flags)
+    config = settings.config
+    require_trust(settings, partial(catalog_for, config), agreed=trust, ask=ask_for_trust())
     if locked:
-        from ..choosing import catalog_for
         from ..plugins.lock import require_locked
 
         require_locked(config.cwd, catalog_for(config))

@@ -1,0 +1,206 @@
+"""What a project's own configuration can run or redirect is shown, and asked for once.
+
+Somebody else's repository may bring a `.retrai.yml` that names a command. What the user has agreed
+to is kept in the state folder as a hash of those values, so that a change asks again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any, cast
+
+from .config_files import PROJECT_FILE, user_config_path
+from .errors import UsageError
+from .plugins.catalog import Catalog
+from .plugins.record import PluginRecord
+from .plugins.standard_names import AUTO_SANDBOX
+from .runs.store import state_dir
+from .settings import RunConfig, Settings
+
+TRUST_VARIABLE = "RETRAI_TRUST"
+_YES = frozenset({"1", "true", "yes"})
+
+_WALLS = frozenset({AUTO_SANDBOX, "bwrap", "strict"})
+"""Sandboxes that a project may choose unasked: none is weaker than what `auto` might take."""
+_REPLAYS = "replay:"
+"""A recorded run is a list of calls; with such a model the project says which tools are called."""
+_SOUNDS_LIKE_RUNNING = ("command", "script", "exec")
+"""In the name of an option, for goals whose manifest does not say what is run."""
+
+Claims = Mapping[str, Any]
+"""Value by setting, as JSON, of what the project wants run or redirected; empty for most."""
+
+
+def claims_of(settings: Settings, scan: Callable[[], Catalog]) -> Claims:
+    """What of the project's own file, as far as nothing stronger overrules it, must be agreed to.
+
+    Args:
+        settings: the merged configuration, which knows where each value comes from.
+        scan: says what is installed, whose manifests say which options of goals are run; it is
+            called only for a project that gives options.
+    """
+    dumped = settings.config.model_dump(mode="json")
+    names = [*_settings_of(settings), *_loosened(settings), *_options_of(settings, scan)]
+    found: dict[str, Any] = {}
+    for name in dict.fromkeys(names):
+        section, dot, key = name.partition(".")
+        shown = key if section == "options" else RunConfig.model_fields[section].alias or section
+        if dot:
+            found[key if section == "options" else name] = dumped[section][key]
+        else:
+            found[shown] = dumped[section]
+    if settings.project.get("disabled_plugins"):
+        found["disabled_plugins"] = settings.project["disabled_plugins"]
+    return found
+
+
+def require_trust(
+    settings: Settings,
+    scan: Callable[[], Catalog],
+    *,
+    agreed: bool = False,
+    ask: Callable[[str], bool] | None = None,
+    environ: Mapping[str, str] = os.environ,
+) -> None:
+    """Let a run of the project begin only with what the user has agreed to.
+
+    Args:
+        settings: the merged configuration.
+        scan: says what is installed.
+        agreed: the user says yes with this very command; it is remembered.
+        ask: shows a text and asks for yes or no; None where nobody can be asked.
+        environ: `RETRAI_TRUST=1` says yes for this process.
+
+    Raises:
+        UsageError: nobody has agreed; the message shows what would be run, the hint what to type.
+    """
+    claims = claims_of(settings, scan)
+    project = settings.config.cwd
+    if not claims or environ.get(TRUST_VARIABLE, "").strip().lower() in _YES:
+        return
+    if _is_below(project, settings.config.trusted) or _agreed_hash(project) == _hash(claims):
+        return
+    if agreed or (ask is not None and ask(_shown(project, claims))):
+        agree(project, claims)
+        return
+    raise UsageError(
+        f"{_shown(project, claims)}\nNothing was run, because you have not agreed to this yet",
+        hint=(
+            "`retrai run --trust` agrees, until one of these values changes; "
+            f"{TRUST_VARIABLE}=1, or `trusted: [FOLDER]` in {user_config_path()}, agrees "
+            "without a terminal"
+        ),
+    )
+
+
+def agree(project: Path, claims: Claims) -> None:
+    """Remember that the user agrees to these values in this project."""
+    path = _note(project)
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    note = {"project": str(project), "agreed": _hash(claims), "at": time.time()}
+    path.write_text(json.dumps(note), encoding="utf-8")
+
+
+def _settings_of(settings: Settings) -> Iterator[str]:
+    def of_project(name: str) -> bool:
+        return settings.origins.get(name) == settings.project_file
+
+    config = settings.config
+    if of_project("python"):
+        yield "python"
+    if of_project("mcp") and config.mcp:
+        yield "mcp"
+    if of_project("sandbox") and config.sandbox not in _WALLS:
+        yield "sandbox"
+    if of_project("model_name") and config.model_name.startswith(_REPLAYS):
+        yield "model_name"
+    yield from (f"plugins.{name}" for name in config.plugins if of_project(f"plugins.{name}"))
+
+
+def _loosened(settings: Settings) -> Iterator[str]:
+    """What the user has limited in the user's own file, and the project's file allows after all."""
+    merged = settings.config.model_dump(mode="json")
+    try:
+        users = RunConfig.model_validate(dict(settings.user)).model_dump(mode="json")
+    except ValueError:
+        users = {}  # it is out of range, but overruled; the project's value stands for itself
+    for name in settings.user:
+        if name not in _LIMITS or settings.origins.get(name) != settings.project_file:
+            continue
+        mine, theirs = users.get(name), merged[name]
+        if name in ("permissions", "sandbox"):
+            loosened = mine != theirs
+        elif name == "hitl_enabled":
+            loosened = bool(mine) and not theirs
+        else:
+            loosened = mine is not None and (theirs is None or theirs > mine)
+        if loosened:
+            yield name
+
+
+_LIMITS = frozenset(
+    {"permissions", "sandbox", "hitl_enabled", "max_cost_usd", "max_tokens", "max_time_s"}
+)
+
+
+def _options_of(settings: Settings, scan: Callable[[], Catalog]) -> Iterator[str]:
+    """The goal's options that are run; of all goals where none is named, for one will be found."""
+    options = [
+        name
+        for name in settings.config.options
+        if settings.origins.get(f"options.{name}") == settings.project_file
+    ]
+    if not options:
+        return
+    goal, catalog = settings.config.goal, scan()
+    goals = catalog.records("goal") if goal is None else catalog.matching(goal, "goal")
+    for name in options:
+        if any(word in name for word in _SOUNDS_LIKE_RUNNING) or _is_run(name, goals):
+            yield f"options.{name}"
+
+
+def _is_run(option: str, goals: Iterable[PluginRecord]) -> bool:
+    """Whether a goal runs what the option says; a goal without a manifest may run anything."""
+    return any(
+        record.entry is None or (option in record.options and record.options[option].runs)
+        for record in goals
+    )
+
+
+def _shown(project: Path, claims: Claims) -> str:
+    """The values in full: what is cut or hidden could be what matters. ASCII shows every sign."""
+    lines = [f"  {name}: {json.dumps(value)}" for name, value in claims.items()]
+    return f"{project / PROJECT_FILE} can run or redirect something:\n" + "\n".join(lines)
+
+
+def _is_below(project: Path, patterns: Iterable[str]) -> bool:
+    """Whether the project, or a folder that it lies in, is one of those that the user trusts."""
+    wanted = [os.path.expanduser(pattern).rstrip("/") or "/" for pattern in patterns]
+    folders = [str(folder) for folder in (project, *project.parents)]
+    return any(fnmatchcase(folder, pattern) for folder in folders for pattern in wanted)
+
+
+def _hash(claims: Claims) -> str:
+    return hashlib.sha256(json.dumps(claims, sort_keys=True).encode()).hexdigest()
+
+
+def _note(project: Path) -> Path:
+    name = hashlib.sha256(os.fsencode(project)).hexdigest()[:24]
+    return state_dir() / "trusted" / f"{name}.json"
+
+
+def _agreed_hash(project: Path) -> str:
+    try:
+        note: object = json.loads(_note(project).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return ""
+    if not isinstance(note, dict):
+        return ""
+    kept = cast("dict[str, object]", note)
+    return str(kept.get("agreed", "")) if kept.get("project") == str(project) else ""

@@ -1,0 +1,199 @@
+"""What a stranger's project can run is shown, and asked for once."""
+
+from __future__ import annotations
+
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from retrai_core.choosing import catalog_for
+from retrai_core.settings import load_settings
+from retrai_core.trust import claims_of
+
+RIGHT = ("write_answer", {"text": "42"})
+SHELL = "plugins: {shell: {limit_s: 30}}\nsandbox: local\nmemory: none\n"
+
+
+@pytest.fixture
+def stranger(monkeypatch: pytest.MonkeyPatch, project: Path, toy) -> list[str]:
+    """Arguments of a run in a project that names what is run, where nothing was agreed to."""
+    monkeypatch.delenv("RETRAI_TRUST", raising=False)
+    arguments = toy([RIGHT])
+    (project / ".retrai.yml").write_text(SHELL)
+    return arguments
+
+
+def claims(project: Path) -> dict[str, object]:
+    settings = load_settings(project)
+    return dict(claims_of(settings, lambda: catalog_for(settings.config)))
+
+
+def test_without_a_terminal_nothing_is_run_and_everything_is_said(
+    retrai, stranger: list[str], project: Path
+) -> None:
+    code, out, err = retrai(*stranger)
+    assert (code, out) == (2, "")
+    assert 'plugins.shell: {"limit_s": 30}' in err
+    assert 'sandbox: "local"' in err
+    assert "retrai run --trust" in err
+    assert not (project / "answer.txt").exists()
+
+
+def test_trust_is_remembered_until_a_value_changes(
+    retrai, stranger: list[str], project: Path
+) -> None:
+    assert retrai(*stranger, "--trust")[0] == 0
+    (project / "answer.txt").unlink()
+    (project / ".retrai.yml").write_text("# a comment, and another limit\n" + SHELL)
+    assert retrai(*stranger, "-n", "7")[0] == 0
+    (project / ".retrai.yml").write_text(SHELL.replace("30", "31"))
+    code, _, err = retrai(*stranger)
+    assert code == 2
+    assert '{"limit_s": 31}' in err
+
+
+def test_what_was_agreed_to_in_one_project_is_not_in_another(
+    retrai, stranger: list[str], project: Path
+) -> None:
+    assert retrai(*stranger, "--trust")[0] == 0
+    other = project.with_name("other")
+    project.rename(other)
+    project.mkdir()
+    code, _, _ = retrai(*(str(other) if word == str(project) else word for word in stranger))
+    assert code == 2
+
+
+def test_the_environment_agrees_for_once(
+    retrai, stranger: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RETRAI_TRUST", "1")
+    assert retrai(*stranger)[0] == 0
+    monkeypatch.delenv("RETRAI_TRUST")
+    assert retrai(*stranger)[0] == 2
+
+
+@pytest.mark.parametrize(("folder", "code"), [("{}", 0), ("{}/*", 0), ("{}/another", 2)])
+def test_the_user_can_trust_folders_beforehand(
+    retrai, stranger: list[str], own_folders: Path, folder: str, code: int
+) -> None:
+    path = own_folders / "config" / "retrai" / "config.yml"
+    path.parent.mkdir(parents=True)
+    path.write_text(f"trusted: ['{folder.format(own_folders)}']\n")
+    assert retrai(*stranger)[0] == code
+
+
+def test_a_project_cannot_trust_itself(retrai, stranger: list[str], project: Path) -> None:
+    (project / ".retrai.yml").write_text("trusted: ['/*']\n" + SHELL)
+    code, _, err = retrai(*stranger)
+    assert code == 2
+    assert "a project cannot say itself that it is trusted" in err
+
+
+def test_a_project_that_runs_nothing_of_its_own_is_not_asked_about(
+    retrai, stranger: list[str], project: Path
+) -> None:
+    (project / ".retrai.yml").write_text(
+        "goal: answer\nwanted: '42'\nmemory: none\nsandbox: auto\nmax_iterations: 3\n"
+    )
+    assert claims(project) == {}
+    assert retrai(*stranger)[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("python: ./python", "python"),
+        ("mcp: {git: {command: [evil]}}", "mcp"),
+        ("model: replay:evil.jsonl", "model"),
+        ("check_command: evil", "check_command"),
+        ("goal: shell-goal\ncheck_command: evil", "check_command"),
+        ("options: {train_script: evil.py}", "train_script"),
+        ("disabled_plugins: [bwrap]", "disabled_plugins"),
+    ],
+)
+def test_each_setting_that_runs_or_redirects_is_shown(project: Path, text: str, name: str) -> None:
+    (project / ".retrai.yml").write_text(text)
+    assert list(claims(project)) == [name]
+
+
+@pytest.mark.parametrize(
+    ("user", "theirs", "names"),
+    [
+        ("max_cost: 1", "max_cost: 2", ["max_cost"]),
+        ("max_cost: 2", "max_cost: 1", []),
+        ("max_tokens: 5", "max_tokens: null", ["max_tokens"]),
+        ("permissions: {default: ask}", "permissions: {default: allow}", ["permissions"]),
+        ("hitl_enabled: true", "hitl_enabled: false", ["hitl_enabled"]),
+        ("sandbox: bwrap", "sandbox: auto", ["sandbox"]),
+        ("model: a", "permissions: {deny: [shell]}", []),
+    ],
+)
+def test_what_loosens_the_users_own_limits_is_shown(
+    project: Path, own_folders: Path, user: str, theirs: str, names: list[str]
+) -> None:
+    path = own_folders / "config" / "retrai" / "config.yml"
+    path.parent.mkdir(parents=True)
+    path.write_text(user)
+    (project / ".retrai.yml").write_text(theirs)
+    assert list(claims(project)) == names
+
+
+def test_what_a_flag_overrules_is_not_asked_about(project: Path) -> None:
+    (project / ".retrai.yml").write_text("python: ./evil\ncheck_command: evil\n")
+    flags = {"python": sys.executable, "options": {"check_command": "true"}}
+    settings = load_settings(project, flags)
+    assert claims_of(settings, lambda: catalog_for(settings.config)) == {}
+
+
+def test_signs_that_a_terminal_would_hide_are_shown(
+    retrai, stranger: list[str], project: Path
+) -> None:
+    (project / ".retrai.yml").write_text('python: "ok\\e[2K\\r\\u202eevil"\n')
+    _, _, err = retrai(*stranger)
+    assert r'python: "ok\u001b[2K\r\u202eevil"' in err
+
+
+def test_what_init_wrote_for_the_user_is_agreed_to(
+    retrai, stranger: list[str], project: Path, tmp_path: Path
+) -> None:
+    (project / ".retrai.yml").unlink()
+    record = tmp_path / "record.jsonl"
+    record.write_text("")
+    code, _, err = retrai("init", "-C", project, "-m", f"replay:{record}")
+    assert code == 0, err
+    _, _, err = retrai("run", "-C", project)
+    assert "can run or redirect" not in err
+
+
+@pytest.mark.parametrize(("answer", "code"), [(b"yes\n", 0), (b"\n", 2)])
+def test_a_person_is_asked_on_a_terminal(
+    stranger: list[str], project: Path, answer: bytes, code: int
+) -> None:
+    terminal, end = pty.openpty()
+    try:
+        os.write(terminal, answer)
+        done = subprocess.run(
+            [sys.executable, "-m", "retrai_core", *stranger],
+            stdin=end,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+    finally:
+        os.close(terminal)
+        os.close(end)
+    assert "plugins.shell" in done.stderr
+    assert "Run it, now and until one of these changes?" in done.stderr
+    assert done.returncode == code
+    assert (project / "answer.txt").exists() == (code == 0)
+
+
+def test_looking_needs_no_trust(retrai, stranger: list[str], project: Path) -> None:
+    assert retrai("config", "show", "-C", project)[0] == 0
+    assert retrai("plugins", "list")[0] == 0
+    assert retrai("tools", "list")[0] == 0
