@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from .runs.store import RunStore
     from .sandbox.local import LocalOptions, LocalSandbox
     from .settings import RunConfig
+    from .workbench import open_workbench
 
 _HOME = {
     "contracts.agent": ("Agent", "AgentOptions"),
@@ -89,6 +90,7 @@ _HOME = {
     "runs.record": ("RunRecord",),
     "runs.store": ("RunStore",),
     "settings": ("RunConfig",),
+    "workbench": ("open_workbench",),
     # For sandboxes that build on it.
     "sandbox.local": ("LocalOptions", "LocalSandbox"),
 }
@@ -151,6 +153,7 @@ __all__ = [
     "__version__",
     "audit_lines",
     "hookimpl",
+    "open_workbench",
     "suite_result",
 ]
 

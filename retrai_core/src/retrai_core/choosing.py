@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeVar, cast
 from pydantic import BaseModel, ValidationError
 
 from . import __version__
-from .chosen import CheckChoice, Choice, Notice, Part
+from .chosen import CheckChoice, Choice, ModelChoice, Notice, Part
 from .contracts.agent import Agent
 from .contracts.context import RunContext
 from .contracts.goal import GoalBase
@@ -90,6 +90,34 @@ def choose_check(config: RunConfig, run_dir: Path) -> CheckChoice:
         interpreter=find_interpreter(config.cwd, config.python),
         notices=chooser.notices,
     )
+
+
+def choose_model(config: RunConfig, run_dir: Path, catalog: Catalog) -> ModelChoice:
+    """Decide on what asking a model about a project needs: no goal, no tools, no agent.
+
+    Raises:
+        UsageError, PluginError: as `choose`.
+    """
+    chooser = _Chooser(config, run_dir, catalog)
+    provider, model = chooser.provider()
+    return ModelChoice(
+        config=config.model_copy(update={"model_name": model}),
+        catalog=catalog,
+        provider=provider,
+        sandboxes=chooser.sandboxes(),
+        interpreter=find_interpreter(config.cwd, config.python),
+        notices=chooser.notices,
+    )
+
+
+def choose_provider(config: RunConfig, run_dir: Path, catalog: Catalog) -> Part[LLMProvider]:
+    """The provider of the configuration's model alone, which is ready to be asked.
+
+    Raises:
+        UsageError, PluginError: as `choose`.
+    """
+    named = config.model_copy(update={"model_name": config.model_name})
+    return _Chooser(named, run_dir, catalog).provider()[0]
 
 
 def choose_memory(config: RunConfig, catalog: Catalog) -> Part[MemoryStore] | None:

@@ -39,11 +39,11 @@ class Notice:
 
 
 @dataclass(kw_only=True)
-class CheckChoice:
-    """What a check alone is built from.
+class GroundChoice:
+    """What everything that looks at a project is built from.
 
     Attributes:
-        config: the configuration with the goal filled in.
+        config: the configuration, with what was found filled in.
         sandboxes: the sandboxes to try, the strictest first.
         interpreter: the Python that runs the project's code.
         notices: said at the start.
@@ -51,10 +51,23 @@ class CheckChoice:
 
     config: RunConfig
     catalog: Catalog
-    goal: Part[GoalBase]
     sandboxes: list[Part[Sandbox]]
     interpreter: Interpreter
     notices: list[Notice] = field(default_factory=list[Notice])
+
+
+@dataclass(kw_only=True)
+class CheckChoice(GroundChoice):
+    """What a check alone is built from; the goal is filled in."""
+
+    goal: Part[GoalBase]
+
+
+@dataclass(kw_only=True)
+class ModelChoice(GroundChoice):
+    """What asking a model about a project is built from; the model is filled in."""
+
+    provider: Part[LLMProvider]
 
 
 @dataclass(kw_only=True)

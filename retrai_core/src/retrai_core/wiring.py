@@ -9,34 +9,21 @@ from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Protocol, TypeVar, cast
 
-from .chosen import CheckChoice, Choice, Part
+from .building import built, close, first_working
+from .chosen import CheckChoice, Choice
 from .contracts.agent import Agent
 from .contracts.context import RunContext
-from .contracts.sandbox import Sandbox
 from .contributing import contribute
 from .errors import PluginError, UsageError
 from .events import AgentEvent
 from .guard.guard import Guard
+from .other_models import OtherModels
 from .plugins.hooks import HookCaller
 from .plugins.patience import patiently
 from .plugins.record import PluginRecord
-from .plugins.standard_names import AUTO_SANDBOX
 from .redaction.redactor import Redactor
 from .workspace.safe_paths import SafeWorkspace
-
-T = TypeVar("T")
-
-_CLOSE_TIMEOUT_S = 15.0
-
-
-class Closeable(Protocol):
-    """Everything that is built for a run."""
-
-    async def aclose(self) -> None:
-        """Give back what it holds."""
-        ...
 
 
 @dataclass
@@ -102,19 +89,21 @@ async def wire(
         "log", level="info", message=f"python {interpreter.path} ({interpreter.origin})"
     )
     async with AsyncExitStack() as stack:
-        context.sandbox_part = await _first_working(choice, context, stack)
-        context.goal_part = _built(choice.goal, context, stack)
-        context.provider_part = _built(choice.provider, context, stack)
+        others = await stack.enter_async_context(AsyncExitStack())
+        context.models_part = OtherModels(config, choice.catalog, context, others)
+        context.sandbox_part = await first_working(choice, context, stack)
+        context.goal_part = built(choice.goal, context, stack)
+        context.provider_part = built(choice.provider, context, stack)
         warming = asyncio.create_task(asyncio.to_thread(_warm_up, context))
         stack.push_async_callback(_finish, warming)
         for tool in choice.tools:
-            context.tools[tool.record.name] = _built(tool, context, stack)
+            context.tools[tool.record.name] = built(tool, context, stack)
         if choice.memory is not None:
-            context.memory_part = _built(choice.memory, context, stack)
-        agent = _built(choice.agent, context, stack)
+            context.memory_part = built(choice.memory, context, stack)
+        agent = built(choice.agent, context, stack)
         hooks = await _load_hooks(choice, context)
         late = await stack.enter_async_context(AsyncExitStack())
-        offers = contribute(hooks, context, late, _close, config.leaves_out)
+        offers = contribute(hooks, context, late, close, config.leaves_out)
         contributing = asyncio.create_task(offers)
         stack.push_async_callback(_cancel, contributing)
         guard = Guard(context, config.allow_edit)
@@ -142,11 +131,13 @@ async def wire_check(choice: CheckChoice, run_dir: Path) -> AsyncGenerator[Guard
         workspace=SafeWorkspace(config.cwd),
         python=choice.interpreter.path,
         run_dir=run_dir,
+        model_name=config.model_name,
         plugin_options=config.plugins,
     )
     async with AsyncExitStack() as stack:
-        context.sandbox_part = await _first_working(choice, context, stack)
-        context.goal_part = _built(choice.goal, context, stack)
+        context.models_part = OtherModels(config, choice.catalog, context, stack)
+        context.sandbox_part = await first_working(choice, context, stack)
+        context.goal_part = built(choice.goal, context, stack)
         problem = await context.goal.ready()
         if problem is not None:
             raise UsageError(f"the goal {choice.goal.record.name} cannot be checked: {problem}")
@@ -175,49 +166,6 @@ async def _cancel(task: asyncio.Task[None]) -> None:
     await asyncio.wait({task})
     if not task.cancelled():
         task.exception()
-
-
-async def _first_working(
-    choice: CheckChoice, context: RunContext, stack: AsyncExitStack
-) -> Sandbox:
-    """The strictest sandbox that works; one that was named must work."""
-    problems: list[str] = []
-    for part in choice.sandboxes:
-        sandbox = _built(part, context, stack)
-        problem = await sandbox.probe()
-        if problem is None:
-            for passed_over in problems:
-                context.publish("log", level="warning", message=f"sandbox {passed_over}")
-            context.publish("log", level="info", message=f"sandbox {part.record.name}")
-            return sandbox
-        problems.append(f"{part.record.name} does not work here: {problem}")
-    hint = "" if choice.config.sandbox == AUTO_SANDBOX else "`sandbox: auto` takes one that works"
-    raise UsageError("; ".join(problems) or "no sandbox is installed", hint=hint)
-
-
-def _built(part: Part[T], context: RunContext, stack: AsyncExitStack) -> T:
-    build = cast("Callable[[Any, RunContext], T]", part.cls)
-    try:
-        built = build(part.options, context)
-    except (Exception, SystemExit) as error:  # the run must say which one it was
-        record = part.record
-        raise PluginError(
-            f"the {record.kind} {record.name} of {record.dist} cannot be built: "
-            f"{type(error).__name__}: {error}",
-            hint=record.mend,
-        ) from error
-    stack.push_async_callback(_close, cast("Closeable", built), part.record, context)
-    return built
-
-
-async def _close(part: Closeable, record: PluginRecord, context: RunContext) -> None:
-    """Close one part; a part that fails or hangs keeps none of the others from closing."""
-    try:
-        async with asyncio.timeout(_CLOSE_TIMEOUT_S):
-            await part.aclose()
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - the run has ended; trouble is told
-        message = f"{record.name} of {record.dist} did not close: {type(error).__name__}: {error}"
-        context.publish("log", level="warning", message=message)
 
 
 async def _load_hooks(choice: Choice, context: RunContext) -> HookCaller:

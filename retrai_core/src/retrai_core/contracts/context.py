@@ -87,6 +87,7 @@ class RunContext:
     provider_part: LLMProvider | None = None
     model_part: BaseChatModel | None = None
     memory_part: MemoryStore | None = None
+    models_part: Callable[[str, float], BaseChatModel] | None = None
 
     @property
     def sandbox(self) -> Sandbox:
@@ -114,6 +115,23 @@ class RunContext:
         tokens by their form. Tool results, events and the goal's words are redacted by the core;
         a plugin that shows the project's texts to a model itself must ask for it."""
         return self.redactor.text(text)
+
+    def chat_model(self, name: str = "", temperature: float = 0.0) -> BaseChatModel:
+        """A chat model beside the agent's: a goal's judge, say.
+
+        Args:
+            name: any model that an installed provider knows; the run's own when left out.
+            temperature: its temperature.
+
+        Raises:
+            UsageError: nobody knows the model, or it is not ready (a key is missing).
+        """
+        name = name or self.model_name
+        if self.provider_part is not None and name == self.model_name:
+            return self.provider_part.create(name, temperature, self)
+        if self.models_part is None:
+            raise MissingPartError("this context can make no model")
+        return self.models_part(name, temperature)
 
     def publish(self, kind: EventKind, **payload: Any) -> None:
         """Tell everyone who listens; never blocks and never raises for a slow listener."""

@@ -14,12 +14,17 @@ CACHES = frozenset(
 _NOT_THE_PROJECTS = CACHES | {".git", ".hg", ".svn", "node_modules", ".tox", ".nox"}
 
 
+OWN = (".retrai/eval_harness.py",)
+"""What retrai keeps in the project and a check can rest on; the rest of its own is passed over."""
+
+
 def project_files(project: Path) -> Iterator[str]:
     """Relative paths of the project's own files and symlinks, sorted.
 
     Ignored files are among them (a suite may be steered by one); caches, version control, virtual
     environments and node_modules are not: what they hold is the environment's, not the project's.
     """
+    yield from (name for name in OWN if (project / name).is_file())
     pending = [project]
     while pending:
         folder = pending.pop()
