@@ -19,7 +19,8 @@ import pytest
 
 from retrai_core import AgentEvent, RunContext
 from retrai_core.workspace.safe_paths import SafeWorkspace
-from retrai_llm_litellm.lazy_litellm import TRANSPORT_SWITCH
+from retrai_llm_litellm.lazy_litellm import TRANSPORT_SWITCH, load_litellm
+from retrai_llm_litellm.making import make_model
 from retrai_llm_litellm.provider import LiteLLMOptions, LiteLLMProvider
 
 HERE = Path(__file__).parent
@@ -240,15 +241,24 @@ def provider_of(context: RunContext) -> Callable[..., LiteLLMProvider]:
     return build
 
 
+@pytest.fixture(scope="session")
+def litellm_is_there() -> None:
+    """LiteLLM's import, before any test listens to what is logged."""
+    load_litellm()
+
+
 @pytest.fixture
 def model_of(
-    provider_of: Callable[..., LiteLLMProvider], context: RunContext
+    provider_of: Callable[..., LiteLLMProvider], context: RunContext, litellm_is_there: None
 ) -> Callable[..., Any]:
-    """A model with one tool bound to it."""
+    """A model with one tool bound to it, as the process that runs LiteLLM makes it, but in ours."""
+
+    def report(message: str) -> None:
+        context.publish("log", level="warning", message=message)
 
     def make(name: str, **options: Any) -> Any:
-        chat = provider_of(**{"api_key_env": "LOOPBACK_KEY", **options}).create(name, 0.0, context)
-        return chat.bind_tools([TOOL])
+        spec = provider_of(**{"api_key_env": "LOOPBACK_KEY", **options}).spec(name, 0.0)
+        return make_model(spec, report).bind_tools([TOOL])
 
     return make
 

@@ -36,7 +36,7 @@ def in_a_fresh_interpreter(tmp_path: Path):
     return run
 
 
-MAKE_MODEL = """
+MAKE_PROVIDER = """
 import os, sys
 from pathlib import Path
 from retrai_core import RunContext
@@ -48,7 +48,7 @@ provider = LiteLLMProvider(LiteLLMOptions(api_key_env="HOME"), context)
 
 def test_warming_up_asks_nobody_reads_no_env_file_and_says_nothing(in_a_fresh_interpreter) -> None:
     said, errors = in_a_fresh_interpreter(
-        MAKE_MODEL
+        MAKE_PROVIDER
         + """
 import gc
 calls = []
@@ -56,13 +56,16 @@ def watch(event, args):
     if event in ("socket.connect", "socket.getaddrinfo", "socket.gethostbyname"):
         calls.append((event, args))
 sys.addaudithook(watch)
+from retrai_llm_litellm.lazy_litellm import load_litellm, rehearse
+from retrai_llm_litellm.making import make_model
 gc.disable()
-provider.warm_up()
+load_litellm()
 print("collector", gc.isenabled())
 gc.enable()
-provider.warm_up()
+load_litellm()
+rehearse("gpt-4o")
 print("collector", gc.isenabled())
-provider.create("gpt-4o", 0.0, context)
+make_model(provider.spec("gpt-4o", 0.0), print)
 print("connections", calls)
 print("stray", os.environ.get("STRAY"), os.environ.get("OPENAI_API_KEY"))
 print("mcp", "mcp" in sys.modules)
@@ -76,7 +79,7 @@ print("mcp", "mcp" in sys.modules)
 
 def test_an_unlisted_name_is_asked_of_litellm_itself(in_a_fresh_interpreter) -> None:
     said, errors = in_a_fresh_interpreter(
-        MAKE_MODEL
+        MAKE_PROVIDER
         + """
 print(provider.ready("ft:gpt-4o-2024-08-06:my-org::abc"))
 try:

@@ -219,11 +219,6 @@ class TestLiteLLMProvider(LLMProviderConformance):
     bad_options = ({"timeout_s": 0}, {"max_retries": -1})
     bad_model = "no-such-provider/no-such-model"
     unready_model = "openai/gpt-4o-mini"
-    allowed_changes = {
-        "the environment variable LITELLM_*": "LiteLLM reads its switches from there only",
-        "the environment variable EXPERIMENTAL_OPENAI_*": "the transport has no other switch",
-        "the thread *": "LiteLLM's own workers are daemons that live as long as the process",
-    }
 
     @pytest.fixture(autouse=True)
     def no_keys(self, monkeypatch: pytest.MonkeyPatch) -> None:

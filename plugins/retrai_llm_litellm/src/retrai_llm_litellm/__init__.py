@@ -1,7 +1,7 @@
 """Every hosted or local model that LiteLLM speaks to.
 
-Importing this package imports neither LiteLLM nor a client library: that takes seconds, and happens
-in a thread while a run's first check is under way.
+LiteLLM and the client libraries run in a process of their own (`process`, `server`): importing them
+takes seconds, which pass on another core while a run's first check is under way.
 """
 
 from __future__ import annotations

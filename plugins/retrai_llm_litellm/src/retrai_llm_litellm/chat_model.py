@@ -6,13 +6,12 @@ Importing this module imports LiteLLM; `provider` does so late.
 from __future__ import annotations
 
 import asyncio
-import time
-from collections.abc import AsyncIterator, Callable, Iterator
-from typing import Any
+from collections.abc import AsyncIterator, Callable
+from typing import Any, cast
 
-from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
+from langchain_core.callbacks import AsyncCallbackManagerForLLMRun
 from langchain_core.messages import BaseMessage
-from langchain_core.outputs import ChatGenerationChunk, ChatResult
+from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 from langchain_litellm.chat_models.litellm import ChatLiteLLM
 from pydantic import PrivateAttr
 
@@ -51,11 +50,26 @@ class RetraiChatLiteLLM(ChatLiteLLM):
         self._policy, self._asked, self._report = policy, asked, report
         self._streams_whole_answers = streaming
 
-    def completion_with_retry(
-        self, run_manager: CallbackManagerForLLMRun | None = None, **kwargs: Any
-    ) -> Any:
-        """One attempt: what is retried here is the whole answer, in `_generate`."""
-        return self.client.completion(**kwargs)
+    def bound(self, tools: list[dict[str, Any]], choice: Any) -> dict[str, Any]:
+        """What a request gets for its tools and the choice among them."""
+        bound: Any = cast("Any", self).bind_tools(tools, choice)  # annotated only in part
+        return dict(bound.kwargs)
+
+    async def whole(
+        self, messages: list[BaseMessage], stop: list[str] | None, **kwargs: Any
+    ) -> ChatGeneration:
+        """One answer, without LangChain's callbacks, which are the caller's affair.
+
+        Raises:
+            ModelError: there is none; it says why in one line.
+        """
+        return (await self._agenerate(messages, stop, None, **kwargs)).generations[0]
+
+    def parts(
+        self, messages: list[BaseMessage], stop: list[str] | None, **kwargs: Any
+    ) -> AsyncIterator[ChatGenerationChunk]:
+        """One answer part by part; see `whole`."""
+        return self._astream(messages, stop, None, **kwargs)
 
     async def acompletion_with_retry(
         self, run_manager: AsyncCallbackManagerForLLMRun | None = None, **kwargs: Any
@@ -122,58 +136,6 @@ class RetraiChatLiteLLM(ChatLiteLLM):
         **kwargs: Any,
     ) -> AsyncIterator[ChatGenerationChunk]:
         async for part in super()._astream(messages, stop, run_manager, **kwargs):
-            yield _without_repetition(part)
-
-    def _generate(
-        self,
-        messages: list[BaseMessage],
-        stop: list[str] | None = None,
-        run_manager: CallbackManagerForLLMRun | None = None,
-        stream: bool | None = None,
-        **kwargs: Any,
-    ) -> ChatResult:
-        retries = 0
-        while True:
-            try:
-                if self._streams_whole_answers if stream is None else stream:
-                    parts = self._stream_once(messages, stop, None, **kwargs)
-                    return plain_result(whole_answer(list(parts)))
-                return plain_result(super()._generate(messages, stop, run_manager, False, **kwargs))
-            except Exception as error:  # noqa: BLE001 - clients' own errors come through LiteLLM
-                problem = error
-            time.sleep(self._wait_or_raise(problem, retries))
-            retries += 1
-
-    def _stream(
-        self,
-        messages: list[BaseMessage],
-        stop: list[str] | None = None,
-        run_manager: CallbackManagerForLLMRun | None = None,
-        **kwargs: Any,
-    ) -> Iterator[ChatGenerationChunk]:
-        retries = 0
-        while True:
-            delivered = False
-            try:
-                for part in self._stream_once(messages, stop, run_manager, **kwargs):
-                    delivered = True
-                    yield part
-                return
-            except Exception as error:  # noqa: BLE001 - clients' own errors come through LiteLLM
-                problem = error
-            if delivered:
-                raise explain(problem, self._asked, retries + 1)
-            time.sleep(self._wait_or_raise(problem, retries))
-            retries += 1
-
-    def _stream_once(
-        self,
-        messages: list[BaseMessage],
-        stop: list[str] | None,
-        run_manager: CallbackManagerForLLMRun | None,
-        **kwargs: Any,
-    ) -> Iterator[ChatGenerationChunk]:
-        for part in super()._stream(messages, stop, run_manager, **kwargs):
             yield _without_repetition(part)
 
     def _wait_or_raise(self, error: Exception, retries: int) -> float:

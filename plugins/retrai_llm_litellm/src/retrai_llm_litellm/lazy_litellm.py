@@ -9,7 +9,7 @@ import sys
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, cast
 
 LOGGERS = ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy")
 # Their debug lines hold the headers of requests, and so keys.
@@ -81,6 +81,15 @@ def call_params() -> dict[str, Any]:
     if source is not None and SKIP_MCP in Path(source).read_text(encoding="utf-8"):
         params[SKIP_MCP] = True
     return params
+
+
+def inferred_provider(model: str) -> str | None:
+    """What LiteLLM makes of a bare name on which its files say nothing (`ft:gpt-4o-...`)."""
+    litellm: Any = load_litellm()
+    try:
+        return cast(str, litellm.get_llm_provider(model=model)[1])
+    except litellm.BadRequestError:
+        return None
 
 
 def rehearse(model: str) -> None:

@@ -15,6 +15,7 @@ from langchain_core.messages import (
     InvalidToolCall,
     ToolCall,
     ToolMessage,
+    messages_from_dict,
 )
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 
@@ -49,6 +50,16 @@ def sendable(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
         else:
             sent.append(message)
     return sent + answers_to_quoted
+
+
+def packed(message: BaseMessage) -> dict[str, Any]:
+    """A message as JSON knows it; `unpacked` takes it back."""
+    return {"type": message.type, "data": message.model_dump(mode="json")}
+
+
+def unpacked(messages: list[dict[str, Any]]) -> list[BaseMessage]:
+    """The messages that `packed` was given."""
+    return messages_from_dict(messages)
 
 
 def plain_result(result: ChatResult) -> ChatResult:

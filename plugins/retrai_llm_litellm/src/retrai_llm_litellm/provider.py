@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 import os
 import re
-import threading
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
 
 from retrai_core import LLMProvider, PluginError, RunContext, UsageError
 
 from .known_models import KnownModels, litellm_folder
-from .lazy_litellm import call_params, choose_transport, is_loaded, load_litellm, rehearse
 from .options import LiteLLMOptions
-from .pricing import cost_usd
+from .process import LiteLLMProcess
+from .spec import ModelSpec, named_variables
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-    from .problems import Asked
-
 INSTALL = "pip install --upgrade retrai-llm-litellm"
 LIST = "the list is at docs.litellm.ai/docs/providers"
-PLACEHOLDER_KEY = "none-needed"
-VARIABLE = re.compile(r"\$\{?([A-Za-z_][A-Za-z0-9_]*)\}?")
+ANSWER_LIMIT_S = 30.0
+"""For what LiteLLM answers without asking a server."""
 
 
 class LiteLLMProvider(LLMProvider):
@@ -45,19 +45,20 @@ class LiteLLMProvider(LLMProvider):
         super().__init__(options, context)
         self.options: LiteLLMOptions = options
         self._known_models: KnownModels | None = None
-        self._loading = threading.Lock()
+        self._process = LiteLLMProcess()
+        self._costs: dict[tuple[str, str], float | None] = {}
 
     def ready(self, model: str) -> str | None:
         """A missing key, by its variable.
 
         Reads LiteLLM's own files (50 ms). Only for a bare name on which they say nothing is LiteLLM
-        itself imported and asked.
+        itself asked, which takes seconds.
 
         Raises:
             UsageError: LiteLLM derives no provider from the name.
         """
         provider = self._provider_of(model)
-        for name in self._named_variables():
+        for name in named_variables(self.options):
             if not os.environ.get(name):
                 return f"{name} is not set"
         variables = self._known.keys_for(provider)
@@ -66,10 +67,8 @@ class LiteLLMProvider(LLMProvider):
         return None if _is_set(variables, provider) else f"{' or '.join(variables)} is not set"
 
     def warm_up(self) -> None:
-        """Import LiteLLM and what it would leave to the first request; safe beside `create`."""
-        with self._loading:
-            load_litellm()
-            rehearse(self.context.model_name)
+        """Start the process that runs LiteLLM; nobody waits for it before the first request."""
+        self._process.start(self.context.model_name)
 
     def create(self, model: str, temperature: float, context: RunContext) -> BaseChatModel:
         """The chat model.
@@ -77,57 +76,60 @@ class LiteLLMProvider(LLMProvider):
         Raises:
             UsageError: LiteLLM derives no provider from the name.
         """
-        provider = self._provider_of(model)
-        with self._loading:
-            load_litellm()
-        from .chat_model import RetraiChatLiteLLM
-        from .retries import RetryPolicy
-
-        choose_transport(provider)
-        options = self.options
-        chat = RetraiChatLiteLLM(
-            model=model,
-            api_base=options.api_base,
-            api_key=self._api_key(provider),
-            temperature=temperature if options.temperature is None else options.temperature,
-            max_tokens=options.max_tokens,
-            request_timeout=options.timeout_s,
-            extra_headers=self._headers() or None,
-            model_kwargs=self._params(),
-        )
+        spec = self.spec(model, temperature)
+        from .remote_model import RemoteChatLiteLLM
 
         def report(message: str) -> None:
             context.publish("log", level="warning", message=message)
 
-        policy = RetryPolicy(options.max_retries, options.max_wait_s)
-        asked = self._asked(model, provider)
-        chat.configure(policy, asked, report, streaming=options.streaming)
+        def priced(usage: Mapping[str, Any], cost: float | None) -> None:
+            self._costs[_cost_key(model, usage)] = cost
+
+        chat = RemoteChatLiteLLM(spec=spec)
+        chat.connect(self._process, report, priced)
         return chat
+
+    def spec(self, model: str, temperature: float) -> ModelSpec:
+        """What the model is made of.
+
+        Raises:
+            UsageError: LiteLLM derives no provider from the name.
+        """
+        provider = self._provider_of(model)
+        keys, base = self._known.keys_for(provider), self._api_base(provider)
+        own = self.options.api_key_env
+        return ModelSpec(
+            model=model,
+            provider=provider,
+            temperature=temperature,
+            options=self.options,
+            needs_no_key=bool(keys and base and not own and not _is_set(keys, provider)),
+            key_variables=(own,) if own else tuple(keys),
+            nearest=None if model in self._known.models else self._known.nearest(model),
+            api_base=base,
+        )
 
     def cost_usd(self, model: str, usage: Mapping[str, Any]) -> float | None:
         """By the price list of the installed LiteLLM; None for a model that is not in it."""
-        return cost_usd(model, usage) if is_loaded() else None
+        key = _cost_key(model, usage)
+        if key not in self._costs:
+            request = {"op": "cost", "model": model, "usage": dict(usage)}
+            self._costs[key] = self._answer(self._process, request)["cost_usd"]
+        return self._costs[key]
 
-    def _headers(self) -> dict[str, str]:
-        """The headers of every request, with the variables in them filled in."""
-        return {
-            name: VARIABLE.sub(lambda found: os.environ.get(found[1], ""), value)
-            for name, value in self.options.extra_headers.items()
-        }
+    async def aclose(self) -> None:
+        """End the process, whatever it is doing."""
+        await asyncio.to_thread(self._process.close)
 
-    def _named_variables(self) -> list[str]:
-        """The environment variables that the options name."""
-        values = self.options.extra_headers.values()
-        names = [name for value in values for name in VARIABLE.findall(value)]
-        return [*names, self.options.api_key_env] if self.options.api_key_env else names
+    @staticmethod
+    def _answer(process: LiteLLMProcess, request: dict[str, Any]) -> dict[str, Any]:
+        """What LiteLLM answers without asking a server.
 
-    def _params(self) -> dict[str, Any]:
-        """Parameters of every request that LangChain's integration has no field for."""
-        # Its client libraries retry by themselves otherwise, beside us and without our limit.
-        params: dict[str, Any] = {"max_retries": 0, "num_retries": 0, **call_params()}
-        if self.options.api_version:
-            params["api_version"] = self.options.api_version
-        return {**params, **self.options.extra_params}
+        Raises:
+            ModelError: it cannot be asked.
+        """
+        *_, last = process.ask_and_wait(request, ANSWER_LIMIT_S)
+        return last["done"]
 
     @property
     def _known(self) -> KnownModels:
@@ -149,7 +151,7 @@ class LiteLLMProvider(LLMProvider):
         """
         provider = self._known.provider_of(model)
         if provider is None and "/" not in model:
-            provider = _inferred_provider(model)
+            provider = self._inferred_provider(model)
         if provider is None:
             nearest = self._known.nearest(model)
             meant = f"did you mean {nearest}? " if nearest else ""
@@ -165,25 +167,14 @@ class LiteLLMProvider(LLMProvider):
         names = (f"{prefix}_API_BASE", f"{prefix}_BASE_URL")
         return self.options.api_base or next(filter(None, map(os.environ.get, names)), None)
 
-    def _api_key(self, provider: str) -> str | None:
-        """The key to send; None leaves the environment to LiteLLM."""
-        if self.options.api_key_env:
-            return os.environ.get(self.options.api_key_env)
-        variables = self._known.keys_for(provider)
-        if variables and self._api_base(provider) and not _is_set(variables, provider):
-            # A local server asks for none, but the client libraries insist on one.
-            return PLACEHOLDER_KEY
-        return None
+    def _inferred_provider(self, model: str) -> str | None:
+        """What LiteLLM makes of a bare name on which its files say nothing (`ft:gpt-4o-...`)."""
+        with closing(LiteLLMProcess()) as process:
+            return self._answer(process, {"op": "provider", "model": model})["provider"]
 
-    def _asked(self, model: str, provider: str) -> Asked:
-        from .problems import Asked
 
-        secrets = [os.environ.get(name, "") for name in self._named_variables()]
-        unknown = model not in self._known.models
-        nearest = self._known.nearest(model) if unknown else None
-        own = self.options.api_key_env
-        keys = [own] if own else self._known.keys_for(provider)
-        return Asked(model, provider, keys, tuple(secrets), nearest, self._api_base(provider))
+def _cost_key(model: str, usage: Mapping[str, Any]) -> tuple[str, str]:
+    return model, json.dumps(usage, sort_keys=True)
 
 
 def _variable_prefix(provider: str) -> str:
@@ -206,12 +197,3 @@ def _is_set(variables: Sequence[str], provider: str) -> bool:
 
 def _is_key_name(name: str) -> bool:
     return name.endswith(("_KEY", "_TOKEN"))
-
-
-def _inferred_provider(model: str) -> str | None:
-    """What LiteLLM makes of a bare name on which its files say nothing (`ft:gpt-4o-...`)."""
-    litellm: Any = load_litellm()
-    try:
-        return cast(str, litellm.get_llm_provider(model=model)[1])
-    except litellm.BadRequestError:
-        return None

@@ -1,0 +1,157 @@
+"""The chat model that a run is given: it passes every call on to the process that runs LiteLLM."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from typing import Any, cast
+
+from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
+from langchain_core.language_models import BaseChatModel, LanguageModelInput
+from langchain_core.messages import AIMessage, BaseMessage, BaseMessageChunk
+from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
+from langchain_core.runnables import Runnable
+from langchain_core.utils.function_calling import convert_to_openai_tool
+from pydantic import PrivateAttr
+
+from .frames import Frame
+from .messages import packed, unpacked
+from .process import LiteLLMProcess
+from .spec import ModelSpec
+
+Report = Callable[[str], None]
+Priced = Callable[[Mapping[str, Any], float | None], None]
+
+
+class RemoteChatLiteLLM(BaseChatModel):
+    """One model of one provider. It holds no key, and LiteLLM is not imported for it."""
+
+    spec: ModelSpec
+
+    _process: LiteLLMProcess = PrivateAttr()
+    _report: Report = PrivateAttr()
+    _priced: Priced = PrivateAttr()
+
+    def connect(self, process: LiteLLMProcess, report: Report, priced: Priced) -> None:
+        """Set who answers.
+
+        Args:
+            process: runs LiteLLM.
+            report: told each time that a request is sent again, in one line.
+            priced: told what each answer cost, by its usage.
+        """
+        self._process, self._report, self._priced = process, report, priced
+
+    @property
+    def _llm_type(self) -> str:
+        return "retrai-litellm"
+
+    @property
+    def _identifying_params(self) -> Mapping[str, Any]:
+        return {"model": self.spec.model, "temperature": self.spec.temperature}
+
+    def bind_tools(
+        self,
+        tools: Sequence[Any],
+        *,
+        tool_choice: str | None = None,
+        **kwargs: Any,
+    ) -> Runnable[LanguageModelInput, AIMessage]:
+        """See LangChain's `bind_tools`; a tool may be anything that it knows as one."""
+        if tool_choice is not None:
+            kwargs["tool_choice"] = tool_choice
+        bound = self.bind(tools=[convert_to_openai_tool(tool) for tool in tools], **kwargs)
+        return cast("Runnable[LanguageModelInput, AIMessage]", bound)
+
+    async def _agenerate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: AsyncCallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> ChatResult:
+        async for frame in self._process.ask(
+            self._request("generate", messages, stop, kwargs), self._limit_s
+        ):
+            if "done" in frame:
+                return self._answered(frame["done"])
+            self._report(frame["report"])
+        raise AssertionError("unreachable")  # the last frame is the answer or an error
+
+    def _generate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: CallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> ChatResult:
+        request = self._request("generate", messages, stop, kwargs)
+        for frame in self._process.ask_and_wait(request, self._limit_s):
+            if "done" in frame:
+                return self._answered(frame["done"])
+            self._report(frame["report"])
+        raise AssertionError("unreachable")  # the last frame is the answer or an error
+
+    async def _astream(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: AsyncCallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> AsyncIterator[ChatGenerationChunk]:
+        request = self._request("stream", messages, stop, kwargs)
+        async for frame in self._process.ask(request, self._limit_s):
+            if "report" in frame:
+                self._report(frame["report"])
+            elif "part" in frame:
+                part = _part(frame["part"])
+                if run_manager is not None:
+                    await run_manager.on_llm_new_token(part.text, chunk=part)
+                yield part
+
+    def _stream(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: CallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> Iterator[ChatGenerationChunk]:
+        request = self._request("stream", messages, stop, kwargs)
+        for frame in self._process.ask_and_wait(request, self._limit_s):
+            if "report" in frame:
+                self._report(frame["report"])
+            elif "part" in frame:
+                part = _part(frame["part"])
+                if run_manager is not None:
+                    run_manager.on_llm_new_token(part.text, chunk=part)
+                yield part
+
+    def _request(
+        self, op: str, messages: list[BaseMessage], stop: list[str] | None, kwargs: dict[str, Any]
+    ) -> Frame:
+        return {
+            "op": op,
+            "spec": self.spec.model_dump(mode="json"),
+            "messages": [packed(message) for message in messages],
+            "stop": stop,
+            "kwargs": {name: value for name, value in kwargs.items() if value is not None},
+        }
+
+    @property
+    def _limit_s(self) -> float:
+        """Between two frames lie at most one wait and one attempt, each with its own limit."""
+        return self.spec.options.timeout_s + self.spec.options.max_wait_s
+
+    def _answered(self, done: Frame) -> ChatResult:
+        (message,) = unpacked([done["message"]])
+        if isinstance(message, AIMessage) and message.usage_metadata:
+            self._priced(message.usage_metadata, done["cost_usd"])
+        return ChatResult(
+            generations=[ChatGeneration(message=message, generation_info=done["info"])]
+        )
+
+
+def _part(sent: Frame) -> ChatGenerationChunk:
+    (message,) = unpacked([sent["message"]])
+    return ChatGenerationChunk(
+        message=cast("BaseMessageChunk", message), generation_info=sent["info"]
+    )

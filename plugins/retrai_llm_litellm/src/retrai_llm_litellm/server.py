@@ -1,0 +1,96 @@
+"""The process that runs LiteLLM: answers what retrai asks, and ends as soon as retrai is gone.
+
+Started by `process`, which says how it is spoken to; not for people.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import threading
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, BinaryIO
+
+from retrai_core import ModelError
+
+from .frames import Frame, framed, frames_of
+from .lazy_litellm import load_litellm, rehearse
+from .secrets_filter import redact
+
+if TYPE_CHECKING:
+    from .answering import Answering
+
+_REQUEST: ContextVar[int] = ContextVar("request")
+
+
+class Server:
+    """Answers requests side by side, each in a task of its own.
+
+    Args:
+        requests: where they come from; its end is the end of the process.
+        answers: where the frames go.
+    """
+
+    def __init__(self, requests: BinaryIO, answers: BinaryIO) -> None:
+        self._requests, self._answers = requests, answers
+        self._loop = asyncio.new_event_loop()
+        self._tasks: dict[int, asyncio.Task[None]] = {}
+        self._asked = threading.Event()
+        self._answering: Answering | None = None
+
+    def serve(self, model: str) -> None:
+        """Make LiteLLM ready for `model`, then answer until the end of the process."""
+        # A thread from the beginning, so that the end is noticed in the middle of an import too.
+        threading.Thread(target=self._read, daemon=True).start()
+        load_litellm()
+        from .answering import Answering
+
+        self._answering = Answering(lambda message: self._say({"report": message}))
+        if model and not self._asked.is_set():
+            rehearse(model)
+        self._loop.run_forever()
+
+    def _read(self) -> None:
+        for frame in frames_of(self._requests):
+            self._asked.set()
+            self._loop.call_soon_threadsafe(self._take, frame)
+        os._exit(0)  # nobody is left who could hear how a tidier end went
+
+    def _take(self, frame: Frame) -> None:
+        number: int = frame["id"]
+        if frame["op"] == "cancel":
+            task = self._tasks.get(number)
+            if task is not None:
+                task.cancel()
+            return
+        task = self._loop.create_task(self._answer(frame))
+        self._tasks[number] = task
+        task.add_done_callback(lambda _: self._tasks.pop(number, None))
+
+    async def _answer(self, frame: Frame) -> None:
+        assert self._answering is not None
+        _REQUEST.set(frame["id"])
+        try:
+            await self._answering.answer(frame, self._say)
+        except ModelError as error:
+            told = {"message": error.message, "hint": error.hint, "fatal": error.fatal}
+            self._say({"error": told})
+        except Exception as error:  # noqa: BLE001 - whatever LiteLLM raises is told to retrai
+            text = redact(f"LiteLLM failed: {type(error).__name__}: {error}")
+            self._say({"error": {"message": text, "hint": "", "fatal": False}})
+
+    def _say(self, frame: Frame) -> None:
+        self._answers.write(framed({"id": _REQUEST.get(), **frame}))
+        self._answers.flush()
+
+
+def main() -> None:
+    """Serve on standard input and output; what LiteLLM prints goes to standard error."""
+    requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    Server(requests, answers).serve(sys.argv[1])
+
+
+if __name__ == "__main__":
+    main()
