@@ -24,8 +24,8 @@ from retrai_core import (
 from .mounts import Request, bwrap_arguments
 from .options import BwrapOptions
 from .program import INSTALL, explain, programs
-from .scratch import Scratch, remove_tree
-from .walls import Walls, build_walls
+from .scratch import Scratch
+from .walls import Walls, build_walls, places_of_program
 from .watch import Bounds, Watch, machine_memory_bytes
 
 _FATAL = frozenset(
@@ -112,15 +112,14 @@ class BwrapSandbox(LocalSandbox):
         folder = cwd or self.context.project
         variables = {"TMPDIR": "/tmp", **(env or {})}
         argv = _argv(command, folder, variables)
-        scope = self._scope()
-        scratch = await asyncio.to_thread(self._scratch.folder, scope)
+        scratch = await asyncio.to_thread(self._scratch.folder, self.view.scratch)
         request = Request(
             project=self.context.project,
             cwd=folder,
             view=self.view,
             scratch=scratch,
             writable=writable,
-            readable=readable,
+            readable=[*readable, *places_of_program(argv[0], self._walls)],
             network=self._has_network(),
         )
         words = [self._program, *bwrap_arguments(self._walls, request), "--", *self._bound(argv)]
@@ -134,18 +133,13 @@ class BwrapSandbox(LocalSandbox):
             looking.cancel()
             with suppress(asyncio.CancelledError):
                 await looking
-            if not scope:
-                await asyncio.to_thread(remove_tree, scratch)
+            await asyncio.to_thread(self._scratch.give_back, scratch)
         return _told(done, argv, watch.verdict)
 
     async def aclose(self) -> None:
         """End what is still running, and remove the run's temporary files."""
         await super().aclose()
         await asyncio.to_thread(self._scratch.close)
-
-    def _scope(self) -> str:
-        """Whose temporary files the command shares."""
-        return self.view.scratch
 
     def _has_network(self) -> bool:
         if self._chosen.network != "auto":

@@ -20,27 +20,29 @@ class Scratch:
     """
 
     def __init__(self) -> None:
-        self._base: Path | None = None
-        self._fresh = 0
+        self._kept: dict[str, Path] = {}
 
     def folder(self, name: str) -> Path:
-        """The folder of that name, with `tmp` and `cache` in it; empty: one of its own."""
-        if self._base is None:
-            self._base = Path(tempfile.mkdtemp(prefix="retrai-scratch-")).resolve()
-        if not name:
-            self._fresh += 1
-        folder = self._base / (name or f"fresh-{self._fresh}")
+        """The folder of that name, with `tmp` and `cache` in it; a new one for an empty name."""
+        if name in self._kept:
+            return self._kept[name]
+        folder = Path(tempfile.mkdtemp(prefix="retrai-scratch-")).resolve()
         for part, mode in (("tmp", 0o1777), ("cache", 0o700)):
-            if not (folder / part).is_dir():
-                (folder / part).mkdir(parents=True)
-                (folder / part).chmod(mode)
+            (folder / part).mkdir()
+            (folder / part).chmod(mode)
+        if name:
+            self._kept[name] = folder
         return folder
 
+    def give_back(self, folder: Path) -> None:
+        """Remove the folder, if nobody else will find it."""
+        if folder not in self._kept.values():
+            remove_tree(folder)
+
     def close(self) -> None:
-        """Remove all of them."""
-        base, self._base = self._base, None
-        if base is not None:
-            remove_tree(base)
+        """Remove all that were kept."""
+        while self._kept:
+            remove_tree(self._kept.popitem()[1])
 
 
 def clear_way(tmp: Path, targets: Iterable[Path], stands_for: Path) -> None:

@@ -128,6 +128,14 @@ def build_walls(context: RunContext, options: BwrapOptions, environ: Mapping[str
     return walls
 
 
+def places_of_program(program: str, walls: Walls) -> list[Path]:
+    """What is hidden of the installation of a program that is called by its absolute path."""
+    if not os.path.isabs(program) or not walls.hide(Path(program)):
+        return []
+    wanted = outermost(path for path in interpreter_folders(program) if path.exists())
+    return [path for path in wanted if walls.hide(path) and not walls.holds_hidden(path)]
+
+
 def _homes(environ: Mapping[str, str]) -> list[Path]:
     """The user's home first, then the folders where homes stand."""
     named = [environ.get("HOME", "")]
