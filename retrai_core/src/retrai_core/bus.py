@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 
+from .errors import RetraiError
 from .events import AgentEvent
 
 QUEUE_SIZE = 1000
@@ -106,7 +107,11 @@ class AsyncEventBus:
         self._direct.append(write)
 
     def publish(self, event: AgentEvent) -> None:
-        """Hand `event` to every reader; may be called from any thread; never blocks on a reader."""
+        """Hand `event` to every reader; may be called from any thread; never blocks on a reader.
+
+        Raises:
+            RetraiError: what is attached cannot take it (the run log, on a full disk).
+        """
         if self.clean is not None:
             event = self.clean(event)
         if threading.get_ident() == self._thread:
@@ -115,7 +120,12 @@ class AsyncEventBus:
             return
         self._from_threads.append(event)
         with suppress(RuntimeError):  # the loop has ended, and the run with it
-            self._loop.call_soon_threadsafe(self._take_over)
+            self._loop.call_soon_threadsafe(self._take_over_quietly)
+
+    def _take_over_quietly(self) -> None:
+        # A log that cannot be written is told to who publishes next; here nobody would hear it.
+        with suppress(RetraiError):
+            self._take_over()
 
     def _take_over(self) -> None:
         while self._from_threads:
@@ -137,7 +147,7 @@ class AsyncEventBus:
 
     def close(self) -> None:
         """No more events: every reader ends after what it still has queued."""
-        self._take_over()
+        self._take_over_quietly()
         self._closed = True
         for reader in self._readers:
             reader.close()

@@ -6,7 +6,7 @@ import asyncio
 import os
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -20,7 +20,7 @@ from .plugins.blame import blamed
 from .plugins.patience import patiently
 from .redaction.redactor import Redactor
 from .run_work import RunWork
-from .runs.ending import config_of, finish, keep_traceback
+from .runs.ending import config_of, finish, keep_traceback, save_or_explain
 from .runs.log import RunLog
 from .runs.record import RunRecord
 from .runs.store import RunStore
@@ -229,19 +229,22 @@ class RunManager:
             failure = blamed(error, choice.catalog.records()) if choice is not None else None
             outcome, reason = "error", str(failure or f"{type(error).__name__}: {error}")
             keep_traceback(error, folder, redactor.text)
-            bus.publish(_event(record, "error", message=reason, where="run"))
+            with suppress(RetraiError):
+                bus.publish(_event(record, "error", message=reason, where="run"))
         finish(record, outcome, redactor.text(reason))
-        bus.publish(
-            _event(
-                record,
-                "run_end",
-                outcome=outcome,
-                reason=record.reason,
-                exit_code=record.exit_code,
-                next_step=record.next_step,
+        # A log that cannot be written has ended the run already, and said so as its reason.
+        with suppress(RetraiError):
+            bus.publish(
+                _event(
+                    record,
+                    "run_end",
+                    outcome=outcome,
+                    reason=record.reason,
+                    exit_code=record.exit_code,
+                    next_step=record.next_step,
+                )
             )
-        )
-        record.save(folder)
+        save_or_explain(record, folder)
         if failure is not None and record.before is None:
             raise failure  # it never began: the caller is told as of any other usage error
         return record

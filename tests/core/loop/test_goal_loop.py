@@ -24,6 +24,17 @@ def call(name: str, **args: Any) -> dict[str, Any]:
 MEND = call("put", path="a.txt", text="right\n")
 
 
+async def test_a_resumed_run_that_gets_no_further_keeps_its_last_evidence(runs: Runs) -> None:
+    turns = [call("put", path="b.txt", text="broken\n"), {"error": "gone", "fatal": True}]
+    record = await runs.run(turns, max_iterations=1)
+    assert record.after is not None
+    assert record.after.counts == {"failed": 2}
+    resumed = await RunManager(runs.store).resume(record.id, max_iterations=5)
+    assert resumed.status == "error"
+    assert resumed.after is not None
+    assert resumed.after.counts == {"failed": 2}
+
+
 async def test_a_mended_project_ends_achieved_with_its_evidence(runs: Runs) -> None:
     record = await runs.run([call("look", path="a.txt"), MEND])
     assert (record.status, record.exit_code) == ("achieved", 0)

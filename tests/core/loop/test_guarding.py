@@ -105,6 +105,16 @@ async def test_data_that_the_suite_begins_to_write_later_is_no_tampering(runs: R
     assert (runs.project / "checks" / "check.txt").exists()
 
 
+@pytest.mark.parametrize("ignored", ["", "checks/\n"], ids=["tracked", "ignored"])
+async def test_data_that_the_suite_writes_anew_each_time_costs_no_remembered_verdict(
+    runs: Runs, ignored: str
+) -> None:
+    (runs.project / ".gitignore").write_text(ignored)
+    turns = [call("put", path="a.txt", text="changed"), call("look", path="a.txt"), MEND]
+    record = await runs.run(turns, options={"writes": "checks/check.txt", "stamps": True})
+    assert (record.status, record.checks_remembered) == ("achieved", 1)
+
+
 async def test_the_user_can_allow_an_edit(runs: Runs) -> None:
     both = "printf 'right' > a.txt; printf 'new' > checks/check.txt"
     record = await runs.run([call("shell", line=both)], allow_edit=["/checks/check.txt"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -81,3 +83,29 @@ def test_any_text_comes_back_as_it_was(tmp_path_factory: pytest.TempPathFactory,
     log.append(event(1))
     assert list(read_events(path)) == [odd, event(1)]
     log.close()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs file size limits")
+def test_a_log_that_cannot_be_written_is_one_clear_line(path: Path) -> None:
+    code = (
+        "import resource, sys\n"
+        "from pathlib import Path\n"
+        "from retrai_core import AgentEvent, RetraiError\n"
+        "from retrai_core.runs.log import RunLog\n"
+        "log = RunLog(Path(sys.argv[1]))\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (600, 600))\n"
+        "for number in range(3):\n"
+        "    try:\n"
+        "        log.append(AgentEvent('log', 'r1', 0, {'message': 'x' * 300}))\n"
+        "    except RetraiError as error:\n"
+        "        print(error)\n"
+        "log.close()\n"
+    )
+    command = [sys.executable, "-c", code, str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    assert done.stderr == ""
+    said = done.stdout.splitlines()
+    assert len(said) == 2
+    assert said[0].startswith("the run's log cannot be written: File too large")
+    assert "`retrai runs resume r1` goes on" in said[1]
+    assert len(list(read_events(path))) == 1

@@ -59,7 +59,7 @@ class Verifier:
     Attributes:
         checks_run: checks that ran, the baseline and those on copies too.
         checks_remembered: evaluations that ran none.
-        last: the latest verdict; None before the baseline.
+        last: the latest verdict of this process; None before there is one.
         on_copy: the latest answer on a clean copy, when it passed there.
         passed_on_copies: how many times the latest tree passed on clean copies.
         flaky: that the check is flaky, once it is known.
@@ -88,8 +88,7 @@ class Verifier:
     async def baseline(self) -> GoalResult:
         """Take the baseline, or load the one of the run that is resumed."""
         if self._guard.has_baseline:
-            self.last = self._guard.baseline.result()
-            return self.last
+            return self._guard.baseline.result()
         started = time.monotonic()
         result = await self._guard.take_baseline()
         self.checks_run += 1
@@ -165,7 +164,10 @@ class Verifier:
         return result, suspect
 
     async def _fingerprint(self) -> str:
-        self._tree = tree = await asyncio.to_thread(self._hasher.state)
+        # What the suite itself writes is put back before every check, and so says nothing.
+        written = frozenset(self._guard.baseline.volatile)
+        self._tree = await asyncio.to_thread(self._hasher.state, written)
+        tree = self._tree.without(written)
         return f"{tree.digest}:{await self._context.goal.external_state(self._context.project)}"
 
     def _publish(

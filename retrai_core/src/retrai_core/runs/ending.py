@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from ..errors import RetraiError
 from ..settings import RunConfig
 from .record import EXIT_CODES, RunRecord, Status
 
@@ -31,6 +32,22 @@ def finish(record: RunRecord, outcome: Status, reason: str) -> None:
     record.ended_at = time.time()
     record.exit_code = EXIT_CODES[outcome]
     record.next_step = _next_step(record)
+
+
+def save_or_explain(record: RunRecord, folder: Path) -> None:
+    """Save the record of a run that has ended.
+
+    Raises:
+        RetraiError: it cannot be written, with how the run ended.
+    """
+    try:
+        record.save(folder)
+    except OSError as error:
+        raise RetraiError(
+            f"the run ended as {record.status} ({record.reason}), and its record cannot be "
+            f"written: {error.strerror or error} ({folder})",
+            hint=f"make room; `retrai runs resume {record.id}` goes on",
+        ) from error
 
 
 def _next_step(record: RunRecord) -> str:

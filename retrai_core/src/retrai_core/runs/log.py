@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 
+from ..errors import RetraiError
 from ..events import AgentEvent
 
 
@@ -18,6 +20,7 @@ class RunLog:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._problem: OSError | None = None
         self._before = sum(1 for _ in read_events(path)) if path.exists() else 0
         # Half a surrogate pair, which JSON from a model may hold, is written as JSON's own escape.
         self._file = path.open("a", encoding="utf-8", errors="backslashreplace")
@@ -25,9 +28,23 @@ class RunLog:
             self._file.write("\n")
 
     def append(self, event: AgentEvent) -> None:
-        """Write one event and hand it to the system, so that a kill of retrai loses none."""
-        self._file.write(event.to_json() + "\n")
-        self._file.flush()
+        """Write one event and hand it to the system, so that a kill of retrai loses none.
+
+        Raises:
+            RetraiError: it cannot be written (the disk is full); from then on none is.
+        """
+        if self._problem is None:
+            try:
+                self._file.write(event.to_json() + "\n")
+                self._file.flush()
+                return
+            except OSError as error:
+                self._problem = error
+        why = self._problem.strerror or str(self._problem)
+        raise RetraiError(
+            f"the run's log cannot be written: {why} ({self.path})",
+            hint=f"make room; `retrai runs resume {event.run_id}` goes on",
+        )
 
     def read(self, first: int, last: int) -> list[AgentEvent]:
         """Events number `first` to `last` (exclusive) of those appended through this object."""
@@ -36,7 +53,8 @@ class RunLog:
 
     def close(self) -> None:
         """No more events."""
-        self._file.close()
+        with suppress(OSError):  # what a full disk did not take is still in the buffer
+            self._file.close()
 
 
 def read_events(path: Path) -> Iterator[AgentEvent]:

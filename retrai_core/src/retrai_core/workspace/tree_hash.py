@@ -6,7 +6,7 @@ import hashlib
 import os
 import stat
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -55,6 +55,11 @@ class TreeState:
             whole.update(os.fsencode(path) + b"\0" + f"{state.kind}{state.digest}\n".encode())
         return whole.hexdigest()
 
+    def without(self, paths: Collection[str]) -> TreeState:
+        """The same tree, as if these files were not there."""
+        kept = {path: state for path, state in self.files.items() if path not in paths}
+        return self if len(kept) == len(self.files) else TreeState(kept, self.ignored)
+
     def changed_paths(self, before: TreeState) -> list[str]:
         """Paths that were added, removed or changed since `before`, sorted; ignored ones aside."""
         paths = self.files.keys() | before.files.keys()
@@ -85,8 +90,12 @@ class TreeHasher:
         self._rules = RulesReader()
         self._known: dict[str, _Known] = {}
 
-    def state(self) -> TreeState:
-        """The tree as it is; reads files, so call it in a thread."""
+    def state(self, unwatched: Collection[str] = ()) -> TreeState:
+        """The tree as it is; reads files, so call it in a thread.
+
+        Args:
+            unwatched: ignored files whose change is none.
+        """
         files: dict[str, FileState] = {}
         ignored = hashlib.sha256()
         known: dict[str, _Known] = {}
@@ -94,7 +103,8 @@ class TreeHasher:
             self.root, ".", reader=self._rules, with_ignored=True, skip=self._skip
         ):
             if found.ignored:
-                ignored.update(_stat_line(found))
+                if found.path not in unwatched:
+                    ignored.update(_stat_line(found))
                 continue
             entry = self._entry(found)
             if entry is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from pathlib import Path
 
 from langchain_core.language_models import BaseChatModel
@@ -47,6 +48,7 @@ class ExpectedText(GoalBase):
         still_pass: list = Field(default_factory=list)
         suspicious: str = ""
         writes: str = ""
+        stamps: bool = False
         flaky_checks: list = Field(default_factory=list)
         """The numbers of the checks, from 1, in which b.txt fails for no reason."""
 
@@ -59,7 +61,8 @@ class ExpectedText(GoalBase):
             log.write(f"{cwd}\n")
         cases = {}
         if self.options.writes and (cwd / "a.txt").read_text() != "wrong\n":
-            (cwd / self.options.writes).write_text("written by the suite\n")
+            stamp = time.time_ns() if self.options.stamps else "written by the suite"
+            (cwd / self.options.writes).write_text(f"{stamp}\n")
         for line in (cwd / "expected.txt").read_text().splitlines():
             name, _, text = line.partition(": ")
             found = (cwd / name).read_text().strip() if (cwd / name).exists() else None

@@ -1,0 +1,60 @@
+"""A disk that fills up in the middle of a run ends it with one line, and never with a traceback."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SITE = Path(__file__).parents[1] / "loop" / "site"
+RUN = """
+import asyncio, json, resource, sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+from retrai_core.run_manager import RunManager
+from retrai_core.runs.store import RunStore
+from retrai_core.settings import RunConfig
+from retrai_core.cli.failures import explain_failure
+
+project, state, limit = Path(sys.argv[2]), Path(sys.argv[3]), int(sys.argv[4])
+turns = {"turns": [{"calls": [{"name": "look", "args": {"path": "a.txt"}}]}]}
+
+async def main():
+    manager = RunManager(RunStore(state))
+    config = RunConfig(cwd=project, model="turns", plugins={"turns": turns}, memory="none",
+                       python=sys.executable, sandbox="local", max_iterations=40)
+    record = await manager.create(config)
+    log = manager.bus(record.id)
+    log.attach(lambda event: event.kind == "goal_check" and resource.setrlimit(
+        resource.RLIMIT_FSIZE, (limit, limit)))
+    return await manager.start(record.id)
+
+try:
+    record = asyncio.run(main())
+except BaseException as error:
+    sys.exit(explain_failure(error))
+print(json.dumps([record.status, record.reason]))
+"""
+
+
+@pytest.mark.parametrize("limit", [0, 3000, 20_000])
+def test_a_disk_that_fills_up_ends_the_run_with_one_line(tmp_path: Path, limit: int) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / "expected.txt").write_text("a.txt: right\n")
+    (project / "a.txt").write_text("wrong\n")
+    command = [sys.executable, "-c", RUN, str(SITE), str(project), str(tmp_path / "s"), str(limit)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=100)
+    assert "Traceback" not in done.stderr
+    if done.stdout:
+        status, reason = json.loads(done.stdout)
+        assert status == "error"
+        said = reason
+    else:
+        assert done.returncode == 70
+        said = done.stderr
+    assert "File too large" in said or "disk" in said
+    assert "this is a bug" not in said
