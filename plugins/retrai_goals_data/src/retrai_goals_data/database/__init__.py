@@ -1,0 +1,1 @@
+"""What runs in the measuring process: the clock, the rows and the plan are its own."""

@@ -1,0 +1,216 @@
+"""What a query is, by its text: one statement, whether it writes, what it reads, its order."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from .jobs import Dialect
+
+_NAMES: dict[Dialect, str] = {
+    "sqlite": "sqlite",
+    "duckdb": "duckdb",
+    "postgresql": "postgres",
+}
+_WRITES = (
+    exp.Insert,
+    exp.Update,
+    exp.Delete,
+    exp.Merge,
+    exp.Create,
+    exp.Drop,
+    exp.Alter,
+    exp.TruncateTable,
+    exp.Copy,
+    exp.Into,
+    exp.Command,
+    exp.Pragma,
+    exp.Set,
+    exp.Attach,
+    exp.Detach,
+    exp.Transaction,
+    exp.Commit,
+    exp.Rollback,
+    exp.Use,
+)
+_UPKEEP = re.compile(r"(?i)\s*(reindex|vacuum|(create|drop)\s+statistics)\b")
+_READS_FILES = re.compile(r"(?i)^(read_|parquet_|sniff_|glob\b|readcsv)")
+_HOME_SCHEMAS = frozenset({"", "main", "public"})
+
+
+class QueryError(Exception):
+    """The text is no query that may run; the message says why, for people and the model."""
+
+
+@dataclass(frozen=True)
+class Query:
+    """One parsed statement.
+
+    Attributes:
+        text: as it was written, without a closing semicolon.
+        tree: as sqlglot reads it.
+        dialect: of its database.
+    """
+
+    text: str
+    tree: Any
+    dialect: Dialect
+
+    @property
+    def writes(self) -> bool:
+        """Whether any part of it changes something."""
+        return not isinstance(self.tree, (exp.Query, exp.Values)) or any(
+            isinstance(node, _WRITES) for node in self.tree.walk()
+        )
+
+    @property
+    def is_index(self) -> bool:
+        """Whether it makes or drops an index, or gathers statistics, and does nothing else."""
+        tree = self.tree
+        if _UPKEEP.match(self.text):
+            return True
+        if isinstance(tree, (exp.Create, exp.Drop)):
+            return str(tree.args.get("kind", "")).upper() == "INDEX"
+        return isinstance(tree, exp.Analyze)
+
+    @property
+    def tables(self) -> dict[str, str]:
+        """What it reads: the names as SQL, by a name that is the same however it is written."""
+        found: dict[str, str] = {}
+        for table in self.tree.find_all(exp.Table):
+            if not isinstance(table.this, exp.Identifier):
+                continue  # a function that gives rows
+            schema = str(table.db)
+            if not schema and self._is_defined(table):
+                continue
+            plain = exp.Table(
+                this=table.args["this"].copy(),
+                db=table.args["db"].copy() if table.args.get("db") else None,
+            )
+            name = table.name.lower()
+            key = name if schema.lower() in _HOME_SCHEMAS else f"{schema.lower()}.{name}"
+            found.setdefault(key, plain.sql(dialect=_NAMES[self.dialect], identify=True))
+        return dict(sorted(found.items()))
+
+    def _is_defined(self, table: Any) -> bool:
+        """Whether a name stands for a part of the query (WITH) and not for a table."""
+        name = table.name.lower()
+        around: list[Any] = []
+        node = table.parent
+        while node is not None:
+            around.append(node)
+            node = node.parent
+        for cte in self.tree.find_all(exp.CTE):
+            if cte.alias_or_name.lower() != name:
+                continue
+            # Within its own definition the name means the table, unless it is recursive.
+            if not any(part is cte for part in around) or cte.parent.args.get("recursive"):
+                return True
+        return False
+
+    @property
+    def qualifies(self) -> bool:
+        """Whether it names the schema of a table, so that no other can stand in its place."""
+        return any(str(table.db) for table in self.tree.find_all(exp.Table))
+
+    @property
+    def files(self) -> set[str]:
+        """Calls in the place of a table that read a file, as SQL (`read_csv('a.csv')`)."""
+        calls = [table.this.sql(dialect=_NAMES[self.dialect]) for table in self._calls()]
+        return {str(call) for call in calls if _READS_FILES.match(str(call))}
+
+    def _calls(self) -> list[Any]:
+        tables = self.tree.find_all(exp.Table)
+        return [table for table in tables if not isinstance(table.this, exp.Identifier)]
+
+    def order(self, columns: list[str]) -> list[int] | None:
+        """Which columns of the answer ORDER BY names; None without one, empty where it cannot be
+        said: then the order of whole rows counts.
+
+        Rows that are equal in what they are ordered by may come in any order.
+        """
+        order = self.tree.args.get("order")
+        if order is None:
+            return None
+        lower = [column.lower() for column in columns]
+        by_text = {
+            _bare(item): number
+            for number, item in enumerate(self.tree.selects)
+            if len(self.tree.selects) == len(columns)
+        }
+        found: list[int] = []
+        for ordered in order.expressions:
+            key = ordered.this
+            if isinstance(key, exp.Literal) and key.is_int:
+                index = int(key.this) - 1
+            elif isinstance(key, exp.Column) and key.name.lower() in lower:
+                index = lower.index(key.name.lower())
+            else:
+                index = by_text.get(_bare(key), -1)
+            if not 0 <= index < len(columns):
+                return []
+            found.append(index)
+        return found
+
+    def without_limit(self, other: Query) -> tuple[str, str] | None:
+        """Both queries without the LIMIT that ends them alike; None where a LIMIT stays inside.
+
+        On a sample more rows are equal in what they are ordered by, and which of those come within
+        the limit says nothing.
+        """
+        one, two = self.tree.copy(), other.tree.copy()
+        for name in ("limit", "offset"):
+            if one.args.get(name) == two.args.get(name):
+                one.set(name, None)
+                two.set(name, None)
+        if any(one.find_all(exp.Limit, exp.Fetch)):
+            return None
+        name = _NAMES[self.dialect]
+        same = one.args.get("limit") == self.tree.args.get("limit")
+        if same and two.args.get("limit") == other.tree.args.get("limit"):
+            return self.text, other.text
+        return one.sql(dialect=name), two.sql(dialect=name)
+
+
+def read_query(text: str, dialect: Dialect) -> Query:
+    """Parse one statement.
+
+    Raises:
+        QueryError: it is empty, several, or no SQL.
+    """
+    if "\0" in text:
+        raise QueryError("the query holds a NUL byte")
+    try:
+        trees = [tree for tree in sqlglot.parse(text, dialect=_NAMES[dialect]) if tree is not None]
+    except (SqlglotError, RecursionError) as error:
+        first = (str(error).splitlines() or ["it is too deep"])[0]
+        raise QueryError(f"it cannot be read as {dialect} SQL: {first}") from error
+    trees = [tree for tree in trees if not isinstance(tree, exp.Semicolon)]
+    if not trees:
+        raise QueryError("the query is empty")
+    if len(trees) > 1:
+        raise QueryError(f"it is {len(trees)} statements; give one")
+    return Query(text.strip().rstrip(";").rstrip(), trees[0], dialect)
+
+
+def require_reading(query: Query, allow_writes: bool) -> None:
+    """Refuse a statement that writes, unless that is allowed.
+
+    Raises:
+        QueryError: it writes.
+    """
+    if query.writes and not allow_writes:
+        what = query.text.split(None, 1)[0].upper()
+        raise QueryError(
+            f"this {what} statement is refused because it does not only read; the user can allow "
+            "it with `allow_writes`, in a transaction that is rolled back"
+        )
+
+
+def _bare(item: Any) -> str:
+    return (item.this if isinstance(item, exp.Alias) else item).sql().lower()

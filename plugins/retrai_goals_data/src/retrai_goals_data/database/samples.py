@@ -1,0 +1,205 @@
+"""Compares two queries on samples of the data, to tell a rewrite from an answer written down.
+
+Rows that were there at the start do not prove that a query still asks the same: it may hold the
+answer, or rely on what happens to be so in this data. So both are asked again of temporary tables
+that stand in the place of the real ones (an unqualified name means the temporary table first, in
+all three databases) and hold some of their rows: first as they are, then with the values of each
+column dealt out anew. Columns that are unique together stay together, so that keys stay keys.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import md5
+from typing import Any
+
+from sqlalchemy import inspect
+
+from .connecting import Database
+from .measuring import as_text, run_once
+from .reading import Query, read_query
+from .row_digest import Row, row_text
+
+MAX_ROWS = 1_500
+MOST = 0.7
+"""Of a table so many rows are taken, or this part of them, whichever is less."""
+WANTED = 3
+TRIES = 6
+TIMEOUT_S = 20.0
+MAX_COMPARED = 100_000
+SHOWN = 3
+
+
+@dataclass(frozen=True)
+class Compared:
+    """How it went.
+
+    Attributes:
+        samples: on how many samples with rows in the answer both answered.
+        differ: how they differ; empty where they do not.
+        not_tried: why nothing could be compared; empty where something was.
+    """
+
+    samples: int = 0
+    differ: str = ""
+    not_tried: str = ""
+
+
+def compare_on_samples(
+    database: Database,
+    original: Query,
+    query: Query,
+    sizes: Mapping[str, int],
+    salt: str,
+) -> Compared:
+    """Ask both queries of samples of the tables that they read.
+
+    Args:
+        database: an open one; it gets temporary tables and nothing else.
+        original: says what is right.
+        query: the one to judge.
+        sizes: rows by table, of those that both may read.
+        salt: decides which rows are taken.
+    """
+    texts = original.without_limit(query)
+    if texts is None:
+        return Compared(not_tried="a LIMIT inside the query leaves open which rows are meant")
+    if original.qualifies or query.qualifies:
+        return Compared(not_tried="a query names the schema of its tables")
+    if not sizes:
+        return Compared(not_tried="the query reads no table")
+    left, right = (read_query(text, database.dialect) for text in texts)
+    database.timeout_s = TIMEOUT_S
+    if database.dialect == "sqlite":
+        connection = database.raw.driver_connection
+        connection.create_function("md5", 1, _md5, deterministic=True)
+    done = 0
+    problem = "no sample gave any rows"
+    tables = {**query.tables, **original.tables}
+    wanted = {name: sql for name, sql in tables.items() if name in sizes}
+    for number in range(TRIES):
+        try:
+            _fill(database, wanted, sizes, f"{salt}-{number}", dealt=number % 2 == 1)
+            _, expected = run_once(database, left, order_of=None, keep_rows=MAX_COMPARED)
+        except Exception as error:  # noqa: BLE001 - a driver's own errors; then this one is no test
+            database.rollback()
+            problem = f"no sample could be made: {' '.join(str(error).split())[:200]}"
+            continue
+        if expected.answer.rows == 0:
+            continue
+        try:
+            _, found = run_once(database, right, order_of=None, keep_rows=MAX_COMPARED)
+        except Exception as error:  # noqa: BLE001 - a driver's own errors
+            said = " ".join(str(error).split())[:300]
+            return Compared(done, f"on a sample of the data it fails: {said}")
+        if not found.answer.same_as(expected.answer):
+            how = "dealt-out " if number % 2 else ""
+            told = difference(
+                expected.columns, expected.first_rows, found.columns, found.first_rows
+            )
+            return Compared(done, f"on a sample of the {how}data the rows are others: {told}")
+        done += 1
+        if done == WANTED:
+            break
+    return Compared(done, not_tried="" if done else problem)
+
+
+def difference(
+    columns: list[str], expected: Sequence[Row], found_columns: list[str], found: Sequence[Row]
+) -> str:
+    """How two answers differ, by example."""
+    if columns != found_columns:
+        return f"the columns are {', '.join(found_columns)}; expected: {', '.join(columns)}"
+    wanted, there = _counted(expected), _counted(found)
+    missing = [row for key, (row, count) in wanted.items() if count > there.get(key, ((), 0))[1]]
+    extra = [row for key, (row, count) in there.items() if count > wanted.get(key, ((), 0))[1]]
+    parts = [f"{len(found)} rows, expected {len(expected)}"] if len(found) != len(expected) else []
+    if missing:
+        parts.append(f"missing:\n{as_text(columns, missing[:SHOWN])}")
+    if extra:
+        parts.append(f"not expected:\n{as_text(columns, extra[:SHOWN])}")
+    return "\n".join(parts) or "the same rows in another order"
+
+
+def _counted(rows: Sequence[Row]) -> dict[bytes, tuple[Row, int]]:
+    found: dict[bytes, tuple[Row, int]] = {}
+    for row in rows:
+        key = row_text(row)
+        found[key] = (row, found.get(key, (row, 0))[1] + 1)
+    return found
+
+
+def _fill(
+    database: Database, tables: Mapping[str, str], sizes: Mapping[str, int], salt: str, dealt: bool
+) -> None:
+    cursor = database.cursor()
+    inspector: Any = inspect(database.engine)
+    for name, sql in tables.items():
+        cursor.execute(f"DROP TABLE IF EXISTS {_temporary(database)}.{sql}")
+        cursor.execute(f"SELECT * FROM {sql} LIMIT 0")
+        columns = [str(column[0]) for column in cursor.description]
+        groups = _units(inspector, _bare(sql), columns) if dealt else [columns]
+        part = min(MOST, MAX_ROWS / max(1, sizes[name]))
+        cursor.execute(f"CREATE TEMP TABLE {sql} AS {_selection(sql, columns, groups, salt, part)}")
+    cursor.close()
+
+
+def _selection(
+    table: str, columns: Sequence[str], groups: Sequence[Sequence[str]], salt: str, part: float
+) -> str:
+    threshold = f"{int(part * 0xFFFFFFFF):08x}"
+    mixed = "md5(CAST({} AS VARCHAR(20)) || '{}')"
+    numbered = f"SELECT t.*, row_number() OVER () AS retrai_row FROM {table} AS t"
+    key = mixed.format("retrai_row", salt)
+    sample = f"SELECT * FROM ({numbered}) AS n WHERE {key} < '{threshold}'"
+    parts: list[str] = []
+    for number, group in enumerate(groups):
+        order = mixed.format("retrai_row", f"{salt}-{number}") if len(groups) > 1 else "retrai_row"
+        names = ", ".join(_quoted(column) for column in group)
+        parts.append(
+            f"(SELECT {names}, row_number() OVER (ORDER BY {order}) AS retrai_place "
+            f"FROM retrai_sample) AS g{number}"
+        )
+    place = {column: number for number, group in enumerate(groups) for column in group}
+    listed = ", ".join(f"g{place[column]}.{_quoted(column)}" for column in columns)
+    joined = "".join(
+        f" JOIN {sql} ON g{number}.retrai_place = g0.retrai_place"
+        for number, sql in enumerate(parts)
+        if number
+    )
+    return f"WITH retrai_sample AS ({sample}) SELECT {listed} FROM {parts[0]}{joined}"
+
+
+def _units(inspector: Any, table: str, columns: Sequence[str]) -> list[list[str]]:
+    """The columns, those together that are unique together; the order within does not matter."""
+    together: list[set[str]] = []
+    try:
+        found: list[list[str]] = [inspector.get_pk_constraint(table)["constrained_columns"]]
+        found += [one["column_names"] for one in inspector.get_unique_constraints(table)]
+    except Exception:  # noqa: BLE001 - a view, or a driver that does not know; then all stay
+        return [list(columns)]
+    for names in found:
+        group = set(names)
+        joined = [other for other in together if other & group]
+        together = [other for other in together if not other & group]
+        together.append(group.union(*joined))
+    units = [[column for column in columns if column in group] for group in together]
+    units += [[column] for column in columns if not any(column in group for group in together)]
+    return [unit for unit in units if unit]
+
+
+def _temporary(database: Database) -> str:
+    return "pg_temp" if database.dialect == "postgresql" else "temp"
+
+
+def _bare(sql: str) -> str:
+    return sql.strip('"').replace('""', '"')
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _md5(value: object) -> str:
+    return md5(str(value).encode(), usedforsecurity=False).hexdigest()

@@ -1,0 +1,66 @@
+"""What a table holds, in few enough bytes to be kept and compared."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+from .connecting import LOOK_TIMEOUT_S, Database
+from .jobs import TableState
+from .row_digest import row_text
+
+BATCH = 5_000
+_MASK = (1 << 128) - 1
+
+_IN_THE_DATABASE = {
+    # The sum of the rows' own hashes does not depend on their order.
+    "postgresql": "SELECT count(*), sum(hashtextextended(t::text, 0)::numeric)::text FROM {} AS t",
+    "duckdb": "SELECT count(*), sum(hash(t)::HUGEINT)::VARCHAR FROM {} AS t",
+}
+
+
+def table_states(
+    database: Database, tables: Mapping[str, str], *, full: bool
+) -> dict[str, TableState]:
+    """The state of each table.
+
+    Args:
+        database: an open one.
+        tables: names as SQL, by the names to give back.
+        full: hash every row; else rows are only counted.
+    """
+    return {name: table_state(database, sql, full=full) for name, sql in tables.items()}
+
+
+def table_state(database: Database, table: str, *, full: bool = True) -> TableState:
+    """The columns, the number of rows and a digest of them; `table` is a name as SQL."""
+    cursor = database.cursor()
+    cursor.execute(f"SELECT * FROM {table} LIMIT 0")
+    columns = [(str(column[0]), _type_of(database, column)) for column in cursor.description]
+    with database.time_limit(LOOK_TIMEOUT_S):
+        if not full:
+            cursor.execute(f"SELECT count(*) FROM {table}")
+            (rows,) = cursor.fetchone()
+            return TableState(columns=columns, rows=rows, digest="")
+        if database.dialect in _IN_THE_DATABASE:
+            cursor.execute(_IN_THE_DATABASE[database.dialect].format(table))
+            rows, total = cursor.fetchone()
+            return TableState(columns=columns, rows=rows, digest=str(total or 0))
+        return _hash_rows(cursor, table, columns)
+
+
+def _type_of(database: Database, column: Any) -> str:
+    # SQLite's values have types, and its columns none that matter here.
+    return "" if database.dialect == "sqlite" else str(column[1])
+
+
+def _hash_rows(cursor: Any, table: str, columns: list[tuple[str, str]]) -> TableState:
+    cursor.execute(f"SELECT * FROM {table}")
+    rows = total = 0
+    while batch := cursor.fetchmany(BATCH):
+        rows += len(batch)
+        for row in batch:
+            digest = hashlib.blake2b(row_text(row), digest_size=16).digest()
+            total = (total + int.from_bytes(digest)) & _MASK
+    return TableState(columns=columns, rows=rows, digest=f"{total:032x}")

@@ -1,0 +1,338 @@
+"""The goal `sql-benchmark` on SQLite: what is achieved, and what only looks like it."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from retrai_core import GoalResult, RunContext
+from retrai_goals_data.database.jobs import Job, Target
+from retrai_goals_data.database.main import do
+from retrai_goals_data.sql_goal import SqlBenchmark
+
+MS = 60.0
+FAST = """\
+SELECT c.name, sum(o.total) AS spent
+FROM orders o JOIN customers c ON c.id = o.customer_id
+GROUP BY c.id, c.name
+HAVING max(o.total) > 990
+ORDER BY spent DESC, c.name
+"""
+Goals = Callable[..., SqlBenchmark]
+
+
+@pytest.fixture
+def goal(project: Path, new_goal: Callable[..., Any]) -> SqlBenchmark:
+    return new_goal(
+        SqlBenchmark, dsn="sqlite:///shop.db", query_file="report.sql", max_ms=MS, runs=3
+    )
+
+
+def execute(project: Path, *statements: str) -> None:
+    with closing(sqlite3.connect(project / "shop.db")) as connection:
+        for statement in statements:
+            connection.execute(statement)
+        connection.commit()
+
+
+def rewrite(project: Path, query: str) -> None:
+    (project / "report.sql").write_text(query, encoding="utf-8")
+
+
+async def after(goal: SqlBenchmark, project: Path, change: Callable[[], object]) -> GoalResult:
+    """What the check says after a change, having seen the project before it."""
+    before = await goal.check({}, project)
+    assert not before.achieved
+    assert "it is too slow" in before.reason, before.details
+    change()
+    return await goal.check({}, project)
+
+
+async def test_an_index_makes_it_fast_enough(goal: SqlBenchmark, project: Path) -> None:
+    index = "CREATE INDEX by_customer ON orders (customer_id, total)"
+    state = await goal.external_state(project)
+    result = await after(goal, project, lambda: execute(project, index))
+    assert result.achieved, result.details
+    assert result.reason.startswith("median ")
+    assert result.report is not None
+    assert set(result.report.cases.values()) == {"passed"}
+    assert len(result.report.cases) == 4
+    assert "USING COVERING INDEX by_customer" in result.details
+    assert await goal.external_state(project) != state
+
+
+async def test_a_query_that_asks_the_same_otherwise_makes_it_fast_enough(
+    goal: SqlBenchmark, project: Path
+) -> None:
+    result = await after(goal, project, lambda: rewrite(project, FAST))
+    assert result.achieved, result.details
+    assert "not compared" not in result.reason
+
+
+async def test_the_plan_is_told(goal: SqlBenchmark, project: Path) -> None:
+    result = await goal.check({}, project)
+    assert "SCAN" in result.details
+    assert "CORRELATED SCALAR SUBQUERY" in result.details
+
+
+async def test_a_clean_copy_is_judged_by_the_same_answer(
+    goal: SqlBenchmark, project: Path, tmp_path: Path
+) -> None:
+    await goal.check({}, project)
+    copy = tmp_path / "copy"
+    shutil.copytree(project, copy)
+    rewrite(copy, FAST)
+    assert (await goal.check({}, copy)).achieved
+    assert not (await goal.check({}, project)).achieved
+
+
+CHEATS = {
+    "fewer rows": FAST.replace("> 990", "> 995"),
+    "a limit": f"{FAST} LIMIT 5",
+    "another column name": FAST.replace("AS spent", "AS total").replace("BY spent", "BY total"),
+    "another order": FAST.replace("DESC, c.name", "ASC, c.name"),
+    "rounded too far": FAST.replace("sum(o.total) AS", "round(sum(o.total)) AS"),
+}
+
+
+@pytest.mark.parametrize("query", CHEATS.values(), ids=list(CHEATS))
+async def test_other_rows_are_not_the_same_answer(
+    goal: SqlBenchmark, project: Path, query: str
+) -> None:
+    result = await after(goal, project, lambda: rewrite(project, query))
+    assert not result.achieved
+    assert "it gives other rows than at the start" in result.reason
+
+
+async def test_how_the_rows_differ_is_told(goal: SqlBenchmark, project: Path) -> None:
+    (name, spent), *_ = slow_rows(project)
+    without_first = FAST.replace("HAVING", f"HAVING c.name <> '{name}' AND")
+    result = await after(goal, project, lambda: rewrite(project, without_first))
+    assert f"missing:\nname | spent\n{name} | {spent}" in result.details
+
+
+async def test_rows_that_the_answer_does_not_need_may_not_be_deleted(
+    goal: SqlBenchmark, project: Path
+) -> None:
+    keep = "SELECT customer_id FROM orders WHERE total > 990"
+    result = await after(
+        goal,
+        project,
+        lambda: execute(project, f"DELETE FROM orders WHERE customer_id NOT IN ({keep})"),
+    )
+    assert not result.achieved
+    assert "the data was changed (orders has " in result.reason
+
+
+async def test_values_may_not_be_changed_either(goal: SqlBenchmark, project: Path) -> None:
+    result = await after(
+        goal, project, lambda: execute(project, "UPDATE orders SET id = id + 1 WHERE id = 17")
+    )
+    assert "orders has other values" in result.reason
+
+
+def slow_rows(project: Path) -> list[tuple[str, float]]:
+    with closing(sqlite3.connect(project / "shop.db")) as connection:
+        return connection.execute((project / "report.sql").read_text()).fetchall()
+
+
+def written_down(project: Path) -> str:
+    rows = slow_rows(project)
+    first, *others = [f"SELECT '{name}' AS name, {spent!r} AS spent" for name, spent in rows]
+    return " UNION ALL ".join([first, *others])
+
+
+async def test_an_answer_that_is_written_down_reads_nothing_and_fails(
+    goal: SqlBenchmark, project: Path
+) -> None:
+    text = written_down(project)
+    result = await after(goal, project, lambda: rewrite(project, f"{text} ORDER BY 2 DESC, 1"))
+    assert not result.achieved
+    assert "on samples of the data it gives other rows" in result.reason
+
+
+async def test_a_threshold_that_only_fits_this_data_fails(
+    goal: SqlBenchmark, project: Path
+) -> None:
+    least = min(spent for _, spent in slow_rows(project))
+    having = f"HAVING sum(o.total) >= {least!r} AND max(o.total) > 0"
+    query = FAST.replace("HAVING max(o.total) > 990", having)
+    before_samples = await after(goal, project, lambda: rewrite(project, query))
+    assert not before_samples.achieved
+
+
+async def test_an_answer_kept_in_another_table_is_not_read(
+    goal: SqlBenchmark, project: Path
+) -> None:
+    def keep() -> None:
+        execute(project, f"CREATE TABLE kept AS {FAST}")
+        rewrite(project, "SELECT name, spent FROM kept ORDER BY spent DESC, name")
+
+    result = await after(goal, project, keep)
+    assert "it reads kept, which it did not read at the start" in result.reason
+
+
+async def test_nor_under_the_name_of_a_part_of_the_query(goal: SqlBenchmark, project: Path) -> None:
+    def keep() -> None:
+        execute(project, f"CREATE TABLE kept AS {FAST}")
+        query = "WITH kept AS (SELECT * FROM kept) SELECT name, spent FROM kept ORDER BY 2 DESC, 1"
+        rewrite(project, query)
+
+    assert "it reads kept" in (await after(goal, project, keep)).reason
+
+
+async def test_a_table_of_the_same_name_in_its_place_is_seen(
+    goal: SqlBenchmark, project: Path
+) -> None:
+    def swap() -> None:
+        execute(
+            project,
+            "ALTER TABLE orders RENAME TO all_orders",
+            "CREATE VIEW orders AS SELECT * FROM all_orders WHERE total > 990",
+        )
+
+    assert "the data was changed" in (await after(goal, project, swap)).reason
+
+
+WRITING = [
+    "DELETE FROM orders",
+    "INSERT INTO orders VALUES (1, 1, 1)",
+    "UPDATE orders SET total = 0 RETURNING *",
+    "DROP TABLE orders",
+    "PRAGMA journal_mode=DELETE",
+    "ATTACH 'other.db' AS other",
+    "VACUUM",
+    "SELECT 1; DELETE FROM orders",
+]
+
+
+@pytest.mark.parametrize("query", WRITING)
+def test_a_query_that_writes_is_refused_and_changes_nothing(project: Path, query: str) -> None:
+    path = project / "shop.db"
+    before = path.read_bytes()
+    target = Target(dialect="sqlite", url="sqlite://", path=str(path))
+    for kind in ("check", "bench"):
+        report = do(Job(kind=kind, target=target, query=query))
+        assert "refused" in report.problem or "give one" in report.problem
+        assert report.answer is None
+    assert path.read_bytes() == before
+
+
+async def test_a_refused_query_is_no_verdict(goal: SqlBenchmark, project: Path) -> None:
+    rewrite(project, "DELETE FROM orders")
+    result = await goal.check({}, project)
+    assert not result.achieved
+    assert "this DELETE statement is refused" in result.reason
+    assert result.report is not None
+    assert not result.report.complete
+
+
+async def test_a_query_that_may_write_is_rolled_back_each_time(
+    project: Path, new_goal: Goals
+) -> None:
+    query = "UPDATE orders SET total = total + 1 WHERE customer_id = 3 RETURNING id"
+    goal = new_goal(
+        SqlBenchmark, dsn="sqlite:///shop.db", query=query, max_ms=60_000, allow_writes=True
+    )
+    before = (project / "shop.db").read_bytes()
+    result = await goal.check({}, project)
+    assert result.achieved, result.details
+    assert (project / "shop.db").read_bytes() == before
+
+
+async def test_a_database_in_wal_mode_gets_no_files_beside_it(
+    project: Path, goal: SqlBenchmark
+) -> None:
+    execute(project, "PRAGMA journal_mode=WAL", "CREATE INDEX i ON orders (customer_id, total)")
+    before = {path.name: path.read_bytes() for path in project.iterdir()}
+    assert (await goal.check({}, project)).achieved
+    assert {path.name: path.read_bytes() for path in project.iterdir()} == before
+
+
+async def test_a_query_that_never_ends_is_ended(project: Path, new_goal: Goals) -> None:
+    endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n"
+    goal = new_goal(SqlBenchmark, dsn="sqlite:///shop.db", query=endless, max_ms=10, timeout_s=0.5)
+    result = await goal.check({}, project)
+    assert "took longer than 0.5 s" in result.reason
+    assert result.report is not None
+    assert not result.report.complete
+
+
+async def test_rows_that_were_not_known_at_first_are_asked_of_the_first_query_later(
+    project: Path, new_goal: Goals
+) -> None:
+    goal = new_goal(
+        SqlBenchmark, dsn="sqlite:///shop.db", query_file="report.sql", max_ms=MS, timeout_s=0.02
+    )
+    assert "took longer than 0.02 s" in (await goal.check({}, project)).reason
+    goal.options.timeout_s = 60.0
+    rewrite(project, FAST.replace("> 990", "> 995"))
+    result = await goal.check({}, project)
+    assert "it gives other rows than at the start" in result.reason, result.reason
+    rewrite(project, FAST)
+    assert (await goal.check({}, project)).achieved
+
+
+async def test_the_first_answer_outlives_the_process_that_saw_it(
+    goal: SqlBenchmark, project: Path, context: RunContext
+) -> None:
+    await goal.check({}, project)
+    rewrite(project, FAST.replace("> 990", "> 995"))
+    resumed = SqlBenchmark(goal.options, context)
+    assert "other rows" in (await resumed.check({}, project)).reason
+
+
+async def test_rows_in_another_order_are_the_same_where_none_was_asked_for(
+    project: Path, new_goal: Goals
+) -> None:
+    goal = new_goal(
+        SqlBenchmark, dsn="sqlite:///shop.db", query_file="report.sql", max_ms=60_000, runs=1
+    )
+    rewrite(project, "SELECT id, total / 3 AS third FROM orders")
+    await goal.check({}, project)
+    rewrite(project, "SELECT id, total / 3.0 AS third FROM orders ORDER BY total")
+    result = await goal.check({}, project)
+    assert result.achieved, result.details
+
+
+async def test_it_says_before_the_first_step_what_is_missing(
+    project: Path, new_goal: Goals
+) -> None:
+    def ready(**options: object) -> Any:
+        given = {"dsn": "sqlite:///shop.db", "query_file": "report.sql", "max_ms": MS}
+        return new_goal(SqlBenchmark, **{**given, **options}).ready()
+
+    assert await ready() is None
+    assert "no database file" in await ready(dsn="sqlite:///missing.db")
+    assert "query_file missing.sql: No such file" in await ready(query_file="missing.sql")
+    (project / "text.db").write_text("this is no database at all, but a text that is long enough")
+    assert "file is not a database" in await ready(dsn="sqlite:///text.db")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"dsn": "shop.db"}, "must be an address like"),
+        ({"dsn": "mysql://host/shop"}, "mysql is not supported"),
+        ({"dsn": "sqllite:///shop.db"}, "did you mean sqlite"),
+        ({"dsn": "sqlite://shop.db"}, "three slashes"),
+        ({"dsn": "sqlite:///:memory:"}, "holds nothing"),
+        ({"max_ms": 0}, "greater than 0"),
+        ({"runs": 0}, "greater than or equal to 1"),
+        ({"timeout_s": -1}, "greater than 0"),
+        ({"query_file": "../other.sql"}, "inside the project"),
+        ({"query": "SELECT 1"}, "either query or query_file"),
+        ({"order": "maybe"}, "'auto', 'yes' or 'no'"),
+        ({"max_msec": 3}, "max_msec"),
+    ],
+)
+def test_options_out_of_range_are_said(options: dict[str, object], said: str) -> None:
+    given = {"dsn": "sqlite:///shop.db", "query_file": "report.sql", "max_ms": 10, **options}
+    with pytest.raises(ValueError, match=said):
+        SqlBenchmark.Options.model_validate(given)
