@@ -34,6 +34,7 @@ async def act(state: AgentState, config: RunnableConfig) -> StateUpdate:
         if together:
             finished += await asyncio.gather(*(caller.call(index, call) for index, call in calls))
         else:
+            parts.verifier.expect_changes()
             for index, call in calls:
                 finished.append(await caller.call(index, call))
     update: StateUpdate = {

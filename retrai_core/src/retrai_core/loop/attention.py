@@ -1,0 +1,47 @@
+"""When an evaluation must look at everything, and when a glance at the project's tree will do."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+SHARE = 20
+"""Looks at everything take at most this fraction (one twentieth) of a run that only reads."""
+
+
+class Attention:
+    """Remembers whether anything but reading was done since everything was last looked at.
+
+    Everything is the protected files, the runner's own files in the environment, and what lies
+    outside the tree (a database, say). A turn whose calls only read can have changed none of it;
+    someone else may have, so that it is looked at again before long all the same, and before every
+    check anyway.
+
+    Example:
+        >>> attention = Attention()
+        >>> attention.is_due()
+        True
+    """
+
+    def __init__(self) -> None:
+        self._due = True
+        self._last = 0.0
+        self._took_s = 0.0
+
+    def wake(self) -> None:
+        """Something may be changed now."""
+        self._due = True
+
+    def is_due(self) -> bool:
+        """Whether everything must be looked at."""
+        return self._due or time.monotonic() - self._last >= SHARE * self._took_s
+
+    @contextmanager
+    def given(self) -> Iterator[None]:
+        """Around a look at everything."""
+        started = time.monotonic()
+        yield
+        self._last = time.monotonic()
+        self._took_s = self._last - started
+        self._due = False
