@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 SHARE = 20
@@ -38,7 +38,7 @@ class Attention:
         return self._due or time.monotonic() - self._last >= SHARE * self._took_s
 
     @contextmanager
-    def given(self) -> Iterator[None]:
+    def given(self) -> Generator[None]:
         """Around a look at everything."""
         started = time.monotonic()
         yield
