@@ -22,6 +22,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 needs_cargo = pytest.mark.skipif(shutil.which("cargo") is None, reason="cargo is not installed")
 needs_go = pytest.mark.skipif(shutil.which("go") is None, reason="go is not installed")
 needs_make = pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
+needs_cc = pytest.mark.skipif(shutil.which("cc") is None, reason="cc is not installed")
 
 
 class Bench:
@@ -111,7 +112,17 @@ def run_goal(tmp_path: Path) -> Run:
     ) -> Ended:
         record = tmp_path / "recorded.jsonl"
         record.write_text("".join(map(_answer, range(len(calls)), calls)), encoding="utf-8")
-        command = [sys.executable, "-m", "retrai_core", "run", goal, "-C", str(project), "--json"]
+        command = [
+            sys.executable,
+            "-m",
+            "retrai_core",
+            "run",
+            goal,
+            "-C",
+            str(project),
+            "--json",
+            "--trust",
+        ]
         command += ["-m", f"replay:{record}", "-n", str(len(calls))]
         for name, value in options.items():
             command += ["--option", f"{name}={value}"]

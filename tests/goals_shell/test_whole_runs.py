@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from .conftest import EXAMPLES, Run, needs_cargo, needs_go
+from .conftest import EXAMPLES, Run, needs_cargo, needs_cc, needs_go, needs_make
 
 LOOK = ("file_list", {"path": "."})
 
@@ -41,8 +41,49 @@ PAIRS = {
         ],
         {},
     ),
+    "make-test": (
+        [
+            patch("src/roman.c", '{10, "X"},', '{40, "XL"}, {10, "X"},'),
+            patch("src/roman.c", "used + length > size", "used + length + 1 > size"),
+        ],
+        {},
+    ),
+    "shell-goal": (
+        [
+            patch("pages/index.md", "(a-tour.md)", "(tour.md)"),
+            patch("pages/install.md", "(home.md)", "(index.md)"),
+        ],
+        {},
+    ),
+    "perf-check": (
+        [
+            patch(
+                "pairs.py",
+                """        for second in numbers[index + 1 :]:
+            if first + second == target:
+                found += 1
+""",
+                """        found += seen[target - first]
+        seen[first] += 1
+""",
+            ),
+            patch(
+                "pairs.py",
+                "    for index, first in enumerate(numbers):",
+                "    seen = Counter()\n    for first in numbers:",
+            ),
+            patch("pairs.py", "import sys\n", "import sys\nfrom collections import Counter\n"),
+        ],
+        {"repeats": 1, "runs": 2},
+    ),
 }
-MARKS = {"cargo-test": [needs_cargo], "go-test": [needs_go]}
+MARKS = {
+    "cargo-test": [needs_cargo],
+    "go-test": [needs_go],
+    "make-test": [needs_make, needs_cc],
+    "shell-goal": [],
+    "perf-check": [],
+}
 GOALS = [pytest.param(name, marks=MARKS[name]) for name in PAIRS]
 
 

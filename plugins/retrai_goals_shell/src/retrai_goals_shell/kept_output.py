@@ -1,0 +1,100 @@
+"""What a command printed and wrote when the run began: the output that it must still have."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from pydantic import BaseModel, Field, ValidationError
+
+SHOWN_CHARS = 2000
+_NOT_THE_PROJECTS = {".git", ".hg", "node_modules", "__pycache__", ".venv", "venv", "target"}
+_BUILT = re.compile(
+    r"(?:^|/)(?:build|out|bin|obj|dist|\.cache)/|\.(?:o|d|a|so|dylib|dll|exe|obj|class|rlib|pyc|gcda)$"
+)
+"""What a build leaves, which a new source file adds to."""
+
+
+class KeptOutput(BaseModel):
+    """The reference, kept in the run's own folder.
+
+    Attributes:
+        digest: of standard output, without what is ignored; empty where it was not reproducible.
+        shown: the beginning of it, for people.
+        files: digests of the files that it writes, by the path that was given.
+        written: files of the project that the command itself made or changed.
+        problem: why there is nothing to compare with; empty when there is.
+    """
+
+    digest: str = ""
+    shown: str = ""
+    files: dict[str, str] = Field(default_factory=dict[str, str])
+    written: list[str] = Field(default_factory=list[str])
+    problem: str = ""
+
+    @classmethod
+    def load(cls, path: Path) -> KeptOutput | None:
+        """What was kept in `path`; None when nothing was."""
+        try:
+            return cls.model_validate_json(path.read_bytes())
+        except (FileNotFoundError, ValidationError):
+            return None
+
+    def save(self, path: Path) -> None:
+        """Keep it in `path`."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(self.model_dump_json(), encoding="utf-8")
+
+
+def comparable(stdout: str, ignored: Sequence[str]) -> str:
+    """What is compared: the output without what the patterns fit.
+
+    Example:
+        >>> comparable("sum 3\\ntook 0.12 s\\n", [r"^took .* s$"])
+        'sum 3\\n\\n'
+    """
+    for pattern in ignored:
+        stdout = re.sub(pattern, "", stdout, flags=re.MULTILINE)
+    return stdout
+
+
+def digest_of(text: str) -> str:
+    """SHA-256 of a text."""
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def digest_files(folder: Path, names: Sequence[str]) -> dict[str, str]:
+    """SHA-256 of each file; empty where there is none."""
+    found: dict[str, str] = {}
+    for name in names:
+        try:
+            found[name] = hashlib.sha256((folder / name).read_bytes()).hexdigest()
+        except OSError:
+            found[name] = ""
+    return found
+
+
+def file_stats(project: Path) -> dict[str, tuple[int, int]]:
+    """Size and change time of the project's files, by relative path."""
+    found: dict[str, tuple[int, int]] = {}
+    for base, folders, files in os.walk(project):
+        folders[:] = [name for name in folders if name not in _NOT_THE_PROJECTS]
+        for name in files:
+            path = os.path.join(base, name)
+            try:
+                stat = os.lstat(path)
+            except OSError:
+                continue  # gone since it was listed
+            found[os.path.relpath(path, project)] = stat.st_size, stat.st_mtime_ns
+    return found
+
+
+def changed_files(
+    before: dict[str, tuple[int, int]], after: dict[str, tuple[int, int]]
+) -> list[str]:
+    """Files that were made or changed between two looks, sorted, without what builds leave."""
+    changed = (name for name, stat in after.items() if before.get(name) != stat)
+    return sorted(name for name in changed if not _BUILT.search(name))

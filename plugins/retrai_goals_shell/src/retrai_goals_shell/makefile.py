@@ -1,0 +1,69 @@
+"""Reads a Makefile far enough to know a target and what its recipe runs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+NAMES = ("GNUmakefile", "makefile", "Makefile")
+"""As GNU make looks for them; the first that is there is read."""
+
+_RULE = re.compile(
+    r"^(?P<targets>[^\s#:=][^:=#]*?)\s*::?(?!=)\s*(?P<needs>[^=#;]*)(?:;(?P<recipe>.*))?$"
+)
+
+
+def find_makefile(folder: Path) -> Path | None:
+    """The Makefile that make would read; None when there is none."""
+    try:
+        there = {path.name for path in folder.iterdir() if path.is_file()}
+    except OSError:
+        return None
+    return next((folder / name for name in NAMES if name in there), None)
+
+
+def has_target(text: str, target: str) -> bool:
+    """Whether a rule for `target` stands in the text.
+
+    Example:
+        >>> has_target("test: all\\n\\t./run\\n", "test"), has_target("x = test:\\n", "test")
+        (True, False)
+    """
+    return any(target in targets for targets, _, _ in _rules(text))
+
+
+def recipe_of(text: str, target: str) -> str:
+    """The recipe lines of a target and of what it needs, as they stand there."""
+    rules = list(_rules(text))
+    lines: list[str] = []
+    waiting, seen = [target], set[str]()
+    while waiting:
+        name = waiting.pop(0)
+        if name in seen:
+            continue
+        seen.add(name)
+        for targets, needs, recipe in rules:
+            if name in targets:
+                lines += recipe
+                waiting += needs
+    return "\n".join(lines)
+
+
+def _rules(text: str) -> Iterator[tuple[list[str], list[str], list[str]]]:
+    """Each rule: its targets, what they need, its recipe lines."""
+    current: tuple[list[str], list[str], list[str]] | None = None
+    for line in text.replace("\\\n", " ").splitlines():
+        if line.startswith("\t"):
+            if current is not None:
+                current[2].append(line.strip())
+            continue
+        found = _RULE.match(line)
+        if found is None:
+            continue
+        if current is not None:
+            yield current
+        recipe = [found["recipe"].strip()] if found["recipe"] else []
+        current = found["targets"].split(), found["needs"].replace("|", " ").split(), recipe
+    if current is not None:
+        yield current

@@ -1,0 +1,287 @@
+"""The goal `perf-check`: a command is fast enough, several times in a row, with the same output."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import shutil
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar
+
+from pydantic import Field, field_validator
+
+from retrai_core import (
+    CaseOutcome,
+    CheckReport,
+    Completed,
+    GoalBase,
+    GoalOptions,
+    GoalResult,
+    Limits,
+    RunContext,
+    Suspicion,
+    ToolError,
+    suite_result,
+)
+
+from .command_files import STEERING, TESTS, audit_commands, files_in_command
+from .kept_output import (
+    SHOWN_CHARS,
+    KeptOutput,
+    changed_files,
+    comparable,
+    digest_files,
+    digest_of,
+    file_stats,
+)
+from .place import PlaceOptions, below, missing_folder
+from .timings import Timings
+
+OUTPUT_BYTES = 50_000_000
+PROMPT = """\
+The goal is `perf-check`: this command, run by bash in {place}, ends in under {limit:g} seconds, \
+{runs} times in a row{compared}:
+
+    {command}
+
+- Measure before you change anything: find where the time goes (a profiler, or timing of parts), \
+and mend that; a better algorithm beats many small savings.
+- The clock is outside the command and counts all of it, starting the program too. {repeats} \
+repeats make one figure, their median.
+- What it prints must stay as it was, byte for byte. A result that is kept from an earlier run, or \
+written into the source, is no speed, and it is looked for: each repeat has fresh temporary and \
+cache folders, and new files that the command leaves in the project do not count.\
+"""
+
+
+class PerfCheckOptions(PlaceOptions):
+    """Options of the goal `perf-check`."""
+
+    command: str = Field(min_length=1, json_schema_extra={"runs": True})
+    """The shell line that is measured."""
+    max_seconds: float = Field(gt=0)
+    """Wall-clock seconds that it must stay below."""
+    runs: int = Field(default=3, ge=1, le=100)
+    """How many times in a row it must do so."""
+    repeats: int = Field(default=3, ge=1, le=100)
+    """How many repeats each of these times is the median of."""
+    warmup: int = Field(default=1, ge=0, le=100)
+    """Repeats before, which do not count."""
+    compare_output: bool = True
+    """Whether standard output must be what it was when the run began."""
+    ignore_output: list[str] = Field(default_factory=list[str])
+    """Regular expressions of what may differ in it (a time that it prints), line by line."""
+    output_files: list[str] = Field(default_factory=list[str])
+    """Files that it writes and whose content is compared as well."""
+    protect: list[str] = Field(default_factory=list[str])
+    """More globs of files that belong to the check and may not be changed (its input data)."""
+
+    @field_validator("protect", "output_files", "ignore_output", mode="before")
+    @classmethod
+    def _one_is_a_list(cls, value: object) -> object:
+        return [value] if isinstance(value, str) else value
+
+    @field_validator("ignore_output")
+    @classmethod
+    def _compile(cls, value: list[str]) -> list[str]:
+        for pattern in value:
+            try:
+                re.compile(pattern)
+            except re.error as error:
+                raise ValueError(f"{pattern!r} is no regular expression: {error}") from error
+        return value
+
+
+@dataclass
+class Measured:
+    """What repeats of the command showed.
+
+    Attributes:
+        groups: one figure for each time in a row.
+        outputs: digests of what they printed, to be compared.
+        shown: the beginning of the last one.
+        files: digests of the files that the last one wrote.
+        written: files of the project that the first one made or changed.
+        problem: why it could not be measured; empty when it was.
+        printed: of the one that failed.
+    """
+
+    groups: list[Timings] = field(default_factory=list[Timings])
+    outputs: set[str] = field(default_factory=set[str])
+    shown: str = ""
+    files: dict[str, str] = field(default_factory=dict[str, str])
+    written: list[str] = field(default_factory=list[str])
+    problem: str = ""
+    printed: str = ""
+
+    @property
+    def slowest(self) -> Timings:
+        """The worst of the figures."""
+        return max(self.groups, key=lambda group: group.median)
+
+
+class PerfCheckGoal(GoalBase):
+    """After `warmup` repeats, `runs` times in a row the median of `repeats` repeats of `command`
+    stays below `max_seconds`, and what it prints is what it printed when the run began. The clock
+    is retrai's, outside the sandbox. There are two cases, the time and the output. A command that
+    fails, or whose output differs from one repeat to the next at the start, cannot be measured."""
+
+    name: ClassVar[str] = "perf-check"
+    summary: ClassVar[str] = "a command ends in under a time limit, with the same output"
+    needs: ClassVar[frozenset[str]] = frozenset({"read", "run"})
+    programs: ClassVar[Sequence[str]] = ("bash",)
+    Options: type[GoalOptions] = PerfCheckOptions
+
+    def __init__(self, options: Any, context: RunContext) -> None:
+        super().__init__(options, context)
+        self.options: PerfCheckOptions = options
+
+    async def ready(self) -> str | None:
+        return await asyncio.to_thread(missing_folder, self.context.project, self.options.path)
+
+    async def check(self, state: Mapping[str, Any], cwd: Path) -> GoalResult:
+        place = self.context.run_dir / "perf-check" / "output.json"
+        kept = await asyncio.to_thread(KeptOutput.load, place)
+        command = ["bash", "-c", self.options.command]
+        try:
+            measured = await self._measure(command, cwd)
+        except (ToolError, FileNotFoundError) as error:
+            return suite_result({}, command, problem=f"the command cannot be started: {error}")
+        if kept is None or (not state and cwd == self.context.project):
+            kept = self._keep(measured)
+            await asyncio.to_thread(kept.save, place)
+        if measured.problem:
+            return suite_result({}, command, problem=measured.problem, output=measured.printed)
+        if self.options.compare_output and kept.problem:
+            return suite_result({}, command, problem=kept.problem)
+        return self._judge(measured, kept, command)
+
+    def system_prompt(self) -> str:
+        options = self.options
+        return PROMPT.format(
+            place="the project" if options.path == "." else options.path,
+            limit=options.max_seconds,
+            runs=options.runs,
+            repeats=options.repeats,
+            command=options.command,
+            compared=" and prints what it printed before" if options.compare_output else "",
+        )
+
+    def protected(self, project: Path) -> Sequence[str]:
+        own = files_in_command(self.options.command, project, self.options.path)
+        return [*below(self.options.path, TESTS), *own, *self.options.protect]
+
+    def steering(self, project: Path) -> Sequence[str]:
+        return STEERING
+
+    def audit(self, diff: str) -> Sequence[Suspicion]:
+        return audit_commands(diff, self.context.project)
+
+    async def _measure(self, command: Sequence[str], cwd: Path) -> Measured:
+        """Repeat it until one figure is too slow, or all are in."""
+        measured = Measured()
+        before = await asyncio.to_thread(file_stats, cwd)
+        for number in range(self.options.warmup):
+            await self._once(command, cwd, measured)
+            if number == 0:
+                measured.written = changed_files(before, await asyncio.to_thread(file_stats, cwd))
+            if measured.problem:
+                return measured
+        for _ in range(self.options.runs):
+            seconds: list[float] = []
+            for _ in range(self.options.repeats):
+                seconds.append(await self._once(command, cwd, measured))
+                if measured.problem:
+                    return measured
+            measured.groups.append(Timings(seconds))
+            if measured.groups[-1].median >= self.options.max_seconds:
+                break
+        if not self.options.warmup:
+            measured.written = changed_files(before, await asyncio.to_thread(file_stats, cwd))
+        return measured
+
+    async def _once(self, command: Sequence[str], cwd: Path, measured: Measured) -> float:
+        """One repeat, in fresh folders for what programs keep; its seconds."""
+        fresh = await asyncio.to_thread(_fresh_folder)
+        try:
+            done = await self.context.sandbox.run(
+                command,
+                timeout_s=self.options.timeout_s,
+                cwd=cwd / self.options.path,
+                env={"TMPDIR": str(fresh), "XDG_CACHE_HOME": str(fresh / "cache")},
+                limits=Limits(output_bytes=OUTPUT_BYTES),
+                writable=[fresh],
+            )
+        finally:
+            await asyncio.to_thread(shutil.rmtree, fresh, ignore_errors=True)
+        measured.problem = self._problem(done)
+        measured.printed = f"{done.stdout[-6000:]}\n{done.stderr[-6000:]}"
+        text = comparable(done.stdout, self.options.ignore_output)
+        measured.outputs.add(digest_of(text))
+        measured.shown = text[:SHOWN_CHARS]
+        folder = cwd / self.options.path
+        measured.files = await asyncio.to_thread(digest_files, folder, self.options.output_files)
+        return done.duration_s
+
+    def _problem(self, done: Completed) -> str:
+        if done.timed_out:
+            return f"the command was still running after {self.options.timeout_s:g} s"
+        if done.exit_code < 0:
+            return f"the command was ended by signal {-done.exit_code}"
+        if done.exit_code:
+            return f"the command failed with exit status {done.exit_code}"
+        return ""
+
+    def _keep(self, measured: Measured) -> KeptOutput:
+        problem = ""
+        if measured.problem:
+            problem = f"there is no output to compare with: at the start {measured.problem}"
+        elif len(measured.outputs) > 1:
+            problem = (
+                "its output differs from one repeat to the next, so it cannot be compared; name "
+                "what differs with ignore_output, or set compare_output: false"
+            )
+        digest = next(iter(measured.outputs), "") if not problem else ""
+        return KeptOutput(
+            digest=digest,
+            shown=measured.shown,
+            files=measured.files,
+            written=measured.written,
+            problem=problem,
+        )
+
+    def _judge(self, measured: Measured, kept: KeptOutput, command: Sequence[str]) -> GoalResult:
+        slowest, limit = measured.slowest, self.options.max_seconds
+        fast = slowest.median < limit
+        told = [f"{slowest}, the limit is {limit:g} s"]
+        details: list[str] = []
+        new = [name for name in measured.written if name not in kept.written]
+        same = not self.options.compare_output or (
+            measured.outputs == {kept.digest} and measured.files == kept.files
+        )
+        if not same:
+            told.append("the output is not what it was at the start")
+            details.append(f"It was:\n{kept.shown}\n\nIt is:\n{measured.shown}")
+            details += [f"{n} differs" for n, d in measured.files.items() if kept.files.get(n) != d]
+        if new:
+            listed = ", ".join(new[:5])
+            told.append(f"it leaves files that it did not leave at the start: {listed}")
+        if not fast:
+            figures = "\n".join(f"- {group}" for group in measured.groups)
+            details.insert(0, f"Of {self.options.runs} times in a row:\n{figures}")
+        cases: dict[str, CaseOutcome] = {
+            "time": "passed" if fast else "failed",
+            "output": "passed" if same and not new else "failed",
+        }
+        reason = "; ".join(told)
+        report = CheckReport(cases, command)
+        return GoalResult(
+            fast and same and not new, reason, "\n\n".join([reason, *details]), report
+        )
+
+
+def _fresh_folder() -> Path:
+    return Path(tempfile.mkdtemp(prefix="retrai-perf-")).resolve()

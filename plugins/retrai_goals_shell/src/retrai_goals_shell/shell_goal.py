@@ -1,0 +1,149 @@
+"""The goal `shell-goal`: a command of the user's own meets its conditions."""
+
+from __future__ import annotations
+
+import asyncio
+import shlex
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+from pydantic import Field, field_validator
+
+from retrai_core import (
+    Completed,
+    GoalBase,
+    GoalOptions,
+    GoalResult,
+    RunContext,
+    Suspicion,
+    ToolError,
+    suite_result,
+)
+
+from .command_files import CONFIGURATION, STEERING, TESTS, audit_commands, files_in_command
+from .merged_run import run_merged
+from .place import PlaceOptions, below, missing_folder
+from .success_condition import SuccessCondition
+
+PROMPT = """\
+The goal is `shell-goal`: this command, run by bash in {place}, meets its conditions:
+
+    {command}
+
+Conditions: {conditions}.
+
+- Start from what the command prints. Run it yourself while you work; the check runs it \
+again, as it is, at the end on a clean copy of the project.
+- Change what the command looks at, not the command: its scripts, tests and their configuration \
+are protected{protected}.
+- Printing what the condition asks for without doing what it stands for is no solution.
+- If the conditions contradict each other or cannot be met, say so.\
+"""
+
+
+class ShellGoalOptions(PlaceOptions):
+    """Options of the goal `shell-goal`."""
+
+    check_command: str = Field(min_length=1, json_schema_extra={"runs": True})
+    """The shell line that is run as the check."""
+    success_condition: SuccessCondition = Field(default_factory=SuccessCondition)
+    """`exit_code` (0), `output_contains`, `output_matches`, `max_seconds`; all that are set."""
+    protect: list[str] = Field(default_factory=list[str])
+    """More globs of files that belong to the check and may not be changed."""
+
+    @field_validator("protect", mode="before")
+    @classmethod
+    def _split(cls, value: object) -> object:
+        return shlex.split(value) if isinstance(value, str) else value
+
+
+class ShellGoal(GoalBase):
+    """The command `check_command` ends by itself and meets every part of `success_condition`: its
+    exit status, texts or a pattern in what it prints (standard output and standard error together),
+    and how long it takes. Each part is a case of its own. A command that is ended by its time-out
+    or by a signal, or that does not exist, is no complete run."""
+
+    name: ClassVar[str] = "shell-goal"
+    summary: ClassVar[str] = "a command of yours meets its conditions"
+    needs: ClassVar[frozenset[str]] = frozenset({"read", "run"})
+    programs: ClassVar[Sequence[str]] = ("bash",)
+    Options: type[GoalOptions] = ShellGoalOptions
+
+    def __init__(self, options: Any, context: RunContext) -> None:
+        super().__init__(options, context)
+        self.options: ShellGoalOptions = options
+
+    async def ready(self) -> str | None:
+        return await asyncio.to_thread(missing_folder, self.context.project, self.options.path)
+
+    async def check(self, state: Mapping[str, Any], cwd: Path) -> GoalResult:
+        line = self.options.check_command
+        command = ["bash", "-c", line]
+        try:
+            done = await run_merged(
+                self.context.sandbox,
+                command,
+                timeout_s=self.options.timeout_s,
+                cwd=cwd / self.options.path,
+                env={},
+            )
+        except (ToolError, FileNotFoundError) as error:
+            return suite_result({}, command, problem=f"the command cannot be started: {error}")
+        problem = self._problem(done)
+        judged = self.options.success_condition.judge(done)
+        result = suite_result(
+            {name: outcome for name, (outcome, _) in judged.items()},
+            command,
+            problem=problem,
+            failures={
+                name: said for name, (outcome, said) in judged.items() if outcome == "failed"
+            },
+        )
+        if problem:
+            return GoalResult(False, problem, _printed(done), result.report)
+        wrong = [said for outcome, said in judged.values() if outcome == "failed"]
+        reason = "; ".join(wrong) or f"{', '.join(judged)} ({done.duration_s:.2f} s)"
+        details = "" if not wrong else f"{reason}\n\n{_printed(done)}"
+        return GoalResult(result.achieved, reason, details, result.report)
+
+    def system_prompt(self) -> str:
+        condition = self.options.success_condition.model_dump(exclude_none=True)
+        wanted = ", ".join(f"{name} {value!r}" for name, value in condition.items() if value != [])
+        own = [*self._own(self.context.project), *self.options.protect]
+        return PROMPT.format(
+            place="the project" if self.options.path == "." else self.options.path,
+            command=self.options.check_command,
+            conditions=wanted or "that it ends",
+            protected=f" ({', '.join(own)} among them)" if own else "",
+        )
+
+    def protected(self, project: Path) -> Sequence[str]:
+        shared = below(self.options.path, [*TESTS, *CONFIGURATION])
+        return [*shared, *self._own(project), *self.options.protect]
+
+    def steering(self, project: Path) -> Sequence[str]:
+        return STEERING
+
+    def audit(self, diff: str) -> Sequence[Suspicion]:
+        return audit_commands(diff, self.context.project)
+
+    def _own(self, project: Path) -> list[str]:
+        return files_in_command(self.options.check_command, project, self.options.path)
+
+    def _problem(self, done: Completed) -> str:
+        if done.timed_out:
+            return f"the command was still running after {self.options.timeout_s:g} s"
+        if done.exit_code < 0:
+            return f"the command was ended by signal {-done.exit_code}"
+        # What bash says of a program that is not there, or that it may not run.
+        if done.exit_code in (126, 127) and self.options.success_condition.exit_code == 0:
+            last = (done.stdout.strip().splitlines() or ["no output"])[-1]
+            return f"the command cannot be run: {last[:300]}"
+        return ""
+
+
+def _printed(done: Completed) -> str:
+    text = done.stdout.strip()
+    shown = text if len(text) <= 12_000 else f"{text[:4000]}\n...\n{text[-8000:]}"
+    return f"It printed:\n{shown}" if text else "It printed nothing."

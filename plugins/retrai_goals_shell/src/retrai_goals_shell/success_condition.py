@@ -1,0 +1,71 @@
+"""When a command counts as successful."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from retrai_core import CaseOutcome, Completed
+
+_SHOWN = 80
+
+
+class SuccessCondition(BaseModel):
+    """Every condition that is set must hold."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    exit_code: int | None = Field(default=0, ge=0, le=255)
+    """The exit status that it must end with; null where any will do."""
+    output_contains: list[str] = Field(default_factory=list[str])
+    """Texts that must stand in what it prints."""
+    output_matches: str | None = None
+    """A regular expression that must be found in what it prints, lines taken one by one."""
+    max_seconds: float | None = Field(default=None, gt=0)
+    """Wall-clock seconds that it may take."""
+
+    @field_validator("output_contains", mode="before")
+    @classmethod
+    def _one_is_a_list(cls, value: object) -> object:
+        return [value] if isinstance(value, str) else value
+
+    @field_validator("output_matches")
+    @classmethod
+    def _compiles(cls, value: str | None) -> str | None:
+        if value is not None:
+            try:
+                re.compile(value)
+            except re.error as error:
+                raise ValueError(f"is no regular expression: {error}") from error
+        return value
+
+    def judge(self, done: Completed) -> Mapping[str, tuple[CaseOutcome, str]]:
+        """Each condition: its outcome, and what was found, for people."""
+        found: dict[str, tuple[bool, str]] = {}
+        if self.exit_code is not None:
+            found[f"exit status {self.exit_code}"] = (
+                done.exit_code == self.exit_code,
+                f"it ended with exit status {done.exit_code}",
+            )
+        for text in self.output_contains:
+            holds = text in done.stdout
+            found[f"prints {_short(text)}"] = holds, f"it does not print {_short(text)}"
+        if self.output_matches is not None:
+            holds = re.search(self.output_matches, done.stdout, re.MULTILINE) is not None
+            shown = _short(self.output_matches)
+            found[f"prints what matches {shown}"] = holds, f"nothing it prints matches {shown}"
+        if self.max_seconds is not None:
+            found[f"ends within {self.max_seconds:g} s"] = (
+                done.duration_s <= self.max_seconds,
+                f"it took {done.duration_s:.2f} s",
+            )
+        return {
+            name: ("passed" if holds else "failed", said) for name, (holds, said) in found.items()
+        }
+
+
+def _short(text: str) -> str:
+    shown = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+    return repr(shown)

@@ -1,0 +1,183 @@
+"""`shell-goal` and `make-test` with the real bash and make: conditions, protection, early ends."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from retrai_core.guard.globs import Globs
+from retrai_goals_shell.command_files import audit_commands
+from retrai_goals_shell.make_test import MakeTestGoal
+from retrai_goals_shell.makefile import recipe_of
+from retrai_goals_shell.shell_goal import ShellGoal
+
+from .conftest import Bench, needs_make
+
+
+@pytest.mark.parametrize(
+    ("command", "condition", "reason"),
+    [
+        ("true", {}, ""),
+        ("exit 3", {}, "exit status 3"),
+        ("exit 3", {"exit_code": 3}, ""),
+        ("echo all is well", {"output_contains": "is well"}, ""),
+        ("echo so so", {"output_contains": ["so", "well"]}, "does not print 'well'"),
+        ("echo on stderr >&2", {"output_contains": "on stderr"}, ""),
+        ("printf 'a\\nscore 42\\n'", {"output_matches": r"^score \d+$"}, ""),
+        ("echo score none", {"output_matches": r"^score \d+$"}, "matches"),
+        ("true", {"max_seconds": 30}, ""),
+        ("sleep 0.3", {"max_seconds": 0.01}, "it took 0."),
+        ("echo yes; exit 1", {"exit_code": None, "output_contains": "yes"}, ""),
+    ],
+)
+async def test_every_condition_that_is_set_must_hold(
+    bench: Bench, command: str, condition: dict[str, Any], reason: str
+) -> None:
+    goal = bench.build(ShellGoal, check_command=command, success_condition=condition)
+    result = await goal.check({}, bench.project)
+    assert result.report.complete
+    assert result.achieved is (reason == ""), result.reason
+    assert reason in result.reason
+
+
+@pytest.mark.parametrize(
+    ("command", "reason"),
+    [
+        ("kill -9 $$", "ended by signal 9"),
+        ("sleep 60", "still running after 0.5 s"),
+        ("no-such-program --now", "no-such-program"),
+    ],
+)
+async def test_a_command_that_does_not_end_by_itself_is_no_complete_run(
+    bench: Bench, command: str, reason: str
+) -> None:
+    timeout_s = 0.5 if "sleep" in command else 60
+    goal = bench.build(ShellGoal, check_command=command, timeout_s=timeout_s)
+    result = await goal.check({}, bench.project)
+    assert not result.achieved
+    assert not result.report.complete
+    assert reason in result.reason
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        {"output_matches": "("},
+        {"max_seconds": 0},
+        {"exit_code": 300},
+        {"exit_status": 0},
+    ],
+)
+def test_a_condition_that_cannot_be_is_refused(condition: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError):
+        ShellGoal.Options(check_command="true", success_condition=condition)
+
+
+def test_the_scripts_that_check_are_protected_and_told(bench: Bench) -> None:
+    bench.write({"tools/verify.py": "", "main.py": "", "tests/a.txt": ""})
+    goal = bench.build(ShellGoal, check_command="python main.py | python ./tools/verify.py")
+    protected = Globs(goal.protected(bench.project))
+    assert protected.match("tools/verify.py")
+    assert protected.match("tests/a.txt")
+    assert not protected.match("main.py")
+    assert "/tools/verify.py" in goal.system_prompt()
+
+
+@needs_make
+async def test_a_failing_recipe_is_told_by_its_place(bench: Bench) -> None:
+    bench.write({"Makefile": "test: part\npart:\n\t@echo looking; exit 3\n.PHONY: test part\n"})
+    result = await bench.build(MakeTestGoal).check({}, bench.project)
+    assert result.report.complete
+    assert result.reason == "make test ended with exit status 2: [Makefile:3: part] Error 3"
+    assert "looking" in result.details
+
+
+@needs_make
+async def test_a_file_of_the_targets_name_is_no_success(bench: Bench) -> None:
+    bench.write({"Makefile": "test:\n\ttrue\n"})
+    goal = bench.build(MakeTestGoal)
+    assert (await goal.check({}, bench.project)).achieved
+    bench.write({"test": ""})
+    result = await goal.check({}, bench.project)
+    assert not result.achieved
+    assert "nothing to do" in result.reason
+    steering = Globs(goal.steering(bench.project))
+    assert steering.match("test")
+    assert not steering.match("test/new_test.c")
+    assert steering.match("test/conftest.py")
+
+
+@needs_make
+@pytest.mark.parametrize(
+    ("makefile", "reason"),
+    [
+        ("all:\n\ttrue\n", "No rule to make target 'test'"),
+        ("test:\n    true\n", "missing separator"),
+        ("test:\n\tkill -9 $$PPID\n", "ended by signal 9"),
+    ],
+)
+async def test_a_makefile_that_cannot_be_used_is_no_complete_run(
+    bench: Bench, makefile: str, reason: str
+) -> None:
+    bench.write({"Makefile": makefile})
+    result = await bench.build(MakeTestGoal).check({}, bench.project)
+    assert not result.report.complete
+    assert reason in result.reason
+
+
+@needs_make
+async def test_a_copy_is_built_anew_where_make_can_clean(bench: Bench, tmp_path: Path) -> None:
+    makefile = "test: it\n\t./it\nit: it.sh\n\tcp it.sh it; chmod +x it\nclean:\n\trm -f it\n"
+    bench.write({"Makefile": makefile, "it.sh": "#!/bin/sh\nexit 1\n"})
+    goal = bench.build(MakeTestGoal)
+    await goal.check({}, bench.project)
+    # What was built is swapped for something that passes.
+    bench.write({"it": "#!/bin/sh\nexit 0\n"})
+    assert (await goal.check({}, bench.project)).achieved
+    copy = tmp_path / "copy"
+    bench.project.rename(copy)
+    assert not (await goal.check({}, copy)).achieved
+    copy.rename(bench.project)
+
+
+async def test_what_is_missing_is_said_before_the_run(bench: Bench) -> None:
+    assert "no Makefile" in await bench.build(MakeTestGoal).ready()
+    assert "names no folder" in await bench.build(MakeTestGoal, path="a/b").ready()
+
+
+def test_a_makefile_is_only_found_by_its_target(bench: Bench) -> None:
+    bench.write({"Makefile": "pytest:\n\ttrue\n"})
+    assert MakeTestGoal.detect(bench.project) is None
+    bench.write({"Makefile": "all test: lib\n\ttrue\n"})
+    assert MakeTestGoal.detect(bench.project) is not None
+
+
+def test_the_scripts_of_a_recipe_are_protected(bench: Bench) -> None:
+    makefile = "test: unit\n\t./scripts/check.sh && ./app\nunit:\n\tbash run_tests.sh\n"
+    bench.write({"Makefile": makefile, "scripts/check.sh": "", "run_tests.sh": "", "app": ""})
+    assert "run_tests.sh" in recipe_of(makefile, "test")
+    protected = Globs(bench.build(MakeTestGoal).protected(bench.project))
+    assert [
+        protected.match(n) for n in ("scripts/check.sh", "run_tests.sh", "Makefile", "app")
+    ] == [
+        True,
+        True,
+        True,
+        False,
+    ]
+
+
+@pytest.mark.parametrize(
+    "options", [{"target": "a b"}, {"target": "-k"}, {"timeout_s": 0}, {"path": "../x"}]
+)
+def test_an_option_out_of_range_is_refused(options: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError):
+        MakeTestGoal.Options(**options)
+
+
+def test_source_that_asks_who_runs_it_is_suspect(diff_of: Any) -> None:
+    found = audit_commands(diff_of("main.py", 'if os.environ.get("MAKELEVEL"):'))
+    assert [each.reaches_runner for each in found] == [True]
+    assert audit_commands(diff_of("main.py", "    return total")) == []
