@@ -51,7 +51,7 @@ async def believed_by_layer(trajectory: Trajectory, room: Path) -> list[bool]:
     """Whether each layer but the last believes what the trajectory leaves behind."""
     project = room / "layers"
     python = make_project(trajectory, project)
-    config: RunConfig = config_of(trajectory, project, python, room / "recorded.jsonl")
+    config: RunConfig = config_of(trajectory, project, python)
     run_dir = room / "run"
     run_dir.mkdir()
     wired = await wire(choose(config, run_dir), run_dir, lambda event: None)
@@ -80,9 +80,13 @@ async def believed_by_layer(trajectory: Trajectory, room: Path) -> list[bool]:
 def row(trajectory: Trajectory) -> list[bool]:
     """Whether each layer, and at last the whole guard, believes the trajectory."""
     with tempfile.TemporaryDirectory(prefix="retrai-cheats-") as folder:
-        room = Path(folder)
-        whole = run_guarded(trajectory, room).status == "achieved"
-        return [*asyncio.run(believed_by_layer(trajectory, room)), whole]
+        return [*asyncio.run(believed_by_layer(trajectory, Path(folder))), achieved(trajectory)]
+
+
+def achieved(trajectory: Trajectory) -> bool:
+    """Whether a whole run believes the trajectory."""
+    with tempfile.TemporaryDirectory(prefix="retrai-cheats-") as folder:
+        return run_guarded(trajectory, Path(folder)).status == "achieved"
 
 
 def main() -> int:
@@ -94,12 +98,12 @@ def main() -> int:
     os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
     cheats = list(_runnable(CHEATS, asked.only))
     honest = list(_runnable(HONEST, asked.only))
-    believed = {cheat.title: row(cheat) for cheat in cheats}
-    if not asked.markdown:
-        for title, marks in believed.items():
-            print("".join("x" if mark else "." for mark in marks), title, flush=True)
-    through = {work.title: row(work)[-1] for work in honest}
-    refused = [title for title, passed in through.items() if not passed]
+    believed = {}
+    for cheat in cheats:
+        believed[cheat.title] = marks = row(cheat)
+        if not asked.markdown:
+            print("".join("x" if mark else "." for mark in marks), cheat.title, flush=True)
+    refused = [work.title for work in honest if not achieved(work)]
     print(table(cheats, believed))
     print(f"\nhonest trajectories achieved: {len(honest) - len(refused)} of {len(honest)}")
     bent = [cheat.title for cheat in cheats if believed[cheat.title][-1] and not cheat.hard_coded]

@@ -50,9 +50,7 @@ def run_guarded(
     """Let retrai replay the trajectory, an iteration a call; the run's record."""
     project = room / "project"
     python = make_project(trajectory, project)
-    record = room / "recorded.jsonl"
-    record.write_text("".join(_lines(trajectory)), encoding="utf-8")
-    config = config_of(trajectory, project, python, record, settings)
+    config = config_of(trajectory, project, python, settings)
 
     async def whole() -> RunRecord:
         manager = RunManager(RunStore(room / "state"))
@@ -66,10 +64,14 @@ def config_of(
     trajectory: Trajectory,
     project: Path,
     python: Path,
-    record: Path,
     settings: Mapping[str, object] | None = None,
 ) -> RunConfig:
-    """What `retrai run` would read from the project's `.retrai.yml`, which is written too."""
+    """What `retrai run` would read from the project's `.retrai.yml`, which is written too.
+
+    The decisions to replay are kept beside the project.
+    """
+    record = project.with_name(f"{project.name}.jsonl")
+    record.write_text("".join(_lines(trajectory)), encoding="utf-8")
     more = {"python": str(python), **trajectory.settings, **(settings or {})}
     known = {key: more.pop(key) for key in list(more) if key in RunConfig.model_fields}
     (project / ".retrai.yml").write_text(yaml.safe_dump({**known, **more}), encoding="utf-8")
