@@ -16,6 +16,7 @@ from .contracts.memory import Strategy
 from .gates import ANSWER_LIMIT_S, ToolGates
 from .loop import prompt
 from .loop.budget import Budget
+from .loop.new_tests import NewTestsCheck
 from .loop.parts import Ask, LoopParts
 from .loop.tool_schema import bind, schema
 from .loop.verifier import Verifier
@@ -64,6 +65,7 @@ async def assemble(choice: Choice, wired: Wired, kept: Kept, ask: Ask) -> LoopPa
         journal=kept.journal,
         snapshots=kept.snapshots,
         verifier=kept.verifier,
+        new_tests=NewTestsCheck(wired.guard, kept.snapshots),
         model=with_tools,
         prompt=words,
         budget=Budget(config.max_cost_usd, config.max_tokens, config.max_time_s),

@@ -19,6 +19,7 @@ from .receipts.writing import Judged, write_receipt
 from .redaction.redactor import Redactor
 from .runs.journal import ToolJournal
 from .runs.lesson import lesson_of
+from .runs.log import read_events
 from .runs.record import CheckEvidence, RunRecord, Status, Tokens
 from .runs.snapshots import Snapshots
 from .sinks import EventSinks
@@ -28,6 +29,7 @@ from .workspace.portable_tree import digest_of
 if TYPE_CHECKING:
     from langchain_core.messages import AnyMessage
 
+    from .loop.spending import Usage
     from .loop.state import AgentState
 
 Graph = Any
@@ -97,7 +99,8 @@ class RunWork:
         context.failure = "" if baseline.achieved else baseline.reason
         if not self._snapshots.all():
             await self._snapshot(context, 0)
-        if baseline.achieved and not resume:
+        begun = resume and (self._folder / "checkpoint.sqlite").exists()
+        if baseline.achieved and not begun:
             baseline = await verifier.confirm_baseline(baseline)
             if baseline.achieved or verifier.flaky is not None:
                 return self._without_a_turn(verifier, baseline)
@@ -117,7 +120,7 @@ class RunWork:
         return "achieved", f"{baseline.reason}; nothing had to be done"
 
     def _note_baseline(self, context: RunContext, verifier: Verifier, baseline: GoalResult) -> None:
-        if verifier.files and not self._record.tree_before:
+        if not self._record.tree_before and not self._snapshots.all():
             self._record.tree_before = digest_of(verifier.files)
         if context.sandbox.name not in self._record.sandboxes:
             self._record.sandboxes.append(context.sandbox.name)
@@ -131,6 +134,7 @@ class RunWork:
     ) -> tuple[Status, str]:
         from .assembling import Kept, assemble
         from .loop.beginning import fresh_state, take_up
+        from .loop.spending import lost_usage
         from .runs.checkpoint import open_checkpoints
 
         context = wired.context
@@ -155,13 +159,16 @@ class RunWork:
                 if not (resume and await take_up(graph, config, context)):
                     shown = self._choice.config.context_tokens
                     first = fresh_state(context, self._record.goal, baseline, shown)
+                before = first or cast("AgentState", (await graph.aget_state(config)).values)
+                if resume:
+                    parts.lost = lost_usage(read_events(self._folder / "events.jsonl"), before)
                 try:
                     await self._drive(graph, config, context, first)
                 finally:
                     self._record.findings = sorted({*self._record.findings, *parts.findings})
                     state = cast("AgentState", (await graph.aget_state(config)).values)
                     if state:  # empty when it was stopped before the first step was kept
-                        self._note_state(state, verifier)
+                        self._note_state(state, verifier, parts.lost)
                 return _outcome(state)
         finally:
             journal.close()
@@ -190,16 +197,18 @@ class RunWork:
             answer = await self._question(question["question"], question["reason"])
             going = Command(resume=answer)
 
-    def _note_state(self, state: AgentState, verifier: Verifier) -> None:
+    def _note_state(self, state: AgentState, verifier: Verifier, lost: Usage) -> None:
+        from .loop.spending import total_cost  # it comes with the loop's own, slow imports
+
         record = self._record
         self._messages = state["messages"]
         record.iterations = state["iteration"]
         record.tokens = Tokens(
-            input=state["input_tokens"],
-            output=state["output_tokens"],
-            total=state["total_tokens"],
+            input=state["input_tokens"] + lost.input_tokens,
+            output=state["output_tokens"] + lost.output_tokens,
+            total=state["total_tokens"] + lost.total_tokens,
         )
-        record.cost_usd = state["estimated_cost_usd"]
+        record.cost_usd = total_cost(state["estimated_cost_usd"], lost.cost_usd)
         if state["stop"] is not None:
             record.saved_iterations = state["stop"].get("saved_iterations", 0)
             record.saved_tokens = state["stop"].get("saved_tokens", 0)
@@ -215,6 +224,7 @@ class RunWork:
         if record.before is None:
             return
         await self._snapshot(wired.context, record.iterations)
+        record.allowed_edits = await asyncio.to_thread(wired.guard.allowed_edits)
         record.refused += [str(refusal) for refusal in wired.guard.refusals]
         if outcome == "achieved":
             await self._write_receipt(wired)

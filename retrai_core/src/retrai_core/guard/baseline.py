@@ -24,6 +24,8 @@ class Baseline(BaseModel):
     """Protected files that the check itself writes: restored, but never counted as tampering."""
     taken_at: float = 0.0
     """When it was taken, in seconds since the epoch."""
+    approved: list[str] = Field(default_factory=list)
+    """Protected files that a person let the run change."""
     place: str = ""
     """Where the project stands in its repository; a clean copy stands as deep."""
     achieved: bool = False

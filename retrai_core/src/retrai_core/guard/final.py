@@ -50,10 +50,7 @@ class FinalCheck:
         Returns:
             the verdict, and why it is suspect although it holds; empty when it is not.
         """
-        # What the check leaves there and we may not remove must not cost the verdict.
-        with tempfile.TemporaryDirectory(
-            prefix="retrai-final-", ignore_cleanup_errors=True
-        ) as folder:
+        with self._room() as folder:
             copy = await asyncio.to_thread(self._copy, folder)
             result = judge(self.baseline, await self.ask(copy))
             if not result.achieved or result.report is None:
@@ -63,6 +60,17 @@ class FinalCheck:
             if rewritten := await asyncio.to_thread(self._rewritten, copy):
                 return result, f"{rewritten} was changed while the check ran"
             return result, await self._contradicted(copy, result.report) if twins else ""
+
+    async def ask_with(self, change: Callable[[Path], None]) -> GoalResult:
+        """The goal's answer on a clean copy that `change` was made to."""
+        with self._room() as folder:
+            copy = await asyncio.to_thread(self._copy, folder)
+            await asyncio.to_thread(change, copy)
+            return await self.ask(copy)
+
+    def _room(self) -> tempfile.TemporaryDirectory[str]:
+        # What the check leaves there and we may not remove must not cost the verdict.
+        return tempfile.TemporaryDirectory(prefix="retrai-final-", ignore_cleanup_errors=True)
 
     async def _contradicted(self, copy: Path, report: CheckReport) -> str:
         passed = [case for case, outcome in report.cases.items() if outcome == "passed"]

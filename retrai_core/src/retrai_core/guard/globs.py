@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from pathspec import GitIgnoreSpec
@@ -27,3 +28,13 @@ class Globs:
         if path not in self._known:
             self._known[path] = bool(self._spec.match_file(path))
         return self._known[path]
+
+
+def exactly(path: str) -> str:
+    """The glob that means this one relative path and no other.
+
+    Example:
+        >>> Globs([exactly("a[1].py")]).match("a[1].py"), Globs([exactly("a[1].py")]).match("a1.py")
+        (True, False)
+    """
+    return "/" + re.sub(r"([\\*?\[\]! #])", r"\\\1", path)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
@@ -14,13 +14,14 @@ from ..contracts.goal import GoalResult
 from ..plugins.blame import WrongAnswerError
 from .baseline import Baseline, copy_protected, differing
 from .final import FinalCheck
-from .globs import Globs
+from .globs import Globs, exactly
+from .holdout import Holdout
 from .outside import OutsideFiles
 from .refusal import Refusal
 from .restoring import restore_files, set_aside
 from .surroundings import copy_surroundings, place_in_repository
 from .verdict import judge
-from .walls import forbid_changes, view_of_a_check
+from .walls import Masks, forbid_changes, view_of_a_check
 
 
 class Guard:
@@ -33,17 +34,20 @@ class Guard:
     Attributes:
         refusals: everything refused or undone in this process, in order.
         baseline: what stood before the first turn; loaded again when a run is resumed.
+        holdout: the held-out tests, where there are some.
     """
 
     def __init__(self, context: RunContext, allow_edit: list[str]) -> None:
         self.context = context
         self.refusals: list[Refusal] = []
         self._folder = context.run_dir / "baseline"
-        self._allowed = Globs(allow_edit)
+        self._allow_edit = allow_edit
         self._protected = Globs([*context.goal.protected(context.project), "/.retrai.yml"])
         self._steering = Globs(context.goal.steering(context.project))
         self._outside = OutsideFiles(self._folder / "environment")
         self.baseline = Baseline.load(self._folder) or Baseline()
+        self._allowed = self._what_is_allowed()
+        self.holdout: Holdout | None = None
         self._forbid_changes()
 
     @property
@@ -100,6 +104,24 @@ class Guard:
         self.refusals.append(Refusal(path, reason))
         self.context.publish("log", level="warning", message=f"refused: {reason}")
 
+    def allow(self, paths: Sequence[str]) -> None:
+        """A person lets the run change these after all: they count as in `allow_edit` from now."""
+        self.baseline.approved += [path for path in paths if path not in self.baseline.approved]
+        self.baseline.save(self._folder)
+        self._allowed = self._what_is_allowed()
+        self._forbid_changes()
+        message = f"a person lets the run change {', '.join(paths)}"
+        self.context.publish("log", level="warning", message=message)
+
+    def allowed_edits(self) -> list[str]:
+        """Protected files that were changed with leave, and whose leave it was."""
+        changed = [path for path in self._differing() if self._allowed.match(path)]
+        approved = set(self.baseline.approved)
+        return [
+            f"{path}: {'approved by a person' if path in approved else 'allow_edit'}"
+            for path in changed
+        ]
+
     async def restore(self) -> list[Refusal]:
         """Put protected files back and set new steering files aside; what was undone."""
         undone = await asyncio.to_thread(self._restore, self.context.project)
@@ -128,21 +150,37 @@ class Guard:
         Returns:
             the verdict, and why it is suspect although it holds; empty when it is not.
         """
-        final = FinalCheck(
+        return await self._final(state).run(twins=twins)
+
+    async def check_with(
+        self, state: Mapping[str, Any], change: Callable[[Path], None]
+    ) -> GoalResult:
+        """What the goal says of a clean copy after `change` was made to it; nothing is judged."""
+        return await self._final(state).ask_with(change)
+
+    def belongs_to_check(self, path: str) -> bool:
+        """Whether the goal protects files like this one, new ones too."""
+        return self._protected.match(path)
+
+    def is_allowed(self, path: str) -> bool:
+        """Whether the user lets the run change this file."""
+        return self._allowed.match(path)
+
+    def _final(self, state: Mapping[str, Any]) -> FinalCheck:
+        return FinalCheck(
             self.context,
             self.baseline,
             self._folder,
             outside=self._outside,
             ask=lambda copy: self._ask_goal(state, copy),
-            clean=self._restore,
+            clean=self._clean_copy,
             decides=lambda path: self._decides(path) and not self._allowed.match(path),
         )
-        return await final.run(twins=twins)
 
     async def _ask_goal(self, state: Mapping[str, Any], cwd: Path) -> GoalResult:
         goal = self.context.goal
         try:
-            with view_of_a_check(self.context, cwd):
+            with view_of_a_check(self.context, cwd, self._masks):
                 result = await goal.check(state, cwd)
         except SystemExit as error:  # would end retrai with the exit code that the plugin likes
             what = f"check() ends the program (SystemExit: {error.code})"
@@ -153,6 +191,9 @@ class Guard:
         redact = self.context.redact
         return replace(result, reason=redact(result.reason), details=redact(result.details))
 
+    def _what_is_allowed(self) -> Globs:
+        return Globs([*self._allow_edit, *map(exactly, self.baseline.approved)])
+
     def _forbid_changes(self) -> None:
         """The agent's commands meet a wall where its write tools meet a refusal."""
         volatile = set(self.baseline.volatile)
@@ -161,7 +202,27 @@ class Guard:
             for path in self.baseline.protected
             if path not in volatile and not self._allowed.match(path)
         ]
-        forbid_changes(self.context, frozenset(self.context.project / path for path in kept))
+        paths = frozenset(self.context.project / path for path in kept)
+        forbid_changes(self.context, paths, self._masks)
+
+    @property
+    def _masks(self) -> Masks:
+        return self.holdout.masks if self.holdout is not None else {}
+
+    async def hide(self, holdout: Holdout) -> None:
+        """Hold tests out, from commands and checks alike, until `holdout.show`.
+
+        Raises:
+            UsageError: they cannot be hidden here, and why.
+        """
+        self.holdout = holdout
+        await holdout.hide()
+        self._forbid_changes()
+
+    def _clean_copy(self, copy: Path) -> object:
+        if self.holdout is not None:
+            self.holdout.clean(copy)
+        return self._restore(copy)
 
     def _keep_surroundings(self) -> None:
         project = self.context.project

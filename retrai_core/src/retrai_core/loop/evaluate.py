@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 from langchain_core.messages import HumanMessage
 from langchain_core.runnables import RunnableConfig
@@ -34,6 +35,8 @@ async def evaluate(state: AgentState, config: RunnableConfig) -> StateUpdate:
     suspect = ""
     if evaluation.result.achieved:
         suspect = evaluation.suspect or await _audit(parts)
+    if evaluation.result.achieved and not suspect:
+        evaluation = await _with_new_tests(parts, state, evaluation)
     achieved = evaluation.result.achieved and not suspect
     update: StateUpdate = {
         "iteration": iteration,
@@ -66,6 +69,26 @@ def _snapshot(parts: LoopParts, iteration: int) -> None:
         parts.snapshots.take(iteration)
     except (RetraiError, OSError) as error:
         parts.context.publish("log", level="warning", message=f"no snapshot: {error}")
+
+
+async def _with_new_tests(
+    parts: LoopParts, state: AgentState, evaluation: Evaluation
+) -> Evaluation:
+    """The verdict, or a refusal where the tests that the run was let change prove nothing."""
+    try:
+        found = await parts.new_tests.look(state, evaluation.result.report)
+    except (RetraiError, OSError) as error:
+        message = f"new tests were not tried on the sources as they were: {error}"
+        parts.context.publish("log", level="warning", message=message)
+        return evaluation
+    if found.finding and found.finding not in parts.findings:
+        parts.findings.append(found.finding)
+        parts.context.publish("log", level="warning", message=f"worth a look: {found.finding}")
+    if not found.refusal:
+        return evaluation
+    told = f"{found.refusal}. Write a test that fails without the change and passes with it."
+    refused = replace(evaluation.result, achieved=False, reason=found.refusal, details=told)
+    return replace(evaluation, result=refused)
 
 
 async def _audit(parts: LoopParts) -> str:

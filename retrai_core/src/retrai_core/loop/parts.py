@@ -15,6 +15,8 @@ from ..guard.guard import Guard
 from ..runs.journal import ToolJournal
 from ..runs.snapshots import Snapshots
 from .budget import Budget
+from .new_tests import NewTestsCheck
+from .spending import Usage
 
 if TYPE_CHECKING:
     from .verifier import Verifier
@@ -46,6 +48,8 @@ class LoopParts:
         refusals_counted: how many of the guard's refusals the state's `refused` already holds.
         findings: what the run added that is worth a look, for its record.
         verifier: remembers verdicts by the tree they were given on.
+        new_tests: tries the tests that the run added on the sources as they were.
+        lost: what was spent in a killed process and is in no checkpoint.
     """
 
     context: RunContext
@@ -53,6 +57,7 @@ class LoopParts:
     journal: ToolJournal
     snapshots: Snapshots
     verifier: Verifier
+    new_tests: NewTestsCheck
     model: Runnable[list[BaseMessage], AIMessage]
     prompt: str
     budget: Budget
@@ -63,6 +68,7 @@ class LoopParts:
     provider_title: str = "the provider"
     refusals_counted: int = 0
     findings: list[str] = field(default_factory=list[str])
+    lost: Usage = field(default_factory=Usage)
 
 
 def parts_of(config: RunnableConfig) -> LoopParts:

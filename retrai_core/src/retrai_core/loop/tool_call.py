@@ -119,6 +119,13 @@ class ToolCaller:
         refusal = await self._refusal(tool, call)
         if refusal is not None:
             return refusal
+        refused = len(self._parts.guard.refusals)
+        result = await self._attempt(tool, args)
+        if not result.ok and await self._let_through(refused):
+            return await self._attempt(tool, args)
+        return result
+
+    async def _attempt(self, tool: Tool, args: ToolArgs) -> ToolResult:
         try:
             limit_s = tool.options.limit_s
             with self._watch.over(tool, limit_s):
@@ -132,6 +139,21 @@ class ToolCaller:
         except (Exception, SystemExit) as error:  # noqa: BLE001 - a broken tool is a result for the model, never a crash
             return ToolResult(f"{tool.name} failed: {type(error).__name__}: {error}", ok=False)
         return _sound(tool, result)
+
+    async def _let_through(self, refused: int) -> bool:
+        """Ask a person about what the guard has refused since; whether to try once more."""
+        guard, ask = self._parts.guard, self._parts.ask
+        paths = list(dict.fromkeys(refusal.path for refusal in guard.refusals[refused:]))
+        if not paths or ask is None:
+            return False
+        reason = "; ".join(str(refusal) for refusal in guard.refusals[refused:])
+        async with self._asking:
+            answer = await ask(f"Let the agent change {', '.join(paths)} after all?", reason)
+        if not is_approval(answer):
+            return False
+        del guard.refusals[refused:]
+        guard.allow(paths)
+        return True
 
     async def _refusal(self, tool: Tool, call: PendingCall) -> ToolResult | None:
         if self._parts.gate is None:

@@ -140,6 +140,8 @@ class RunRecord(BaseModel):
     """Evaluations that ran nothing because nothing had changed."""
     refused: list[str] = Field(default_factory=list)
     """Changes of protected files that were refused or undone, in plain words."""
+    allowed_edits: list[str] = Field(default_factory=list)
+    """Protected files that were changed because `allow_edit` or a person lets the run."""
     findings: list[str] = Field(default_factory=list)
     """What the run added that is worth a look: a new skip, a touched `sys.modules`, ..."""
     changed_files: list[str] = Field(default_factory=list)

@@ -74,7 +74,7 @@ def _take_back(
             target.unlink()
             _remove_empty_parents(target, project)
             undone.removed.append(path)
-        elif _write(target, wanted, snapshots.content(wanted)):
+        elif put_entry(target, wanted, snapshots.content(wanted)):
             undone.restored.append(path)
         else:
             undone.conflicts.append(path)
@@ -82,7 +82,7 @@ def _take_back(
     merged = None
     if now and wanted and left and all(entry.is_file for entry in (now, wanted, left)):
         merged = _merge(target.read_bytes(), snapshots.content(left), snapshots.content(wanted))
-    if merged is not None and wanted is not None and _write(target, wanted, merged):
+    if merged is not None and wanted is not None and put_entry(target, wanted, merged):
         undone.merged.append(path)
     else:
         undone.conflicts.append(path)
@@ -105,7 +105,7 @@ def _blob_id(data: bytes) -> str:
     return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
 
 
-def _write(target: Path, entry: Entry, data: bytes) -> bool:
+def put_entry(target: Path, entry: Entry, data: bytes) -> bool:
     """Put the file or symlink there in one step; an existing file's other mode bits are kept.
 
     False where something of the user's is in the way: a folder that is not empty, or a file where
