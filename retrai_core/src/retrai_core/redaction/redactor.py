@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import cast
@@ -37,6 +37,7 @@ class Redactor:
 
     def __init__(self, secrets: ProjectSecrets | None = None) -> None:
         self._secrets = secrets
+        self._hidden: dict[str, str] = {}
         self._known: list[tuple[str, str, re.Pattern[str] | None]] = []
         self.refresh()
 
@@ -47,10 +48,18 @@ class Redactor:
 
     def refresh(self) -> None:
         """Read again what may have changed: a tool may have written an `.env` meanwhile."""
-        if self._secrets is None or not self._secrets.refresh():
-            return
+        if self._secrets is not None and self._secrets.refresh():
+            self._know()
+
+    def hide(self, values: Iterable[str], name: str) -> None:
+        """Take these values out too, from now on; `name` stands in their mark."""
+        self._hidden |= dict.fromkeys(values, name)
+        self._know()
+
+    def _know(self) -> None:
+        secrets = self._secrets.values if self._secrets is not None else {}
         # The longest first: one secret may be the beginning of another.
-        ordered = sorted(self._secrets.values.items(), key=lambda item: -len(item[0]))
+        ordered = sorted({**self._hidden, **secrets}.items(), key=lambda item: -len(item[0]))
         self._known = [(value, _mark(name), _alone(value)) for value, name in ordered]
 
     def text(self, text: str) -> str:
@@ -85,7 +94,7 @@ class Redactor:
     def mark_in(self, value: object) -> str | None:
         """The first of this redactor's marks in a JSON value: whoever writes it means a secret."""
         if isinstance(value, str):
-            names = _NAMES
+            names = _NAMES | set(self._hidden.values())
             if self._secrets is not None:
                 names = names | set(self._secrets.values.values())
             found = (match for match in _MARK.finditer(value) if match[1] in names)

@@ -26,6 +26,7 @@ class SafeWorkspace(Workspace):
         refuse_write: set by the guard: the reason why a path may not be written, or None. It is
             asked for the path as given and for the one that symlinks lead to.
         on_refused: hears of each refused write: the path and the reason.
+        refuse_read: the reason why a path may not be read or listed, or None; asked like the other.
 
     Raises:
         WorkspaceError: the folder does not exist.
@@ -48,6 +49,7 @@ class SafeWorkspace(Workspace):
             raise WorkspaceError(f"{str(root)!r} is not a folder")
         self.refuse_write: Callable[[str], str | None] | None = None
         self.on_refused: Callable[[str, str], None] | None = None
+        self.refuse_read: Callable[[str], str | None] | None = None
         self._rules = RulesReader()
 
     def read_bytes(self, path: str, max_bytes: int | None = None) -> bytes:
@@ -55,6 +57,7 @@ class SafeWorkspace(Workspace):
         # Without O_NONBLOCK, opening a named pipe would wait for its writer.
         flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
         with reach(self.root, path) as place:
+            self._ask_reader(path, place.real)
             try:
                 handle = os.open(place.name, flags, dir_fd=place.folder)
                 try:
@@ -84,9 +87,18 @@ class SafeWorkspace(Workspace):
                 self.on_refused(path, reason)
             raise WorkspaceError(reason)
 
+    def _ask_reader(self, given: str, real: str) -> None:
+        if self.refuse_read is None:
+            return
+        for path in (given, real):
+            if reason := self.refuse_read(path):
+                raise WorkspaceError(reason)
+
     def list_folder(self, path: str = ".") -> list[Entry]:
         """The folder's entries, sorted by path."""
         prefix = "".join(f"{part}/" for part in parts_of(self.root, path))
+        with reach(self.root, path) as place:
+            self._ask_reader(path, place.real)
         handle = open_folder(self.root, path)
         found: list[Entry] = []
         try:
@@ -107,6 +119,7 @@ class SafeWorkspace(Workspace):
         """Every file and symlink below `path`, sorted; see the contract for what is left out."""
         with reach(self.root, path) as place:
             start = place.real
+            self._ask_reader(path, start)
         os.close(open_folder(self.root, start))
         for found in walk_tree(self.root, start, reader=self._rules, with_ignored=ignored):
             entry = _entry(found.path, found.stat)
@@ -118,6 +131,7 @@ class SafeWorkspace(Workspace):
         name = "/".join(parts_of(self.root, path)) or "."
         try:
             with reach(self.root, path, follow_last=False) as place:
+                self._ask_reader(path, place.real)
                 status = os.stat(place.name, dir_fd=place.folder, follow_symlinks=False)
         except WorkspaceError as error:
             if isinstance(error.__cause__, (FileNotFoundError, NotADirectoryError)):

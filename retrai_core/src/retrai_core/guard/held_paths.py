@@ -1,0 +1,83 @@
+"""Which files `holdout:` means, and what in a project tells about them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from ..errors import UsageError
+from .files import project_files
+from .globs import Globs
+
+_CACHES = (".pytest_cache", ".hypothesis", ".mypy_cache")
+"""They name the tests of earlier runs, and hold inputs and results of theirs."""
+
+
+def is_outside(pattern: str) -> bool:
+    """Whether a pattern is a path outside the project and not a glob in it."""
+    return pattern.startswith(("/", "~"))
+
+
+def outside(pattern: str) -> Path:
+    """The path that such a pattern means."""
+    return Path(os.path.expanduser(pattern))
+
+
+def find_held(project: Path, patterns: Sequence[str]) -> list[str]:
+    """The project's files that are meant, relative and sorted.
+
+    Raises:
+        UsageError: a pattern means nothing.
+    """
+    found: set[str] = set()
+    every = list(project_files(project))
+    for pattern in patterns:
+        if is_outside(pattern):
+            _require_outside(project, pattern)
+            continue
+        globs = Globs([pattern])
+        meant = {path for path in every if globs.match(path)}
+        if not meant:
+            raise UsageError(
+                f"holdout: {pattern} means no file of the project",
+                hint="globs are relative to the project: `tests/held_out/**`",
+            )
+        found |= meant
+    return sorted(found)
+
+
+def _require_outside(project: Path, pattern: str) -> None:
+    place = outside(pattern)
+    if place.resolve().is_relative_to(project):
+        raise UsageError(
+            f"holdout: {pattern} lies in the project", hint="name it relative to the project"
+        )
+    if next(files_of(place), None) is None:
+        raise UsageError(f"holdout: {pattern} holds no files")
+
+
+def files_of(place: Path) -> Iterator[Path]:
+    """The files and symlinks in a folder, or the one file that it is, sorted."""
+    if place.is_file() or place.is_symlink():
+        yield place
+        return
+    for path in sorted(place.rglob("*")):
+        if path.is_symlink() or path.is_file():
+            yield path
+
+
+def caches_about(project: Path, held: Sequence[str]) -> Iterator[str]:
+    """Byte code of the held-out files, and what runners remember of earlier runs."""
+    for path in map(Path, held):
+        folder = project / path.parent / "__pycache__"
+        for code in sorted(folder.glob(f"{path.stem}.*")):
+            yield code.relative_to(project).as_posix()
+    if not held:
+        return
+    parents = {Path(path).parent for path in project_files(project)} | {Path()}
+    folders = {folder for parent in parents for folder in (parent, *parent.parents)}
+    for folder in sorted(folders):
+        for name in _CACHES:
+            for path in files_of(project / folder / name):
+                yield path.relative_to(project).as_posix()
