@@ -12,7 +12,7 @@ from .contracts.context import RunContext
 from .contracts.sandbox import Sandbox
 from .errors import PluginError, UsageError
 from .plugins.record import PluginRecord
-from .plugins.standard_names import AUTO_SANDBOX
+from .plugins.standard_names import AUTO_SANDBOX, STRICT_SANDBOX
 
 T = TypeVar("T")
 
@@ -36,12 +36,21 @@ async def first_working(
         sandbox = built(part, context, stack)
         problem = await sandbox.probe()
         if problem is None:
-            for passed_over in problems:
-                context.publish("log", level="warning", message=f"sandbox {passed_over}")
-            context.publish("log", level="info", message=f"sandbox {part.record.name}")
+            name = part.record.name
+            if problems:
+                context.publish(
+                    "log",
+                    level="warning",
+                    message=f"NO WALLS: commands run in the sandbox {name}, with your rights: "
+                    f"{'; '.join(problems)}. `--sandbox strict` refuses to run so",
+                )
+            context.publish("log", level="info", message=f"sandbox {name}: {part.cls.summary}")
             return sandbox
         problems.append(f"{part.record.name} does not work here: {problem}")
-    hint = "" if choice.config.sandbox == AUTO_SANDBOX else "`sandbox: auto` takes one that works"
+    hint = {
+        AUTO_SANDBOX: "",
+        STRICT_SANDBOX: "mend that, or let commands run with your rights: `--sandbox local`",
+    }.get(choice.config.sandbox, "`sandbox: auto` takes one that works")
     raise UsageError("; ".join(problems) or "no sandbox is installed", hint=hint)
 
 

@@ -31,6 +31,8 @@ from .plugins.standard_names import (
     NO_MEMORY,
     OFFLINE,
     SANDBOXES_TO_TRY,
+    STRICT_SANDBOX,
+    WALLED_SANDBOX,
 )
 from .settings import RunConfig, nearest, unknown_option
 from .workspace.interpreter import find_interpreter
@@ -150,11 +152,6 @@ def _check_sections(config: RunConfig, catalog: Catalog) -> None:
             "mcp: is set, but no plugin that speaks to MCP servers is installed",
             hint="`pip install retrai-mcp`",
         )
-    if config.holdout:
-        raise UsageError(
-            f"holdout: no installed part of retrai {__version__} does this yet",
-            hint="take `holdout:` out of the configuration",
-        )
 
 
 class _Chooser:
@@ -237,6 +234,8 @@ class _Chooser:
 
     def sandboxes(self) -> list[Part[Sandbox]]:
         """The named sandbox, or all that `auto` may try, the strictest first."""
+        if self.config.sandbox == STRICT_SANDBOX:
+            return [self.part("sandbox", WALLED_SANDBOX, Sandbox)]
         if self.config.sandbox != AUTO_SANDBOX:
             return [self.part("sandbox", self.config.sandbox, Sandbox)]
         installed = self._usable("sandbox")

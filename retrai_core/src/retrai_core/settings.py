@@ -82,7 +82,7 @@ class RunConfig(BaseModel):
     memory: str = "file"
     """The memory store; `none` for no memory."""
     sandbox: str = "auto"
-    """The sandbox; `auto` takes the strictest one that works here."""
+    """The sandbox; `auto` takes the strictest that works, `strict` refuses to run without walls."""
     temperature: float = Field(default=0.0, ge=0.0, le=2.0)
     """The model's temperature."""
     tools: list[str] | None = None

@@ -70,6 +70,7 @@ class BwrapSandbox(LocalSandbox):
         self._program = ""
         self._walls: Walls | None = None
         self._scratch = Scratch()
+        self._network: bool | None = None
 
     async def probe(self) -> str | None:
         """Run the project's interpreter under each bubblewrap there is, until one works."""
@@ -142,13 +143,18 @@ class BwrapSandbox(LocalSandbox):
         await asyncio.to_thread(self._scratch.close)
 
     def _has_network(self) -> bool:
+        if self._network is not None:
+            return self._network
         if self._chosen.network != "auto":
             return self._chosen.network == "on"
         goal = self.context.goal_part
-        if goal is not None and "network" in goal.needs:
-            return True
         # A tool that only asks the network itself does so in retrai's own process.
-        return any({"run", "network"} <= tool.needs for tool in self.context.tools.values())
+        wanted = any({"run", "network"} <= tool.needs for tool in self.context.tools.values())
+        if goal is None:
+            return wanted
+        # Decided once: the baseline and later checks run alike, whatever tools come meanwhile.
+        self._network = wanted or "network" in goal.needs
+        return self._network
 
     def _bounds(self) -> Bounds:
         chosen = self._chosen

@@ -43,6 +43,11 @@ from .completion import complete_goal, complete_model, complete_option, complete
     metavar="N",
     help="Believe a check only when it passes N times more, on clean copies.",
 )
+@click.option(
+    "--sandbox",
+    metavar="NAME",
+    help="Where commands run: bwrap, local, auto; strict refuses to run without walls.",
+)
 @click.option("--hitl", is_flag=True, help="Ask before each new iteration.")
 @click.option("--json", "as_json", is_flag=True, help="Print the run record alone, as JSON.")
 @click.option(
@@ -80,6 +85,7 @@ def run(
     task: str | None,
     task_file: TextIO | None,
     confirm: int | None,
+    sandbox: str | None,
     hitl: bool,
     as_json: bool,
     options: Sequence[str],
@@ -109,6 +115,7 @@ def run(
         "max_iterations": max_iterations,
         "task": task_file.read() if task_file is not None else task,
         "confirm": confirm,
+        "sandbox": sandbox,
         "hitl_enabled": True if hitl else None,
         "options": parse_options(options) or None,
         "tools": _names(tools),

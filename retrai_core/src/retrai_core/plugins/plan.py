@@ -20,7 +20,15 @@ from .pinning import pin_problems
 from .providers import choose_provider
 from .record import PluginRecord
 from .required import unmet_requirements
-from .standard_names import ALWAYS_THERE, AUTO_SANDBOX, NO_MEMORY, OFFLINE, SANDBOXES_TO_TRY
+from .standard_names import (
+    ALWAYS_THERE,
+    AUTO_SANDBOX,
+    NO_MEMORY,
+    OFFLINE,
+    SANDBOXES_TO_TRY,
+    STRICT_SANDBOX,
+    WALLED_SANDBOX,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +139,9 @@ class _Planner:
 
     def sandboxes(self) -> None:
         """The named sandbox, or all that `auto` tries."""
+        if self.config.sandbox == STRICT_SANDBOX:
+            self.named("sandbox", WALLED_SANDBOX, "sandbox: strict")
+            return
         if self.config.sandbox != AUTO_SANDBOX:
             self.named("sandbox", self.config.sandbox, "sandbox")
             return

@@ -6,7 +6,10 @@ OFFLINE = "offline"
 """The model, and its provider, where none was chosen and no key is set."""
 NO_MEMORY = "none"
 AUTO_SANDBOX = "auto"
-SANDBOXES_TO_TRY = ("bwrap", "local")
+STRICT_SANDBOX = "strict"
+"""The word for: a sandbox with walls, or no run at all."""
+WALLED_SANDBOX = "bwrap"
+SANDBOXES_TO_TRY = (WALLED_SANDBOX, "local")
 """What `auto` tries where it is installed, the strictest first."""
 ALWAYS_THERE = "report_impossible"
 """The tool that every run has."""

@@ -50,6 +50,8 @@ def summary_lines(record: RunRecord) -> list[Text]:
     lines += [_row("look at", one_line(finding, 300)) for finding in record.findings]
     lines += [_row("flaky", one_line(case, 300)) for case in record.flaky]
     lines.append(_row("used", _used(record)))
+    if record.sandboxes:
+        lines.append(_row("sandbox", ", ".join(record.sandboxes)))
     if record.saved_iterations:
         lines.append(_row("saved", _saved(record)))
     if record.receipt:
