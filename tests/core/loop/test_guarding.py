@@ -169,6 +169,44 @@ async def test_a_person_decides_on_a_suspect_verdict_where_one_can_be_asked(runs
     assert "reaches into the check" in asked[0]
 
 
+@pytest.mark.parametrize("limit", [1, 6], ids=["at the last iteration", "before it"])
+async def test_a_suspect_verdict_that_a_person_approves_is_achieved(runs: Runs, limit: int) -> None:
+    async def answer(question: Any) -> str:
+        assert "Take it as achieved?" in question.question
+        return "yes"
+
+    settings = {"hitl_enabled": True, "options": {"suspicious": "right"}, "max_iterations": limit}
+    record = await runs.run([MEND], ask=answer, **settings)
+    assert (record.status, record.iterations) == ("achieved", 1)
+    assert "approved by a person" in record.reason
+    assert any("a person took a suspect verdict" in finding for finding in record.findings)
+
+
+async def test_a_person_may_let_the_agent_change_a_protected_file(runs: Runs) -> None:
+    asked: list[str] = []
+
+    async def answer(question: Any) -> str:
+        asked.append(question.question)
+        return "yes"
+
+    bend = call("put", path="expected.txt", text="a.txt: wrong\nb.txt: fine\n")
+    record = await runs.run([bend], ask=answer, hitl_enabled=True)
+    assert record.status == "achieved"
+    assert asked == ["Let the agent change expected.txt after all?"]
+    assert record.allowed_edits == ["expected.txt: approved by a person"]
+    assert record.refused == []
+
+
+async def test_a_person_may_refuse_it_too(runs: Runs) -> None:
+    async def answer(question: Any) -> str:
+        return "no" if "expected.txt" in question.question else "yes"
+
+    bend = call("put", path="expected.txt", text="a.txt: wrong\nb.txt: fine\n")
+    record = await runs.run([bend, MEND], ask=answer, hitl_enabled=True)
+    assert (record.status, len(record.refused)) == ("achieved", 1)
+    assert "a.txt: right" in (runs.project / "expected.txt").read_text()
+
+
 def verdict(before: dict[str, CaseOutcome], after: dict[str, CaseOutcome], **report: Any) -> str:
     """The reason why a goal that says `achieved` is not believed; empty when it is."""
     baseline = Baseline(cases=before)

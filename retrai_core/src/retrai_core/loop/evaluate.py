@@ -51,7 +51,7 @@ async def evaluate(state: AgentState, config: RunnableConfig) -> StateUpdate:
     if achieved:
         update["consecutive_failures"] = 0
     elif suspect:
-        update |= _suspect(context, suspect)
+        update |= _suspect(context, evaluation, suspect)
     elif evaluation.flaky is not None:
         update |= _flaky(evaluation.flaky)
     else:
@@ -121,14 +121,14 @@ async def _audit(parts: LoopParts) -> str:
     return f"the change reaches into the check: {first.path}:{first.line} {first.what}"
 
 
-def _suspect(context: RunContext, why: str) -> StateUpdate:
+def _suspect(context: RunContext, evaluation: Evaluation, why: str) -> StateUpdate:
     """Every case passes, and still the verdict is not believed: a person decides, or it ends."""
     context.publish("log", level="warning", message=f"suspect: {why}")
     note = f"Every case passes, but this is not believed: {why}. Mend the cause instead."
     return {
-        "goal_reason": why,
+        "goal_reason": f"{evaluation.result.reason}, but {why}",
         "messages": [HumanMessage(note)],
-        "stop": Stop(outcome="tampered", reason=why),
+        "stop": Stop(outcome="tampered", reason=why, suspect=True),
     }
 
 

@@ -18,15 +18,22 @@ async def human_check(state: AgentState, config: RunnableConfig) -> StateUpdate:
     drives the graph publishes the question, once.
     """
     stop = state["stop"]
+    suspect = stop is not None and stop.get("suspect", False)
     question = "Go on anyway?" if stop else "Go on?"
+    if suspect:
+        question = "Every case passes, but the verdict is suspect. Take it as achieved?"
     answer: object = interrupt(
         {"question": question, "reason": stop["reason"] if stop else state["goal_reason"]}
     )
     approved = is_approval(answer)
-    parts_of(config).context.publish(
-        "human_check_response", response=str(answer), approved=approved
-    )
-    if approved:
-        note = "A person looked at this and wants you to go on."
-        return {"approved": True, "stop": None, "messages": [HumanMessage(note)]}
-    return {"approved": False, "stop": stop or Stop(outcome="aborted", reason="ended by a person")}
+    parts = parts_of(config)
+    parts.context.publish("human_check_response", response=str(answer), approved=approved)
+    if not approved:
+        ended = Stop(outcome="aborted", reason="ended by a person")
+        return {"approved": False, "stop": stop or ended}
+    if stop is not None and suspect:
+        parts.findings.append(f"a person took a suspect verdict as achieved: {stop['reason']}")
+        reason = f"{state['goal_reason']}; approved by a person"
+        return {"approved": True, "stop": None, "goal_achieved": True, "goal_reason": reason}
+    note = "A person looked at this and wants you to go on."
+    return {"approved": True, "stop": None, "messages": [HumanMessage(note)]}

@@ -20,6 +20,8 @@ def after_plan(state: AgentState) -> Literal["act", "evaluate"]:
 def after_evaluate(state: AgentState) -> Literal["plan", "human_check", "__end__"]:
     """Done, out of iterations, or stopped: the end. Else a person where asked for, else on."""
     stop = state["stop"]
+    if stop is not None and stop.get("suspect") and state["hitl_enabled"]:
+        return "human_check"  # also after the last iteration: nothing more is to be done
     if state["goal_achieved"] or state["iteration"] >= state["max_iterations"]:
         return "__end__"
     if stop is not None and (stop["outcome"] in _FINAL or not state["hitl_enabled"]):
@@ -28,5 +30,6 @@ def after_evaluate(state: AgentState) -> Literal["plan", "human_check", "__end__
 
 
 def after_human_check(state: AgentState) -> Literal["plan", "__end__"]:
-    """On when approved, else the end."""
-    return "plan" if state["approved"] else "__end__"
+    """On when approved, else the end; a suspect verdict that was approved is the end too."""
+    done = state["goal_achieved"] or state["iteration"] >= state["max_iterations"]
+    return "plan" if state["approved"] and not done else "__end__"

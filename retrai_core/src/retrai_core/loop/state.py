@@ -41,6 +41,8 @@ class Stop(TypedDict):
 
     outcome: Literal["failed", "tampered", "error", "aborted", "flaky", "stuck", "budget"]
     reason: str
+    suspect: NotRequired[bool]
+    """Every case passes and only a suspicion stands against it, which a person may clear."""
     saved_iterations: NotRequired[int]
     saved_tokens: NotRequired[int]
 
