@@ -133,15 +133,22 @@ def _counted(rows: Sequence[Row]) -> dict[bytes, tuple[Row, int]]:
 def _fill(
     database: Database, tables: Mapping[str, str], sizes: Mapping[str, int], salt: str, dealt: bool
 ) -> None:
-    cursor = database.cursor()
     inspector: Any = inspect(database.engine)
+    # Takes away the temporary tables of the sample before.
+    database.rollback()
+    cursor = database.cursor()
+    on_server = database.dialect == "postgresql"
+    if on_server:
+        cursor.execute("SET TRANSACTION READ WRITE")
     for name, sql in tables.items():
-        cursor.execute(f"DROP TABLE IF EXISTS {_temporary(database)}.{sql}")
         cursor.execute(f"SELECT * FROM {sql} LIMIT 0")
         columns = [str(column[0]) for column in cursor.description]
         groups = _units(inspector, _bare(sql), columns) if dealt else [columns]
         part = min(MOST, MAX_ROWS / max(1, sizes[name]))
         cursor.execute(f"CREATE TEMP TABLE {sql} AS {_selection(sql, columns, groups, salt, part)}")
+    if on_server:
+        # Only temporary tables were to be written, and they have been.
+        cursor.execute("SET TRANSACTION READ ONLY")
     cursor.close()
 
 
@@ -187,10 +194,6 @@ def _units(inspector: Any, table: str, columns: Sequence[str]) -> list[list[str]
     units = [[column for column in columns if column in group] for group in together]
     units += [[column] for column in columns if not any(column in group for group in together)]
     return [unit for unit in units if unit]
-
-
-def _temporary(database: Database) -> str:
-    return "pg_temp" if database.dialect == "postgresql" else "temp"
 
 
 def _bare(sql: str) -> str:
