@@ -72,6 +72,12 @@ async def take_up(graph: Any, config: dict[str, Any], context: RunContext) -> bo
     if not known.values:
         return False
     context.iteration = int(known.values["iteration"])
+    if not known.next and known.values["goal_achieved"]:
+        # Killed before its record could say so: look again, so that the record has the evidence.
+        context.iteration -= 1
+        again = {"iteration": context.iteration, "goal_achieved": False}
+        await graph.aupdate_state(config, again, as_node="act")
+        return True
     if not known.next or known.values.get("stop"):
         # It had ended: go on as if its last evaluation had just been made.
         update = {"max_iterations": context.max_iterations, "stop": None}

@@ -14,6 +14,7 @@ from ..errors import ModelError, RetraiError
 from . import prompt
 from .budget import Allowance, allowance, price_of
 from .parts import LoopParts, parts_of
+from .spending import total_cost
 from .state import AgentState, PendingCall, StateUpdate, Stop
 from .tool_names import tool_called, wire_name
 from .window import window
@@ -66,8 +67,8 @@ def _allowed(parts: LoopParts, state: AgentState, messages: list[BaseMessage]) -
         parts.budget,
         messages,
         parts.schema_chars,
-        state["total_tokens"],
-        state["estimated_cost_usd"],
+        state["total_tokens"] + parts.lost.total_tokens,
+        total_cost(state["estimated_cost_usd"], parts.lost.cost_usd),
         price_of(parts.context.provider, state["model_name"]),
     )
 

@@ -108,7 +108,8 @@ async def verify(content: bytes, name: str, wish: Wish, key: SigningKey) -> Veri
         hint = "" if wish.project else "name a folder with its final tree: -C DIR"
         raise UsageError(f"no such folder: {project}", hint=hint)
     found = Verification(receipt, public.fingerprint, own, project)
-    files = await asyncio.to_thread(lambda: portable_files(TreeHasher(project).state()))
+    tree = await asyncio.to_thread(TreeHasher(project).state)
+    files = portable_files(tree.without(_baseline(receipt).volatile))
     found.tree = digest_of(files)
     if found.tree != receipt.trees.final:
         found.problems.append(_other_tree(receipt, files))

@@ -1,0 +1,117 @@
+"""Starts runs in processes of their own, kills them, and goes on with them, until they have ended.
+
+    python nursery.py FOLDER SEED KILLS
+
+Everything is imported once; each process is a fork, so that fifty of them take seconds. A process
+counts the points that it passes: every event, and the plugins' own points, in the middle of calls,
+checks and model calls. At the point that the seed names it sends itself SIGKILL. One line of JSON
+on standard output tells each run: its id, its project, and after how many points it was killed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import random
+import signal
+import sys
+from pathlib import Path
+
+import careful_plugins
+import langgraph.graph  # noqa: F401 - what a run imports later is imported before the forks
+
+import retrai_core.assembling
+import retrai_core.loop.act
+import retrai_core.loop.evaluate
+import retrai_core.loop.human_check
+import retrai_core.loop.plan
+import retrai_core.run_work
+import retrai_core.runs.checkpoint  # noqa: F401 - as above
+from retrai_core import RunConfig, RunManager, RunStore
+
+FARTHEST = 90
+"""A kill comes after at most so many points; a run of six turns passes about 170."""
+NEVER = 10**9
+
+
+class Counter:
+    """Ends this process at the given point."""
+
+    def __init__(self, last: int) -> None:
+        self.left = last
+        self.passed = 0
+
+    def __call__(self, *_: object) -> None:
+        self.passed += 1
+        self.left -= 1
+        if self.left <= 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+async def work(store: RunStore, run_id: str, counter: Counter) -> None:
+    """Start the run, or go on with it."""
+    careful_plugins.stands_at = counter
+    manager = RunManager(store)
+    pending = store.load(run_id).status == "pending"
+    manager.bus(run_id).attach(counter)
+    await (manager.start(run_id) if pending else manager.resume(run_id))
+    (store.folder(run_id) / "points").write_text(str(counter.passed))
+
+
+def forked(store: RunStore, run_id: str, last: int) -> bool:
+    """Whether the run ended by itself in a process that is killed at point `last`."""
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            asyncio.run(work(store, run_id, Counter(last)))
+            code = 0
+        finally:
+            os._exit(code)
+    _, status = os.waitpid(child, 0)
+    if os.WIFSIGNALED(status):
+        return False
+    assert os.WEXITSTATUS(status) == 0, f"run {run_id} failed by itself"
+    return True
+
+
+def main() -> None:
+    """One run that is left alone, then runs that are killed, until there were enough kills."""
+    folder, seed, wanted = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
+    store = RunStore(folder / "state")
+    dice = random.Random(seed)
+    done = number = 0
+    while number == 0 or done < wanted:
+        project = folder / f"project{number}"
+        project.mkdir()
+        (project / "protected.txt").write_text("as it is\n")
+        config = RunConfig(
+            cwd=project,
+            goal="all-written",
+            model="careful",
+            python=sys.executable,
+            memory="none",
+            sandbox="local",
+            max_iterations=60,
+        )
+        record = asyncio.run(RunManager(store).create(config))
+        kills: list[int] = []
+        while True:
+            last = dice.randint(1, FARTHEST) if number and done < wanted else NEVER
+            if forked(store, record.id, last):
+                break
+            kills.append(last)
+            done += 1
+            if store.load(record.id).status not in ("pending", "running", "interrupted"):
+                break  # killed after the end was kept
+        ended = store.load(record.id)
+        if ended.status != "achieved":
+            sys.exit(f"run {record.id} ended {ended.status}: {ended.reason}")
+        told = {"id": record.id, "project": str(project), "kills": len(kills), "after": kills}
+        print(json.dumps(told), flush=True)
+        number += 1
+
+
+if __name__ == "__main__":
+    main()
