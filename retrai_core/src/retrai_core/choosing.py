@@ -9,7 +9,6 @@ from typing import Any, Literal, TypeVar, cast
 
 from pydantic import BaseModel, ValidationError
 
-from . import __version__
 from .chosen import CheckChoice, Choice, ModelChoice, Notice, Part
 from .contracts.agent import Agent
 from .contracts.context import RunContext

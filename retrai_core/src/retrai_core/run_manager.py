@@ -16,6 +16,7 @@ from .choosing import catalog_for, choose
 from .chosen import Choice
 from .errors import RetraiError, UsageError, WorkspaceLockedError
 from .events import AgentEvent, EventKind
+from .guard.held_files import put_back
 from .plugins.blame import blamed
 from .plugins.patience import patiently
 from .redaction.redactor import Redactor
@@ -200,6 +201,8 @@ class RunManager:
             record = self.store.load(run_id)
             prepare(record)
             held.enter_context(self.store.mark_running(record.id))
+            # Of an earlier run that was killed; this one may hold the same files out again.
+            await asyncio.to_thread(put_back, self.store.state, record.project)
             return await self._tracked(record, bus, folder, resume)
 
     async def _tracked(

@@ -12,6 +12,7 @@ from .chosen import Choice
 from .contracts.context import RunContext
 from .contracts.goal import GoalResult
 from .errors import RetraiError
+from .holding import Holding
 from .loop.steadiness import SHOWN as FLAKY_NAMED
 from .loop.verifier import Verifier
 from .receipts.signing import SigningKey
@@ -82,14 +83,19 @@ class RunWork:
         async with wired.closing:
             self.sinks = EventSinks(wired.hooks, self._bus)
             outcome: Status = "error"
+            holding = Holding(wired, self._choice, self._record, self._folder)
             try:
+                await holding.begin()
                 outcome, reason = await self._run(wired, resume)
-                return outcome, reason
+                return outcome, holding.with_counts(reason)
             except asyncio.CancelledError:
                 outcome = "interrupted"
                 raise
             finally:
-                await self._wrap_up(wired, outcome)
+                try:
+                    await self._wrap_up(wired, outcome)
+                finally:
+                    holding.end()
 
     async def _run(self, wired: Wired, resume: bool) -> tuple[Status, str]:
         context = wired.context

@@ -28,6 +28,17 @@ def runs() -> None:
 
     A run is named by its id, or by as much of it as is unique.
     """
+    from ..guard.held_files import put_all_back
+    from ..runs.store import state_dir
+
+    for back in put_all_back(state_dir()):
+        click.echo(
+            f"put {count(back.count, 'held-out file')} back into {back.project}: run {back.run_id} "
+            "was killed",
+            err=True,
+        )
+        for path in back.aside:
+            click.echo(f"what stood in the place of one of them is now {path}", err=True)
 
 
 @runs.command("list")
@@ -114,8 +125,12 @@ def diff(run_id: str, first: int | None, last: int | None) -> None:
     store = _store()
     record = store.load(run_id)
     snapshots = Snapshots(store.folder(record.id), record.project)
+    changes = snapshots.diff(first, last)
+    if not changes:
+        # Not on standard output, from which a diff may be applied.
+        click.echo(f"run {record.id} changed nothing there", err=True)
     # Bytes that are not UTF-8 go out as they are, so that the diff can be applied.
-    click.echo(snapshots.diff(first, last).encode(errors="surrogateescape"), nl=False)
+    click.echo(changes.encode(errors="surrogateescape"), nl=False)
 
 
 @runs.command()
@@ -156,12 +171,19 @@ def undo(run_id: str, to: int) -> int:
     metavar="DAYS",
     help="Delete runs that ended more than so many days ago.",
 )
-def prune(keep: int | None, older_than: float | None) -> None:
-    """Delete old runs: their records, logs, checkpoints and snapshots."""
+@click.option("--unfinished", is_flag=True, help="Delete those too that could be resumed.")
+def prune(keep: int | None, older_than: float | None, unfinished: bool) -> None:
+    """Delete old runs: their records, logs, checkpoints and snapshots.
+
+    Runs that were interrupted and could be resumed stay, and do not count among the N.
+    """
     if keep is None and older_than is None:
         raise click.UsageError("say which: --keep N or --older-than DAYS")
-    removed = _store().prune(keep=keep, older_than_days=older_than)
+    removed, spared = _store().prune(keep=keep, older_than_days=older_than, unfinished=unfinished)
     click.echo(f"deleted {count(len(removed), 'run')}")
+    if spared:
+        kept = count(len(spared), "run")
+        click.echo(f"kept {kept} that could be resumed; --unfinished deletes them too")
 
 
 def _store() -> RunStore:

@@ -7,11 +7,13 @@ import hashlib
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal
 
 from ..contracts.context import RunContext
 from ..contracts.goal import GoalResult
 from ..guard.guard import Guard
+from ..guard.holdout import NOT_ALL
 from ..guard.refusal import Refusal
 from ..workspace.portable_tree import portable_files
 from ..workspace.tree_hash import TreeHasher, TreeState
@@ -96,9 +98,12 @@ class Verifier:
         """Take the baseline, or load the one of the run that is resumed."""
         if self._guard.has_baseline:
             await self._fingerprint()
-            return self._guard.baseline.result()
+            known = self._guard.baseline.result()
+            await self._find_held_out(known)
+            return known
         started = time.monotonic()
         result = await self._guard.take_baseline()
+        await self._find_held_out(result)
         self.checks_run += 1
         tree = await self._fingerprint()
         self._known, self.last = (tree, _Verdict(result)), result
@@ -166,9 +171,23 @@ class Verifier:
                 return _disbelieved(again if first.achieved else first, flaky)
         if first.achieved:
             self.on_copy = first
+            if not suspect and not await self._held_out_pass(state, first):
+                return _Verdict(replace(result, achieved=False, reason=NOT_ALL, details=NOT_ALL))
             return _Verdict(result, suspect)
         reason = f"it holds in place but not on a clean copy of the project: {first.reason}"
         return _Verdict(replace(first, reason=reason))
+
+    async def _find_held_out(self, visible: GoalResult) -> None:
+        if self._guard.holdout is not None:
+            await self._guard.holdout.take_baseline(visible, partial(self._guard.check_with, {}))
+
+    async def _held_out_pass(self, state: Mapping[str, Any], visible: GoalResult) -> bool:
+        """Whether the tests that the agent never sees pass too; nothing else is told of them."""
+        if self._guard.holdout is None:
+            return True
+        self.checks_run += 1
+        ask_with = partial(self._guard.check_with, state)
+        return (await self._guard.holdout.check(visible, ask_with)).achieved
 
     async def _check_copy(self, state: Mapping[str, Any], *, twins: bool) -> tuple[GoalResult, str]:
         started = time.monotonic()

@@ -53,6 +53,15 @@ class Tokens(BaseModel):
     """Both, as the provider counts."""
 
 
+class HeldOutCounts(BaseModel):
+    """How the tests ended that the agent never saw (`holdout:`)."""
+
+    total: int
+    """How many cases there are."""
+    failed: int
+    """How many of them did not pass in the last check of them."""
+
+
 class CheckEvidence(BaseModel):
     """What one check saw: cases by outcome, the exact command, the interpreter, the reason."""
 
@@ -126,6 +135,8 @@ class RunRecord(BaseModel):
     """Hash of the project's files before the first turn."""
     sandboxes: list[str] = Field(default_factory=list)
     """Where commands ran; more than one when the run was resumed with another."""
+    held_out: HeldOutCounts | None = None
+    """Cases that the agent never saw; null without `holdout:`, or before they were run."""
     receipt: str = ""
     """The signed receipt of an achieved run, a file's path."""
     flaky: list[str] = Field(default_factory=list)

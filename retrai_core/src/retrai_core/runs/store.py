@@ -13,6 +13,7 @@ from pathlib import Path
 import platformdirs
 
 from ..errors import RunNotFoundError
+from ..guard.held_files import holds_files_of
 from .record import EXIT_CODES, RunRecord
 
 _RUNNING = "running.lock"
@@ -79,19 +80,42 @@ class RunStore:
             )
         return record
 
-    def prune(self, *, keep: int | None = None, older_than_days: float | None = None) -> list[str]:
-        """Delete finished runs beyond the newest `keep` or older than so many days; their ids."""
+    def prune(
+        self,
+        *,
+        keep: int | None = None,
+        older_than_days: float | None = None,
+        unfinished: bool = False,
+    ) -> tuple[list[str], list[str]]:
+        """Delete runs beyond the newest `keep`, or older than so many days.
+
+        Args:
+            keep: how many stay.
+            older_than_days: those stay that ended, or were killed, later than that.
+            unfinished: delete interrupted runs too; else they stay, beside those that `keep` counts.
+
+        Returns:
+            the ids of those that were deleted, and of those that stay only for being unfinished.
+        """
         limit = time.time() - (older_than_days or 0) * 86_400
         removed: list[str] = []
-        for index, record in enumerate(self.list()):
-            if record.status == "running":
+        spared: list[str] = []
+        passed = 0
+        for record in self.list():
+            if record.status == "running" or holds_files_of(self.state, record.id):
                 continue
-            too_many = keep is not None and index >= keep
+            too_many = keep is not None and passed >= keep
             too_old = older_than_days is not None and self._last_change(record) < limit
-            if too_many or too_old:
+            waits = record.status == "interrupted" and not unfinished
+            passed += not waits
+            if not (too_many or too_old):
+                continue
+            if waits:
+                spared.append(record.id)
+            else:
                 shutil.rmtree(self.folder(record.id))
                 removed.append(record.id)
-        return removed
+        return removed, spared
 
     @contextmanager
     def mark_running(self, run_id: str) -> Generator[None]:

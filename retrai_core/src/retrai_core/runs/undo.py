@@ -81,7 +81,10 @@ def _take_back(
         return
     merged = None
     if now and wanted and left and all(entry.is_file for entry in (now, wanted, left)):
-        merged = _merge(target.read_bytes(), snapshots.content(left), snapshots.content(wanted))
+        there = target.read_bytes()
+        merged = _merge(there, snapshots.content(left), snapshots.content(wanted))
+        if merged == there:
+            return  # an earlier undo took the run's change out already
     if merged is not None and wanted is not None and put_entry(target, wanted, merged):
         undone.merged.append(path)
     else:
