@@ -249,7 +249,10 @@ class RunWork:
         if verifier is None or verifier.on_copy is None:
             return
         record.versions |= {hook.dist: hook.version for hook in wired.hooks.records}
-        judged = Judged(verifier.files, verifier.on_copy, verifier.passed_on_copies)
+        holdout = wired.guard.holdout
+        held_out = holdout.last if holdout is not None else None
+        times = verifier.passed_on_copies
+        judged = Judged(verifier.files, verifier.on_copy, times, held_out)
         key = SigningKey(self._folder.parents[1])  # runs/<id> stands in the state folder
         try:
             path = await write_receipt(record, wired.context, wired.guard.baseline, judged, key)

@@ -63,7 +63,7 @@ async def test_a_steady_check_is_confirmed_as_often_as_was_asked_for(runs: Runs)
     assert final_checks(runs, record) == [True] * 3
     # Each on a copy of its own: what one check leaves must not help the next.
     copies = [check for check in runs.checks(record) if check != str(runs.project)]
-    assert len(set(copies)) == 3
+    assert len(set(copies)) == len(copies) >= 3
 
 
 async def test_a_project_that_passes_at_the_start_is_confirmed_too(runs: Runs) -> None:

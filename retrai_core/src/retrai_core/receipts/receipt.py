@@ -53,6 +53,17 @@ class Tampering(_Part):
     """Globs of protected files that the user let the run change."""
 
 
+class HeldOutCases(_Part):
+    """Tests that the agent never saw; they are no part of the tree's hash and of the cases."""
+
+    globs: list[str] = Field(default_factory=list)
+    """Which files of the project they are."""
+    total: int = 0
+    """How many cases they have."""
+    failed: int = 0
+    """How many of them did not pass in the last check."""
+
+
 class SandboxUsed(_Part):
     """Where the agent's commands ran."""
 
@@ -106,6 +117,8 @@ class Receipt(_Part):
     """Outcome by case, before the first turn."""
     after: dict[str, CaseOutcome]
     """Outcome by case, on a clean copy of the final tree."""
+    held_out: HeldOutCases = Field(default_factory=HeldOutCases)
+    """Tests that the agent never saw."""
     versions: dict[str, str]
     """Version by distribution: retrai's and those of the plugins used."""
     tampering: Tampering

@@ -18,6 +18,7 @@ from ..chosen import CheckChoice
 from ..contracts.goal import CaseOutcome, GoalResult
 from ..errors import UsageError
 from ..guard.baseline import Baseline
+from ..guard.globs import Globs
 from ..guard.verdict import function_of
 from ..settings import RunConfig
 from ..wiring import wire_check
@@ -109,7 +110,12 @@ async def verify(content: bytes, name: str, wish: Wish, key: SigningKey) -> Veri
         raise UsageError(f"no such folder: {project}", hint=hint)
     found = Verification(receipt, public.fingerprint, own, project)
     tree = await asyncio.to_thread(TreeHasher(project).state)
-    files = portable_files(tree.without(_baseline(receipt).volatile))
+    held_out = Globs(receipt.held_out.globs)
+    files = {
+        path: known
+        for path, known in portable_files(tree.without(_baseline(receipt).volatile)).items()
+        if not held_out.match(path)
+    }
     found.tree = digest_of(files)
     if found.tree != receipt.trees.final:
         found.problems.append(_other_tree(receipt, files))
@@ -132,12 +138,14 @@ async def _check_again(found: Verification, wish: Wish) -> None:
     found.counts = result.report.counts() if result.report else {}
     if not result.achieved:
         found.problems.append(f"the check fails: {result.reason}")
+    elif suspect and _was_approved(receipt):
+        found.notes.append(f"a person took this as achieved all the same: {suspect}")
     elif suspect:
         found.problems.append(f"the check holds but is not believed: {suspect}")
     astray = _from_the_original(result, found)
     if astray:
         found.problems.append(astray)
-    found.problems += _other_cases(receipt.after, result)
+    found.problems += _other_cases(receipt, result)
 
 
 def _config(found: Verification, wish: Wish) -> RunConfig:
@@ -193,10 +201,17 @@ def _other_tree(receipt: Receipt, files: Mapping[str, str]) -> str:
     return f"the tree is another one ({said}): {', '.join(differing[:SHOWN])}{more}"
 
 
-def _other_cases(expected: Mapping[str, CaseOutcome], result: GoalResult) -> list[str]:
+def _was_approved(receipt: Receipt) -> bool:
+    return any("took a suspect verdict as achieved" in f for f in receipt.tampering.findings)
+
+
+def _other_cases(receipt: Receipt, result: GoalResult) -> list[str]:
     """Cases that do not end as the receipt says; ids of parametrised ones may change."""
-    now: Mapping[str, CaseOutcome] = result.report.cases if result.report else {}
-    if dict(now) == dict(expected) or _by_function(now) == _by_function(expected):
+    expected = receipt.after
+    now: dict[str, CaseOutcome] = dict(result.report.cases) if result.report else {}
+    if receipt.held_out.globs:  # they are back in the project, and have passed if the check holds
+        now = {case: outcome for case, outcome in now.items() if case in expected}
+    if now == expected or _by_function(now) == _by_function(expected):
         return []
     if not now and not result.achieved:
         return []  # that the check fails is said already

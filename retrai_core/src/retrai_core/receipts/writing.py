@@ -16,11 +16,12 @@ from ..contracts.context import RunContext
 from ..contracts.goal import GoalResult
 from ..errors import RetraiError
 from ..guard.baseline import Baseline
+from ..guard.holdout import HeldOut
 from ..runs.log import read_events
 from ..runs.record import RunRecord
 from ..sandbox.local import LocalSandbox
 from ..workspace.portable_tree import digest_of
-from .receipt import RECEIPT_FILE, Receipt, SandboxUsed, Tampering, Trees, sign
+from .receipt import RECEIPT_FILE, HeldOutCases, Receipt, SandboxUsed, Tampering, Trees, sign
 from .signing import SigningKey
 
 MOST_FILES = 5_000
@@ -40,11 +41,13 @@ class Judged:
         files: the final tree, as `portable_files` gives it.
         on_copy: the check's answer on a clean copy of it.
         times: how many times it passed on clean copies.
+        held_out: how the tests ended that the agent never saw.
     """
 
     files: Mapping[str, str]
     on_copy: GoalResult
     times: int
+    held_out: HeldOut | None = None
 
 
 async def write_receipt(
@@ -104,6 +107,11 @@ def _receipt(record: RunRecord, context: RunContext, baseline: Baseline, judged:
         baseline=baseline.model_dump(mode="json", exclude={"cases", "details"}),
         before=baseline.cases,
         after=dict(report.cases) if report else {},
+        held_out=HeldOutCases(
+            globs=config.get("holdout", []),
+            total=judged.held_out.total if judged.held_out else 0,
+            failed=judged.held_out.failed if judged.held_out else 0,
+        ),
         versions={"retrai-core": __version__, **record.versions},
         tampering=Tampering(
             refused=_refusals(context.run_dir),
