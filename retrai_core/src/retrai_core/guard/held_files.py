@@ -38,7 +38,7 @@ class _Note(BaseModel):
     caches: list[str] = []
     """Those of them that are put back only where nothing else has come in their place."""
     modes: dict[str, int] = {}
-    """Mode of each folder that a file lies in."""
+    """Mode of each folder that is gone with its last file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,14 +114,18 @@ class HeldFiles:
         return put_back(self._state, self.project)
 
     def _modes(self, paths: Iterable[str]) -> dict[str, int]:
-        folders = {
-            parent.as_posix() for path in paths for parent in Path(path).parents if parent != Path()
-        }
-        return {name: (self.project / name).stat().st_mode & 0o7777 for name in sorted(folders)}
+        """The folders that hold nothing else."""
+        moved = {self.project / path for path in paths}
+        found: dict[str, int] = {}
+        for folder in _parents(paths):
+            there = {path for path in (self.project / folder).rglob("*") if not _is_folder(path)}
+            if there <= moved:
+                mode = (self.project / folder).stat().st_mode & 0o7777
+                found[folder.as_posix()] = mode
+        return found
 
     def _remove_empty(self, paths: Iterable[str]) -> None:
-        folders = {parent for path in paths for parent in Path(path).parents if parent != Path()}
-        for folder in sorted(folders, key=lambda folder: -len(folder.parts)):
+        for folder in reversed(_parents(paths)):
             with suppress(OSError):  # there is more in it
                 (self.project / folder).rmdir()
 
@@ -148,11 +152,16 @@ def put_back(state: Path, project: Path) -> PutBack | None:
         if name in caches and os.path.lexists(target):
             continue
         moved += _clear_way(project, name, aside)
-        _make_folders(project, name, note.modes)
-        temporary = target.with_name(f".retrai-{secrets.token_hex(8)}.tmp")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        # One fixed name: what a kill left half written is taken by the next try.
+        temporary = target.with_name(f".retrai-{sha256(os.fsencode(name)).hexdigest()[:16]}.tmp")
+        temporary.unlink(missing_ok=True)
         _copy(note.folder / "files" / name, temporary)
         temporary.replace(target)
         _sync_folder(target.parent)
+    for name, mode in note.modes.items():
+        with suppress(OSError):  # a cache that was left where it is
+            (project / name).chmod(mode)
     path.unlink()
     _sync_folder(path.parent)
     return PutBack(project, note.run_id, len(note.paths) - len(caches), moved)
@@ -178,6 +187,16 @@ def holds_files_of(state: Path, run_id: str) -> bool:
     """Whether the only copy of somebody's files lies in the run's folder."""
     notes = (_read(path) for path in (state / _NOTES).glob("*.json"))
     return any(note is not None and note.run_id == run_id for note in notes)
+
+
+def _parents(paths: Iterable[str]) -> list[Path]:
+    """The folders that the files lie in, the outer ones first."""
+    folders = {parent for path in paths for parent in Path(path).parents if parent != Path()}
+    return sorted(folders, key=lambda folder: (len(folder.parts), folder))
+
+
+def _is_folder(path: Path) -> bool:
+    return path.is_dir() and not path.is_symlink()
 
 
 def _note_path(state: Path, project: Path) -> Path:
@@ -212,14 +231,6 @@ def _clear_way(project: Path, name: str, aside: Path) -> list[Path]:
             shutil.move(place, target)
             found.append(target)
     return found
-
-
-def _make_folders(project: Path, name: str, modes: dict[str, int]) -> None:
-    for parent in reversed(Path(name).parents):
-        folder = project / parent
-        if not folder.is_dir():
-            folder.mkdir()
-            folder.chmod(modes.get(parent.as_posix(), 0o755))
 
 
 def _copy(source: Path, target: Path) -> None:

@@ -52,7 +52,12 @@ class Redactor:
             self._know()
 
     def hide(self, values: Iterable[str], name: str) -> None:
-        """Take these values out too, from now on; `name` stands in their mark."""
+        """Take these words out too, from now on, where they stand alone: names, not secrets.
+
+        Args:
+            values: the words.
+            name: stands in their mark.
+        """
         self._hidden |= dict.fromkeys(values, name)
         self._know()
 
@@ -60,7 +65,10 @@ class Redactor:
         secrets = self._secrets.values if self._secrets is not None else {}
         # The longest first: one secret may be the beginning of another.
         ordered = sorted({**self._hidden, **secrets}.items(), key=lambda item: -len(item[0]))
-        self._known = [(value, _mark(name), _alone(value)) for value, name in ordered]
+        self._known = [
+            (value, _mark(name), _alone(value, always=value in self._hidden))
+            for value, name in ordered
+        ]
 
     def text(self, text: str) -> str:
         """The text without secrets."""
@@ -123,10 +131,11 @@ def _mark(name: str) -> str:
     return f"[redacted: {name}]"
 
 
-def _alone(value: str) -> re.Pattern[str] | None:
-    if len(value) >= _WHOLE_WORDS_BELOW:
+def _alone(value: str, *, always: bool) -> re.Pattern[str] | None:
+    if len(value) >= _WHOLE_WORDS_BELOW and not always:
         return None
-    return re.compile(rf"(?<![A-Za-z0-9]){re.escape(value)}(?![A-Za-z0-9])")
+    letters = r"\w" if always else "[A-Za-z0-9]"
+    return re.compile(rf"(?<!{letters}){re.escape(value)}(?!{letters})")
 
 
 def _without(pattern: Pattern, text: str) -> str:
