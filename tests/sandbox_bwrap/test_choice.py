@@ -1,0 +1,75 @@
+"""Where bubblewrap cannot work, retrai says so loudly, or does not run at all."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+pytest.importorskip("retrai_goals_python")
+pytest.importorskip("retrai_llm_offline")
+
+BWRAP = shutil.which("bwrap")
+pytestmark = pytest.mark.skipif(BWRAP is None, reason="needs bwrap")
+
+
+@pytest.fixture
+def project(tmp_path):
+    folder = tmp_path / "project"
+    folder.mkdir()
+    (folder / "test_one.py").write_text("def test_one():\n    assert True\n")
+    (folder / "pytest.ini").write_text("[pytest]\naddopts = -p no:langsmith_plugin\n")
+    return folder
+
+
+@pytest.fixture
+def run(project, tmp_path, walled):
+    """`retrai run` on a project whose goal holds; with or without the right to make namespaces."""
+
+    def start(*words: str, namespaces: bool = True) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "retrai_core", "run", "pytest", "-C", str(project)]
+        command += ["--model", "offline", *words]
+        if not namespaces:
+            forbid = [str(BWRAP), "--unshare-user", "--disable-userns", "--die-with-parent"]
+            # bubblewrap's kernel parts are all there but the right to make another namespace.
+            command = [*forbid, "--bind", "/", "/", "--dev", "/dev", "--", *command]
+        environ = {**os.environ, "RETRAI_STATE_DIR": str(tmp_path / "state2"), "NO_COLOR": "1"}
+        environ["COLUMNS"] = "1000"
+        return subprocess.run(
+            command, capture_output=True, text=True, timeout=120, env=environ, check=False
+        )
+
+    return start
+
+
+def test_bwrap_is_what_a_run_takes_and_records(run):
+    done = run("--json")
+    assert json.loads(done.stdout)["sandboxes"] == ["bwrap"]
+    done = run()
+    assert "sandbox bwrap" in done.stdout + done.stderr
+
+
+def test_without_namespaces_a_run_goes_on_and_says_so_loudly(run):
+    done = run(namespaces=False)
+    said = done.stdout + done.stderr
+    assert "NO WALLS" in said
+    assert "bwrap does not work here" in said
+    assert done.returncode == 0, said
+    assert json.loads(run("--json", namespaces=False).stdout)["sandboxes"] == ["local"]
+
+
+def test_strict_runs_only_with_walls(run):
+    assert json.loads(run("--sandbox", "strict", "--json").stdout)["sandboxes"] == ["bwrap"]
+    done = run("--sandbox", "strict", namespaces=False)
+    assert done.returncode == 2
+    assert "user namespaces" in done.stderr
+    assert "--sandbox local" in done.stderr
+
+
+def test_the_user_may_choose_to_have_none(run):
+    record = json.loads(run("--sandbox", "local", "--json").stdout)
+    assert record["sandboxes"] == ["local"]
