@@ -102,6 +102,7 @@ class ScriptedModel(BaseChatModel):
     """Plays `turns` of the provider's options, one an iteration; the last one again and again."""
 
     turns: list
+    greedy: bool = False
     _context: RunContext = PrivateAttr()
 
     @property
@@ -130,9 +131,19 @@ class ScriptedModel(BaseChatModel):
             turn.get("text", ""),
             tool_calls=calls,
             invalid_tool_calls=invalid,
-            usage_metadata={"input_tokens": 10, "output_tokens": 5, "total_tokens": 15},
+            usage_metadata=self._usage(messages, kwargs.get("max_tokens", 1_000_000)),
         )
         return ChatResult(generations=[ChatGeneration(message=message)])
+
+    def _usage(self, messages, allowed):
+        """15 tokens; or as many as it may use, and a token for every three characters it reads."""
+        sent = sum(len(str(m.content)) for m in messages) // 3 if self.greedy else 10
+        answered = allowed if self.greedy else 5
+        return {
+            "input_tokens": sent,
+            "output_tokens": answered,
+            "total_tokens": sent + answered,
+        }
 
 
 class Scripted(LLMProvider):
@@ -145,13 +156,19 @@ class Scripted(LLMProvider):
 
     class Options(LLMOptions):
         turns: list = Field(default_factory=list)
+        greedy: bool = False
+        prices: list = Field(default_factory=list)
+        """US dollars for a million tokens, in and out; a dollar for 1,000 tokens without."""
 
     def create(self, model, temperature, context):
-        made = ScriptedModel(turns=self.options.turns)
+        made = ScriptedModel(turns=self.options.turns, greedy=self.options.greedy)
         made._context = context
         return made
 
     def cost_usd(self, model, usage):
+        if self.options.prices:
+            price_in, price_out = self.options.prices
+            return (usage["input_tokens"] * price_in + usage["output_tokens"] * price_out) / 1e6
         return usage["total_tokens"] / 1000
 
 

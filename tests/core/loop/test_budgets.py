@@ -1,0 +1,124 @@
+"""Limits in money hold against a price list, whatever the model uses, and a raised one goes on from
+where the money ended; nothing is counted twice."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from retrai_core.cli.main import main
+from retrai_core.run_manager import RunManager
+from retrai_core.runs.store import RunStore
+
+Runs = Any
+PRICES = {
+    "dear": [15.0, 75.0],
+    "middling": [3.0, 15.0],
+    "cheap out": [3.0, 0.0],
+    "free": [0.0, 0.0],
+}
+"""US dollars for a million tokens, in and out."""
+LOOKS = [
+    {"text": "looking", "calls": [{"name": "look", "args": {"path": f"missing{n}.txt"}}]}
+    for n in range(30)
+]
+MEND = {"calls": [{"name": "put", "args": {"path": "a.txt", "text": "right\n"}}]}
+
+
+def model(turns: list[Any], **options: Any) -> dict[str, Any]:
+    """The settings of a run whose model plays `turns`."""
+    return {"turns": {"turns": turns, **options}}
+
+
+def spent(runs: Runs, record: Any, prices: list[float]) -> float:
+    """What every model call in the log costs by the price list."""
+    calls = [event.payload for event in runs.events(record, "llm_usage")]
+    return sum(c["input_tokens"] * prices[0] + c["output_tokens"] * prices[1] for c in calls) / 1e6
+
+
+@pytest.mark.parametrize("name", PRICES)
+@pytest.mark.parametrize("limit", [0.001, 0.05, 0.4, 2.0])
+async def test_a_model_that_uses_all_it_may_never_passes_the_limit(
+    runs: Runs, name: str, limit: float
+) -> None:
+    plugins = model(LOOKS, greedy=True, prices=PRICES[name])
+    record = await runs.run([], plugins=plugins, max_cost_usd=limit, max_iterations=8)
+    assert record.status in ("budget", "failed")
+    assert record.cost_usd == pytest.approx(spent(runs, record, PRICES[name]))
+    assert record.cost_usd <= limit + 1e-9
+    if record.status == "budget":
+        assert f"${limit:g}" in record.reason
+        assert record.next_step == f"retrai runs resume {record.id} --max-cost {2 * limit:g}"
+    else:
+        assert record.iterations == 8
+
+
+@pytest.mark.parametrize("limit", [500, 20_000, 60_000])
+async def test_a_limit_in_tokens_is_never_passed_either(runs: Runs, limit: int) -> None:
+    plugins = model(LOOKS, greedy=True)
+    record = await runs.run([], plugins=plugins, max_tokens=limit, max_iterations=8)
+    assert record.status == "budget"
+    assert record.tokens.total <= limit
+    assert record.tokens.total == record.tokens.input + record.tokens.output
+    assert record.next_step == f"retrai runs resume {record.id} --max-tokens {2 * limit}"
+
+
+def test_a_raised_limit_goes_on_and_every_call_is_billed_once(
+    runs: Runs, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("RETRAI_STATE_DIR", str(runs.store.state))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(runs.store.state))
+    monkeypatch.setenv("RETRAI_TRUST", "1")
+    prices = PRICES["middling"]
+    settings = {
+        "plugins": model([*LOOKS[:4], MEND], greedy=True, prices=prices),
+        "memory": "none",
+        "sandbox": "local",
+        "python": sys.executable,
+    }
+    # JSON is YAML.
+    (runs.project / ".retrai.yml").write_text(json.dumps(settings))
+
+    def call(*args: str) -> tuple[int, dict[str, Any]]:
+        code = main([*args, "--json"])
+        return code, json.loads(capsys.readouterr().out)
+
+    code, first = call("run", "-C", str(runs.project), "-m", "turns", "--max-cost", "0.6")
+    assert (code, first["status"]) == (6, "budget")
+    record = RunStore().load(first["id"])
+    paid = len(runs.events(record, "llm_usage"))
+    assert 0 < paid < 5
+
+    # Without more money no call is made, and nothing is billed.
+    code, same = call("runs", "resume", first["id"])
+    assert (code, same["status"], same["cost_usd"]) == (6, "budget", first["cost_usd"])
+    assert len(runs.events(record, "llm_usage")) == paid
+
+    code, ended = call("runs", "resume", first["id"], "--max-cost", "5")
+    assert (code, ended["status"]) == (0, "achieved")
+    assert ended["config"]["max_cost_usd"] == 5
+    calls = runs.events(record, "llm_usage")
+    assert len(calls) > paid
+    assert ended["cost_usd"] == pytest.approx(spent(runs, record, prices))
+    assert first["cost_usd"] < ended["cost_usd"] <= 5
+    assert ended["tokens"]["total"] == sum(event.payload["total_tokens"] for event in calls)
+    assert Path(ended["receipt"]).is_file()
+
+
+async def test_a_price_that_nobody_knows_refuses_a_limit_in_money_before_the_first_call(
+    runs: Runs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import scripted_plugins
+
+    monkeypatch.setattr(scripted_plugins.Scripted, "cost_usd", lambda *_: None)
+    record = await runs.run(LOOKS, max_cost_usd=1.0)
+    assert record.status == "budget"
+    assert "price is not known" in record.reason
+    assert "--max-tokens" in record.next_step
+    assert runs.events(record, "llm_usage") == []
+    ended = await RunManager(runs.store).resume(record.id)
+    assert ended.status == "budget"
