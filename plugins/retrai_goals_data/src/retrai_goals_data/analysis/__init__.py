@@ -1,0 +1,1 @@
+"""What runs in the process for NumPy, scikit-learn, SciPy and matplotlib."""

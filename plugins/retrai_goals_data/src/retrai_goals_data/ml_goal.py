@@ -1,0 +1,250 @@
+"""The goal `ml-optimize`: a training script reaches a metric."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from statistics import median
+from typing import Any, ClassVar
+
+from retrai_core import (
+    CaseOutcome,
+    CheckReport,
+    Contradiction,
+    GoalBase,
+    GoalOptions,
+    GoalResult,
+    RunContext,
+    Suspicion,
+    Trick,
+    audit_lines,
+)
+
+from .analysis.metrics import BY_PROBABILITY
+from .analysis.tables import TableError
+from .ml_held_out import HeldOut, keep_held_out
+from .ml_options import AT_LEAST, MlOptimizeOptions
+from .ml_shuffled import shuffle_targets
+from .ml_training import Trained, Training
+
+_SHADOWED = ("sklearn", "numpy", "pandas", "scipy", "torch")
+STEERING = (
+    "sitecustomize.py",
+    "usercustomize.py",
+    "*.pth",
+    *(f"{name}{end}" for name in _SHADOWED for end in ("/", ".py")),
+)
+_PATCHES = re.compile(r"\b(sklearn|torchmetrics)\.metrics\.\w+\s*=[^=]|\bsetattr\([^)]*metrics")
+PROMPT = """\
+The goal is `ml-optimize`: `{script}` reaches {metric} {wanted} {value:g}{runs}.
+
+{judged}
+
+- Look at the data before the model: what the columns mean, what is missing, how the classes are \
+spread, what could leak. `ml_train` says in one call what the usual estimators give on a CSV file, \
+`hypothesis_test` whether a difference is one, `visualize` draws.
+- Validate on the training data alone (cross-validation), choose by that, and change one thing at \
+a time. A gain within the spread of the folds is none.
+- The data and the code that computes the metric are protected. A figure or predictions that are \
+written down, a metric that is computed on the training rows, and code that tells a check from \
+other runs are no solution, and are looked for.
+- Draw all randomness from the seed in the environment variable RETRAI_SEED (`random` and NumPy's \
+global state are seeded already), so that the same tree gives the same figure.
+- The script has {timeout:g} s.\
+"""
+
+
+class MlOptimize(GoalBase):
+    """The project's training script reaches a metric, on held-out rows where there are any."""
+
+    name: ClassVar[str] = "ml-optimize"
+    summary: ClassVar[str] = "a training script reaches a metric"
+    needs: ClassVar[frozenset[str]] = frozenset({"read", "run"})
+    default_tools: ClassVar[Sequence[str]] = (
+        *GoalBase.default_tools,
+        "python_exec",
+        "ml_train",
+        "hypothesis_test",
+        "visualize",
+    )
+    Options: type[GoalOptions] = MlOptimizeOptions
+
+    def __init__(self, options: Any, context: RunContext) -> None:
+        super().__init__(options, context)
+        self.options: MlOptimizeOptions = options
+
+    async def ready(self) -> str | None:
+        script = self.context.project / self.options.train_script
+        if not await asyncio.to_thread(script.is_file):
+            return f"train_script: there is no file {self.options.train_script} in the project"
+        path = self._test_data()
+        if path is None:
+            return None
+        if path.is_relative_to(self.context.project) and not self.options.test_data_visible:
+            return (
+                f"test_data {self.options.test_data} lies in the project, where the agent can "
+                "read it; move it out of the project, or say `test_data_visible: true`"
+            )
+        try:
+            await self._held_out()
+        except TableError as error:
+            return str(error)
+        return None
+
+    async def check(self, state: Mapping[str, Any], cwd: Path) -> GoalResult:
+        options = self.options
+        script = cwd / options.train_script
+        if not await asyncio.to_thread(script.is_file):
+            return self._incomplete(f"there is no {options.train_script}")
+        try:
+            held_out = await self._held_out()
+        except TableError as error:
+            return self._incomplete(str(error))
+        trainings = await self._train(cwd, held_out)
+        bad = next((one for one in trainings if one.value is None), None)
+        case = f"{options.target_metric} {options.wanted} {options.target_value:g}"
+        scored = "the script ends and is scored"
+        command = [self.context.python, options.train_script, *options.args]
+        if bad is not None:
+            failed: dict[str, CaseOutcome] = {scored: "failed", case: "failed"}
+            report = CheckReport(failed, command, self.context.python, bad.complete)
+            return GoalResult(False, bad.problem, f"{bad.problem}\n\n{bad.output}", report)
+        values = [one.value for one in trainings if one.value is not None]
+        achieved = options.reached(median(values))
+        cases: dict[str, CaseOutcome] = {scored: "passed", case: "passed"}
+        if not achieved:
+            cases[case] = "failed"
+        report = CheckReport(cases, command, self.context.python)
+        reason = self._reason(values, held_out)
+        details = f"{reason}\n\nThe script printed:\n{trainings[0].output}"
+        return GoalResult(achieved, reason, details, report)
+
+    def system_prompt(self) -> str:
+        options = self.options
+        runs = f" (the median of {options.runs} runs with different seeds)" * (options.runs > 1)
+        return PROMPT.format(
+            script=options.train_script,
+            metric=options.target_metric,
+            wanted=options.wanted,
+            value=options.target_value,
+            runs=runs,
+            judged=self._judged(),
+            timeout=options.timeout_s,
+        )
+
+    def protected(self, project: Path) -> Sequence[str]:
+        path = self._test_data()
+        inside = path is not None and path.is_relative_to(project)
+        held_out = [path.relative_to(project).as_posix()] if path and inside else []
+        return (*self.options.data, *self.options.metric_files, *held_out)
+
+    def steering(self, project: Path) -> Sequence[str]:
+        return STEERING
+
+    def audit(self, diff: str) -> Sequence[Suspicion]:
+        return audit_lines(
+            diff, self._tricks(), is_source=lambda path: path.endswith((".py", ".ipynb"))
+        )
+
+    async def contradict(self, copy: Path, cases: Sequence[str]) -> Contradiction:
+        """Train on targets that were dealt out anew: then nothing can be learnt from them.
+
+        Only a figure that is as good as with the true ones proves nothing, for a target that is
+        within reach of guessing can be reached by guessing.
+        """
+        options = self.options
+        case = next((one for one in cases if one.startswith(f"{options.target_metric} ")), None)
+        if not options.target or case is None:
+            return Contradiction()
+        held_out = await self._held_out()
+        honest = (await self._train(copy, held_out, runs=1))[0].value
+        if not await asyncio.to_thread(shuffle_targets, copy, options.data, options.target):
+            return Contradiction()
+        twin = (await self._train(copy, held_out, runs=1))[0].value
+        if honest is None or twin is None or not options.reached(twin):
+            return Contradiction([case])
+        as_good = twin >= honest if options.wanted == AT_LEAST else twin <= honest
+        return Contradiction([case], [case] if as_good else [])
+
+    async def _train(
+        self, cwd: Path, held_out: HeldOut | None, runs: int | None = None
+    ) -> list[Trained]:
+        options = self.options
+        training = Training(
+            sandbox=self.context.sandbox,
+            python=self.context.python,
+            command=[options.train_script, *options.args],
+            metric=options.target_metric,
+            timeout_s=options.timeout_s,
+            held_out=held_out,
+        )
+        found: list[Trained] = []
+        for number in range(runs or options.runs):
+            found.append(await training.run(cwd, options.seed + number))
+            if found[-1].value is None:
+                break
+        return found
+
+    async def _held_out(self) -> HeldOut | None:
+        path = self._test_data()
+        if path is None:
+            return None
+        context = self.context
+        return await asyncio.to_thread(
+            keep_held_out, path, context.run_dir, self.options.target, context.run_id
+        )
+
+    def _test_data(self) -> Path | None:
+        name = self.options.test_data
+        return (self.context.project / Path(name).expanduser()).resolve() if name else None
+
+    def _reason(self, values: Sequence[float], held_out: HeldOut | None) -> str:
+        options = self.options
+        spread = f" (median of {len(values)}, {min(values):.6g} to {max(values):.6g})"
+        figure = f"{options.target_metric} {median(values):.6g}{spread if len(values) > 1 else ''}"
+        if held_out is None:
+            source = "as the script itself says"
+        else:
+            seen = " that lie in the project" if options.test_data_visible else ""
+            source = f"on {len(held_out.truth)} held-out rows{seen}"
+        return f"{figure} {source}, wanted {options.wanted} {options.target_value:g}"
+
+    def _judged(self) -> str:
+        if not self.options.test_data:
+            return (
+                f"The script reports its own figure: it prints `{self.options.target_metric}=0.9` "
+                "or a JSON object on its last line, or writes one to the file that RETRAI_METRICS "
+                "names. Compute it honestly, on rows that the model was not fitted to."
+            )
+        column = "`prediction`"
+        if self.options.target_metric in BY_PROBABILITY:
+            column = "`probability`, that of the class that is last in sorted order"
+        return (
+            "The figure is computed by retrai on held-out rows that neither you nor the script "
+            "know: RETRAI_TEST_FEATURES names a CSV file with their columns without "
+            f"`{self.options.target}`, in an order of its own, and the script writes one answer "
+            "for each, in the same order, to the CSV file that RETRAI_PREDICTIONS names, under the "
+            f"header {column}. Where these variables are not set it may do as it likes."
+        )
+
+    def _tricks(self) -> Sequence[Trick]:
+        written = re.compile(
+            rf"\b{re.escape(self.options.target_metric)}[\"']?\s*[:=]\s*[01]?\.\d{{2,}}",
+            re.IGNORECASE,
+        )
+        tricks = [
+            Trick(_PATCHES, "replaces a metric", reaches_runner=True),
+            Trick(written, "a figure that is written down"),
+        ]
+        path = self._test_data()
+        if path is not None:
+            named = re.compile(re.escape(path.name))
+            tricks.append(Trick(named, "names the held-out file", reaches_runner=True))
+        return tricks
+
+    def _incomplete(self, problem: str) -> GoalResult:
+        command = [self.context.python, self.options.train_script]
+        report = CheckReport({}, command, self.context.python, complete=False)
+        return GoalResult(False, problem, problem, report)

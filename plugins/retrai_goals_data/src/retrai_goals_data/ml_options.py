@@ -1,0 +1,97 @@
+"""The options of the goal `ml-optimize`."""
+
+from __future__ import annotations
+
+import difflib
+import shlex
+from pathlib import PurePosixPath
+from typing import Literal, Self
+
+from pydantic import Field, field_validator, model_validator
+
+from retrai_core import GoalOptions
+
+from .analysis.metrics import LESS_IS_BETTER, NAMES
+
+AT_LEAST, AT_MOST = ">=", "<="
+
+
+class MlOptimizeOptions(GoalOptions):
+    """Options of the goal `ml-optimize`."""
+
+    train_script: str = Field(min_length=1, json_schema_extra={"runs": True})
+    """The Python script that trains, relative to the project; run by the project's interpreter."""
+    target_metric: str = Field(min_length=1)
+    """The metric: `accuracy`, `f1_macro`, `roc_auc`, `rmse`, `r2`..., or, without `test_data`, \
+any name that the script reports."""
+    target_value: float = Field(allow_inf_nan=False)
+    """What the metric must reach."""
+    direction: Literal["auto", ">=", "<="] = "auto"
+    """Whether more or less is better; `auto` knows the common metrics."""
+    args: list[str] = Field(default_factory=list[str])
+    """Arguments of the script. A string is split like a shell line."""
+    test_data: str = ""
+    """A CSV file with rows that the script never sees; best outside the project, where the agent \
+does not see it either. With it retrai computes the metric itself."""
+    target: str = ""
+    """The column to predict, in `test_data` and in the project's CSV files."""
+    test_data_visible: bool = False
+    """Whether `test_data` may lie in the project, where the agent can read and learn it."""
+    data: list[str] = Field(default_factory=lambda: ["data/", "*.csv", "*.parquet"])
+    """Globs of data files, which are protected."""
+    metric_files: list[str] = Field(
+        default_factory=lambda: ["evaluate.py", "evaluation.py", "metrics.py", "scoring.py"]
+    )
+    """Globs of files that compute the metric, which are protected."""
+    seed: int = Field(default=0, ge=0, le=2**32 - 1)
+    """The first seed; the script gets it as `RETRAI_SEED`."""
+    runs: int = Field(default=1, ge=1, le=50)
+    """How often it trains, with another seed each time; the median counts."""
+    timeout_s: float = Field(default=600.0, gt=0)
+    """Seconds after which one training is ended."""
+
+    @field_validator("args", mode="before")
+    @classmethod
+    def _split(cls, value: object) -> object:
+        return shlex.split(value) if isinstance(value, str) else value
+
+    @field_validator("data", "metric_files", mode="before")
+    @classmethod
+    def _one_or_many(cls, value: object) -> object:
+        return value.split() if isinstance(value, str) else value
+
+    @field_validator("train_script")
+    @classmethod
+    def _stay_inside(cls, value: str) -> str:
+        path = PurePosixPath(value)
+        if path.is_absolute() or ".." in path.parts:
+            raise ValueError("must be a file inside the project")
+        return str(path)
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Self:
+        name = self.target_metric
+        if self.test_data and name not in NAMES:
+            near = difflib.get_close_matches(name, NAMES, 1)
+            meant = f"; did you mean {near[0]}?" if near else ""
+            raise ValueError(
+                f"target_metric: retrai cannot compute {name}{meant} (it knows {', '.join(NAMES)})"
+            )
+        if self.test_data and not self.target:
+            raise ValueError("test_data needs target, the column to predict")
+        if self.direction == "auto" and name not in NAMES and name not in LESS_IS_BETTER:
+            raise ValueError(f"direction: say whether {name} is to be >= or <= {self.target_value}")
+        return self
+
+    @property
+    def wanted(self) -> str:
+        """`>=` or `<=`."""
+        if self.direction != "auto":
+            return self.direction
+        return AT_MOST if self.target_metric in LESS_IS_BETTER else AT_LEAST
+
+    def reached(self, value: float) -> bool:
+        """Whether a value of the metric is good enough."""
+        if self.wanted == AT_LEAST:
+            return value >= self.target_value
+        return value <= self.target_value
