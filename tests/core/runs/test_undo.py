@@ -41,15 +41,16 @@ class Work:
         return undo(self.snapshots, self.project, to)
 
     def tree(self) -> dict[str, tuple[str, bytes]]:
-        """Everything but folders: kind and execute bit, and content or target."""
+        """Everything: kind and permission bits, and content or target."""
         found: dict[str, tuple[str, bytes]] = {}
         for path in sorted(self.project.rglob("*")):
             name = path.relative_to(self.project).as_posix()
             if path.is_symlink():
                 found[name] = ("link", os.fsencode(path.readlink()))
             elif path.is_file():
-                kind = "program" if path.stat().st_mode & 0o100 else "file"
-                found[name] = (kind, path.read_bytes())
+                found[name] = (f"file {path.stat().st_mode:o}", path.read_bytes())
+            elif path.is_dir():
+                found[name] = (f"folder {path.stat().st_mode:o}", b"")
         return found
 
 
@@ -133,11 +134,58 @@ def test_undoing_twice_changes_nothing_more(work: Work) -> None:
     assert work.undo() == Undone()
 
 
+def test_empty_folders_and_permission_bits_are_taken_back(work: Work) -> None:
+    (work.project / "empty" / "inner").mkdir(parents=True)
+    (work.project / "closed").mkdir(mode=0o700)
+    work.write("secret.txt", b"x", 0o600)
+    work.write("group.sh", b"x", 0o775)
+    work.write("lonely/a.txt", b"x")
+    (work.project / "lonely").chmod(0o750)
+    work.snapshot()
+    before = work.tree()
+    shutil.rmtree(work.project / "lonely")
+    (work.project / "empty" / "inner").rmdir()
+    (work.project / "made").mkdir()
+    (work.project / "closed").chmod(0o755)
+    (work.project / "secret.txt").chmod(0o644)
+    work.write("group.sh", b"y", 0o755)
+    work.snapshot()
+    undone = work.undo(to=1)
+    assert work.tree() == before
+    assert sorted(undone.restored) == ["group.sh", "lonely/a.txt", "secret.txt"]
+
+
+def test_permission_bits_that_the_user_changed_since_are_kept(work: Work) -> None:
+    work.write("a.sh", b"x", 0o755)
+    work.snapshot()
+    (work.project / "a.sh").chmod(0o700)
+    work.snapshot()
+    (work.project / "a.sh").chmod(0o500)
+    work.undo(to=1)
+    assert (work.project / "a.sh").stat().st_mode & 0o777 == 0o500
+
+
+def test_files_of_a_repository_in_the_project_are_taken_back_too(work: Work) -> None:
+    work.write("vendor/inner/.git/HEAD", b"ref: refs/heads/main\n")
+    work.write("vendor/inner/code.py", b"one = 1\n")
+    work.snapshot()
+    before = work.tree()
+    work.write("vendor/inner/code.py", b"one = 2\n")
+    work.write("vendor/inner/more.py", b"two = 2\n")
+    work.snapshot()
+    work.undo(to=1)
+    assert work.tree() == before
+
+
 NAMES = st.sampled_from(["a", "b", "d/a", "d/e/b", "ü", "with space"])
 CHANGES = st.lists(
     st.one_of(
         st.tuples(st.just("write"), NAMES, st.binary(max_size=40), st.booleans()),
         st.tuples(st.just("remove"), NAMES, st.just(b""), st.just(False)),
+        st.tuples(st.just("folder"), NAMES, st.just(b""), st.booleans()),
+        st.tuples(
+            st.just("mode"), NAMES, st.sampled_from([b"600", b"775", b"640"]), st.just(False)
+        ),
         st.tuples(st.just("link"), NAMES, st.sampled_from([b"a", b"nowhere"]), st.just(False)),
     ),
     max_size=6,
@@ -149,9 +197,21 @@ def change(project: Path, changes: list[tuple[str, str, bytes, bool]]) -> None:
         path = project / name
         if any(parent.is_symlink() for parent in path.parents):
             continue
+        if what == "mode":
+            if path.exists() and not path.is_symlink():
+                path.chmod(int(data, 8) | (0o100 if path.is_dir() else 0))
+            continue
+        for parent in reversed(path.relative_to(project).parents):
+            if (project / parent).is_file():
+                (project / parent).unlink()
         path.parent.mkdir(parents=True, exist_ok=True)
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
         path.unlink(missing_ok=True)
-        if what == "link":
+        if what == "folder":
+            path.mkdir()
+            path.chmod(0o700 if executable else 0o755)
+        elif what == "link":
             path.symlink_to(os.fsdecode(data))
         elif what == "write":
             path.write_bytes(data)
@@ -173,3 +233,14 @@ def test_whatever_a_run_did_is_taken_back_byte_for_byte(
             work.snapshot()
         assert work.undo().conflicts == []
         assert work.tree() == before
+
+
+def test_a_second_undo_finds_nothing_left_to_do(work: Work) -> None:
+    lines = [b"line %d\r\n" % i for i in range(20)]
+    work.write("a.txt", b"".join([b"run\r\n", *lines[1:]]))
+    work.snapshot()
+    work.write("a.txt", b"".join([b"run\r\n", *lines[1:], b"user\r\n"]))
+    assert work.undo().merged == ["a.txt"]
+    after = work.tree()
+    assert work.undo() == Undone()
+    assert work.tree() == after

@@ -14,7 +14,7 @@ import stat
 import subprocess
 import threading
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import cast
 
@@ -22,6 +22,7 @@ from ..errors import RetraiError, UsageError
 from ..workspace.ignore_rules import RulesReader
 from ..workspace.tree_hash import CACHE_FOLDERS
 from ..workspace.tree_walk import NEVER_WALKED, WalkedFile, walk_tree
+from .manifest import Manifest
 
 _EXCLUDED = NEVER_WALKED | CACHE_FOLDERS | {".venv", "venv", "node_modules"}
 _TIMEOUT_S = 120
@@ -29,10 +30,14 @@ _TIMEOUT_S = 120
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """The tree after `iteration` (0: before the first turn); `tree` is a git tree id."""
+    """The tree after `iteration` (0: before the first turn).
+
+    `tree` is a git tree id, `manifest` the name of what git does not keep of it.
+    """
 
     iteration: int
     tree: str
+    manifest: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +64,7 @@ class Snapshots:
     def __init__(self, run_dir: Path, project: Path) -> None:
         self._store = run_dir / "snapshots"
         self._list = run_dir / "snapshots.jsonl"
+        self._manifests = run_dir / "manifests"
         self._project = project
         self._git = shutil.which("git")
         self._rules_file = run_dir / "ignore_rules.json"
@@ -79,13 +85,14 @@ class Snapshots:
         with self._one_at_a_time:
             if self._stored is None:
                 self._stored = self._open_store()
-            self._update(self._stored)
+            manifest = self._update(self._stored)
             if not self._rules_file.exists():
                 self._rules_file.write_text(json.dumps(self._rules.texts()), encoding="utf-8")
                 self._rules = self._first_rules()
-            snapshot = Snapshot(iteration, self._run("write-tree").strip())
+            tree = self._run("write-tree").strip()
+            snapshot = Snapshot(iteration, tree, manifest.save(self._manifests))
             with self._list.open("a", encoding="utf-8") as file:
-                file.write(json.dumps({"iteration": iteration, "tree": snapshot.tree}) + "\n")
+                file.write(json.dumps(asdict(snapshot)) + "\n")
         return snapshot
 
     def all(self) -> list[Snapshot]:
@@ -98,7 +105,8 @@ class Snapshots:
                 entry = cast("Mapping[str, object]", json.loads(line))
             except ValueError:
                 continue  # a line that a kill left half written
-            found.append(Snapshot(int(str(entry["iteration"])), str(entry["tree"])))
+            manifest = str(entry.get("manifest", ""))
+            found.append(Snapshot(int(str(entry["iteration"])), str(entry["tree"]), manifest))
         return found
 
     def at(self, iteration: int) -> Snapshot:
@@ -121,6 +129,10 @@ class Snapshots:
                 mode, _, blob = about.split(" ")
                 found[path] = Entry(mode, blob)
         return found
+
+    def manifest(self, snapshot: Snapshot) -> Manifest:
+        """What git does not keep of the snapshot."""
+        return Manifest.load(self._manifests, snapshot.manifest)
 
     def content(self, entry: Entry) -> bytes:
         """The bytes of a file, or the target of a symlink."""
@@ -187,14 +199,22 @@ class Snapshots:
                 file.write("\n")
         return {path for path in self._run("ls-files", "-z").split("\0") if path}
 
-    def _update(self, stored: set[str]) -> None:
-        """Bring the index to the state of the tree.
+    def _update(self, stored: set[str]) -> Manifest:
+        """Bring the index to the state of the tree; what it does not keep of it.
 
         Path by path and not with `git add`, which takes a repository in the project for a
         submodule: it stores none of its files, and fails when it has no commit yet.
         """
-        walked = walk_tree(self._project, ".", reader=self._rules, skip=_EXCLUDED)
-        there = {found.path for found in walked if self._can_store(found)}
+        folders: dict[str, int] = {}
+        modes: dict[str, int] = {}
+        there: set[str] = set()
+        for found in walk_tree(
+            self._project, ".", reader=self._rules, skip=_EXCLUDED, folders=folders
+        ):
+            if self._can_store(found):
+                there.add(found.path)
+                if stat.S_ISREG(found.stat.st_mode):
+                    modes[found.path] = found.stat.st_mode
         gone = stored - there
         if gone:
             self._run("update-index", "-z", "--force-remove", "--stdin", paths=gone)
@@ -202,6 +222,7 @@ class Snapshots:
         self._run("update-index", "-z", *options, "--stdin", paths=there)
         stored.clear()
         stored.update(there)
+        return Manifest.of(modes, folders)
 
     def _can_store(self, found: WalkedFile) -> bool:
         mode = found.stat.st_mode

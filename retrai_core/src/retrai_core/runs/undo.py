@@ -12,6 +12,7 @@ from pathlib import Path
 
 from ..errors import UsageError
 from .snapshots import Entry, Snapshots
+from .undo_folders import bits_of, give_bits, take_back_bits, take_back_folders
 
 _MERGE_TIMEOUT_S = 60
 
@@ -47,13 +48,21 @@ def undo(snapshots: Snapshots, project: Path, to: int = 0) -> Undone:
     every = snapshots.all()
     if not every:
         raise UsageError("this run kept no snapshot, so there is nothing to undo")
-    wanted, left = snapshots.entries(snapshots.at(to)), snapshots.entries(every[-1])
+    goal, end = snapshots.at(to), every[-1]
+    wanted, left = snapshots.entries(goal), snapshots.entries(end)
+    bits, bits_left = snapshots.manifest(goal), snapshots.manifest(end)
+    there = {folder for folder in bits.folders if (project / folder).is_dir()}
     undone = Undone()
     both = wanted.keys() | left.keys()
     paths = sorted(path for path in both if wanted.get(path) != left.get(path))
     # Removals first: a folder of the run's may stand where a file was.
     for path in sorted(paths, key=lambda path: path in wanted):
         _take_back(snapshots, project, path, wanted.get(path), left.get(path), undone)
+    for path in undone.restored:
+        give_bits(project / path, bits_of(bits, path, wanted[path]))
+    stayed = {path: entry for path, entry in wanted.items() if left.get(path) == entry}
+    undone.restored += take_back_bits(project, stayed, bits, bits_left)
+    take_back_folders(project, bits, bits_left, there)
     return undone
 
 

@@ -39,6 +39,7 @@ class _Folder:
     path: str
     rules: FolderRules | None
     ignored: bool
+    mode: int = 0
 
 
 def walk_tree(
@@ -48,6 +49,7 @@ def walk_tree(
     reader: RulesReader,
     with_ignored: bool = False,
     skip: frozenset[str] = NEVER_WALKED,
+    folders: dict[str, int] | None = None,
 ) -> Iterator[WalkedFile]:
     """Every file below `start`, sorted by path.
 
@@ -61,6 +63,7 @@ def walk_tree(
         reader: remembers `.gitignore` files from walk to walk.
         with_ignored: also give what is ignored, marked so.
         skip: names that are left out wherever they stand.
+        folders: gets the mode of every folder that is walked through, by path.
     """
     above, ignored = _rules_above(root, start, reader)
     base = "" if start == "." else start
@@ -71,6 +74,8 @@ def walk_tree(
         if isinstance(item, WalkedFile):
             yield item
             continue
+        if folders is not None and item.path:
+            folders[item.path] = item.mode
         listed = reversed(_list(root, item, reader, skip))
         stack.extend(found for found in listed if with_ignored or not found.ignored)
 
@@ -101,7 +106,7 @@ def _list(
                 if key is path:
                     found.append((key, WalkedFile(path, status, ignored)))
                 else:
-                    found.append((key, _Folder(path, rules, ignored)))
+                    found.append((key, _Folder(path, rules, ignored, status.st_mode)))
     finally:
         os.close(handle)
     found.sort(key=lambda pair: pair[0])
