@@ -23,6 +23,7 @@ HEAVY = (
     "stevedore",
     "importlib_metadata",
     "pluggy",
+    "cryptography",
     "packaging",
     "rich",
     "tabulate",

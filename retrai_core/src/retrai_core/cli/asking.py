@@ -42,7 +42,7 @@ def ask_for_trust() -> Callable[[str], bool] | None:
 async def ask_on_terminal(question: HumanQuestion, terminal: RunTerminal) -> str:
     """Ask, and wait for one line without blocking the run's own clockwork.
 
-    The end of input (Ctrl-D) is an empty answer.
+    The end of input (Ctrl-D) is an empty answer, and so is a terminal that is gone.
     """
     loop = asyncio.get_running_loop()
     answer: asyncio.Future[str] = loop.create_future()
@@ -53,8 +53,13 @@ async def ask_on_terminal(question: HumanQuestion, terminal: RunTerminal) -> str
     terminal.console.print("[yes to go on, anything else stops] ", end="")
 
     def on_input() -> None:
-        if not answer.done():
+        if answer.done():
+            return
+        try:
+            # One line a call, as the terminal gives them: what was typed ahead waits in it.
             answer.set_result(sys.stdin.readline().strip())
+        except (OSError, UnicodeDecodeError):  # the terminal is gone, or what came is no text
+            answer.set_result("")
 
     loop.add_reader(sys.stdin.fileno(), on_input)
     try:

@@ -175,13 +175,14 @@ def _human_answers(run_dir: Path) -> list[str]:
 
 
 async def _within_reach(context: RunContext, record: RunRecord, key: Path) -> bool:
-    """Whether the agent's commands could have read the key; found out by trying."""
+    """Whether the agent's commands could have read the key or the baseline; found out by trying."""
     if LocalSandbox.name in record.sandboxes or len(record.sandboxes) != 1:
         return True
-    script = '[ -r "$1" ]'
+    script = '[ -r "$1" ] || [ -r "$2" ]'
+    baseline = context.run_dir / "baseline" / "baseline.json"
     try:
         done = await context.sandbox.run(
-            ["/bin/sh", "-c", script, "sh", str(key)], timeout_s=_PROBE_TIMEOUT_S
+            ["/bin/sh", "-c", script, "sh", str(key), str(baseline)], timeout_s=_PROBE_TIMEOUT_S
         )
     except RetraiError:
         return True
