@@ -78,6 +78,8 @@ def test_a_general_answer_is_achieved(command_line: Retrai, project: Path, tree:
     assert record["reason"].endswith("all 2 held-out cases pass")
     assert record["changed_files"] == ["slug.py"]
     assert tree(project) == before | {"slug.py": GENERAL.encode()}
+    verified = command_line.retrai("verify", record["id"])
+    assert verified.returncode == 0, verified.stdout + verified.stderr
     done = command_line.retrai("runs", "undo", record["id"])
     assert done.returncode == 0, done.stderr
     assert tree(project) == before
