@@ -1,1 +1,1 @@
-"""A goal pack for retrai: generated evaluations and rubric scores by a judge model."""
+"""Goals that a model helps to check: generated evaluations, and rubric scores by a judge."""
