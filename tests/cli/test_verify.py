@@ -7,6 +7,8 @@ import json
 import random
 import shutil
 import stat
+import sys
+import venv
 from collections.abc import Callable
 from pathlib import Path
 
@@ -234,3 +236,24 @@ def test_a_run_that_achieved_nothing_has_no_receipt(retrai: Retrai, toy) -> None
     code, _, err = retrai("verify", record.id)
     assert code == 1
     assert f"run {record.id} (failed) has no receipt" in err
+
+
+def test_an_environment_that_imports_the_changed_original_proves_nothing_of_a_clone(
+    receipt: Path, retrai: Retrai, project: Path, tmp_path: Path
+) -> None:
+    clone = tmp_path / "clone" / "project"
+    shutil.copytree(project, clone)
+    # What an editable install does: a `.pth` file names the project's folder.
+    environment = tmp_path / "env"
+    venv.create(environment, symlinks=True)
+    (packages,) = environment.glob("lib/python*/site-packages")
+    (packages / "project.pth").write_text(f"{project}\n")
+    python = environment / "bin" / "python"
+    asked = ["verify", receipt, "-C", clone, "--python", python]
+    assert retrai(*asked)[0] == 0
+
+    (project / "source.py").write_text("")
+    code, out, _ = retrai(*asked)
+    assert code == 1
+    assert f"imports from the run's own project ({project})" in out
+    assert retrai("verify", receipt, "-C", clone, "--python", sys.executable)[0] == 0

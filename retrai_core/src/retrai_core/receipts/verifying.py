@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import tempfile
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,22 +14,20 @@ from pydantic import ValidationError
 
 from ..choosing import choose_check
 from ..chosen import CheckChoice
-from ..contracts.goal import CaseOutcome, GoalResult
 from ..errors import UsageError
 from ..guard.baseline import Baseline
 from ..guard.globs import Globs
-from ..guard.verdict import function_of
+from ..guard.guard import Guard
 from ..settings import RunConfig
 from ..wiring import wire_check
 from ..workspace.interpreter import Interpreter
-from ..workspace.portable_tree import differing_files, digest_of, portable_files
+from ..workspace.portable_tree import digest_of, portable_files
 from ..workspace.tree_hash import TreeHasher
+from .comparing import other_cases, other_tree
+from .import_path import imports_from
 from .receipt import Receipt, ReceiptError, read_signed
 from .signing import SigningKey
 from .writing import LEFT_OUT
-
-SHOWN = 10
-"""How many files or cases a difference names."""
 
 
 @dataclass
@@ -109,19 +106,24 @@ async def verify(content: bytes, name: str, wish: Wish, key: SigningKey) -> Veri
         hint = "" if wish.project else "name a folder with its final tree: -C DIR"
         raise UsageError(f"no such folder: {project}", hint=hint)
     found = Verification(receipt, public.fingerprint, own, project)
+    files = await _files(project, receipt)
+    found.tree = digest_of(files)
+    if found.tree != receipt.trees.final:
+        found.problems.append(other_tree(receipt, files))
+        return found
+    await _check_again(found, wish)
+    return found
+
+
+async def _files(project: Path, receipt: Receipt) -> dict[str, str]:
+    """The folder's tree, as far as a receipt is about it."""
     tree = await asyncio.to_thread(TreeHasher(project).state)
     held_out = Globs(receipt.held_out.globs)
-    files = {
+    return {
         path: known
         for path, known in portable_files(tree.without(_baseline(receipt).volatile)).items()
         if not held_out.match(path)
     }
-    found.tree = digest_of(files)
-    if found.tree != receipt.trees.final:
-        found.problems.append(_other_tree(receipt, files))
-        return found
-    await _check_again(found, wish)
-    return found
 
 
 async def _check_again(found: Verification, wish: Wish) -> None:
@@ -133,6 +135,9 @@ async def _check_again(found: Verification, wish: Wish) -> None:
             choice.interpreter = _interpreter(choice.interpreter, receipt)
         found.notes += _version_notes(receipt, choice)
         async with wire_check(choice, run_dir) as guard:
+            if astray := await _tries_the_original(guard, found):
+                found.problems.append(astray)
+                return
             await guard.take_over(_baseline(receipt))
             result, suspect = await guard.final_check({})
     found.counts = result.report.counts() if result.report else {}
@@ -142,10 +147,7 @@ async def _check_again(found: Verification, wish: Wish) -> None:
         found.notes.append(f"a person took this as achieved all the same: {suspect}")
     elif suspect:
         found.problems.append(f"the check holds but is not believed: {suspect}")
-    astray = _from_the_original(result, found)
-    if astray:
-        found.problems.append(astray)
-    found.problems += _other_cases(receipt, result)
+    found.problems += other_cases(receipt, result)
 
 
 def _config(found: Verification, wish: Wish) -> RunConfig:
@@ -186,57 +188,31 @@ def _baseline(receipt: Receipt) -> Baseline:
         raise ReceiptError(f"the receipt's baseline is not known here: {error}") from error
 
 
-def _other_tree(receipt: Receipt, files: Mapping[str, str]) -> str:
-    trees = receipt.trees
-    if trees.files is None:
-        there = f"{len(files)} files here, {trees.file_count} in the receipt"
-        return f"the tree is another one ({there}; too many to name those that differ)"
-    differing = differing_files(trees.files, files)
-    missing = sum(path not in files for path in differing)
-    new = sum(path not in trees.files for path in differing)
-    more = f" and {len(differing) - SHOWN} more" if len(differing) > SHOWN else ""
-    changed = len(differing) - missing - new
-    kinds = ((changed, "changed"), (missing, "missing"), (new, "new"))
-    said = ", ".join(f"{number} {kind}" for number, kind in kinds if number)
-    return f"the tree is another one ({said}): {', '.join(differing[:SHOWN])}{more}"
-
-
 def _was_approved(receipt: Receipt) -> bool:
     return any("took a suspect verdict as achieved" in f for f in receipt.tampering.findings)
 
 
-def _other_cases(receipt: Receipt, result: GoalResult) -> list[str]:
-    """Cases that do not end as the receipt says; ids of parametrised ones may change."""
-    expected = receipt.after
-    now: dict[str, CaseOutcome] = dict(result.report.cases) if result.report else {}
-    if receipt.held_out.globs:  # they are back in the project, and have passed if the check holds
-        now = {case: outcome for case, outcome in now.items() if case in expected}
-    if now == expected or _by_function(now) == _by_function(expected):
-        return []
-    if not now and not result.achieved:
-        return []  # that the check fails is said already
-    differing = [
-        f"{case} is {now.get(case, 'gone')} (receipt: {expected.get(case, 'not there')})"
-        for case in sorted(now.keys() | expected.keys())
-        if now.get(case) != expected.get(case)
-    ]
-    more = f", and {len(differing) - SHOWN} more" if len(differing) > SHOWN else ""
-    return [f"{len(differing)} cases differ: {', '.join(differing[:SHOWN])}{more}"]
+async def _tries_the_original(guard: Guard, found: Verification) -> str:
+    """Why the check would not try this folder's sources; empty when it would.
 
-
-def _by_function(cases: Mapping[str, CaseOutcome]) -> Counter[tuple[str, CaseOutcome]]:
-    return Counter((function_of(case), outcome) for case, outcome in cases.items())
-
-
-def _from_the_original(result: GoalResult, found: Verification) -> str:
-    """An environment with an editable install imports the run's own project, not this folder."""
-    original = os.path.realpath(found.receipt.project)
-    if result.report is None or original == os.path.realpath(found.project):
+    An environment in which the run's own project is installed in editable mode imports from there,
+    wherever the tests lie. Where that is the same tree still, it makes no difference.
+    """
+    receipt = found.receipt
+    original = Path(receipt.project)
+    if not _is_another(original, found.project):
         return ""
-    foreign = [p for p in result.report.imported_from if p.startswith(original + os.sep)]
-    if not foreign:
+    place = await imports_from(guard.context, original)
+    if not place or digest_of(await _files(original, receipt)) == receipt.trees.final:
         return ""
-    return f"the check imported {foreign[0]}, of the run's own project; --python names another"
+    return (
+        f"{guard.context.python} imports from the run's own project ({place}), which has changed "
+        "since; --python names an interpreter that does not"
+    )
+
+
+def _is_another(original: Path, project: Path) -> bool:
+    return original.is_dir() and original.resolve() != project.resolve()
 
 
 def _version_notes(receipt: Receipt, choice: CheckChoice) -> list[str]:

@@ -1,0 +1,53 @@
+"""What differs between a receipt and what is there now, in lines for people."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+
+from ..contracts.goal import CaseOutcome, GoalResult
+from ..guard.verdict import function_of
+from ..workspace.portable_tree import differing_files
+from .receipt import Receipt
+
+SHOWN = 10
+"""How many files or cases a difference names."""
+
+
+def other_tree(receipt: Receipt, files: Mapping[str, str]) -> str:
+    """That the tree with these files is not the receipt's, and which files differ."""
+    trees = receipt.trees
+    if trees.files is None:
+        there = f"{len(files)} files here, {trees.file_count} in the receipt"
+        return f"the tree is another one ({there}; too many to name those that differ)"
+    differing = differing_files(trees.files, files)
+    missing = sum(path not in files for path in differing)
+    new = sum(path not in trees.files for path in differing)
+    more = f" and {len(differing) - SHOWN} more" if len(differing) > SHOWN else ""
+    changed = len(differing) - missing - new
+    kinds = ((changed, "changed"), (missing, "missing"), (new, "new"))
+    said = ", ".join(f"{number} {kind}" for number, kind in kinds if number)
+    return f"the tree is another one ({said}): {', '.join(differing[:SHOWN])}{more}"
+
+
+def other_cases(receipt: Receipt, result: GoalResult) -> list[str]:
+    """Cases that do not end as the receipt says; ids of parametrised ones may change."""
+    expected = receipt.after
+    now: dict[str, CaseOutcome] = dict(result.report.cases) if result.report else {}
+    if receipt.held_out.globs:  # they are back in the project, and have passed if the check holds
+        now = {case: outcome for case, outcome in now.items() if case in expected}
+    if now == expected or _by_function(now) == _by_function(expected):
+        return []
+    if not now and not result.achieved:
+        return []  # that the check fails is said already
+    differing = [
+        f"{case} is {now.get(case, 'gone')} (receipt: {expected.get(case, 'not there')})"
+        for case in sorted(now.keys() | expected.keys())
+        if now.get(case) != expected.get(case)
+    ]
+    more = f", and {len(differing) - SHOWN} more" if len(differing) > SHOWN else ""
+    return [f"{len(differing)} cases differ: {', '.join(differing[:SHOWN])}{more}"]
+
+
+def _by_function(cases: Mapping[str, CaseOutcome]) -> Counter[tuple[str, CaseOutcome]]:
+    return Counter((function_of(case), outcome) for case, outcome in cases.items())
