@@ -169,6 +169,19 @@ def test_what_init_wrote_for_the_user_is_agreed_to(
     assert "can run or redirect" not in err
 
 
+def test_a_plugin_that_the_user_switches_off_here_is_the_users_own_word(
+    retrai, stranger: list[str], project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(project)
+    (project / ".retrai.yml").write_text("memory: none\n")
+    assert retrai("plugins", "disable", "shell", "--project")[0] == 0
+    assert claims(project) == {"disabled_plugins": ["shell"]}
+    assert "can run or redirect" not in retrai(*stranger)[2]
+    (project / ".retrai.yml").write_text(SHELL)
+    assert retrai("plugins", "disable", "greet", "--project")[0] == 0
+    assert "can run or redirect" in retrai(*stranger)[2], "what else is there is not agreed to"
+
+
 @pytest.mark.parametrize(("answer", "code"), [(b"yes\n", 0), (b"\n", 2)])
 def test_a_person_is_asked_on_a_terminal(
     stranger: list[str], project: Path, answer: bytes, code: int

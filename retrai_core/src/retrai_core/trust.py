@@ -99,6 +99,15 @@ def require_trust(
     )
 
 
+def is_agreed(settings: Settings, scan: Callable[[], Catalog]) -> bool:
+    """Whether a run would begin without asking."""
+    try:
+        require_trust(settings, scan)
+    except UsageError:
+        return False
+    return True
+
+
 def agree(project: Path, claims: Claims) -> None:
     """Remember that the user agrees to these values in this project."""
     path = _note(project)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
 import tempfile
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -13,6 +15,7 @@ from .choosing import catalog_for, choose_model
 from .contracts.context import RunContext
 from .events import AgentEvent
 from .other_models import OtherModels
+from .redaction.redactor import Redactor
 from .settings import load_settings
 from .trust import require_trust
 from .workspace.safe_paths import SafeWorkspace
@@ -53,6 +56,7 @@ async def open_workbench(
             run_dir=Path(folder),
             model_name=choice.config.model_name,
             plugin_options=config.plugins,
+            redactor=await asyncio.to_thread(Redactor.of, config.cwd, os.environ),
         )
         if on_event is not None:
             context.on_event = on_event

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
-from contextlib import suppress
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import click
@@ -37,7 +38,8 @@ def disable(name: str, user: bool, project: bool) -> None:
         if edited == text:
             click.echo(f"{name} is switched off in {path} already")
         else:
-            _write(path, edited)
+            with _own_word(path):
+                _write(path, edited)
             click.echo(f"{name} is switched off in {path}")
 
 
@@ -58,7 +60,8 @@ def enable(name: str, user: bool, project: bool) -> None:
         text = _text_of(path)
         edited = without_disabled(text, name, str(path))
         if edited != text:
-            _write(path, edited)
+            with _own_word(path):
+                _write(path, edited)
             click.echo(f"{name} is switched on in {path}")
             changed = True
     if not changed:
@@ -69,6 +72,24 @@ def enable(name: str, user: bool, project: bool) -> None:
         click.echo(f"it is still switched off in {still}")
     elif name in os.environ.get("RETRAI_DISABLE_PLUGINS", "").split(","):
         click.echo("it is still switched off by RETRAI_DISABLE_PLUGINS")
+
+
+@contextmanager
+def _own_word(path: Path) -> Generator[None]:
+    """What the user changes in a project that is trusted is the user's own word."""
+    if path != Path(PROJECT_FILE):
+        yield
+        return
+    from ..choosing import catalog_for
+    from ..settings import load_settings
+    from ..trust import agree, claims_of, is_agreed
+
+    before = load_settings(Path())
+    trusted = is_agreed(before, lambda: catalog_for(before.config))
+    yield
+    after = load_settings(Path())
+    if trusted and (claims := claims_of(after, lambda: catalog_for(after.config))):
+        agree(after.config.cwd, claims)
 
 
 def _require_known(name: str) -> None:
