@@ -91,9 +91,9 @@ def _judge_package(
             found.cases[case] = "error"
             if number == 0:
                 found.failures[case] = _readable(f"{name} was not tested:\n{why}", root)
-        if not missing and not broken:
-            found.cases[f"{name}::package"] = "error"
-            found.failures[f"{name}::package"] = "".join(package.printed) or package.build
+        if not missing and not broken and not found.problem:
+            said = _readable("".join(package.printed) or package.build, root)
+            found.problem = f"{name} failed, though no test of it did: {said[:300]}"
     elif missing and not found.problem:
         more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
         found.problem = (

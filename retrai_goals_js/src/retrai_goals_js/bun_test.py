@@ -1,0 +1,117 @@
+"""The goal `bun-test`: every test that `bun test` finds passes."""
+
+from __future__ import annotations
+
+import asyncio
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+from pydantic import Field, field_validator
+
+from retrai_core import Completed, Detection, GoalOptions, Marker, RunContext
+
+from .bun_report import read_bun_report
+from .js_goal import JsGoal
+from .node_programs import HOW_TO_INSTALL_BUN, find_bun
+from .place import PlaceOptions, missing_folder
+from .suite_run import SuiteRun
+
+PRIORITY = 60
+LOCK_FILES = ("bun.lock", "bun.lockb")
+PROMPT = """\
+The goal is `bun-test`: every test that `bun test` finds in this project passes, test by test.
+
+- Start from the failures you are given: expected and received values with the place. A file that \
+cannot be loaded hides all its tests: mend that first.
+- `bun test FILE` runs one file, `bun test -t NAME` the tests of that name; `js_exec` runs a piece \
+of TypeScript that imports the project's modules. Nothing can be installed: use what is there.
+- Fix the source, not the tests. Test files, snapshots, package.json, bun's lock file, bunfig.toml \
+and tsconfig.json are protected; new ones that steer bun are set aside.
+- A test counts only when it ran and passed. `skip`, `todo`, `only`, ending the process, reaching \
+into the runner and answers made only for what the tests ask are no solution, and they are looked \
+for.
+- Every test that passes now must still pass at the end.\
+"""
+
+
+class BunTestOptions(PlaceOptions):
+    """Options of the goal `bun-test`."""
+
+    targets: list[str] = Field(default_factory=list[str])
+    """Files, folders or parts of paths; all tests when empty. Split like a shell line."""
+    args: list[str] = Field(default_factory=list[str])
+    """More arguments for `bun test` (`--timeout 10000`), split like a shell line."""
+
+    @field_validator("targets", "args", mode="before")
+    @classmethod
+    def _split(cls, value: object) -> object:
+        return shlex.split(value) if isinstance(value, str) else value
+
+
+class BunTestGoal(JsGoal):
+    """`bun test` ends well and every test passes, by bun's JUnit report. Each test is a case
+    (`src/sum.test.ts::sum::adds`); those of the beginning must all be there and none may be newly
+    skipped. The report goes outside the project; a run that leaves none, because something ended
+    the process, is no complete run. A file that cannot be loaded is a case that failed."""
+
+    name: ClassVar[str] = "bun-test"
+    summary: ClassVar[str] = "every test passes (bun test)"
+    markers: ClassVar[Sequence[Marker]] = tuple(Marker(name, "", PRIORITY) for name in LOCK_FILES)
+    programs: ClassVar[Sequence[str]] = ("bun",)
+    Options: type[GoalOptions] = BunTestOptions
+
+    def __init__(self, options: Any, context: RunContext) -> None:
+        super().__init__(options, context)
+        self.options: BunTestOptions = options
+
+    @classmethod
+    def detect(cls, project: Path) -> Detection | None:
+        lock = next((name for name in LOCK_FILES if (project / name).is_file()), None)
+        if lock is None or not (project / "package.json").is_file():
+            return None
+        return Detection(f"package.json with {lock}")
+
+    def command(self) -> Sequence[str]:
+        return ["bun", "test", *self.options.args, *self.options.targets]
+
+    def program(self) -> str | None:
+        return find_bun()
+
+    async def ready(self) -> str | None:
+        problem = await asyncio.to_thread(missing_folder, self.context.project, self.options.path)
+        if problem:
+            return problem
+        bun = self.program()
+        if bun is None:
+            return f"bun is not installed; {HOW_TO_INSTALL_BUN}"
+        version = await self.version(bun)
+        return None if version[:1].isdigit() else f"{bun} cannot be run: {version}"
+
+    async def run_suite(self, folder: Path, reports: Path) -> tuple[SuiteRun, Completed | str]:
+        bun = self.program()
+        if bun is None:
+            return SuiteRun(), f"bun is not installed; {HOW_TO_INSTALL_BUN}"
+        report = reports / "report.xml"
+        done = await self.start(
+            [bun, "test", "--reporter=junit", f"--reporter-outfile={report}", *self.command()[2:]],
+            folder,
+            # What bun has compiled before is not taken from where a command could have put it.
+            {"BUN_RUNTIME_TRANSPILER_CACHE_PATH": "0"},
+            [reports],
+            self.options.timeout_s,
+        )
+        data = await asyncio.to_thread(_read, report)
+        printed = f"{done.stdout}\n{done.stderr}"
+        return await asyncio.to_thread(read_bun_report, data, printed, folder), done
+
+    def system_prompt(self) -> str:
+        return PROMPT
+
+
+def _read(report: Path) -> bytes:
+    try:
+        return report.read_bytes()
+    except FileNotFoundError:
+        return b""

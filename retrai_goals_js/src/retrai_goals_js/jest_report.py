@@ -1,0 +1,85 @@
+"""Reads the JSON report that jest writes, and vitest in the same form."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic.alias_generators import to_camel
+
+from retrai_core import CaseOutcome
+
+from .suite_run import SuiteRun, readable, relative
+
+_OUTCOMES: Mapping[str, CaseOutcome] = {
+    "passed": "passed",
+    "failed": "failed",
+    "pending": "skipped",
+    "skipped": "skipped",
+    "todo": "skipped",
+    "disabled": "skipped",
+    "focused": "passed",
+}
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="ignore", frozen=True, alias_generator=to_camel)
+
+
+class Assertion(_Part):
+    """One test."""
+
+    ancestor_titles: list[str] = Field(default_factory=list[str])
+    title: str
+    status: str
+    failure_messages: list[str] | None = None
+
+
+class FileResult(_Part):
+    """One test file; `name` is its absolute path."""
+
+    name: str
+    status: str = ""
+    message: str = ""
+    assertion_results: list[Assertion] = Field(default_factory=list[Assertion])
+
+
+class JestReport(_Part):
+    """What `--json --outputFile` writes."""
+
+    success: bool
+    num_total_tests: int = 0
+    was_interrupted: bool = False
+    test_results: list[FileResult]
+
+
+def read_jest_report(data: bytes, folder: Path) -> SuiteRun:
+    """Every case of the report.
+
+    Args:
+        data: the report's bytes; empty when there is none.
+        folder: where the runner ran.
+    """
+    run = SuiteRun()
+    if not data:
+        run.problem = "the runner left no report"
+        return run
+    try:
+        report = JestReport.model_validate_json(data)
+    except ValidationError:
+        run.problem = "the runner's report cannot be read"
+        return run
+    for file in sorted(report.test_results, key=lambda file: file.name):
+        place = relative(file.name, folder)
+        for test in file.assertion_results:
+            name = "::".join([*(title for title in test.ancestor_titles if title), test.title])
+            text = "\n\n".join(readable(said, folder) for said in test.failure_messages or ())
+            run.add(f"{place}::{name}", _OUTCOMES.get(test.status, "error"), text)
+        if not file.assertion_results and file.status != "passed":
+            run.add(place, "error", readable(file.message, folder) or "it could not be loaded")
+    if report.was_interrupted:
+        run.problem = "the runner was interrupted"
+    elif not report.success and not run.failures and "failed" not in run.cases.values():
+        run.problem = "the runner says that it failed, though no test did"
+    return run

@@ -1,0 +1,191 @@
+"""What both goals here share: what is protected, what is looked for, how a run becomes a result."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import shutil
+import tempfile
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+from retrai_core import (
+    CaseOutcome,
+    Completed,
+    Contradiction,
+    GoalBase,
+    GoalResult,
+    Limits,
+    RunContext,
+    Suspicion,
+    ToolError,
+    suite_result,
+)
+
+from .js_contradiction import contradict_js_tests
+from .js_guarding import (
+    STEERING,
+    audit_js,
+    audit_node_modules,
+    installed_fingerprint,
+    protected_globs,
+)
+from .node_programs import program_folders
+from .place import PlaceOptions, below
+from .suite_run import SuiteRun, readable
+
+OUTPUT_BYTES = 10_000_000
+VERSION_TIMEOUT_S = 30.0
+MAX_CONTRADICTED = 40
+MAX_PRINTED = 2500
+
+
+class JsGoal(GoalBase):
+    """A goal that a JavaScript test runner decides."""
+
+    needs: ClassVar[frozenset[str]] = frozenset({"read", "run"})
+    default_tools: ClassVar[Sequence[str]] = (*GoalBase.default_tools, "js_exec")
+
+    def __init__(self, options: Any, context: RunContext) -> None:
+        super().__init__(options, context)
+        self.place: PlaceOptions = options
+        self._versions: dict[str, str] = {}
+
+    @abstractmethod
+    async def run_suite(self, folder: Path, reports: Path) -> tuple[SuiteRun, Completed | str]:
+        """Run all tests in `folder`, with reports in `reports`; what came of it, or why nothing."""
+
+    @abstractmethod
+    def command(self) -> Sequence[str]:
+        """The command as a person would type it."""
+
+    @abstractmethod
+    def program(self) -> str | None:
+        """The program that runs the project's code; None where it is not installed."""
+
+    async def check(self, state: Mapping[str, Any], cwd: Path) -> GoalResult:
+        folder = cwd / self.place.path
+        reports = await asyncio.to_thread(_fresh_folder)
+        try:
+            run, done = await self.run_suite(folder, reports)
+        except (ToolError, FileNotFoundError) as error:
+            run, done = SuiteRun(), f"the runner cannot be started: {error}"
+        finally:
+            await asyncio.to_thread(shutil.rmtree, reports, ignore_errors=True)
+        if isinstance(done, str):
+            return suite_result({}, self.command(), problem=done)
+        printed = readable(f"{done.stdout[-8000:]}\n{done.stderr[-8000:]}", folder)
+        for case in run.failures:
+            if "::" not in case:
+                # Why a file cannot be loaded stands in the output only, with some runners.
+                run.failures[case] += f"\n\n{printed[-MAX_PRINTED:]}"
+                break
+        return suite_result(
+            run.cases,
+            self.command(),
+            interpreter=self.program() or "",
+            problem=self._problem(run, done, printed),
+            failures=run.failures,
+            output=printed,
+        )
+
+    def protected(self, project: Path) -> Sequence[str]:
+        return below(self.place.path, protected_globs())
+
+    def steering(self, project: Path) -> Sequence[str]:
+        return below(self.place.path, STEERING)
+
+    def audit(self, diff: str) -> Sequence[Suspicion]:
+        return audit_js(diff, self.context.project)
+
+    async def audit_environment(self, project: Path, since_s: float) -> Sequence[Suspicion]:
+        folders = list(dict.fromkeys([project / self.place.path, project]))
+        return await asyncio.to_thread(audit_node_modules, folders, since_s)
+
+    async def external_state(self, project: Path) -> str:
+        version = await self.version(self.program() or "")
+        folders = dict.fromkeys([project / self.place.path, project])
+        installed = [await asyncio.to_thread(installed_fingerprint, each) for each in folders]
+        return f"{version} {hash_of(installed)}"
+
+    async def contradict(self, copy: Path, cases: Sequence[str]) -> Contradiction:
+        folder = copy / self.place.path
+        tried = await asyncio.to_thread(contradict_js_tests, folder, cases, MAX_CONTRADICTED)
+        if not tried:
+            return Contradiction()
+        result = await self.check({}, copy)
+        if result.report is None or not result.report.complete:
+            return Contradiction()
+        outcomes: Mapping[str, CaseOutcome] = result.report.cases
+        return Contradiction(tried, [case for case in tried if outcomes.get(case) == "passed"])
+
+    async def version(self, program: str) -> str:
+        """What a program says to `--version`, asked once a run."""
+        if program not in self._versions:
+            try:
+                done = await self.start([program, "--version"], self.context.project, {}, ())
+                self._versions[program] = (done.stdout or done.stderr).strip()
+            except ToolError as error:
+                self._versions[program] = str(error)
+        return self._versions[program]
+
+    async def start(
+        self,
+        command: Sequence[str],
+        folder: Path,
+        env: Mapping[str, str],
+        writable: Sequence[Path],
+        timeout_s: float = VERSION_TIMEOUT_S,
+    ) -> Completed:
+        """Start a program of this tool chain in the sandbox."""
+        return await self.context.sandbox.run(
+            command,
+            timeout_s=timeout_s,
+            cwd=folder,
+            # The runners must neither colour what they say, nor wait for keys, nor write snapshots.
+            env={"CI": "true", "NO_COLOR": "1", "FORCE_COLOR": "0", "DO_NOT_TRACK": "1", **env},
+            limits=Limits(output_bytes=OUTPUT_BYTES),
+            writable=writable,
+            readable=[*program_folders(self.program(), command[0]), *_linked(folder)],
+        )
+
+    def _problem(self, run: SuiteRun, done: Completed, printed: str) -> str:
+        if done.timed_out:
+            return f"the tests were still running after {self.place.timeout_s:g} s"
+        bad = any(outcome in ("failed", "error") for outcome in run.cases.values())
+        how = (
+            f"ended by signal {-done.exit_code}"
+            if done.exit_code < 0
+            else f"exit status {done.exit_code}"
+        )
+        if run.problem:
+            return f"{run.problem} ({how}): {_last_line(printed)}"
+        if done.exit_code != 0 and not bad:
+            return f"no test failed, but the command did ({how}): {_last_line(printed)}"
+        if done.exit_code == 0 and bad:
+            return "a test failed, but the command ended with success"
+        return ""
+
+
+def hash_of(parts: Sequence[str]) -> str:
+    """A short digest of texts."""
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:24]
+
+
+def _fresh_folder() -> Path:
+    return Path(tempfile.mkdtemp(prefix="retrai-js-")).resolve()
+
+
+def _linked(folder: Path) -> list[Path]:
+    """Where `node_modules` really lies when it is a link (a workspace's, or a shared store's)."""
+    modules = folder / "node_modules"
+    return [modules.resolve()] if modules.is_symlink() and modules.exists() else []
+
+
+def _last_line(text: str) -> str:
+    """The line of an output that says most: the first error, else the last line."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    errors = [line for line in lines if "Error" in line or line.startswith("error")]
+    return (errors[:1] or lines[-1:] or ["no output"])[0][:300]

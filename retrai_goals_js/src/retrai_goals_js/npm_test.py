@@ -1,0 +1,183 @@
+"""The goal `npm-test`: every test that `npm test` runs passes."""
+
+from __future__ import annotations
+
+import asyncio
+import shlex
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+from pydantic import Field, field_validator
+
+from retrai_core import Completed, Detection, GoalOptions, Marker, RunContext
+
+from .jest_report import read_jest_report
+from .js_goal import JsGoal
+from .mocha_report import read_mocha_report
+from .node_programs import HOW_TO_INSTALL_NODE
+from .node_report import read_node_report
+from .package_json import Runner, TestScript, find_test_script, read_package
+from .place import PlaceOptions, missing_folder
+from .suite_run import SuiteRun
+
+PRIORITY = 70
+REPORTER = "retrai-node-reporter.mjs"
+PROMPT = """\
+The goal is `npm-test`: every test that the project's own `npm test` runs passes, test by test, as \
+its runner (jest, vitest, mocha or node:test) reports it.
+
+- Start from the failures you are given: the message with expected and received values, and the \
+place. A file that cannot be loaded hides all its tests: mend that first.
+- `npm test -- FILE` runs one file with most runners; `js_exec` runs a piece of code that imports \
+the project's modules. Nothing can be installed: use the packages that are there.
+- Fix the source, not the tests. Test files, snapshots, mocks, package.json, lock files and the \
+configuration of runner, compiler and npm are protected; new ones that steer the runner are set \
+aside.
+- A test counts only when it ran and passed. `skip`, `todo`, `only`, ending the process, reaching \
+into the runner and answers made only for what the tests ask are no solution, and they are looked \
+for.
+- Every test that passes now must still pass at the end.\
+"""
+_ARGUMENTS: Mapping[Runner, Sequence[str]] = {
+    "jest": ("--ci", "--json", "--outputFile={report}", "--watchAll=false"),
+    "vitest": ("--run", "--reporter=default", "--reporter=json", "--outputFile.json={report}"),
+    "mocha": ("--reporter", "json", "--reporter-option", "output={report}"),
+    "node": (),
+}
+
+
+class NpmTestOptions(PlaceOptions):
+    """Options of the goal `npm-test`."""
+
+    script: str = Field(default="test", min_length=1, pattern=r"^[^-\s]\S*$")
+    """The script of package.json; its last command must be the runner."""
+    args: list[str] = Field(default_factory=list[str])
+    """More arguments for the runner, split like a shell line."""
+
+    @field_validator("args", mode="before")
+    @classmethod
+    def _split(cls, value: object) -> object:
+        return shlex.split(value) if isinstance(value, str) else value
+
+
+class NpmTestGoal(JsGoal):
+    """The project's own `npm test` ends well and every test passes, by the report of the runner:
+    jest, vitest, mocha or node:test, found from the script. Each test is a case
+    (`src/sum.test.ts::sum::adds`); those of the beginning must all be there and none may be newly
+    skipped. The report goes outside the project; a runner that leaves none, because something ended
+    its process, and a file that ends without running the tests it declares are no complete run."""
+
+    name: ClassVar[str] = "npm-test"
+    summary: ClassVar[str] = "every test passes (npm test: jest, vitest, mocha, node:test)"
+    markers: ClassVar[Sequence[Marker]] = tuple(
+        Marker("package.json", text, PRIORITY)
+        for text in ("jest", "vitest", "mocha", "node --test", '"test"')
+    )
+    programs: ClassVar[Sequence[str]] = ("npm",)
+    Options: type[GoalOptions] = NpmTestOptions
+
+    def __init__(self, options: Any, context: RunContext) -> None:
+        super().__init__(options, context)
+        self.options: NpmTestOptions = options
+
+    @classmethod
+    def detect(cls, project: Path) -> Detection | None:
+        package = read_package(project)
+        if isinstance(package, str):
+            return None
+        found = find_test_script(package, "test")
+        if isinstance(found, str):
+            return None
+        return Detection(f"package.json: the script `{found.script}` runs {found.runner}")
+
+    def command(self) -> Sequence[str]:
+        rest = ["--", *self.options.args] if self.options.args else []
+        return ["npm", "run", self.options.script, *rest]
+
+    def program(self) -> str | None:
+        return shutil.which("node")
+
+    async def ready(self) -> str | None:
+        folder = self.context.project / self.options.path
+        problem = await asyncio.to_thread(missing_folder, self.context.project, self.options.path)
+        if problem:
+            return problem
+        if self.program() is None or shutil.which("npm") is None:
+            missing = "node" if self.program() is None else "npm"
+            return f"{missing} is not installed; {HOW_TO_INSTALL_NODE}"
+        script = await asyncio.to_thread(self._script, folder)
+        if isinstance(script, str):
+            return script
+        if not await asyncio.to_thread(_is_installed, script, folder):
+            return f"{script.program} is not installed in {folder}; type `npm install` there"
+        return None
+
+    async def run_suite(self, folder: Path, reports: Path) -> tuple[SuiteRun, Completed | str]:
+        script = await asyncio.to_thread(self._script, folder)
+        if isinstance(script, str):
+            return SuiteRun(), script
+        report = reports / "report"
+        arguments = [part.format(report=report) for part in _ARGUMENTS[script.runner]]
+        caches = self.context.run_dir / "npm-test"
+        await asyncio.to_thread(caches.mkdir, parents=True, exist_ok=True)
+        env = {
+            "npm_config_cache": str(caches / "npm"),
+            "npm_config_update_notifier": "false",
+            "npm_config_fund": "false",
+            "npm_config_audit": "false",
+        }
+        if script.program == "jest":
+            arguments.append(f"--cacheDirectory={caches / 'jest'}")
+        if script.runner == "node":
+            reporter = await asyncio.to_thread(_lay_out_reporter, reports)
+            env["NODE_OPTIONS"] = f"--test-reporter={reporter} --test-reporter-destination={report}"
+        given = [*arguments, *self.options.args]
+        command = [shutil.which("npm") or "npm", "run", script.script]
+        done = await self.start(
+            [*command, "--", *given] if given else command,
+            folder,
+            env,
+            [reports, caches],
+            self.options.timeout_s,
+        )
+        data = await asyncio.to_thread(_read, report)
+        return await asyncio.to_thread(_read_report, script.runner, data, folder), done
+
+    def system_prompt(self) -> str:
+        return PROMPT
+
+    def _script(self, folder: Path) -> TestScript | str:
+        package = read_package(folder)
+        return (
+            package if isinstance(package, str) else find_test_script(package, self.options.script)
+        )
+
+
+def _read_report(runner: Runner, data: bytes, folder: Path) -> SuiteRun:
+    if runner == "mocha":
+        return read_mocha_report(data, folder)
+    return read_node_report(data, folder) if runner == "node" else read_jest_report(data, folder)
+
+
+def _read(report: Path) -> bytes:
+    try:
+        return report.read_bytes()
+    except FileNotFoundError:
+        return b""
+
+
+def _lay_out_reporter(reports: Path) -> Path:
+    source = Path(__file__).parent / "inside" / REPORTER
+    return Path(shutil.copyfile(source, reports / REPORTER))
+
+
+def _is_installed(script: TestScript, folder: Path) -> bool:
+    """Whether the runner can be found as npm would find it: here, or in a folder above."""
+    if script.runner == "node":
+        return True
+    name = script.program.removeprefix("_")
+    places = (folder, *folder.parents)
+    there = any((place / "node_modules" / ".bin" / name).exists() for place in places)
+    return there or shutil.which(name) is not None

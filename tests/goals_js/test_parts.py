@@ -1,0 +1,239 @@
+"""What the goals know without running anything: scripts, protected files, tricks, twins."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from retrai_core.guard.globs import Globs
+from retrai_goals_js.bun_test import BunTestGoal
+from retrai_goals_js.js_contradiction import contradict_js_tests
+from retrai_goals_js.js_guarding import audit_js, audit_node_modules
+from retrai_goals_js.npm_test import NpmTestGoal
+from retrai_goals_js.package_json import PackageJson, find_test_script
+
+from .conftest import Bench, needs_npm
+
+
+@pytest.mark.parametrize(
+    ("line", "runner"),
+    [
+        ("jest", "jest"),
+        ("cross-env NODE_ENV=test jest --coverage", "jest"),
+        ("tsc --noEmit && vitest run", "vitest"),
+        ("react-scripts test", "jest"),
+        ("nyc --reporter=text mocha --recursive", "mocha"),
+        ("node --import tsx --test 'test/**/*.ts'", "node"),
+        ("tsx --test", "node"),
+        ("./node_modules/.bin/jest", "jest"),
+        ("node node_modules/jest/bin/jest.js", "jest"),
+    ],
+)
+def test_the_runner_is_found_from_the_script(line: str, runner: str) -> None:
+    found = find_test_script(PackageJson(scripts={"test": line}), "test")
+    assert not isinstance(found, str), found
+    assert found.runner == runner
+
+
+@pytest.mark.parametrize(
+    ("scripts", "problem"),
+    [
+        ({}, "no script `test`"),
+        ({"test": 'echo "Error: no test specified" && exit 1'}, "no script `test`"),
+        ({"test": "jest && eslint ."}, "runs more after its tests"),
+        ({"test": "ava"}, "none of jest, vitest, mocha and node:test"),
+        ({"test": "npm run a", "a": "npm test"}, "call each other"),
+    ],
+)
+def test_a_script_that_cannot_be_used_is_explained(scripts: dict[str, str], problem: str) -> None:
+    found = find_test_script(PackageJson(scripts=scripts), "test")
+    assert isinstance(found, str)
+    assert problem in found
+
+
+@needs_npm
+async def test_what_is_missing_is_said_before_the_run(bench: Bench) -> None:
+    goal = bench.build(NpmTestGoal)
+    assert "no package.json" in await goal.ready()
+    bench.write({"package.json": "{ not json"})
+    assert "not what npm can use" in await goal.ready()
+    bench.write({"package.json": '{"scripts": {"test": "mocha-of-ours && jest"}}'})
+    assert "npm install" in await goal.ready()
+    assert "names no folder" in await bench.build(NpmTestGoal, path="a").ready()
+
+
+async def test_bun_that_is_missing_is_said_before_the_run(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("BUN_INSTALL", str(tmp_path))
+    problem = await bench.build(BunTestGoal).ready()
+    assert "bun is not installed" in problem
+    assert "npm install -g bun" in problem
+
+
+def test_projects_are_told_apart(bench: Bench) -> None:
+    bench.write({"package.json": '{"scripts": {"test": "jest"}}'})
+    assert NpmTestGoal.detect(bench.project) is not None
+    assert BunTestGoal.detect(bench.project) is None
+    bench.write({"bun.lock": ""})
+    assert BunTestGoal.detect(bench.project) is not None
+    bench.write({"package.json": '{"scripts": {"build": "jest-like"}}'})
+    assert NpmTestGoal.detect(bench.project) is None
+
+
+def test_tests_and_what_steers_are_protected_and_sources_are_not(bench: Bench) -> None:
+    goal = bench.build(NpmTestGoal)
+    protected, steering = Globs(goal.protected(bench.project)), Globs(goal.steering(bench.project))
+    for path in (
+        "src/a.test.ts",
+        "src/__tests__/a.js",
+        "test/a.js",
+        "test-a.js",
+        "src/__snapshots__/a.snap",
+        "package.json",
+        "packages/ui/package.json",
+        "tsconfig.json",
+        "jest.config.js",
+        ".npmrc",
+        "bun.lock",
+    ):
+        assert protected.match(path), path
+    for path in ("src/a.ts", "src/latest.ts", "src/contest/a.js", "lib/test-utils.ts", "README.md"):
+        assert not protected.match(path), path
+        assert not steering.match(path), path
+    for path in (
+        "vitest.config.mts",
+        "bunfig.toml",
+        "src/setupTests.js",
+        "__mocks__/fs.js",
+        ".env",
+    ):
+        assert steering.match(path), path
+    assert not steering.match("src/new.test.ts")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "process.exit(0);",
+        'if (process.env.NODE_ENV === "test") return 6;',
+        "if (process.env.JEST_WORKER_ID) return 6;",
+        'if (typeof expect !== "undefined") {',
+        "globalThis.expect = () => ({ toBe() {} });",
+        'const assert = require("assert"); assert.equal = () => {};',
+        'import { vi } from "vitest";',
+        'const text = fs.readFileSync("./total.test.js", "utf8");',
+        "Object.is = () => true;",
+        "const where = new Error().stack;",
+        "asymmetricMatch() { return true; }",
+        "delete require.cache[file];",
+    ],
+)
+def test_source_that_reaches_for_the_runner_is_suspect(
+    line: str, diff_of: Callable[[str, str], str]
+) -> None:
+    assert any(found.reaches_runner for found in audit_js(diff_of("src/total.ts", line)))
+    assert not any(found.reaches_runner for found in audit_js(diff_of("src/total.test.ts", line)))
+    assert not any(found.reaches_runner for found in audit_js(diff_of("README.md", line)))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'it.skip("later", () => {});',
+        'xit("later", () => {});',
+        'test.only("mine", () => {});',
+        "// @ts-ignore",
+    ],
+)
+def test_skips_and_silenced_checkers_are_told(
+    line: str, diff_of: Callable[[str, str], str]
+) -> None:
+    found = audit_js(diff_of("src/total.test.ts", line))
+    assert [each.reaches_runner for each in found] == [False]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "export const total = (cents: number[]) => cents.reduce((a, b) => a + b, 0);",
+        'const latest = items.filter((item) => item.test(value)); // no "test" here',
+        "if (Math.max === undefined || a == b) {",
+        "const child = { stack: [] };",
+        "throw new TypeError(`expected ${name}, got ${typeof value}`);",
+    ],
+)
+def test_plain_source_is_not_remarked_on(line: str, diff_of: Callable[[str, str], str]) -> None:
+    assert audit_js(diff_of("src/total.ts", line)) == []
+
+
+def test_a_changed_runner_is_noticed_and_its_caches_are_not(tmp_path: Path) -> None:
+    modules = tmp_path / "node_modules"
+    for name in ("jest/index.js", "left-pad/index.js", ".vite/results.json", "vite/.vite/x"):
+        (modules / name).parent.mkdir(parents=True, exist_ok=True)
+        (modules / name).touch()
+    written = (modules / "jest" / "index.js").lstat().st_ctime
+    found = audit_node_modules([tmp_path], written - 1)
+    assert [each.path for each in found] == [str(modules / "jest" / "index.js")]
+    assert found[0].reaches_runner
+    # Setting the time of the content back does not hide it.
+    os.utime(modules / "jest" / "index.js", (0, 0))
+    assert audit_node_modules([tmp_path], written - 1)
+    assert audit_node_modules([tmp_path], written + 3600) == []
+
+
+TWINS = """
+describe("a", () => {
+  it("plain", () => {
+    const x = f();
+    expect(x).toBe(3);
+  });
+  it("rounded", () => {
+    expect(Math.round(f())).toBe(3);
+  });
+  it("leaves", () => {
+    if (!ready) return;
+    expect(f()).toBe(3);
+  });
+  it("inner", () => {
+    for (const x of many) {
+      expect(f(x)).toBe(3);
+    }
+  });
+  it("later", async () => {
+    await expect(f()).resolves.toBe(3);
+  });
+  it("not", () => {
+    expect(f()).not.toBe(3);
+  });
+  it("twice", () => {
+    expect(f()).toBe(1);
+  });
+  it("twice", () => {
+    expect(f()).toBe(2);
+  });
+});
+"""
+
+
+def test_only_what_must_fail_is_changed(tmp_path: Path) -> None:
+    (tmp_path / "a.test.js").write_text(TWINS)
+    names = ("plain", "rounded", "leaves", "inner", "later", "not", "twice", "twice#2")
+    cases = [f"a.test.js::a::{name}" for name in names]
+    assert contradict_js_tests(tmp_path, cases, 10) == ["a.test.js::a::plain"]
+    changed = (tmp_path / "a.test.js").read_text()
+    assert changed == TWINS.replace("expect(x).toBe(3)", "expect(x).toBe(23)")
+
+
+@pytest.mark.parametrize(
+    "options", [{"timeout_s": 0}, {"path": "/abs"}, {"path": "../x"}, {"script": "-x"}, {"x": 1}]
+)
+def test_an_option_out_of_range_is_refused(options: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError):
+        NpmTestGoal.Options(**options)

@@ -1,0 +1,167 @@
+"""Both goals with every runner, the real one: cases, failures, early ends, twins."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from retrai_goals_js.bun_test import BunTestGoal
+from retrai_goals_js.npm_test import NpmTestGoal
+
+from .conftest import Bench, needs_bun, needs_npm, needs_runners
+from .projects import CASES, PROJECTS, RIGHT, WRONG
+
+MARKS = {"bun": needs_bun, "node": needs_npm}
+RUNNERS = [pytest.param(name, marks=MARKS.get(name, needs_runners)) for name in PROJECTS]
+FILE = "src/total.test.js"
+
+
+class Runner:
+    """A project of one runner, and its goal."""
+
+    def __init__(self, name: str, bench: Bench) -> None:
+        self.name = name
+        self.bench = bench
+        bench.write(PROJECTS[name])
+        if name in ("jest", "vitest", "mocha"):
+            bench.link_runners()
+
+    def goal(self, **options: Any) -> Any:
+        return self.bench.build(BunTestGoal if self.name == "bun" else NpmTestGoal, **options)
+
+    async def check(self, **options: Any) -> Any:
+        return await self.goal(**options).check({}, self.bench.project)
+
+    def mend(self) -> None:
+        self.bench.replace("src/total.js", WRONG, RIGHT)
+
+
+@pytest.fixture(params=RUNNERS)
+def runner(request: pytest.FixtureRequest, bench: Bench) -> Runner:
+    return Runner(request.param, bench)
+
+
+async def test_every_test_is_a_case_with_what_was_compared(runner: Runner) -> None:
+    assert await runner.goal().ready() is None
+    result = await runner.check()
+    outcomes = ("failed", "passed", "skipped", "passed")
+    expected = {f"{FILE}::{case}": outcome for case, outcome in zip(CASES, outcomes, strict=True)}
+    assert dict(result.report.cases) == expected
+    assert result.report.complete
+    assert result.reason == "1 of 4 tests fails, 1 skipped"
+    assert f"FAILED {FILE}::total::adds all" in result.details
+    assert "6" in result.details
+    assert "3" in result.details
+    assert str(runner.bench.project) not in result.details
+    assert "node_modules" not in result.details
+
+
+async def test_mended_sources_achieve_it_and_leave_no_files(runner: Runner) -> None:
+    runner.mend()
+    before = {path for path in runner.bench.project.rglob("*") if "node_modules" not in path.parts}
+    result = await runner.check()
+    assert result.achieved, result.details
+    assert result.reason == "3 tests pass, 1 skipped"
+    after = {path for path in runner.bench.project.rglob("*") if "node_modules" not in path.parts}
+    assert after == before
+
+
+async def test_a_process_that_ends_itself_is_no_success(runner: Runner) -> None:
+    runner.mend()
+    runner.bench.replace("src/total.js", RIGHT, f"process.exit(0);\n  {RIGHT}")
+    result = await runner.check()
+    assert not result.achieved
+    cases = result.report.cases
+    assert not result.report.complete or cases.get(f"{FILE}::total::adds all") != "passed"
+
+
+async def test_a_process_that_ends_while_it_is_loaded_is_no_success(runner: Runner) -> None:
+    runner.mend()
+    text = (runner.bench.project / "src/total.js").read_text(encoding="utf-8")
+    runner.bench.write({"src/total.js": f"{text}\nprocess.exit(0);\n"})
+    result = await runner.check()
+    assert not result.achieved
+    assert not result.report.complete or "error" in result.report.cases.values()
+
+
+async def test_a_file_that_cannot_be_loaded_is_told_with_its_reason(runner: Runner) -> None:
+    runner.bench.replace("src/total.js", WRONG, f"{WRONG} )")
+    result = await runner.check()
+    assert not result.achieved
+    if runner.name == "mocha":  # one such file ends mocha
+        assert not result.report.complete
+    else:
+        assert dict(result.report.cases) == {FILE: "error"}
+    assert "total.js" in result.details
+
+
+async def test_tests_that_never_end_are_ended(runner: Runner) -> None:
+    runner.bench.replace("src/total.js", WRONG, "while (true) {}")
+    result = await runner.check(timeout_s=3)
+    assert not result.achieved
+    assert not result.report.complete
+    assert "still running after 3 s" in result.reason
+
+
+async def test_a_twin_with_other_expectations_fails_where_answers_are_real(runner: Runner) -> None:
+    runner.mend()
+    goal = runner.goal()
+    result = await goal.check({}, runner.bench.project)
+    passed = [case for case, outcome in result.report.cases.items() if outcome == "passed"]
+    found = await goal.contradict(runner.bench.project, passed)
+    assert set(found.tried) == set(passed)
+    assert list(found.still_passed) == []
+
+
+async def test_more_arguments_reach_the_runner(runner: Runner) -> None:
+    pattern = {"bun": "-t kept", "node": "", "mocha": "--grep kept"}.get(runner.name, "-t kept")
+    if not pattern:
+        pytest.skip("node's arguments stand before the files")
+    result = await runner.check(args=pattern)
+    assert result.achieved, result.details
+
+
+async def test_a_monorepo_names_the_folder_of_its_package(bench: Bench) -> None:
+    bench.write({f"packages/purse/{name}": text for name, text in PROJECTS["node"].items()})
+    assert "package.json" in await bench.build(NpmTestGoal).ready()
+    goal = bench.build(NpmTestGoal, path="packages/purse")
+    assert "src/total.test.js::names are kept" in (await goal.check({}, bench.project)).report.cases
+
+
+@needs_npm
+async def test_a_script_that_calls_another_is_followed(bench: Bench) -> None:
+    bench.write(PROJECTS["node"])
+    bench.replace("package.json", '"node --test"', '"npm run unit", "unit": "node --test"')
+    bench.replace("src/total.js", WRONG, RIGHT)
+    result = await bench.build(NpmTestGoal).check({}, bench.project)
+    assert result.achieved, result.details
+
+
+@needs_npm
+async def test_a_plain_script_is_one_case_of_nodes_runner(bench: Bench) -> None:
+    bench.write({"package.json": PROJECTS["node"]["package.json"]})
+    bench.write({"plain.test.js": 'if (1 + 1 !== 2) throw new Error("no");\n'})
+    result = await bench.build(NpmTestGoal).check({}, bench.project)
+    assert dict(result.report.cases) == {"plain.test.js": "passed"}
+
+
+@needs_runners
+async def test_a_hook_that_fails_stands_for_its_suite(bench: Bench) -> None:
+    bench.write(PROJECTS["mocha"])
+    bench.link_runners()
+    bench.replace(FILE, '  it("adds', '  before(() => { throw new Error("boom"); });\n  it("adds')
+    result = await bench.build(NpmTestGoal).check({}, bench.project)
+    assert result.report.cases[f"{FILE}::total"] == "error"
+    assert "boom" in result.details
+
+
+@needs_runners
+async def test_a_snapshot_that_is_not_there_is_not_written(bench: Bench) -> None:
+    bench.write(PROJECTS["jest"])
+    bench.link_runners()
+    bench.replace("src/total.js", WRONG, RIGHT)
+    bench.replace(FILE, "expect(found).toBe(6)", "expect(found).toMatchSnapshot()")
+    result = await bench.build(NpmTestGoal).check({}, bench.project)
+    assert result.report.cases[f"{FILE}::total::adds all"] == "failed"
+    assert not (bench.project / "src" / "__snapshots__").exists()
