@@ -93,7 +93,7 @@ def test_a_second_run_in_the_project_is_refused_and_names_the_first(
     sleeping_run: tuple[subprocess.Popen[str], int], retrai, toy
 ) -> None:
     (first,) = RunStore().list()
-    code, _, err = retrai(*toy([RIGHT]))
-    assert code == 2
+    code, out, err = retrai(*toy([RIGHT]))
+    assert (code, out) == (2, "")
     assert first.id in err
     assert [record.id for record in RunStore().list()] == [first.id]

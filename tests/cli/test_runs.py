@@ -51,6 +51,20 @@ def test_resume_goes_on_with_more_iterations(retrai, failed_run: str, project: P
     assert (record.status, record.iterations) == ("achieved", 2)
 
 
+def test_the_time_used_leaves_out_the_pause_before_a_resume(retrai, failed_run: str) -> None:
+    store, day_s = RunStore(), 86_400.0
+    record = store.load(failed_run)
+    assert record.worked_s > 0
+    record.started_at, record.ended_at = record.started_at - day_s, record.ended_at - day_s
+    record.save(store.folder(failed_run))
+    retrai("runs", "resume", failed_run, "-n", "2")
+    again = store.load(failed_run)
+    assert record.worked_s < again.worked_s < day_s
+    shown = retrai("runs", "show", failed_run)[1].splitlines()
+    (used,) = [line for line in shown if line.strip().startswith("used ")]
+    assert "1440 min" not in used
+
+
 def test_resume_without_a_higher_limit_says_what_to_type(retrai, failed_run: str) -> None:
     code, _, err = retrai("runs", "resume", failed_run)
     assert code == 2
@@ -71,6 +85,14 @@ def test_diff_shows_what_the_run_changed(retrai, failed_run: str) -> None:
     assert "+54" in out
 
 
+def test_a_run_that_changed_nothing_says_so_beside_the_diff(retrai, toy) -> None:
+    retrai(*toy([("no_such_tool", {})]), "-n", "1")
+    (record,) = RunStore().list()
+    code, out, err = retrai("runs", "diff", record.id)
+    assert (code, out) == (0, "")
+    assert err == f"run {record.id} changed nothing there\n"
+
+
 def test_an_unknown_run_says_where_the_list_is(retrai, failed_run: str) -> None:
     code, _, err = retrai("runs", "show", "zzzz")
     assert code == 2
@@ -81,6 +103,17 @@ def test_an_unknown_run_says_where_the_list_is(retrai, failed_run: str) -> None:
 def test_prune_wants_to_know_which(retrai, failed_run: str) -> None:
     assert retrai("runs", "prune")[0] == 2
     assert RunStore().list() != []
+
+
+def test_prune_says_what_it_left_to_be_resumed(retrai, failed_run: str) -> None:
+    store = RunStore()
+    record = store.load(failed_run)
+    record.status = "interrupted"
+    record.save(store.folder(failed_run))
+    said = retrai("runs", "prune", "--keep", "0")[1]
+    assert said.splitlines()[0] == "deleted 0 runs"
+    assert "kept 1 run that could be resumed" in said
+    assert retrai("runs", "prune", "--keep", "0", "--unfinished")[1] == "deleted 1 run\n"
 
 
 def test_prune_keeps_the_newest(retrai, toy, failed_run: str) -> None:

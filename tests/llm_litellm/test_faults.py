@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import traceback
 
 import pytest
@@ -82,7 +83,9 @@ async def test_a_connection_that_is_dropped_is_tried_again(wire, answer, part_of
 
 async def test_attempts_end_where_the_option_says(wire, answer, model_of) -> None:
     wire.answers = [answer(500, refusal("boom"), {"retry-after-ms": "1"})]
-    with pytest.raises(ModelError, match="after 3 attempts; openai said: boom") as caught:
+    with pytest.raises(
+        ModelError, match=r"after 3 attempts \(status 500\); openai said: boom"
+    ) as caught:
         await model_of(OPENAI, api_base=wire.url, max_retries=2).ainvoke("hi")
     assert not caught.value.fatal
     assert len(wire.bodies) == 3
@@ -95,11 +98,35 @@ async def test_a_wait_beyond_the_limit_is_not_begun(wire, answer, model_of) -> N
     assert len(wire.bodies) == 1
 
 
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ({"id": "c", "object": "chat.completion", "choices": []}, "the answer holds no message"),
+        # LiteLLM's two ways of sending say it in words of their own, one with a traceback behind.
+        ([], r"Invalid response object$|Received: \[\]"),
+    ],
+)
+async def test_an_answer_without_a_message_is_asked_for_again_and_then_named(
+    wire, answer, model_of, body, words
+) -> None:
+    wire.answers = [answer(body=body, headers={"retry-after-ms": "1"})]
+    with pytest.raises(ModelError) as caught:
+        await model_of(OPENAI, api_base=wire.url, max_retries=1).ainvoke("hi")
+    assert "no answer from openai/gpt-4o after 2 attempts" in caught.value.message
+    assert re.search(words, caught.value.message)
+    assert len(wire.bodies) == 2
+
+
 async def test_a_server_that_is_not_there_is_named(model_of) -> None:
     with pytest.raises(
-        ModelError, match=r"no connection for openai/gpt-4o after 1 attempts.*127.0.0.1:9"
+        ModelError, match=r"no connection for openai/gpt-4o after 1 attempt: .*127.0.0.1:9"
     ):
         await model_of(OPENAI, api_base="http://127.0.0.1:9/v1", max_retries=0).ainvoke("hi")
+    with pytest.raises(ModelError, match="no connection for ollama_chat/qwen") as caught:
+        await model_of("ollama_chat/qwen", api_base="http://127.0.0.1:9", max_retries=0).ainvoke(
+            "hi"
+        )
+    assert "ssl" not in str(caught.value)
 
 
 @pytest.mark.parametrize(

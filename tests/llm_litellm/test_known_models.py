@@ -82,6 +82,12 @@ def test_a_missing_key_is_named_by_its_variable(provider_of, monkeypatch) -> Non
     assert provider_of().ready("gpt-4o") is None
 
 
+def test_a_misspelt_name_without_a_key_names_both(provider_of) -> None:
+    problem = provider_of().ready("claude-sonet-4-6")
+    assert problem.startswith("ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN is not set; and no model ")
+    assert problem.endswith("claude-sonet-4-6 is known (did you mean claude-sonnet-4-6?)")
+
+
 def test_one_of_several_key_variables_is_enough(provider_of, monkeypatch) -> None:
     problem = provider_of().ready("claude-sonnet-4-6")
     assert problem == "ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN is not set"

@@ -211,6 +211,7 @@ class RunManager:
         """Do the work and keep the record true, however the work ends."""
         record.status, record.started_at = "running", record.started_at or time.time()
         record.save(folder)
+        began = time.monotonic()
         failure: RetraiError | None = None
         choice = None if resume else self._choices.pop(record.id, None)
         redactor = await asyncio.to_thread(Redactor.of, record.project, os.environ)
@@ -234,6 +235,7 @@ class RunManager:
             keep_traceback(error, folder, redactor.text)
             with suppress(RetraiError):
                 bus.publish(_event(record, "error", message=reason, where="run"))
+        record.worked_s += time.monotonic() - began
         finish(record, outcome, redactor.text(reason))
         # A log that cannot be written has ended the run already, and said so as its reason.
         with suppress(RetraiError):

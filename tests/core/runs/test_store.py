@@ -38,7 +38,7 @@ def ids(store: RunStore) -> list[str]:
 
 def test_a_store_that_was_never_used_lists_nothing(store: RunStore) -> None:
     assert store.list() == []
-    assert store.prune(keep=0) == []
+    assert store.prune(keep=0) == ([], [])
     with pytest.raises(RunNotFoundError):
         store.load("abc")
     assert not store.state.exists(), "looking makes nothing"
@@ -136,35 +136,44 @@ def test_a_run_whose_process_was_killed_is_shown_as_interrupted(store: RunStore)
 def test_pruning_keeps_the_newest(store: RunStore) -> None:
     for age in range(5):
         add(store, f"run{age}", age_days=age)
-    assert store.prune(keep=2) == ["run2", "run3", "run4"]
+    assert store.prune(keep=2) == (["run2", "run3", "run4"], [])
     assert ids(store) == ["run0", "run1"]
     assert not store.folder("run2").exists()
+
+
+def test_pruning_spares_what_could_be_resumed_unless_it_is_named(store: RunStore) -> None:
+    for age in range(5):
+        add(store, f"run{age}", age_days=age, status="achieved" if age % 2 else "interrupted")
+    assert store.prune(keep=1) == (["run3"], ["run2", "run4"])
+    assert store.prune(keep=1, older_than_days=3) == (["run4"], ["run2"])
+    assert store.prune(keep=1, unfinished=True) == (["run1", "run2"], [])
+    assert ids(store) == ["run0"]
 
 
 def test_pruning_by_age_keeps_what_ended_lately(store: RunStore) -> None:
     add(store, "old", age_days=40)
     add(store, "long", age_days=40, ended_at=time.time() - DAY_S)
     add(store, "new", age_days=1)
-    assert store.prune(older_than_days=30) == ["old"]
+    assert store.prune(older_than_days=30) == (["old"], [])
 
 
 def test_pruning_by_age_keeps_a_run_that_was_killed_just_now(store: RunStore) -> None:
     add(store, "killed", status="running", ended_at=None)
     add(store, "pending", status="pending", started_at=None, ended_at=None)
     add(store, "forgotten", age_days=40, status="running", ended_at=None)
-    assert store.prune(older_than_days=30) == ["forgotten"]
+    assert store.prune(older_than_days=30) == (["forgotten"], [])
     assert store.load("killed").status == "interrupted"
 
 
 def test_a_run_that_is_running_is_never_pruned(store: RunStore) -> None:
     add(store, "abc", age_days=400, status="running", ended_at=None)
     with store.mark_running("abc"):
-        assert store.prune(keep=0, older_than_days=0) == []
+        assert store.prune(keep=0, older_than_days=0) == ([], [])
 
 
 def test_pruning_without_a_limit_deletes_nothing(store: RunStore) -> None:
     add(store, "abc", age_days=400)
-    assert store.prune() == []
+    assert store.prune() == ([], [])
 
 
 def test_a_run_that_never_began_can_be_discarded(store: RunStore) -> None:

@@ -16,7 +16,7 @@ from langchain_litellm.chat_models.litellm import ChatLiteLLM
 from pydantic import PrivateAttr
 
 from .messages import REPEATED, plain_result, sendable, whole_answer
-from .problems import Asked, explain
+from .problems import Asked, NoChoicesError, explain
 from .retries import RetryPolicy
 
 Report = Callable[[str], None]
@@ -97,9 +97,10 @@ class RetraiChatLiteLLM(ChatLiteLLM):
                     # Without the run manager: a part that is announced cannot be taken back.
                     parts = self._astream_once(messages, stop, None, **kwargs)
                     return plain_result(whole_answer([part async for part in parts]))
-                return plain_result(
-                    await super()._agenerate(messages, stop, run_manager, False, **kwargs)
-                )
+                result = await super()._agenerate(messages, stop, run_manager, False, **kwargs)
+                if not result.generations:
+                    raise NoChoicesError
+                return plain_result(result)
             except Exception as error:  # noqa: BLE001 - clients' own errors come through LiteLLM
                 problem = error
             # Outside the handler: what is raised inside it carries the original, keys and all.

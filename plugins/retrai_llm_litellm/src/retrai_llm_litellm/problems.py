@@ -16,6 +16,8 @@ LONGEST_DETAIL = 300
 QUOTA = re.compile(r"(?i)insufficient_quota|exceeded your current quota|credit balance|billing")
 CONTEXT = re.compile(r"(?i)context.?(?:length|window)|maximum context|prompt is too long")
 CONNECTION = re.compile(r"(?i)connection error|cannot connect|connect call failed|disconnected")
+# How aiohttp and Python say what only their authors want to know.
+NOISE = re.compile(r" ssl:(?:<[^>]*>|\S+)|\s*Traceback \(most recent call last\):.*", re.DOTALL)
 LITELLM_PREFIX = re.compile(r"^(?:litellm\.)?\w+(?:Error|Exception)\s*(?::|-)\s*|^\w+Exception - ")
 OFFLINE = "or use --model offline, which needs no key"
 
@@ -41,6 +43,15 @@ class Asked:
     api_base: str | None = None
 
 
+class NoChoicesError(Exception):
+    """The server answered, but its answer holds no message."""
+
+    status_code = 200
+
+    def __init__(self) -> None:
+        super().__init__("the answer holds no message (`choices` is empty)")
+
+
 def status_of(error: BaseException) -> int | None:
     """The HTTP status behind an error, where there was one."""
     status = getattr(error, "status_code", None)
@@ -59,6 +70,7 @@ def explain(error: BaseException, asked: Asked, attempts: int = 1) -> ModelError
     status = status_of(error)
     kind = type(error).__name__
     name = asked.model
+    after = "after 1 attempt" if attempts == 1 else f"after {attempts} attempts"
     if status in (401, 403) or kind in ("AuthenticationError", "PermissionDeniedError"):
         where = " or ".join(asked.key_variables) or "the provider's key"
         hint = f"check {where}, {OFFLINE}"
@@ -68,7 +80,7 @@ def explain(error: BaseException, asked: Asked, attempts: int = 1) -> ModelError
         return ModelError(f"the account for {name} is used up; {said}", hint=hint, fatal=True)
     if status == 429:
         hint = "try again later, or raise max_retries or max_wait_s of the litellm plugin"
-        return ModelError(f"{name} is rate-limited after {attempts} attempts; {said}", hint=hint)
+        return ModelError(f"{name} is rate-limited {after}; {said}", hint=hint)
     if kind == "ContextWindowExceededError" or (status == 400 and CONTEXT.search(str(error))):
         hint = "use a model with a longer context, or a smaller project or task"
         return ModelError(f"the conversation is too long for {name}; {said}", hint=hint, fatal=True)
@@ -79,11 +91,10 @@ def explain(error: BaseException, asked: Asked, attempts: int = 1) -> ModelError
         return ModelError(f"{name} refused the request ({status}); {said}")
     if CONNECTION.search(str(error)):
         hint = f"check the network and the server's address ({asked.api_base or 'the default one'})"
-        return ModelError(
-            f"no connection for {name} after {attempts} attempts: {detail}", hint=hint
-        )
+        return ModelError(f"no connection for {name} {after}: {detail}", hint=hint)
     hint = "`retrai runs resume` goes on from the last finished step"
-    return ModelError(f"no answer from {name} after {attempts} attempts; {said}", hint=hint)
+    failed = f" (status {status})" if status is not None and status >= 500 else ""
+    return ModelError(f"no answer from {name} {after}{failed}; {said}", hint=hint)
 
 
 def first_line(text: str) -> str:
@@ -96,6 +107,7 @@ def first_line(text: str) -> str:
     found = re.search(r'\{.*"message".*\}', text, re.DOTALL)
     if found is not None:
         text = _message_in(found.group()) or text
+    text = NOISE.sub("", text)
     previous = None
     while previous != text:
         previous, text = text, LITELLM_PREFIX.sub("", text.strip())

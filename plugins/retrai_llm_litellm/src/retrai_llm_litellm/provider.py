@@ -64,7 +64,9 @@ class LiteLLMProvider(LLMProvider):
         variables = self._known.keys_for(provider)
         if self.options.api_key_env or not variables or self._api_base(provider):
             return None
-        return None if _is_set(variables, provider) else f"{' or '.join(variables)} is not set"
+        if _is_set(variables, provider):
+            return None
+        return f"{' or '.join(variables)} is not set{self._misspelt(model)}"
 
     def warm_up(self) -> None:
         """Start the process that runs LiteLLM; nobody waits for it before the first request."""
@@ -166,6 +168,11 @@ class LiteLLMProvider(LLMProvider):
         prefix = _variable_prefix(provider)
         names = (f"{prefix}_API_BASE", f"{prefix}_BASE_URL")
         return self.options.api_base or next(filter(None, map(os.environ.get, names)), None)
+
+    def _misspelt(self, model: str) -> str:
+        """What may be wrong beside a missing key: a bare name that only looks like a known one."""
+        nearest = None if model in self._known.models else self._known.nearest(model)
+        return f"; and no model {model} is known (did you mean {nearest}?)" if nearest else ""
 
     def _inferred_provider(self, model: str) -> str | None:
         """What LiteLLM makes of a bare name on which its files say nothing (`ft:gpt-4o-...`)."""

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 import click
+from rich.text import Text
 
 from ..bus import Subscription
 from ..run_manager import HumanQuestion, RunManager
@@ -92,7 +93,7 @@ async def _follow(begin: Begin, work: Work, terminal: RunTerminal) -> RunRecord:
 
     manager = RunManager(ask=ask, tell=lambda line: click.echo(line, err=True))
     run_id = await begin(manager)
-    terminal.console.print(head_line(manager.store.load(run_id)))
+    head = head_line(manager.store.load(run_id))
     reader = manager.bus(run_id).subscribe()
     worker = asyncio.ensure_future(work(manager, run_id))
 
@@ -102,7 +103,7 @@ async def _follow(begin: Begin, work: Work, terminal: RunTerminal) -> RunRecord:
             worker.cancel()
 
     with terminal, stop_signals(stop, terminal):
-        shown = asyncio.create_task(_show(reader, terminal))
+        shown = asyncio.create_task(_show(reader, terminal, head))
         try:
             return await worker
         finally:
@@ -112,6 +113,10 @@ async def _follow(begin: Begin, work: Work, terminal: RunTerminal) -> RunRecord:
             shown.cancel()
 
 
-async def _show(reader: Subscription, terminal: RunTerminal) -> None:
+async def _show(reader: Subscription, terminal: RunTerminal, head: Text) -> None:
+    begun = False
     async for event in reader:
+        if not begun:  # a run that is refused, since another works there, never begins
+            terminal.console.print(head)
+            begun = True
         terminal.hear(event)

@@ -171,11 +171,11 @@ def undo(run_id: str, to: int) -> int:
     metavar="DAYS",
     help="Delete runs that ended more than so many days ago.",
 )
-@click.option("--unfinished", is_flag=True, help="Delete those too that could be resumed.")
+@click.option("--unfinished", is_flag=True, help="Let --keep delete interrupted runs too.")
 def prune(keep: int | None, older_than: float | None, unfinished: bool) -> None:
     """Delete old runs: their records, logs, checkpoints and snapshots.
 
-    Runs that were interrupted and could be resumed stay, and do not count among the N.
+    --keep counts finished runs; those that were interrupted and could be resumed stay beside them.
     """
     if keep is None and older_than is None:
         raise click.UsageError("say which: --keep N or --older-than DAYS")

@@ -121,6 +121,8 @@ class RunRecord(BaseModel):
     """Seconds since 1970."""
     ended_at: float | None = None
     """Seconds since 1970; of a resumed run, its last end."""
+    worked_s: float = 0.0
+    """Seconds of work, without the pauses before it was resumed; a part that was killed is lost."""
     iterations: int = 0
     """How many times plan, act and evaluate went round."""
     tokens: Tokens = Field(default_factory=Tokens)

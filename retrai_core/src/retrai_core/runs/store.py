@@ -92,7 +92,8 @@ class RunStore:
         Args:
             keep: how many stay.
             older_than_days: those stay that ended, or were killed, later than that.
-            unfinished: delete interrupted runs too; else they stay, beside those that `keep` counts.
+            unfinished: `keep` counts interrupted runs like all others; else they stay beside the
+                newest, until they are too old.
 
         Returns:
             the ids of those that were deleted, and of those that stay only for being unfinished.
@@ -110,7 +111,7 @@ class RunStore:
             passed += not waits
             if not (too_many or too_old):
                 continue
-            if waits:
+            if waits and not too_old:
                 spared.append(record.id)
             else:
                 shutil.rmtree(self.folder(record.id))

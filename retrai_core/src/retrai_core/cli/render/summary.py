@@ -65,7 +65,7 @@ def summary_lines(record: RunRecord) -> list[Text]:
 def _used(record: RunRecord) -> str:
     parts = [count(record.iterations, "iteration")]
     if record.started_at is not None and record.ended_at is not None:
-        parts.append(seconds(record.ended_at - record.started_at))
+        parts.append(seconds(record.worked_s or record.ended_at - record.started_at))
     parts.append(count(record.tokens.total, "token"))
     parts.append(cost(record.cost_usd, record.tokens.total))
     return ", ".join(parts)
