@@ -42,7 +42,7 @@ class Trained:
         value: of the metric; None where there is none.
         problem: why there is none.
         output: the end of what the script printed.
-        complete: the script ended by itself, well or not.
+        complete: the script ended well, by itself.
     """
 
     value: float | None
@@ -87,7 +87,7 @@ class Training:
                 lines = done.stderr.strip().splitlines()
                 said = f": {lines[-1][:200]}" if lines else ""
                 problem = f"the script ended with status {done.exit_code}{said}"
-                return Trained(None, problem, output)
+                return Trained(None, problem, output, complete=False)
             found = await self._figure(folder, done.stdout, cwd)
             if isinstance(found, str):
                 return Trained(None, found, output)

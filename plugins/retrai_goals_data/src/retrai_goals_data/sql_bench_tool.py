@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 from statistics import median
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from pydantic import Field, field_validator
 
@@ -65,6 +65,15 @@ class SqlBench(Tool):
     needs: ClassVar[frozenset[str]] = frozenset({"read", "write", "run", "network"})
     Args: type[ToolArgs] = SqlBenchArgs
     Options: type[ToolOptions] = SqlBenchOptions
+
+    def __init__(self, options: Any, context: RunContext) -> None:
+        super().__init__(options, context)
+        goal = context.goal_part if context else None
+        of_goal = goal.dsn if isinstance(goal, SqlBenchmark) else None
+        dsn = Dsn.parse(options.dsn) if options.dsn else of_goal
+        if dsn is None or dsn.dialect != "postgresql":
+            # A database in a file needs no network, and its run gets none.
+            vars(self)["needs"] = type(self).needs - {"network"}
 
     def summary(self, args: SqlBenchArgs) -> str:
         return " ".join(args.query.split())[:100]

@@ -58,6 +58,9 @@ class SqlBenchmark(GoalBase):
         super().__init__(options, context)
         self.options: SqlBenchmarkOptions = options
         self.dsn = Dsn.parse(self.options.dsn)
+        if self.dsn.dialect != "postgresql":
+            # A database in a file needs no network, and its run gets none.
+            vars(self)["needs"] = type(self).needs - {"network"}
 
     async def ready(self) -> str | None:
         missing = self.dsn.missing_driver()
