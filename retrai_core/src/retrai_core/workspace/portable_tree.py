@@ -20,6 +20,8 @@ _INSTALLED = "node_modules"
 def portable_files(state: TreeState) -> dict[str, str]:
     """What each file is, by relative path: `f:`, `x:` (executable) or `l:` (symlink) and a SHA-256.
 
+    Bytes of a name that are not UTF-8 are written as `\\xe9`, so that JSON can hold it.
+
     Args:
         state: the tree as a `TreeHasher` saw it.
     """
@@ -29,7 +31,7 @@ def portable_files(state: TreeState) -> dict[str, str]:
         if PurePosixPath(path).name == _ENVIRONMENT_MARK
     }
     return {
-        path: f"{file.kind}:{file.digest}"
+        os.fsencode(path).decode(errors="backslashreplace"): f"{file.kind}:{file.digest}"
         for path, file in sorted(state.files.items())
         if file.kind != "o" and not _belongs_elsewhere(PurePosixPath(path), environments)
     }
