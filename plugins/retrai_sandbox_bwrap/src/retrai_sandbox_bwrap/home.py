@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -136,22 +137,22 @@ _SECRET = re.compile(
 def shown_of_home(home: Path) -> Iterator[Path]:
     """Tool chains, downloads, and harmless settings that are there."""
     for name in (*TOOL_CHAINS, *SHARED_CACHES):
-        if (home / name).exists():
+        if os.path.exists(home / name):
             yield home / name
     for name in SETTINGS:
         path = home / name
-        if path.is_file() and not holds_secrets(path):
+        if os.path.isfile(path) and not holds_secrets(path):
             yield path
 
 
 def secrets_of_home(home: Path) -> Iterator[Path]:
     """Credentials that are there."""
     for name in CREDENTIALS:
-        if (home / name).exists():
+        if os.path.exists(home / name):
             yield home / name
     for name in MAY_HOLD_SECRETS:
         path = home / name
-        if path.is_file() and holds_secrets(path):
+        if os.path.isfile(path) and holds_secrets(path):
             yield path
 
 

@@ -35,7 +35,8 @@ def program_folder(folder: Path) -> Path:
     more than programs."""
     above = folder.parent
     if folder.name in ("bin", "sbin", "shims") and any(
-        (above / name).exists() for name in ("lib", "lib64", "libexec", "pyvenv.cfg", "versions")
+        os.path.exists(above / name)
+        for name in ("lib", "lib64", "libexec", "pyvenv.cfg", "versions")
     ):
         return above
     return folder

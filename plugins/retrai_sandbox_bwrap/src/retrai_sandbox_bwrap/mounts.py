@@ -58,7 +58,7 @@ class _Arguments:
 
     def empty(self, path: Path) -> None:
         """Put an empty folder, or an empty file, in a path's place."""
-        if path.is_dir():
+        if os.path.isdir(path):
             self.add("--size", str(_SMALL_BYTES), "--tmpfs", path)
         else:
             self.add("--ro-bind", "/dev/null", path)
@@ -127,7 +127,9 @@ def _mount_hidden(made: _Arguments, walls: Walls, tmp: Path) -> None:
 
 def _binds(walls: Walls, request: Request) -> list[tuple[Path, Path, bool]]:
     """Source, target, and whether it may be written: the project, and what the caller names."""
-    shown = {target: source for target, source in request.view.shown.items() if source.is_dir()}
+    shown = {
+        target: source for target, source in request.view.shown.items() if os.path.isdir(source)
+    }
     found = {request.project: (request.project, True)}
     for path in request.readable:
         found[_real(path)] = (_real(path), False)
@@ -141,7 +143,7 @@ def _binds(walls: Walls, request: Request) -> list[tuple[Path, Path, bool]]:
         found[cwd] = (cwd, True)
     binds = [(source, target, write) for target, (source, write) in found.items()]
     return sorted(
-        (bind for bind in binds if bind[0].exists() and _is_narrow(bind[1], walls, request)),
+        (bind for bind in binds if os.path.exists(bind[0]) and _is_narrow(bind[1], walls, request)),
         key=lambda bind: bind[1],
     )
 

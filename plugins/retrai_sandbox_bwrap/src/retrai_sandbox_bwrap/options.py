@@ -26,13 +26,13 @@ class BwrapOptions(LocalOptions):
         description="more folders or files that commands may not read",
     )
     processes: int = Field(
-        default=2048, ge=16, description="processes and threads of one command at once"
+        default=1024, ge=16, description="processes and threads of a run's commands at once"
     )
     total_memory_bytes: int | None = Field(
         default=None,
         gt=0,
-        description="memory of all processes of one command; four fifths of the machine's when "
-        "left out",
+        description="memory of all processes of a run's commands, in bytes; four fifths of the "
+        "machine's when left out",
     )
     disk_bytes: int = Field(
         default=20 * 2**30,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import os
 import shutil
 import signal
@@ -21,6 +22,7 @@ from retrai_core import (
     ToolError,
 )
 
+from .cgroup import ControlGroup, make_group
 from .mounts import Request, bwrap_arguments
 from .options import BwrapOptions
 from .program import INSTALL, explain, programs
@@ -44,6 +46,8 @@ _FATAL = frozenset(
     }
 )
 _PROBE_TIMEOUT_S = 20.0
+_numbers = itertools.count()
+"""Tells the control groups of one process apart."""
 _RLIMITS_BY_NAMESPACE = (5, 14)
 """Since this kernel a process limit counts what is in the namespace, not all that the user runs."""
 
@@ -71,6 +75,7 @@ class BwrapSandbox(LocalSandbox):
         self._walls: Walls | None = None
         self._scratch = Scratch()
         self._network: bool | None = None
+        self._group: ControlGroup | None = None
 
     async def probe(self) -> str | None:
         """Run the project's interpreter under each bubblewrap there is, until one works."""
@@ -86,6 +91,7 @@ class BwrapSandbox(LocalSandbox):
                 problem = explain(error.message)
                 continue
             if done.exit_code == 0:
+                self._tell_what_does_not_bind()
                 return None
             problem = explain(done.stderr or done.stdout)
         self._program = ""
@@ -110,6 +116,10 @@ class BwrapSandbox(LocalSandbox):
             self._walls = await asyncio.to_thread(
                 build_walls, self.context, self._chosen, os.environ
             )
+        if self._group is None:
+            bounds = self._bounds()
+            self._group = make_group(next(_numbers), bounds.processes, bounds.memory_bytes)
+            self.joins = self._group.joins
         folder = cwd or self.context.project
         variables = {"TMPDIR": "/tmp", **(env or {})}
         argv = _argv(command, folder, variables)
@@ -125,6 +135,7 @@ class BwrapSandbox(LocalSandbox):
         )
         words = [self._program, *bwrap_arguments(self._walls, request), "--", *self._bound(argv)]
         watch = Watch(words, self._bounds(), [self.context.project, scratch])
+        kills = self._group.memory_kills()
         looking = asyncio.ensure_future(watch.look())
         try:
             done = await super().run(
@@ -135,12 +146,18 @@ class BwrapSandbox(LocalSandbox):
             with suppress(asyncio.CancelledError):
                 await looking
             await asyncio.to_thread(self._scratch.give_back, scratch)
+        if not watch.verdict and self._group.memory_kills() > kills:
+            note = "[the kernel ended a process: there was no more memory (total_memory_bytes)]\n"
+            done = replace(done, stderr=done.stderr + note)
         return _told(done, argv, watch.verdict)
 
     async def aclose(self) -> None:
         """End what is still running, and remove the run's temporary files."""
         await super().aclose()
         await asyncio.to_thread(self._scratch.close)
+        if self._group is not None:
+            await asyncio.to_thread(self._group.remove)
+            self._group, self.joins = None, ()
 
     def _has_network(self) -> bool:
         if self._network is not None:
@@ -160,6 +177,12 @@ class BwrapSandbox(LocalSandbox):
         chosen = self._chosen
         memory = chosen.total_memory_bytes or machine_memory_bytes() * 4 // 5
         return Bounds(chosen.processes, memory, chosen.disk_bytes)
+
+    def _tell_what_does_not_bind(self) -> None:
+        if (self._group and "pids" in self._group.binds) or len(self._bound(["true"])) > 1:
+            return
+        message = "sandbox bwrap: no limit binds the number of processes here (no control group)"
+        self.context.publish("log", level="warning", message=message)
 
     def _bound(self, argv: list[str]) -> list[str]:
         """The command with its process limit, where one binds: not as root (setrlimit(2))."""

@@ -100,18 +100,18 @@ def build_walls(context: RunContext, options: BwrapOptions, environ: Mapping[str
         hidden=hidden,
         shown=[],
         secrets=[path for path in map(Path, _SYSTEM_SECRETS) if os.access(path, os.R_OK)],
-        network=[path for path in map(Path, _WITH_NETWORK) if path.exists()],
+        network=[path for path in map(Path, _WITH_NETWORK) if os.path.exists(path)],
         environment=[
             path
             for path in outermost(interpreter_folders(context.python))
-            if within(path, context.project) and path != context.project and path.is_dir()
+            if within(path, context.project) and path != context.project and os.path.isdir(path)
         ],
     )
     for home in homes:
         walls.secrets.extend(secrets_of_home(home))
     walls.secrets.extend(_existing(options.hide))
     # The run's folder may stand in one that is shown; the baseline in it is not for commands.
-    walls.secrets.extend(path for path in state if path.exists() and path not in hidden)
+    walls.secrets.extend(path for path in state if os.path.exists(path) and path not in hidden)
     wanted = [
         *(path for home in homes for path in shown_of_home(home)),
         *interpreter_folders(context.python),
@@ -122,7 +122,7 @@ def build_walls(context: RunContext, options: BwrapOptions, environ: Mapping[str
     narrow = [
         path
         for path in wanted
-        if path.exists() and walls.hide(path) and not walls.holds_hidden(path)
+        if os.path.exists(path) and walls.hide(path) and not walls.holds_hidden(path)
     ]
     walls.shown.extend(outermost([*narrow, *_existing(options.show)]))
     return walls
@@ -132,7 +132,7 @@ def places_of_program(program: str, walls: Walls) -> list[Path]:
     """What is hidden of the installation of a program that is called by its absolute path."""
     if not os.path.isabs(program) or not walls.hide(Path(program)):
         return []
-    wanted = outermost(path for path in interpreter_folders(program) if path.exists())
+    wanted = outermost(path for path in interpreter_folders(program) if os.path.exists(path))
     return [path for path in wanted if walls.hide(path) and not walls.holds_hidden(path)]
 
 
@@ -155,7 +155,7 @@ _SYSTEM = frozenset({"bin", "dev", "etc", "lib", "lib64", "proc", "sbin", "sys",
 
 
 def _is_folder(path: Path) -> bool:
-    return path.is_dir() and not path.is_symlink()
+    return os.path.isdir(path) and not os.path.islink(path)
 
 
 def _kept_by_retrai(run_dir: Path) -> list[Path]:
@@ -166,7 +166,7 @@ def _kept_by_retrai(run_dir: Path) -> list[Path]:
 
 def _existing(names: list[str]) -> list[Path]:
     paths = [Path(os.path.realpath(Path(name).expanduser())) for name in names]
-    return [path for path in paths if path.exists()]
+    return [path for path in paths if os.path.exists(path)]
 
 
 def _named_folders(environ: Mapping[str, str]) -> Iterator[Path]:
@@ -184,7 +184,7 @@ def _named_folders(environ: Mapping[str, str]) -> Iterator[Path]:
 
 def _links(folder: Path) -> list[str]:
     try:
-        return [entry.name for entry in os.scandir(folder) if entry.is_symlink()]
+        return [entry.name for entry in os.scandir(folder) if os.path.islink(entry)]
     except OSError:
         return []
 
@@ -198,11 +198,11 @@ def _repository(project: Path) -> Iterator[Path]:
     """The repository around the project, and where a worktree's objects are kept: to be read."""
     for folder in (project, *project.parents):
         mark = folder / ".git"
-        if not mark.exists():
+        if not os.path.exists(mark):
             continue
         if folder != project:
             yield folder
-        if mark.is_file():
+        if os.path.isfile(mark):
             yield from _worktree(mark)
         return
 

@@ -1,8 +1,9 @@
 """Ends a command that takes more of the machine than it may, where no limit of the kernel does.
 
-A process limit does not bind root, a memory limit binds each process and not all of them, and no
-limit is on the disk; so the machine is looked at ten times a second, which costs three small reads,
-and the command's processes are counted only when something has grown (and once a second).
+There is none on the disk, and none on processes and memory together where no control group can be
+made; so the machine is looked at ten times a second, which costs three small reads, and the
+command's processes are counted only when something has grown (and once a second). That is too
+slow for a fork bomb: where neither a control group nor a process limit binds, nothing else does.
 """
 
 from __future__ import annotations
@@ -81,7 +82,8 @@ class Watch:
             await asyncio.sleep(EVERY_S)
             now = self._level()
             due = time.monotonic() - counted >= COUNT_EVERY_S
-            self.verdict = self._disk(start, now) or self._memory_gone(start, now)
+            if not self.verdict:
+                self.verdict = self._disk(start, now) or self._memory_gone(start, now)
             if not self.verdict and (due or self._grew(start, now)):
                 counted = time.monotonic()
                 self.verdict = self._count()

@@ -146,6 +146,9 @@ def _become(request: dict[str, Any], keeper: int, streams: list[int], report: in
         os.setsid()
         die_with(keeper)
         _be_first_to_go()
+        for path in request["joins"]:
+            with open(path, "wb", buffering=0) as file:
+                file.write(b"0")
         for name, value in request["limits"].items():
             _limit(_LIMITS[name], value)
         # Copied first, so that a high number cannot be overwritten by a low one.

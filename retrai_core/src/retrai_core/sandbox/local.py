@@ -57,6 +57,9 @@ class LocalSandbox(Sandbox):
     """Whether a sandbox that builds on this one runs commands through a program of its own, which
     is not to be ended when a command is asked to end."""
 
+    joins: Sequence[str] = ()
+    """The `cgroup.procs` files of the control groups that commands shall be in."""
+
     def __init__(self, options: Any, context: RunContext) -> None:
         super().__init__(options, context)
         # A sandbox that builds on this one may have options of its own beside these.
@@ -96,6 +99,7 @@ class LocalSandbox(Sandbox):
                     grace_s=settings.grace_s,
                     streams=(source.fileno(), out.writer, err.writer),
                     wraps=self.wraps,
+                    joins=self.joins,
                 )
             out.close_writer()
             err.close_writer()

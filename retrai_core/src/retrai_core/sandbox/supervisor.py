@@ -140,6 +140,7 @@ class Supervisor:
         grace_s: float,
         streams: tuple[int, int, int],
         wraps: bool = False,
+        joins: Sequence[str] = (),
     ) -> Command:
         """Start a command; the caller keeps, and closes, its own copies of the streams.
 
@@ -151,6 +152,7 @@ class Supervisor:
             grace_s: seconds between a polite end and SIGKILL.
             streams: file descriptors for its standard input, output and error.
             wraps: the program runs another one, which shall end by itself when asked to.
+            joins: the `cgroup.procs` files of the control groups that it shall be in.
         """
         request: dict[str, Any] = {
             "argv": list(argv),
@@ -159,6 +161,7 @@ class Supervisor:
             "limits": dict(limits),
             "grace_s": float(grace_s),
             "wraps": wraps,
+            "joins": list(joins),
         }
         return Command(self._keeper_with(streams), request, self._idle)
 
