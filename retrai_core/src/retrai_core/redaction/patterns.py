@@ -30,8 +30,8 @@ class Pattern(NamedTuple):
 
 
 _PLACEHOLDER = re.compile(
-    r"example|placeholder|change.?me|dummy|sample|fake|your|x{4}|\*{3}|redacted|test|"
-    r"secret|passw|foobar|123456|abcdef|^\W|^https?:|^none$|^null$",
+    r"example|placeholder|change.?me|dummy|sample|fake|your|x{4}|\*{3}|redacted|test|pass\d|1234|"
+    r"secret|passw|foobar|qwerty|abcd|^\W|^https?:|^none$|^null$",
     re.IGNORECASE,
 )
 _KEY_END = r"[\"'`\]]{0,2}"
@@ -90,15 +90,18 @@ def _named(what: str, keys: str, accept: Callable[[str], bool]) -> Iterator[Patt
 
 
 _LABEL = r"(?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----"
+_BETWEEN = r"(?:[\s\"'+,|\d]|\\[nr]|(?:Proc-Type|DEK-Info|Version|Comment|Charset|Hash):.*)"
+"""White space, escapes and quotes of source code, line numbers, and a block's own headers."""
 
 PATTERNS: tuple[Pattern, ...] = (
-    # RFC 7468, and PGP's and OpenSSH's kin; a block that was cut goes as far as it looks like one.
+    # RFC 7468, and PGP's and OpenSSH's kin. What follows must look like the key itself: source code
+    # names the lines around a key too. A block that was cut goes as far as it looks like one.
     Pattern(
         "private key",
         ("PRIVATE KEY",),
         re.compile(
-            rf"-----BEGIN {_LABEL}(?:(?s:.){{0,20000}}?-----END {_LABEL}"
-            r"|(?:(?:\s|\\[nr]|[\"'+,|\d])*[A-Za-z0-9+/=]{16,})*)"
+            rf"-----BEGIN {_LABEL}(?:{_BETWEEN}*[A-Za-z0-9+/=]{{16,}})+"
+            rf"(?:{_BETWEEN}*[A-Za-z0-9+/=]*{_BETWEEN}*-----END {_LABEL})?"
         ),
     ),
     _prefixed(
@@ -129,7 +132,7 @@ PATTERNS: tuple[Pattern, ...] = (
     Pattern(
         "password",
         ("://",),
-        re.compile(r"://[^\s:/@\"'`]*:(?P<secret>[^\s/@\"'`]{3,200})@"),
+        re.compile(r"://[^\s:/@\"'`]*:(?P<secret>[^\s/@:,\"'`]{3,200})@"),
         looks_chosen,
     ),
 )
