@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal, TypeVar, cast
-
-from pydantic import BaseModel, ValidationError
 
 from .chosen import CheckChoice, Choice, ModelChoice, Notice, Part
 from .contracts.agent import Agent
@@ -17,7 +16,8 @@ from .contracts.llm import LLMProvider
 from .contracts.memory import MemoryStore
 from .contracts.sandbox import Sandbox
 from .contracts.tool import Tool
-from .errors import PluginError, RetraiError, UsageError
+from .errors import PluginError, UsageError
+from .plugin_answers import asked, checked_options
 from .plugins.catalog import Catalog
 from .plugins.kinds import Kind
 from .plugins.pinning import pin_problems
@@ -26,14 +26,14 @@ from .plugins.required import require_plugins
 from .plugins.standard_names import (
     ALWAYS_THERE,
     AUTO_SANDBOX,
-    MCP,
     NO_MEMORY,
     OFFLINE,
     SANDBOXES_TO_TRY,
     STRICT_SANDBOX,
     WALLED_SANDBOX,
 )
-from .settings import RunConfig, nearest, unknown_option
+from .settings import RunConfig, nearest
+from .unheeded import refuse_unheeded, unheeded
 from .workspace.interpreter import find_interpreter
 from .workspace.safe_paths import SafeWorkspace
 
@@ -136,23 +136,6 @@ def catalog_for(config: RunConfig) -> Catalog:
     return Catalog.scan(pins=config.pins, disabled=config.disabled_plugins)
 
 
-def _check_sections(config: RunConfig, catalog: Catalog) -> None:
-    """Refuse what would be passed over in silence: options of nobody, settings without effect."""
-    records = catalog.records()
-    names = {record.name for record in records} | {record.full_name for record in records}
-    for name in config.plugins:
-        if name not in names:
-            raise UsageError(
-                f"plugins: no plugin is called {name}{nearest(name, sorted(names))}",
-                hint="`retrai plugins list` shows all",
-            )
-    if config.mcp and not any(r.name == MCP and r.is_usable for r in catalog.records("hook")):
-        raise UsageError(
-            "mcp: is set, but no plugin that speaks to MCP servers is installed",
-            hint="`pip install retrai-mcp`",
-        )
-
-
 class _Chooser:
     def __init__(self, config: RunConfig, run_dir: Path, catalog: Catalog) -> None:
         self.config = config
@@ -161,8 +144,8 @@ class _Chooser:
         for problem in pin_problems(config.pins, self.catalog):
             raise problem
         require_plugins(config.required_plugins, self.catalog)
-        _check_sections(config, self.catalog)
-        self.notices: list[Notice] = []
+        refuse_unheeded(config, self.catalog)
+        self.notices = unheeded(config, self.catalog, os.environ)
 
     def part(
         self, kind: Kind, name: str, base: type[T], options: Mapping[str, Any] | None = None
@@ -184,7 +167,7 @@ class _Chooser:
                 self._note("warning", error.message)
                 continue
             try:
-                detection = _asked(hit.record, partial(cls.detect, self.config.cwd))
+                detection = asked(hit.record, partial(cls.detect, self.config.cwd))
             except PluginError as error:
                 self._note("warning", error.message)
                 continue
@@ -271,7 +254,7 @@ class _Chooser:
         project = self.config.cwd
         context = RunContext(self.run_dir.name, project, SafeWorkspace(project), "", self.run_dir)
         try:
-            return _asked(part.record, lambda: part.cls(part.options, context).ready(model))
+            return asked(part.record, lambda: part.cls(part.options, context).ready(model))
         except UsageError as error:
             # The provider knows its own models only; the name may be near another provider's.
             patterns = {p for record in self.catalog.records("llm") for p in record.model_patterns}
@@ -287,41 +270,10 @@ class _Chooser:
     ) -> Part[T]:
         cls = cast("type[T]", self.catalog.load(record))
         given = self.config.plugins.get(record.name, {}) if options is None else options
-        return Part(record, cls, _options(record, cls, given))
+        return Part(record, cls, checked_options(record, cls, given, self.config.cwd))
 
     def _note(self, level: Literal["info", "warning"], message: str) -> None:
         self.notices.append(Notice(level, message))
-
-
-def _options(record: PluginRecord, cls: type[Any], given: Mapping[str, Any]) -> BaseModel:
-    model = cast("type[BaseModel]", cls.Options)
-    for name in given:
-        if name not in model.model_fields:
-            raise unknown_option(name, record.kind, record.name, list(model.model_fields))
-    try:
-        return model.model_validate(given)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        name = ".".join(str(part) for part in first["loc"]) or "its options"
-        got = "" if first["type"] == "missing" else f", got {first['input']!r}"
-        raise UsageError(
-            f"{name} of the {record.kind} {record.name}: {first['msg'].lower()}{got}",
-            hint=f"`retrai plugins show {record.name}` lists its options",
-        ) from error
-
-
-def _asked(record: PluginRecord, question: Callable[[], T]) -> T:
-    """What a plugin answers before there is a run; what it raises becomes an error naming it."""
-    try:
-        return question()
-    except RetraiError:
-        raise
-    except (Exception, SystemExit) as error:
-        raise PluginError(
-            f"the {record.kind} `{record.name}` of {record.dist} {record.version} failed: "
-            f"{type(error).__name__}: {error}",
-            hint=f"`pip install --upgrade {record.dist}`, or do without it",
-        ) from error
 
 
 def _no_goal(catalog: Catalog, project: Path) -> UsageError:

@@ -250,6 +250,11 @@ def _environment_layer() -> list[tuple[str, str, Any]]:
     ]
 
 
+def environment_variables() -> list[str]:
+    """The variables that give a setting."""
+    return [f"RETRAI_{name.upper()}" for name in _Environment.model_fields]
+
+
 def _flag_layer(flags: Mapping[str, Any]) -> list[tuple[str, str, Any]]:
     return [
         (_FLAG, "model_name" if key == "model" else key, value)
@@ -272,7 +277,9 @@ def _explain(error: ValidationError, origins: Mapping[str, str]) -> UsageError:
     )
 
 
-def unknown_option(name: str, kind: str, plugin: str, known: list[str]) -> UsageError:
+def unknown_option(
+    name: str, kind: str, plugin: str, known: list[str], origin: str = ""
+) -> UsageError:
     """The error for a key that is no option of a plugin and, for a goal's, no setting either."""
     settings = {*RunConfig.model_fields, "model"} - {"cwd", "run_id", "model_name", "options"}
     every = sorted({*known, *settings} if kind == "goal" else known)
@@ -280,6 +287,6 @@ def unknown_option(name: str, kind: str, plugin: str, known: list[str]) -> Usage
     if kind == "goal":
         what = f"neither a setting nor an option of the goal {plugin}"
     return UsageError(
-        f"{name}: {what}{nearest(name, every)}",
+        f"{name}: {what}{nearest(name, every)}{f' (from {origin})' if origin else ''}",
         hint=f"`retrai plugins show {plugin}` lists its options",
     )

@@ -48,12 +48,12 @@ class Switches(NamedTuple):
 
     def why_off(self, name: str, dist: str) -> str:
         """Why the plugin `name` of `dist` is switched off; empty when it is not."""
-        if switch := _switch_for(self.disabled, name, dist):
+        if switch := switch_for(self.disabled, name, dist):
             by = self.disabled[switch] or "disabled_plugins in the configuration"
             return f"switched off by {by}"
         if self.allowed is None or normalised(dist) == CORE_DIST:
             return ""
-        if _switch_for(self.allowed, name, dist):
+        if switch_for(self.allowed, name, dist):
             return ""
         if not self.allowed:
             return "switched off by --no-plugins"
@@ -61,7 +61,7 @@ class Switches(NamedTuple):
 
     def switches_on(self, name: str, dist: str) -> str:
         """The command that switches on again what a configuration file switches off, or nothing."""
-        switch = _switch_for(self.disabled, name, dist)
+        switch = switch_for(self.disabled, name, dist)
         by_file = bool(switch) and self.disabled[switch] != DISABLE_VARIABLE
         if not by_file:
             return ""
@@ -74,7 +74,7 @@ def _names(text: str) -> frozenset[str]:
     return frozenset(name.strip() for name in text.replace("\n", ",").split(",") if name.strip())
 
 
-def _switch_for(switched: Iterable[str], name: str, dist: str) -> str:
+def switch_for(switched: Iterable[str], name: str, dist: str) -> str:
     """The first switch, sorted, that names this plugin; empty when none does."""
     wanted = normalised(dist)
     for switch in sorted(switched):

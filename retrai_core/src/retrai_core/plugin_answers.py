@@ -1,0 +1,57 @@
+"""What plugins say of their options and of a run, before there is one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+from pydantic import BaseModel, ValidationError
+
+from .errors import PluginError, RetraiError, UsageError
+from .plugins.record import PluginRecord
+from .settings import load_settings, unknown_option
+
+T = TypeVar("T")
+
+
+def checked_options(
+    record: PluginRecord, cls: type[Any], given: Mapping[str, Any], project: Path
+) -> BaseModel:
+    """What a plugin is given, as it declares it.
+
+    Raises:
+        UsageError: it has no such option, or not with this value.
+    """
+    model = cast("type[BaseModel]", cls.Options)
+    for name in given:
+        if name not in model.model_fields:
+            known = list(model.model_fields)
+            origin = load_settings(project).origins.get(f"options.{name}", "")
+            raise unknown_option(
+                name, record.kind, record.name, known, origin if record.kind == "goal" else ""
+            )
+    try:
+        return model.model_validate(given)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        name = ".".join(str(part) for part in first["loc"]) or "its options"
+        got = "" if first["type"] == "missing" else f", got {first['input']!r}"
+        raise UsageError(
+            f"{name} of the {record.kind} {record.name}: {first['msg'].lower()}{got}",
+            hint=f"`retrai plugins show {record.name}` lists its options",
+        ) from error
+
+
+def asked(record: PluginRecord, question: Callable[[], T]) -> T:
+    """What a plugin answers before there is a run; what it raises becomes an error naming it."""
+    try:
+        return question()
+    except RetraiError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise PluginError(
+            f"the {record.kind} `{record.name}` of {record.dist} {record.version} failed: "
+            f"{type(error).__name__}: {error}",
+            hint=f"`pip install --upgrade {record.dist}`, or do without it",
+        ) from error
