@@ -58,10 +58,18 @@ class Ended:
         return Counter(line.split()[1] for line in lines if line.startswith(f"{word} "))
 
 
-@pytest.fixture(scope="module")
-def ended(tmp_path_factory: pytest.TempPathFactory) -> list[Ended]:
+def test_fifty_kills_change_nothing_of_how_runs_end(tmp_path: Path) -> None:
+    # One test: the runs are made once, also where tests are spread over several processes.
+    ended = killed_runs(tmp_path)
+    there_were_fifty_kills_some_of_them_inside_tool_calls(ended)
+    every_run_ends_as_the_one_that_was_left_alone(ended)
+    no_call_is_made_twice(ended)
+    what_was_spent_is_counted_once_also_for_an_answer_that_was_lost(ended)
+    every_run_has_a_receipt(ended)
+
+
+def killed_runs(folder: Path) -> list[Ended]:
     """The run that was left alone, and those that were killed."""
-    folder = tmp_path_factory.mktemp("kills")
     env = {name: value for name, value in os.environ.items() if not name.startswith("RETRAI_")}
     done = subprocess.run(
         [sys.executable, str(KILLING / "nursery.py"), str(folder), str(SEED), str(KILLS)],
@@ -80,7 +88,7 @@ def ended(tmp_path_factory: pytest.TempPathFactory) -> list[Ended]:
     ]
 
 
-def test_there_were_fifty_kills_some_of_them_inside_tool_calls(ended: list[Ended]) -> None:
+def there_were_fifty_kills_some_of_them_inside_tool_calls(ended: list[Ended]) -> None:
     assert ended[0].kills == 0
     assert sum(run.kills for run in ended) == KILLS
     inside = [mark for run in ended for mark in run.calls("begin") - run.calls("end")]
@@ -89,7 +97,7 @@ def test_there_were_fifty_kills_some_of_them_inside_tool_calls(ended: list[Ended
     assert len(resumed) >= 5
 
 
-def test_every_run_ends_as_the_one_that_was_left_alone(ended: list[Ended]) -> None:
+def every_run_ends_as_the_one_that_was_left_alone(ended: list[Ended]) -> None:
     alone = ended[0]
     assert (alone.record.status, alone.record.iterations) == ("achieved", 6)
     for run in ended[1:]:
@@ -107,7 +115,7 @@ def test_every_run_ends_as_the_one_that_was_left_alone(ended: list[Ended]) -> No
             assert run.marks == alone.marks
 
 
-def test_no_call_is_made_twice(ended: list[Ended]) -> None:
+def no_call_is_made_twice(ended: list[Ended]) -> None:
     for run in ended:
         assert set(run.calls("begin").values()) == {1}
         assert set(Counter(run.marks).values()) == {1}
@@ -120,7 +128,7 @@ def test_no_call_is_made_twice(ended: list[Ended]) -> None:
         assert len(unfinished) <= run.kills
 
 
-def test_what_was_spent_is_counted_once_also_for_an_answer_that_was_lost(
+def what_was_spent_is_counted_once_also_for_an_answer_that_was_lost(
     ended: list[Ended],
 ) -> None:
     for run in ended:
@@ -129,7 +137,7 @@ def test_what_was_spent_is_counted_once_also_for_an_answer_that_was_lost(
         assert run.record.cost_usd == pytest.approx(0.015 * len(calls))
 
 
-def test_every_run_has_a_receipt(ended: list[Ended]) -> None:
+def every_run_has_a_receipt(ended: list[Ended]) -> None:
     for run in ended:
         receipt = json.loads(Path(run.record.receipt).read_text())["receipt"]
         assert receipt["trees"]["baseline"] == run.record.tree_before
