@@ -97,7 +97,7 @@ def contradiction_of(literal: str) -> str | None:
 
     Example:
         >>> [contradiction_of(text) for text in ("3", "-1.5", "true", "'a'", "x")]
-        ['23', '-20.5', 'false', "'a retrai contradiction'", None]
+        ['23', '-19.5', 'false', "'a retrai contradiction'", None]
     """
     if literal in ("true", "false"):
         return "false" if literal == "true" else "true"
