@@ -8,7 +8,7 @@ from pathlib import Path
 from pydantic import BaseModel, Field
 
 from ..contracts.goal import CaseOutcome, CheckReport, GoalResult
-from .files import copy_file, fingerprint, project_files
+from .files import copy_file, fingerprint, project_entries
 from .globs import Globs
 from .steering import steers
 
@@ -69,8 +69,8 @@ class Baseline(BaseModel):
 def copy_protected(project: Path, protected: Globs, steering: Globs, folder: Path) -> Baseline:
     """Hash and copy every protected file, and note the steering files that are there."""
     baseline = Baseline()
-    for path in project_files(project):
-        if steers(project, path, steering):
+    for path, is_link in project_entries(project):
+        if steers(project, path, is_link, steering):
             baseline.steering.append(path)
         # What cannot be read is none of the check's: it could not read it either.
         if protected.match(path) and (known := fingerprint(project / path)):

@@ -13,7 +13,6 @@ CACHES = frozenset(
 )
 _NOT_THE_PROJECTS = CACHES | {".git", ".hg", ".svn", "node_modules", ".tox", ".nox"}
 
-
 OWN = (".retrai/eval_harness.py",)
 """What retrai keeps in the project and a check can rest on; the rest of its own is passed over."""
 
@@ -24,19 +23,25 @@ def project_files(project: Path) -> Iterator[str]:
     Ignored files are among them (a suite may be steered by one); caches, version control, virtual
     environments and node_modules are not: what they hold is the environment's, not the project's.
     """
-    yield from (name for name in OWN if (project / name).is_file())
-    pending = [project]
+    return (path for path, _ in project_entries(project))
+
+
+def project_entries(project: Path) -> Iterator[tuple[str, bool]]:
+    """The same, each with whether it is a symlink; no file is looked at to find out."""
+    yield from ((name, False) for name in OWN if (project / name).is_file())
+    pending = [(os.fspath(project), "")]
     while pending:
-        folder = pending.pop()
+        folder, prefix = pending.pop()
         try:
-            entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+            with os.scandir(folder) as found:
+                entries = sorted(found, key=lambda entry: entry.name)
         except OSError:
             continue  # not readable by us, and so not by the runner
         for entry in entries:
             if not entry.is_dir(follow_symlinks=False):
-                yield Path(entry.path).relative_to(project).as_posix()
+                yield f"{prefix}{entry.name}", entry.is_symlink()
             elif entry.name not in _NOT_THE_PROJECTS and not is_virtual_environment(entry.path):
-                pending.append(Path(entry.path))
+                pending.append((entry.path, f"{prefix}{entry.name}/"))
 
 
 def is_virtual_environment(folder: str | Path) -> bool:

@@ -7,6 +7,9 @@ from collections.abc import Iterable
 
 from pathspec import GitIgnoreSpec
 
+# Where the fixed beginning of a glob ends.
+_WILD = re.compile(r"[*?\[\\ ]")
+
 
 class Globs:
     """A set of gitignore-style globs that relative paths are matched against.
@@ -19,15 +22,32 @@ class Globs:
     """
 
     def __init__(self, patterns: Iterable[str]) -> None:
-        self._spec = GitIgnoreSpec.from_lines(patterns)
-        # A goal may give a thousand globs, and every check asks about every file again.
+        lines = list(patterns)
+        # Where no `!` takes anything back, the order says nothing, and of the thousands that a goal
+        # may give (`/src/json.py`) only those are tried that begin like the path.
+        plain = not any(line.startswith("!") for line in lines)
+        self._others = GitIgnoreSpec.from_lines(
+            line for line in lines if not (plain and line.startswith("/"))
+        )
+        self._anchored: dict[str, list[str]] = {}
+        for line in lines if plain else ():
+            if line.startswith("/"):
+                self._anchored.setdefault(_WILD.split(line[1:], maxsplit=1)[0], []).append(line)
+        # Every check asks about every file again.
         self._known: dict[str, bool] = {}
 
     def match(self, path: str) -> bool:
         """Whether the relative path is one of those meant."""
         if path not in self._known:
-            self._known[path] = bool(self._spec.match_file(path))
+            self._known[path] = self._decide(path)
         return self._known[path]
+
+    def _decide(self, path: str) -> bool:
+        if self._others.match_file(path):
+            return True
+        begin_alike = (self._anchored.get(path[:end], ()) for end in range(len(path) + 1))
+        lines = [line for lines in begin_alike for line in lines]
+        return bool(lines) and bool(GitIgnoreSpec.from_lines(lines).match_file(path))
 
 
 def exactly(path: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from pathlib import Path
 
-from .files import copy_file, fingerprint, project_files, remove
+from .files import copy_file, fingerprint, project_entries, remove
 from .globs import Globs
 from .refusal import Refusal
 from .steering import steers
@@ -42,8 +42,10 @@ def set_aside(
         known: steering files that were there before the run.
     """
     found: list[Refusal] = []
-    for path in list(project_files(project)):
-        if path in known or allowed.match(path) or not steers(project, path, steering):
+    for path, is_link in list(project_entries(project)):
+        if not steers(project, path, is_link, steering):
+            continue
+        if path in known or allowed.match(path):
             continue
         source = project / path
         copy_file(source, folder / "set_aside" / fingerprint(source)[:12] / path)

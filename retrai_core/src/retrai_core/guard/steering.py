@@ -8,7 +8,7 @@ from pathlib import Path
 from .globs import Globs
 
 
-def steers(project: Path, path: str, steering: Globs) -> bool:
+def steers(project: Path, path: str, is_link: bool, steering: Globs) -> bool:
     """Whether the file or symlink steers the runner.
 
     A symlink to a folder is one entry of the tree, and to the runner a folder with all that is in
@@ -16,8 +16,10 @@ def steers(project: Path, path: str, steering: Globs) -> bool:
     """
     if steering.match(path):
         return True
+    if not is_link:
+        return False
     place = project / path
-    if not (place.is_symlink() and place.is_dir()):
+    if not place.is_dir():
         return False
     try:
         return any(steering.match(f"{path}/{name}") for name in os.listdir(place))

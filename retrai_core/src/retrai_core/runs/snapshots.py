@@ -13,6 +13,7 @@ import shutil
 import stat
 import subprocess
 import threading
+import time
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -20,7 +21,7 @@ from typing import cast
 
 from ..errors import RetraiError, UsageError
 from ..workspace.ignore_rules import RulesReader
-from ..workspace.tree_hash import CACHE_FOLDERS
+from ..workspace.tree_hash import CACHE_FOLDERS, SETTLED_NS
 from ..workspace.tree_walk import NEVER_WALKED, WalkedFile, walk_tree
 from .manifest import Manifest
 
@@ -70,6 +71,8 @@ class Snapshots:
         self._rules_file = run_dir / "ignore_rules.json"
         self._rules = self._first_rules()
         self._stored: set[str] | None = None
+        self._seen: dict[str, tuple[int, ...]] = {}
+        self._settled_ns = 0
         self._one_at_a_time = threading.Lock()
 
     @property
@@ -208,21 +211,36 @@ class Snapshots:
         folders: dict[str, int] = {}
         modes: dict[str, int] = {}
         there: set[str] = set()
+        changed: dict[str, tuple[int, ...]] = {}
+        began_ns = time.time_ns()
         for found in walk_tree(
             self._project, ".", reader=self._rules, skip=_EXCLUDED, folders=folders
         ):
-            if self._can_store(found):
-                there.add(found.path)
-                if stat.S_ISREG(found.stat.st_mode):
-                    modes[found.path] = found.stat.st_mode
+            key = _stat_key(found)
+            if not self._is_as_stored(found.path, key):
+                if not self._can_store(found):
+                    continue
+                changed[found.path] = key
+            there.add(found.path)
+            if stat.S_ISREG(found.stat.st_mode):
+                modes[found.path] = found.stat.st_mode
         gone = stored - there
         if gone:
             self._run("update-index", "-z", "--force-remove", "--stdin", paths=gone)
         options = ("--add", "--remove", "--replace")
-        self._run("update-index", "-z", *options, "--stdin", paths=there)
+        if changed:
+            self._run("update-index", "-z", *options, "--stdin", paths=changed)
+        for path in gone:
+            self._seen.pop(path, None)
+        self._seen.update(changed)
+        self._settled_ns = began_ns - SETTLED_NS
         stored.clear()
         stored.update(there)
         return Manifest.of(modes, folders)
+
+    def _is_as_stored(self, path: str, key: tuple[int, ...]) -> bool:
+        """Whether git has the file as it is, by its stat; one that changed just now is read."""
+        return self._seen.get(path) == key and max(key[1], key[2]) < self._settled_ns
 
     def _can_store(self, found: WalkedFile) -> bool:
         mode = found.stat.st_mode
@@ -263,6 +281,12 @@ class Snapshots:
             message = done.stderr.decode(errors="replace").strip().splitlines()
             raise RetraiError(f"git {args[0]} failed: {message[-1] if message else 'no message'}")
         return done.stdout.decode(errors="surrogateescape")
+
+
+def _stat_key(found: WalkedFile) -> tuple[int, ...]:
+    status = found.stat
+    times = (status.st_mtime_ns, status.st_ctime_ns)
+    return (status.st_size, *times, status.st_ino, status.st_mode)
 
 
 def _printable(name: str) -> str:

@@ -1,0 +1,167 @@
+"""What the guard costs: `python benchmarks/guarding.py [--rounds N] [--files N]`.
+
+Two projects, one of three files and one of `--files` (5,000), each tested with this interpreter. Of
+each: the plain `python -m pytest`, a check of a run (restoring, hashing the tree, pytest with the
+reporter), the final verification with and without its twins, the clean copy alone, and a snapshot
+when one file changed. Wall-clock time is the median; processor time (user and system, children too)
+is the mean, with what a run starts once spread over the rounds. Only the ratios mean anything on
+another machine. Exits with 1 when a snapshot of the large project costs more than 50 ms of
+processor time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from retrai_core import RunContext
+from retrai_core.guard.clean_copy import make_clean_copy
+from retrai_core.guard.guard import Guard
+from retrai_core.runs.snapshots import Snapshots
+from retrai_core.sandbox.local import LocalOptions, LocalSandbox
+from retrai_core.workspace.safe_paths import SafeWorkspace
+from retrai_core.workspace.tree_hash import TreeHasher
+from retrai_goals_python.pytest_goal import PytestGoal, PytestGoalOptions
+
+SNAPSHOT_BOUND_S = 0.050
+PLUGINS = "-p no:langsmith_plugin -p no:xdist -p no:asyncio -p no:anyio -p no:hypothesispytest"
+TEST = "from thing import add\n\n\ndef test_add():\n    assert add(2, 3) == 5\n"
+
+
+def make_project(folder: Path, files: int) -> Path:
+    """A project that passes, with `files` files in packages of a hundred."""
+    folder.mkdir()
+    (folder / "thing.py").write_text("def add(a, b):\n    return a + b\n")
+    (folder / "test_thing.py").write_text(TEST)
+    (folder / "pytest.ini").write_text(f"[pytest]\naddopts = {PLUGINS}\n")
+    for number in range(max(0, files - 3)):
+        package = folder / f"package_{number // 100:03}"
+        package.mkdir(exist_ok=True)
+        body = "".join(f"VALUE_{i} = {number * i}\n" for i in range(40))
+        (package / f"module_{number:05}.py").write_text(body)
+    return folder
+
+
+async def figures(
+    rounds: int, work: Callable[[], Awaitable[object]], end: Callable[[], Awaitable[object]]
+) -> tuple[float, float]:
+    """Wall-clock seconds, the median, and processor seconds, the mean, of some rounds of `work`."""
+    wall: list[float] = []
+    used = cpu_s()
+    for _ in range(rounds):
+        started = time.perf_counter()
+        await work()
+        wall.append(time.perf_counter() - started)
+    await end()  # only then is the children's time counted
+    return statistics.median(wall), (cpu_s() - used) / rounds
+
+
+def cpu_s() -> float:
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
+
+
+async def measure(project: Path, room: Path, rounds: int) -> float:
+    """Print the figures of one project; the CPU seconds of a snapshot."""
+    run_dir = room / f"{project.name}-run"
+    run_dir.mkdir()
+    context = RunContext("bench", project, SafeWorkspace(project), sys.executable, run_dir)
+
+    async def plain() -> None:
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+        await asyncio.to_thread(
+            subprocess.run, command, cwd=project, check=True, capture_output=True
+        )
+
+    def start() -> Guard:
+        context.sandbox_part = LocalSandbox(LocalOptions(), context)
+        context.goal_part = PytestGoal(PytestGoalOptions(), context)
+        return Guard(context, [])
+
+    async def end() -> None:
+        if context.sandbox_part is not None:
+            await context.sandbox_part.aclose()
+            context.sandbox_part = None
+
+    await start().take_baseline()
+    await end()
+    hasher = TreeHasher(project)
+    hasher.state()
+
+    def checking() -> Callable[[], Awaitable[None]]:
+        guard = start()
+
+        async def check() -> None:
+            await guard.restore()
+            await asyncio.to_thread(hasher.state)
+            result = await guard.check({})
+            assert result.achieved, result.reason
+            await asyncio.to_thread(hasher.state)
+
+        return check
+
+    def finals(*, twins: bool) -> Callable[[], Awaitable[None]]:
+        guard = start()
+
+        async def final() -> None:
+            result, suspect = await guard.final_check({}, twins=twins)
+            assert (result.achieved, suspect) == (True, ""), (result.reason, suspect)
+
+        return final
+
+    async def copy() -> None:
+        with tempfile.TemporaryDirectory(dir=room) as folder:
+            await asyncio.to_thread(make_clean_copy, project, Path(folder) / "copy")
+
+    snapshots = Snapshots(run_dir, project)
+    snapshots.take(0)
+    count = iter(range(1, 10_000))
+
+    async def snapshot() -> None:
+        number = next(count)
+        (project / "thing.py").write_text(f"def add(a, b):\n    return a + b  # {number}\n")
+        await asyncio.to_thread(snapshots.take, number)
+
+    rows = {
+        "plain pytest": await figures(rounds, plain, end),
+        "a check of a run": await figures(rounds, checking(), end),
+        "final verification, no twins": await figures(rounds, finals(twins=False), end),
+        "final verification": await figures(rounds, finals(twins=True), end),
+        "of it the clean copy": await figures(rounds, copy, end),
+        "a snapshot": await figures(rounds, snapshot, end),
+    }
+    base_wall, base_cpu = rows["plain pytest"]
+    files = sum(len(names) for _, _, names in os.walk(project))
+    print(f"\n{files} files{'':22} | wall ms | CPU ms | wall ratio | CPU ratio")
+    for name, (wall, cpu) in rows.items():
+        ratios = f"{wall / base_wall:10.2f} | {cpu / base_cpu:9.2f}"
+        print(f"{name:32} | {wall * 1000:7.0f} | {cpu * 1000:6.0f} | {ratios}", flush=True)
+    return rows["a snapshot"][1]
+
+
+async def measured(given: argparse.Namespace, room: Path) -> float:
+    await measure(make_project(room / "small", 3), room, given.rounds)
+    return await measure(make_project(room / "large", given.files), room, given.rounds)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--files", type=int, default=5000)
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="retrai-guarding-") as name:
+        used = asyncio.run(measured(given, Path(os.path.realpath(name))))
+    print(f"\na snapshot of the large project: {used * 1000:.0f} ms CPU, bound 50 ms")
+    return 0 if used <= SNAPSHOT_BOUND_S else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
