@@ -67,8 +67,8 @@ class JudgedGoal(GoalBase):
             return f"the rubric file {self.options.rubric_file} is missing or empty"
         try:
             await asyncio.to_thread(self.context.chat_model, self.judge_name)
-        except RetraiError as error:
-            return f"the judge {self.judge_name} cannot be asked: {error.message}"
+        except (RetraiError, RuntimeError) as error:
+            return f"the judge {self.judge_name} cannot be asked: {error}"
         return None
 
     async def check(self, state: Mapping[str, Any], cwd: Path) -> GoalResult:
@@ -83,7 +83,8 @@ class JudgedGoal(GoalBase):
                 said = f"line {number} of {self.options.file} speaks to the judge, not to readers"
                 return self._answer(False, said, f"Take it out:\n{line}")
         before = original if self.keeps_what_is_said and original != text else ""
-        case = Case(text, rubric, self.options.brief, before)
+        redact = self.context.redact
+        case = Case(redact(text), rubric, self.options.brief, redact(before))
         return self._weighed(await self._verdict(case))
 
     def protected(self, project: Path) -> Sequence[str]:

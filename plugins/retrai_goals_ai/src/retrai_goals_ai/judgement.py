@@ -6,11 +6,13 @@ import json
 import re
 import secrets
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+    from langchain_core.messages import AIMessage
 
 LOWEST, HIGHEST = 1.0, 10.0
 _TOOL = "give_judgement"
@@ -96,6 +98,8 @@ async def judge(model: BaseChatModel, case: Case, angle: int) -> tuple[Judgement
     Raises:
         NoJudgementError: it gave no score twice.
     """
+    from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
+
     mark = f"TEXT-{secrets.token_hex(8)}"
     messages = [
         SystemMessage(_SYSTEM.format(mark=mark, angle=_ANGLES[angle], tool=_TOOL)),

@@ -6,10 +6,12 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations
-
-from langchain_core.language_models import BaseChatModel
+from typing import TYPE_CHECKING
 
 from .judgement import ANGLES, Case, Judgement, NoJudgementError, judge
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
 
 AGREEMENT = 1.0
 """How far apart two scores may be that count as one."""

@@ -89,7 +89,7 @@ async def write_harness(
     digest = await asyncio.to_thread(project_digest, context.workspace, description, max_chars)
     messages: list[BaseMessage] = [
         SystemMessage(_SYSTEM),
-        HumanMessage(f"What the project should do:\n{description}\n\n{digest}"),
+        HumanMessage(context.redact(f"What the project should do:\n{description}\n\n{digest}")),
     ]
     path = context.project / HARNESS
     before = await asyncio.to_thread(_read, path)
@@ -110,7 +110,10 @@ async def write_harness(
                     return Written(text, run, attempt)
             problems.append(problem)
             tell(f"attempt {attempt} of {ATTEMPTS}: {problem.splitlines()[0]}")
-            messages += [AIMessage(answer.text or "(nothing)"), HumanMessage(_again(problem))]
+            messages += [
+                AIMessage(answer.text or "(nothing)"),
+                HumanMessage(context.redact(_again(problem))),
+            ]
     finally:
         await asyncio.to_thread(_put_back, path, before)
     told = "; ".join(f"{n}: {said.splitlines()[0]}" for n, said in enumerate(problems, 1))
