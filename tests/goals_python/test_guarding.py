@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from retrai_goals_python.copied_literals import copied_literals
 from retrai_goals_python.diff_audit import PYTHON_TRICKS, added_lines
 from retrai_goals_python.pyright_audit import audit_types
 from retrai_goals_python.pytest_guarding import audit_diff, protected_globs, steering_globs
@@ -27,6 +28,10 @@ STEERS = matcher(steering_globs())
         "src/pkg/tests/helpers.py",
         "src/pkg/test_inner.py",
         "pkg/thing_test.py",
+        "src/pkg/testdata/wanted.json",
+        "pkg/__snapshots__/page.html",
+        "docs/page.golden",
+        "fixtures/users.json",
         "conftest.py",
         "deep/down/conftest.py",
         "pytest.ini",
@@ -48,6 +53,8 @@ def test_tests_and_configuration_are_protected(make_project, path):
         "setup.py",
         "README.md",
         "pkg/testing.py",
+        "pkg/data/users.json",
+        "app/fixtures/users.json",
         "docs/tests.md",
         "pkg/test/a.py",
     ],
@@ -251,3 +258,45 @@ def test_any_text_can_be_audited(text):
         assert f"+{added}" in text
     assert PYTHON_TRICKS
     audit_diff(text)
+
+
+ROMAN_TESTS = """
+import pytest
+from roman import roman
+
+@pytest.mark.parametrize("number, text", [(4, "IV"), (1944, "MCMXLIV"), (3999, "MMMCMXCIX")])
+def test_roman(number, text):
+    assert roman(number) == text
+
+def test_more():
+    assert roman(2024) == "MMXXIV"
+"""
+
+
+def literal_findings(project, lines):
+    added = "".join(f"+{line}\n" for line in lines)
+    diff = f"--- a/roman.py\n+++ b/roman.py\n@@ -0,0 +1,{len(lines)} @@\n{added}"
+    found = copied_literals(diff, project)
+    return [(one.path, one.line, one.what, one.reaches_runner) for one in found]
+
+
+def test_answers_that_were_made_for_the_tests_are_told(make_project):
+    project = make_project({"tests/test_roman.py": ROMAN_TESTS})
+    table = ["def roman(n):", "    return {1944: 'MCMXLIV', 3999: 'MMMCMXCIX'}.get(n, 'MMXXIV')"]
+    ((path, line, what, reaches),) = literal_findings(project, table)
+    assert (path, line, reaches) == ("roman.py", 2, False)
+    assert "values that the tests expect" in what
+    assert "'MCMXLIV'" in what
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["VALUES = {1000: 'M', 900: 'CM', 500: 'D'}", "x = 1944"],
+        ["# 1944 'MCMXLIV' 3999 'MMMCMXCIX' 2024", "x = f'{1944}'"],
+        ["x = (", "1 2 'unfinished", '"""'],
+    ],
+)
+def test_code_that_computes_shares_few_values_with_the_tests(make_project, lines):
+    project = make_project({"tests/test_roman.py": ROMAN_TESTS, "test_bad.py": "def ("})
+    assert literal_findings(project, lines) == []

@@ -135,7 +135,7 @@ def audit_added_lines(
             number,
             f"{what}: {text.strip()[:120]}",
             reaches_runner=what in REACHES_RUNNER
-            and _is_source(path)
+            and is_source(path)
             and bool(pattern.search(code.line(path, number, text)))
             and text.strip() not in moved
             and not any(map(pattern.search, before.of(path))),
@@ -193,6 +193,6 @@ def _text_of(project: Path | None, path: str) -> str:
         return ""  # it is gone, or its name is quoted: all that is known stands in the diff
 
 
-def _is_source(path: str) -> bool:
+def is_source(path: str) -> bool:
     """A Python file that is no test: a README may name test files, and new tests import pytest."""
     return path.endswith(".py") and not _TEST_PATH.search(path)

@@ -59,11 +59,11 @@ def find_evidence(project: Path) -> str:
         text = _read(project / name)
         if text is not None and section.search(text):
             return evidence
-    return next(_test_files(project), "")
+    return next(test_files(project), "")
 
 
-def _test_files(project: Path) -> Iterator[str]:
-    """Test files, those in `tests/` first; a bounded number of entries is looked at."""
+def test_files(project: Path) -> Iterator[str]:
+    """Relative paths of test files, those in `tests/` first; only so many entries are looked at."""
     looked_at = 0
     waiting = ["tests", "test", ""]
     seen: set[str] = set()

@@ -24,6 +24,7 @@ from retrai_core import (
 )
 
 from .contradiction import contradict_tests
+from .copied_literals import copied_literals
 from .copied_project import CopiedProject, copied_project
 from .environment import (
     ProbedEnvironment,
@@ -193,7 +194,8 @@ class PytestGoal(GoalBase):
         return Contradiction(tried, [function for function in tried if function in passed])
 
     def audit(self, diff: str) -> Sequence[Suspicion]:
-        return audit_diff(diff, self.context.project)
+        project = self.context.project
+        return [*audit_diff(diff, project), *copied_literals(diff, project)]
 
     async def _copied(self, cwd: Path) -> CopiedProject | None:
         context = self.context

@@ -15,6 +15,20 @@ from retrai_core import Suspicion
 from .diff_audit import PYTHON_TRICKS, audit_added_lines
 
 TESTS = ("tests/", "/test/", "test_*.py", "*_test.py", "conftest.py")
+# What tests compare with, wherever it lies.
+EXPECTED = (
+    "testdata/",
+    "test_data/",
+    "test-data/",
+    "/fixtures/",
+    "__snapshots__/",
+    "__image_snapshots__/",
+    "*.golden",
+    "*.snap",
+    "*.ambr",
+    "*.approved.*",
+    "*.expected",
+)
 CONFIGURATION = (
     "pytest.ini",
     ".pytest.ini",
@@ -83,7 +97,7 @@ def protected_globs(project: Path, path: str = ".", targets: Sequence[str] = ())
     Folders and file patterns that the project's own pytest configuration names count as tests too.
     """
     base = "" if path == "." else f"{path}/"
-    globs = [*TESTS, *CONFIGURATION, *LOCK_FILES]
+    globs = [*TESTS, *EXPECTED, *CONFIGURATION, *LOCK_FILES]
     for folder, patterns in (_configured(project), _configured(project / path)):
         globs += [f"/{base}{name.strip('/')}" for name in folder if _is_plain(name)]
         globs += [pattern for pattern in patterns if pattern.endswith(".py") and pattern != "*.py"]
