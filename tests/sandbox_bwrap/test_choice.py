@@ -47,10 +47,8 @@ def run(project, tmp_path, walled):
 
 
 def test_bwrap_is_what_a_run_takes_and_records(run):
-    done = run("--json")
+    done = run("--sandbox", "strict", "--json")
     assert json.loads(done.stdout)["sandboxes"] == ["bwrap"]
-    done = run()
-    assert "sandbox bwrap" in done.stdout + done.stderr
 
 
 def test_without_namespaces_a_run_goes_on_and_says_so_loudly(run):
@@ -59,14 +57,12 @@ def test_without_namespaces_a_run_goes_on_and_says_so_loudly(run):
     assert "NO WALLS" in said
     assert "bwrap does not work here" in said
     assert done.returncode == 0, said
-    assert json.loads(run("--json", namespaces=False).stdout)["sandboxes"] == ["local"]
 
 
-def test_strict_runs_only_with_walls(run):
-    assert json.loads(run("--sandbox", "strict", "--json").stdout)["sandboxes"] == ["bwrap"]
+def test_strict_refuses_to_run_without_walls(run):
     done = run("--sandbox", "strict", namespaces=False)
     assert done.returncode == 2
-    assert "user namespaces" in done.stderr
+    assert "forbids user namespaces" in done.stderr
     assert "--sandbox local" in done.stderr
 
 

@@ -166,7 +166,8 @@ def _kept(request: Request) -> list[Path]:
     project = request.project
     wanted = sorted(request.view.read_only, key=lambda path: (len(path.parts), path))
     kept = [path for path in wanted if within(path, project) and is_plain(path, project)]
-    if project not in request.view.shown:
+    kept = kept[:MAX_READ_ONLY]
+    if not any(within(project / ".git", target) for target in request.view.shown):
         control = (project / name for name in _GIT_CONTROL)
-        kept = [*(path for path in control if is_plain(path, project)), *kept[:MAX_READ_ONLY]]
+        kept += [path for path in control if is_plain(path, project)]
     return kept

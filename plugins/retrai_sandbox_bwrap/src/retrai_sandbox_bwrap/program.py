@@ -33,6 +33,7 @@ def programs() -> list[str]:
 def explain(problem: str) -> str:
     """What to do about a bubblewrap that does not work, after what it printed."""
     last = problem.strip().splitlines()[-1] if problem.strip() else "it printed nothing"
+    last = last.rpartition("bwrap: ")[2]
     lowered = last.lower()
     if "permission" in lowered or "not permitted" in lowered or "namespace" in lowered:
         return (

@@ -247,7 +247,7 @@ def _told(done: Completed, argv: Sequence[str], verdict: str) -> Completed:
                 "sandbox (`plugins: {bwrap: {show: [FOLDER]}}` shows a folder)"
             )
         if first.startswith("bwrap: "):
-            raise ToolError(f"the sandbox cannot start {argv[0]!r}: {explain(first)}")
+            raise ToolError(f"the sandbox cannot start {argv[0]!r}: {first}")
     number = done.exit_code - 128
     if number in _FATAL:  # as a shell would say it
         return replace(done, exit_code=-number)
