@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from retrai_core.settings import PROJECT_FILE, RunConfig
+from retrai_core.settings import DEFAULT_MODEL, PROJECT_FILE, RunConfig
 
 
 def shown(retrai, project: Path) -> dict[str, dict[str, object]]:
@@ -40,6 +40,19 @@ def test_each_source_beats_the_one_before(
 def test_options_of_the_goal_stand_beside_the_settings(retrai, project: Path) -> None:
     (project / PROJECT_FILE).write_text("check_command: make check\n")
     assert shown(retrai, project)["check_command"]["value"] == "make check"
+
+
+def test_the_model_is_the_one_that_a_run_would_take(
+    retrai, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("retrai_llm_litellm")
+    pytest.importorskip("retrai_llm_offline")
+    for name in ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+    why = f"default, since no key for {DEFAULT_MODEL} is set"
+    assert shown(retrai, project)["model"] == {"value": "offline", "from": why}
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-some-key")
+    assert shown(retrai, project)["model"] == {"value": DEFAULT_MODEL, "from": "default"}
 
 
 def test_the_table_is_plain_off_a_terminal(retrai, project: Path) -> None:

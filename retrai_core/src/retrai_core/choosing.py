@@ -121,6 +121,15 @@ def choose_provider(config: RunConfig, run_dir: Path, catalog: Catalog) -> Part[
     return _Chooser(named, run_dir, catalog).provider()[0]
 
 
+def model_taken(config: RunConfig) -> str:
+    """The model that a run would take: `offline` where none was chosen and no key is set.
+
+    Raises:
+        UsageError, PluginError: as `choose`.
+    """
+    return _Chooser(config, Path(), catalog_for(config)).provider()[1]
+
+
 def choose_memory(config: RunConfig, catalog: Catalog) -> Part[MemoryStore] | None:
     """The memory store alone, for those who look into it; None where the project has none.
 

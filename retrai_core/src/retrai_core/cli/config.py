@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..errors import RetraiError
 from .columns import aligned
 from .render.words import one_line
 
@@ -40,12 +41,28 @@ def show(project: Path, as_json: bool) -> None:
     """
     from ..settings import load_settings  # TAB imports this module too
 
-    rows = setting_rows(load_settings(project))
+    settings = load_settings(project)
+    rows = [_taken(settings) if row[0] == "model" else row for row in setting_rows(settings)]
     if as_json:
         click.echo(json.dumps({name: {"value": v, "from": o} for name, v, o in rows}, indent=2))
         return
     shown = [(name, _as_text(value), origin) for name, value, origin in rows]
     click.echo(aligned([("SETTING", "VALUE", "FROM"), *shown]))
+
+
+def _taken(settings: Settings) -> tuple[str, str, str]:
+    """The model that a run would take here, and why."""
+    from ..choosing import model_taken
+
+    model, origin = settings.config.model_name, settings.origins["model_name"]
+    if origin != "default":
+        return "model", model, origin
+    try:
+        taken = model_taken(settings.config)
+    except RetraiError:  # a run would say what is wrong; the settings are shown all the same
+        return "model", model, origin
+    why = origin if taken == model else f"default, since no key for {model} is set"
+    return "model", taken, why
 
 
 def setting_rows(settings: Settings) -> list[tuple[str, Any, str]]:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 from retrai_core import Detection, GoalResult, Suspicion
-from retrai_core.guard.globs import Globs
 from retrai_core.plugins.kinds import Kind
 
 from ..bench import Bench
@@ -16,6 +15,7 @@ from ..footprint import Footprint
 from ..overriding import NotApplicable
 from .built import BuiltConformance, cancelled
 from .clear_errors import require_clear_line
+from .goal_answers import cases_of, has_sign, require_globs, require_incomplete, skip_where
 from .goal_observed import Observed, observe
 from .plugin import required
 
@@ -107,7 +107,7 @@ class GoalConformance(BuiltConformance):
     ) -> None:
         """Two checks of one project give the same ids and outcomes, in the same order."""
         first, second = self._observed(tmp_path, plugin_options, kept).failing
-        assert _cases(first) == _cases(second)
+        assert cases_of(first) == cases_of(second)
 
     def test_a_clean_copy_is_checked_like_the_project(
         self, tmp_path: Path, plugin_options: Mapping[str, Any], kept: dict[str, Any]
@@ -115,7 +115,7 @@ class GoalConformance(BuiltConformance):
         """The check looks at `cwd`, wherever that is, and names its cases without it."""
         seen = self._observed(tmp_path, plugin_options, kept)
         assert seen.in_copy.achieved, f"in a copy of a passing project: {seen.in_copy.reason}"
-        assert _cases(seen.in_copy) == _cases(seen.passing)
+        assert cases_of(seen.in_copy) == cases_of(seen.passing)
 
     def test_two_runs_share_nothing(
         self, tmp_path: Path, plugin_options: Mapping[str, Any], kept: dict[str, Any]
@@ -163,9 +163,9 @@ class GoalConformance(BuiltConformance):
         self, tmp_path: Path, plugin_options: Mapping[str, Any]
     ) -> None:
         """A runner that breaks down gives `achieved=False` and `complete=False`, no exception."""
-        _skip_where(self.write_broken(tmp_path))
+        skip_where(self.write_broken(tmp_path))
         result = self._checked(tmp_path, plugin_options, self.write_broken)
-        _require_incomplete(result)
+        require_incomplete(result)
 
     def test_an_empty_folder_is_an_answer(
         self, tmp_path: Path, plugin_options: Mapping[str, Any]
@@ -176,17 +176,17 @@ class GoalConformance(BuiltConformance):
 
     def test_it_gives_up_by_itself(self, tmp_path: Path, plugin_options: Mapping[str, Any]) -> None:
         """A check that hangs ends at the goal's own time-out, and is no success."""
-        _skip_where(self.write_endless(tmp_path))
+        skip_where(self.write_endless(tmp_path))
         before = Footprint(self.package)
         options = {**plugin_options, **self.endless_options}
-        _require_incomplete(self._checked(tmp_path / "hangs", options, self.write_endless))
+        require_incomplete(self._checked(tmp_path / "hangs", options, self.write_endless))
         assert not before.left_running()
 
     def test_cancelling_a_check_leaves_no_process(
         self, tmp_path: Path, plugin_options: Mapping[str, Any]
     ) -> None:
         """When the user stops a run, nothing that the check started lives on."""
-        _skip_where(self.write_endless(tmp_path))
+        skip_where(self.write_endless(tmp_path))
 
         async def use(bench: Bench, goal: Any) -> Sequence[str]:
             await bench.sandbox.run(["true"], timeout_s=20)  # its helper process stays
@@ -221,7 +221,7 @@ class GoalConformance(BuiltConformance):
             for ask in (goal.protected, goal.steering):
                 for project in (bench.project, empty):
                     globs = ask(project)
-                    _require_globs(globs, ask.__name__, bench.project)
+                    require_globs(globs, ask.__name__, bench.project)
                     assert list(globs) == list(ask(project)), f"{ask.__name__} changes its mind"
 
         self.drive(tmp_path, plugin_options, use)
@@ -244,7 +244,7 @@ class GoalConformance(BuiltConformance):
             assert self.plugin.detect(tmp_path) is None, "`detect` is never asked without markers"
             return
         self.write_passing(tmp_path)
-        found = [marker for marker in self.plugin.markers if _marks(tmp_path, marker)]
+        found = [marker for marker in self.plugin.markers if has_sign(tmp_path, marker)]
         assert found, "none of its markers is in the passing project"
         detection = self.plugin.detect(tmp_path)
         assert isinstance(detection, Detection), "`detect` does not take the passing project"
@@ -274,37 +274,3 @@ class GoalConformance(BuiltConformance):
         result = self.drive(base, options, use, write=write)
         assert isinstance(result, GoalResult), f"it answers {type(result).__name__}"
         return result
-
-
-def _cases(result: GoalResult) -> list[tuple[str, str]]:
-    return list(result.report.cases.items()) if result.report is not None else []
-
-
-def _require_incomplete(result: GoalResult) -> None:
-    assert not result.achieved
-    require_clear_line(result.reason)
-    assert result.report is None or not result.report.complete, "it calls the report complete"
-
-
-def _skip_where(left_out: NotApplicable | None) -> None:
-    if left_out is not None:
-        required(left_out, "")
-
-
-def _require_globs(globs: Any, where: str, project: Path) -> None:
-    assert isinstance(globs, (list, tuple)), f"{where} gives {type(globs).__name__}, no sequence"
-    for glob in cast("Sequence[Any]", globs):
-        assert isinstance(glob, str), f"{where}: {glob!r}"
-        assert glob.strip() == glob != "", f"{where}: {glob!r}"
-        assert ".." not in glob.split("/"), f"{where}: {glob!r} leads out of the project"
-        assert not glob.startswith(str(project)), f"{where}: {glob!r} is not relative"
-    Globs(cast("Sequence[str]", globs))
-
-
-def _marks(project: Path, marker: Any) -> bool:
-    hits = list(project.glob(marker.glob.rstrip("/")))
-    if not marker.contains:
-        return bool(hits)
-    return any(
-        hit.is_file() and marker.contains in hit.read_text("utf-8", "replace") for hit in hits
-    )

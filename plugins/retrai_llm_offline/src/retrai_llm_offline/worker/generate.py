@@ -6,7 +6,7 @@ import ast
 from typing import Callable, Dict, Iterator, List, Mapping, Optional, Tuple
 
 from .candidate import Candidate, Edit, Proposal
-from .operators import arithmetic, calls, comparisons, insertions, names, shapes, statements
+from .operators import arithmetic, calls, comparisons, insertions, moves, names, shapes, statements
 from .operators.everywhere import everywhere
 from .operators.site import Material, Site, in_function
 from .scope import Scope
@@ -46,7 +46,7 @@ STATEMENT_OPERATORS: List[Operator] = [
     statements.returned,
     statements.dropped,
     statements.removal,
-    statements.moved,
+    moves.moved,
     statements.branches,
     statements.yielding,
 ]

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import ast
 from typing import Callable, Dict, Iterator, List, Optional, Sequence, Set, Tuple
 
 from .bench import Bench, Detail
 from .candidate import Candidate, combine, compatible
 from .generate import FAR_COST, SUSPICION_WEIGHT, Suspicion, candidates
 from .hotswap import inside_functions
+from .ranking import add_constants, cheapest_pairs, functions_at, merit
 from .running import PASSED
-from .source import SourceFile
 
 CHUNK = 48
 MAX_LINES = 160
@@ -61,7 +60,7 @@ class Round:
         for path, scores in lines.items():
             source = self.bench.source(path)
             if source is not None:
-                _add_constants(source, scores, max(scores.values()) * 0.6)
+                add_constants(source, scores, max(scores.values()) * 0.6)
         return lines
 
     def _candidates(self, far: bool) -> List[Candidate]:
@@ -218,18 +217,9 @@ class Round:
         known = self.bench.spectra.of_test
         covered: Set[Tuple[str, str]] = set()
         for test in found.fixed:
-            covered |= self._functions(known.get(test, set()))
+            covered |= functions_at(self.bench, known.get(test, set()))
         rest = [test for test in self.group if test not in found.fixed]
-        return all(self._functions(known.get(test, set())) - covered for test in rest)
-
-    def _functions(self, places: Set[Tuple[str, int]]) -> Set[Tuple[str, str]]:
-        names: Set[Tuple[str, str]] = set()
-        for path, line in places:
-            source = self.bench.source(path)
-            unit = source.unit_at(line) if source is not None else None
-            if unit is not None:
-                names.add((path, unit.name))
-        return names
+        return all(functions_at(self.bench, known.get(test, set())) - covered for test in rest)
 
     def _pairs(self, pairs: Iterator[Candidate]) -> None:
         chunk: List[Candidate] = []
@@ -270,7 +260,7 @@ class Round:
             for second in plain[:700]:
                 if compatible(first.candidate, second):
                     yield combine(first.candidate, second)
-        yield from _cheapest_pairs([single for single in self.singles if single.cost <= 1.75][:500])
+        yield from cheapest_pairs([single for single in self.singles if single.cost <= 1.75][:500])
 
     def _retry_slow(self) -> None:
         """Give candidates that ran out of time ten times as much, once."""
@@ -306,42 +296,3 @@ class Round:
             if not best.wrong_examples:
                 break
         return best
-
-
-def merit(found: Detail) -> Tuple[int, float, int]:
-    """Order of merit: most tests mended, then the plainest, then the least text."""
-    candidate = found.candidate
-    return (
-        -len(found.fixed),
-        candidate.cost,
-        sum(len(edit.text) + edit.end - edit.start for edit in candidate.edits),
-    )
-
-
-def _cheapest_pairs(singles: Sequence[Candidate]) -> Iterator[Candidate]:
-    """Pairs in order of the sum of their ranks, so that likely ones come first."""
-    for total in range(1, 2 * len(singles)):
-        for low in range(max(0, total - len(singles) + 1), (total + 1) // 2):
-            first, second = singles[low], singles[total - low]
-            if compatible(first, second):
-                yield combine(first, second)
-
-
-def _add_constants(source: SourceFile, scores: Dict[int, float], doubt: float) -> None:
-    """Suspect a little what runs at import: tables, class attributes, defaults of suspects.
-
-    No test runs these lines, so no spectrum shows them.
-    """
-    for node in ast.walk(source.tree):
-        if isinstance(node, (ast.Module, ast.ClassDef)):
-            for statement in node.body:
-                if isinstance(statement, (ast.Assign, ast.AnnAssign)):
-                    last = int(statement.end_lineno or statement.lineno)
-                    for line in range(statement.lineno, last + 1):
-                        scores.setdefault(line, doubt)
-    for unit in source.units:
-        body = range(unit.node.body[0].lineno, unit.last_line + 1)
-        inside = max([scores.get(line, 0.0) for line in body] + [0.0])
-        if inside and (unit.node.args.defaults or unit.node.args.kw_defaults):
-            for line in range(unit.node.lineno, unit.node.body[0].lineno):
-                scores.setdefault(line, 0.6 * inside)

@@ -93,3 +93,8 @@ def loop_around(source: SourceFile, node: ast.AST) -> Optional[ast.stmt]:
             return current
         current = source.parents.get(current)
     return None
+
+
+def is_docstring(node: ast.stmt) -> bool:
+    """Whether a statement does nothing: a docstring, or another bare constant."""
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)

@@ -1,0 +1,60 @@
+"""What is looked at first: lines, pairs of edits, and repairs that were found."""
+
+from __future__ import annotations
+
+import ast
+from typing import Dict, Iterator, Sequence, Set, Tuple
+
+from .bench import Bench, Detail
+from .candidate import Candidate, combine, compatible
+from .source import SourceFile
+
+
+def merit(found: Detail) -> Tuple[int, float, int]:
+    """Order of merit: most tests mended, then the plainest, then the least text."""
+    candidate = found.candidate
+    return (
+        -len(found.fixed),
+        candidate.cost,
+        sum(len(edit.text) + edit.end - edit.start for edit in candidate.edits),
+    )
+
+
+def cheapest_pairs(singles: Sequence[Candidate]) -> Iterator[Candidate]:
+    """Pairs in order of the sum of their ranks, so that likely ones come first."""
+    for total in range(1, 2 * len(singles)):
+        for low in range(max(0, total - len(singles) + 1), (total + 1) // 2):
+            first, second = singles[low], singles[total - low]
+            if compatible(first, second):
+                yield combine(first, second)
+
+
+def add_constants(source: SourceFile, scores: Dict[int, float], doubt: float) -> None:
+    """Suspect a little what runs at import: tables, class attributes, defaults of suspects.
+
+    No test runs these lines, so no spectrum shows them.
+    """
+    for node in ast.walk(source.tree):
+        if isinstance(node, (ast.Module, ast.ClassDef)):
+            for statement in node.body:
+                if isinstance(statement, (ast.Assign, ast.AnnAssign)):
+                    last = int(statement.end_lineno or statement.lineno)
+                    for line in range(statement.lineno, last + 1):
+                        scores.setdefault(line, doubt)
+    for unit in source.units:
+        body = range(unit.node.body[0].lineno, unit.last_line + 1)
+        inside = max([scores.get(line, 0.0) for line in body] + [0.0])
+        if inside and (unit.node.args.defaults or unit.node.args.kw_defaults):
+            for line in range(unit.node.lineno, unit.node.body[0].lineno):
+                scores.setdefault(line, 0.6 * inside)
+
+
+def functions_at(bench: Bench, places: Set[Tuple[str, int]]) -> Set[Tuple[str, str]]:
+    """The functions in which these lines stand."""
+    names: Set[Tuple[str, str]] = set()
+    for path, line in places:
+        source = bench.source(path)
+        unit = source.unit_at(line) if source is not None else None
+        if unit is not None:
+            names.add((path, unit.name))
+    return names
