@@ -157,6 +157,29 @@ async def test_an_answer_that_is_written_down_reads_nothing_and_fails(
     assert "on samples of the data it gives other rows" in result.reason
 
 
+async def test_an_answer_behind_a_condition_that_only_this_data_meets_fails(
+    goal: SqlBenchmark, project: Path
+) -> None:
+    known = "(SELECT count(*) FROM orders) = 9000"
+    hidden = f"SELECT * FROM ({written_down(project)}) WHERE {known}"
+    honest = FAST.partition("ORDER BY")[0]
+    query = f"{hidden} UNION ALL SELECT * FROM ({honest}) WHERE NOT {known} ORDER BY 2 DESC, 1"
+    result = await after(goal, project, lambda: rewrite(project, query))
+    assert not result.achieved
+    assert "values of the answer stand in the query itself" in result.details
+
+
+async def test_ids_behind_such_a_condition_fail_too(goal: SqlBenchmark, project: Path) -> None:
+    names = [name for name, _ in slow_rows(project)]
+    numbers = ", ".join(name.removeprefix("customer ") for name in names)
+    quick = f"c.id IN ({numbers}) AND (SELECT count(*) FROM orders) = 9000"
+    right = "max(o.total) > 990 AND (SELECT count(*) FROM orders) <> 9000"
+    query = FAST.replace("max(o.total) > 990", f"{quick} OR {right}")
+    result = await after(goal, project, lambda: rewrite(project, query))
+    assert not result.achieved
+    assert "on a sample of the dealt-out data the rows are others" in result.details
+
+
 async def test_a_threshold_that_only_fits_this_data_fails(
     goal: SqlBenchmark, project: Path
 ) -> None:

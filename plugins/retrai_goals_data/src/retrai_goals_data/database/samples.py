@@ -4,7 +4,9 @@ Rows that were there at the start do not prove that a query still asks the same:
 answer, or rely on what happens to be so in this data. So both are asked again of temporary tables
 that stand in the place of the real ones (an unqualified name means the temporary table first, in
 all three databases) and hold some of their rows: first as they are, then with the values of each
-column dealt out anew. Columns that are unique together stay together, so that keys stay keys.
+column dealt out anew. Columns that are unique together stay together, so that keys stay keys. At
+last all rows are taken, dealt out anew: a query that looks how many there are, or at their sum, to
+know this data again, takes that for it.
 """
 
 from __future__ import annotations
@@ -24,6 +26,8 @@ from .row_digest import Row, row_text
 MAX_ROWS = 1_500
 MOST = 0.7
 """Of a table so many rows are taken, or this part of them, whichever is less."""
+MAX_WHOLE = 100_000
+"""Tables of so many rows together are also taken whole, with their values dealt out anew."""
 WANTED = 3
 TRIES = 6
 TIMEOUT_S = 20.0
@@ -78,9 +82,15 @@ def compare_on_samples(
     problem = "no sample gave any rows"
     tables = {**query.tables, **original.tables}
     wanted = {name: sql for name, sql in tables.items() if name in sizes}
+    whole = sum(sizes[name] for name in wanted) <= MAX_WHOLE
+    # The second and fourth are dealt out, and the last that is wanted is whole where that can be.
     for number in range(TRIES):
+        dealt = number % 2 == 1 or (whole and done == WANTED - 1)
+        part = {name: min(MOST, MAX_ROWS / max(1, sizes[name])) for name in wanted}
+        if whole and done == WANTED - 1:
+            part = dict.fromkeys(wanted, 1.0)
         try:
-            _fill(database, wanted, sizes, f"{salt}-{number}", dealt=number % 2 == 1)
+            _fill(database, wanted, part, f"{salt}-{number}", dealt=dealt)
             _, expected = run_once(database, left, order_of=None, keep_rows=MAX_COMPARED)
         except Exception as error:  # noqa: BLE001 - a driver's own errors; then this one is no test
             database.rollback()
@@ -94,7 +104,7 @@ def compare_on_samples(
             said = " ".join(str(error).split())[:300]
             return Compared(done, f"on a sample of the data it fails: {said}")
         if not found.answer.same_as(expected.answer):
-            how = "dealt-out " if number % 2 else ""
+            how = "dealt-out " if dealt else ""
             told = difference(
                 expected.columns, expected.first_rows, found.columns, found.first_rows
             )
@@ -131,7 +141,11 @@ def _counted(rows: Sequence[Row]) -> dict[bytes, tuple[Row, int]]:
 
 
 def _fill(
-    database: Database, tables: Mapping[str, str], sizes: Mapping[str, int], salt: str, dealt: bool
+    database: Database,
+    tables: Mapping[str, str],
+    parts: Mapping[str, float],
+    salt: str,
+    dealt: bool,
 ) -> None:
     inspector: Any = inspect(database.engine)
     # Takes away the temporary tables of the sample before.
@@ -144,8 +158,8 @@ def _fill(
         cursor.execute(f"SELECT * FROM {sql} LIMIT 0")
         columns = [str(column[0]) for column in cursor.description]
         groups = _units(inspector, _bare(sql), columns) if dealt else [columns]
-        part = min(MOST, MAX_ROWS / max(1, sizes[name]))
-        cursor.execute(f"CREATE TEMP TABLE {sql} AS {_selection(sql, columns, groups, salt, part)}")
+        rows = _selection(sql, columns, groups, salt, parts[name])
+        cursor.execute(f"CREATE TEMP TABLE {sql} AS {rows}")
     if on_server:
         # Only temporary tables were to be written, and they have been.
         cursor.execute("SET TRANSACTION READ ONLY")
@@ -155,7 +169,7 @@ def _fill(
 def _selection(
     table: str, columns: Sequence[str], groups: Sequence[Sequence[str]], salt: str, part: float
 ) -> str:
-    threshold = f"{int(part * 0xFFFFFFFF):08x}"
+    threshold = f"{int(part * 0xFFFFFFFF):08x}" if part < 1 else "g"  # beyond every digit
     mixed = "md5(CAST({} AS VARCHAR(20)) || '{}')"
     numbered = f"SELECT t.*, row_number() OVER () AS retrai_row FROM {table} AS t"
     key = mixed.format("retrai_row", salt)
