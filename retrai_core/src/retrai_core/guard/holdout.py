@@ -89,6 +89,10 @@ class Holdout:
         """
         paths = await asyncio.to_thread(find_held, self._project, self._patterns)
         await asyncio.to_thread(self._mask_repository, paths)
+        for real in list(self.masks):
+            # A monorepo's, above the project: what is hidden anyway is better left hidden.
+            if real.parent != self._project and not await self._is_seen(real):
+                del self.masks[real]
         caches = await asyncio.to_thread(lambda: list(caches_about(self._project, paths)))
         self._hide_names(paths)
         await asyncio.to_thread(self._held.move_out, paths, caches)
@@ -205,18 +209,20 @@ class Holdout:
         """Where the sandbox has walls, they must hide the run's folder; found out by trying."""
         first = next(iter(files_of(self._held.files)), None)
         sandbox = self._context.sandbox
-        if first is None or not sandbox.arranges_view:
-            return
-        script = '[ -r "$1" ]'
-        done = await sandbox.run(
-            ["/bin/sh", "-c", script, "sh", str(first)], timeout_s=_PROBE_TIMEOUT_S
-        )
-        if done.exit_code == 0:
+        if first is not None and sandbox.arranges_view and await self._is_seen(first):
             raise UsageError(
                 f"holdout: commands in the sandbox {sandbox.name} can read the run's folder, "
                 f"{self._folder}",
                 hint="RETRAI_STATE_DIR names another place; one below your home is hidden",
             )
+
+    async def _is_seen(self, path: Path) -> bool:
+        """Whether commands see it."""
+        script = '[ -e "$1" ]'
+        done = await self._context.sandbox.run(
+            ["/bin/sh", "-c", script, "sh", str(path)], timeout_s=_PROBE_TIMEOUT_S
+        )
+        return done.exit_code == 0
 
 
 def _held_cases(result: GoalResult, visible: GoalResult) -> Mapping[str, CaseOutcome]:
