@@ -101,6 +101,9 @@ class RunWork:
         context = wired.context
         verifier = self._verifier = Verifier(context, wired.guard, self._choice.config.confirm)
         baseline = await verifier.baseline()
+        if not baseline.achieved:
+            # Before it counts as begun: what is wrong with them is a usage error.
+            await wired.contributing
         self._note_baseline(context, verifier, baseline)
         context.failure = "" if baseline.achieved else baseline.reason
         if not self._snapshots.all():

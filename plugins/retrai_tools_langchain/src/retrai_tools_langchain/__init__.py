@@ -1,1 +1,1 @@
-"""LangChain tools as retrai tools."""
+"""Makes LangChain tools tools of a run."""
