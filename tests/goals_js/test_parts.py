@@ -188,6 +188,18 @@ def test_a_changed_runner_is_noticed_and_its_caches_are_not(tmp_path: Path) -> N
     assert audit_node_modules([tmp_path], written + 3600) == []
 
 
+def test_a_package_nearer_to_the_tests_is_noticed(tmp_path: Path) -> None:
+    nearer = tmp_path / "src" / "node_modules" / "chai" / "index.js"
+    nearer.parent.mkdir(parents=True)
+    nearer.touch()
+    assert [each.path for each in audit_node_modules([tmp_path], 0)] == [str(nearer)]
+
+
+def test_a_program_may_end_its_process(diff_of: Callable[[str, str], str]) -> None:
+    line = "process.exit(main(process.argv.slice(2)));"
+    assert not any(found.reaches_runner for found in audit_js(diff_of("bin/slug.js", line)))
+
+
 TWINS = """
 describe("a", () => {
   it("plain", () => {

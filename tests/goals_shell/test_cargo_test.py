@@ -311,6 +311,10 @@ def test_a_file_that_was_moved_takes_its_tests_along() -> None:
         "macro_rules! assert_eq {",
         'let text = include_str!("../tests/labels.rs");',
         "let name = std::env::args().nth(1);",
+        'let text = read(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/labels.rs"));',
+        "if cfg!(debug_assertions) { return 3; }",
+        '#[cfg_attr(test, path = "easy.rs")]',
+        'extern "C" { fn _exit(code: i32) -> !; }',
     ],
 )
 def test_source_that_reaches_for_the_runner_is_suspect(
@@ -325,9 +329,22 @@ def test_source_that_reaches_for_the_runner_is_suspect(
     [
         "let total = a.checked_add(b)?;",
         "#[cfg(test)]",
+        "#[cfg(test)] mod tests {",
+        "pub fn exit(&self) -> Exit {",
+        'client.get("/api/test/label");',
         '#[cfg(feature = "std")]',
         "impl Display for X {",
     ],
 )
 def test_plain_source_is_not_remarked_on(line: str, diff_of: Callable[[str, str], str]) -> None:
     assert audit_rust(diff_of("src/lib.rs", line)) == []
+
+
+def test_a_program_may_end_its_process(diff_of: Callable[[str, str], str]) -> None:
+    line = "    std::process::exit(run(std::env::args()));"
+    assert not any(found.reaches_runner for found in audit_rust(diff_of("src/main.rs", line)))
+
+
+async def test_configuration_of_cargo_outside_the_project_is_watched(bench: Bench) -> None:
+    environment = await bench.build(CargoTestGoal).environment(bench.project)
+    assert bench.project.parent / ".cargo" / "config.toml" in environment.steering

@@ -143,6 +143,25 @@ async def test_a_copy_is_built_anew_where_make_can_clean(bench: Bench, tmp_path:
     copy.rename(bench.project)
 
 
+def test_what_a_makefile_may_include_later_is_set_aside(bench: Bench) -> None:
+    bench.write({"Makefile": "-include local.conf\ntest:\n\ttrue\n"})
+    steering = Globs(bench.build(MakeTestGoal).steering(bench.project))
+    assert steering.match("local.conf")
+    assert steering.match("rules/more.mk")
+
+
+def test_modules_that_shadow_what_a_script_imports_are_set_aside(bench: Bench) -> None:
+    steering = Globs(
+        bench.build(ShellGoal, check_command="python3 check.py").steering(bench.project)
+    )
+    assert [steering.match(name) for name in ("json.py", "unittest/__init__.py", "ages.py")] == [
+        True,
+        True,
+        False,
+    ]
+    assert not steering.match("src/json.py")
+
+
 async def test_what_is_missing_is_said_before_the_run(bench: Bench) -> None:
     assert "no Makefile" in await bench.build(MakeTestGoal).ready()
     assert "names no folder" in await bench.build(MakeTestGoal, path="a/b").ready()

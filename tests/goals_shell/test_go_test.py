@@ -209,5 +209,14 @@ def test_source_that_reaches_for_the_runner_is_suspect(
     assert not any(found.reaches_runner for found in audit_go(diff_of("a_test.go", line)))
 
 
+def test_a_new_test_file_may_not_change_how_the_others_run(
+    diff_of: Callable[[str, str], str],
+) -> None:
+    for line in ("func init() { limit = 17 }", "func TestMain(m *testing.M) { os.Exit(0) }"):
+        assert any(found.reaches_runner for found in audit_go(diff_of("z_test.go", line)))
+    assert not any(found.reaches_runner for found in audit_go(diff_of("a.go", "func init() {")))
+    assert not any(found.reaches_runner for found in audit_go(diff_of("main.go", "\tos.Exit(1)")))
+
+
 def test_plain_source_is_not_remarked_on(diff_of: Callable[[str, str], str]) -> None:
     assert audit_go(diff_of("a.go", '\treturn fmt.Errorf("no account %q: %w", name, err)')) == []

@@ -15,6 +15,7 @@ from retrai_core import (
     CaseOutcome,
     Completed,
     Contradiction,
+    Environment,
     GoalBase,
     GoalResult,
     Limits,
@@ -32,7 +33,7 @@ from .js_guarding import (
     installed_fingerprint,
     protected_globs,
 )
-from .node_programs import program_folders
+from .node_programs import program_folders, user_configuration
 from .place import PlaceOptions, below
 from .suite_run import SuiteRun, readable
 
@@ -99,6 +100,9 @@ class JsGoal(GoalBase):
 
     def audit(self, diff: str) -> Sequence[Suspicion]:
         return audit_js(diff, self.context.project)
+
+    async def environment(self, project: Path) -> Environment:
+        return Environment(steering=user_configuration())
 
     async def audit_environment(self, project: Path, since_s: float) -> Sequence[Suspicion]:
         folders = list(dict.fromkeys([project / self.place.path, project]))

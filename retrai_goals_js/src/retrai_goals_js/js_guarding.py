@@ -85,11 +85,6 @@ TRICKS = (
     Trick(re.compile(r"@ts-(?:ignore|expect-error|nocheck)|eslint-disable"), "silences a checker"),
     Trick(re.compile(r"(?:istanbul|c8|v8) ignore"), "hides code from coverage"),
     Trick(
-        re.compile(r"\bprocess\.(?:exit|reallyExit|abort|kill|exitCode)\b|\bDeno\.exit\b"),
-        "ends the process",
-        reaches_runner=True,
-    ),
-    Trick(
         re.compile(
             r"JEST_WORKER_ID|\bVITEST\b|VITEST_|NODE_TEST_CONTEXT|import\.meta\.vitest|__vitest_"
             r"|NODE_ENV\b.*[\"']test[\"']|npm_lifecycle_(?:event|script)|\bBUN_TEST\b"
@@ -119,7 +114,7 @@ TRICKS = (
     Trick(
         re.compile(
             r"\brequire\.cache\b|\bModule\._\w+|\bModule\.prototype\b|\brequire\.extensions\b"
-            r"|\bNODE_OPTIONS\b|\bregisterHooks\b|module\.register\("
+            r"|\bNODE_OPTIONS\b|\bregisterHooks\b|module\.register\(|\bBun\.plugin\b"
         ),
         "changes how modules are loaded",
         reaches_runner=True,
@@ -146,11 +141,6 @@ TRICKS = (
         "changes a built-in",
         reaches_runner=True,
     ),
-    Trick(
-        re.compile(r"\bprocess\.(?:argv|execArgv)\b|\brequire\.main\b|Bun\.main\b"),
-        "asks how it was started",
-        reaches_runner=True,
-    ),
     Trick(re.compile(r"\bconsole\.\w+\s*=[^=]"), "replaces the console"),
     Trick(
         re.compile(r"\basymmetricMatch\b|Symbol\.toPrimitive"),
@@ -163,6 +153,20 @@ TRICKS = (
         reaches_runner=True,
     ),
 )
+OF_PROGRAMS = (
+    Trick(
+        re.compile(r"\bprocess\.(?:exit|reallyExit|abort|kill|exitCode)\b|\bDeno\.exit\b"),
+        "ends the process",
+        reaches_runner=True,
+    ),
+    Trick(
+        re.compile(r"\bprocess\.(?:argv|execArgv)\b|\brequire\.main\b|Bun\.main\b"),
+        "asks how it was started",
+        reaches_runner=True,
+    ),
+)
+"""What a program does for good reasons, and a module that is tested does not."""
+_PROGRAM = re.compile(r"(?:^|/)(?:(?:bin|cli|cmd|scripts?)/|(?:main|cli)\.\w+$)")
 _SOURCE = re.compile(r"\.(?:[cm]?[jt]sx?|vue|svelte)$")
 _TEST_PATH = re.compile(
     r"(?:^|/)(?:tests?|spec|__tests__|__mocks__|e2e|cypress)/|\.(?:test|spec|stories)\.|(?:^|/)\w+\.config\."
@@ -182,19 +186,20 @@ def audit_js(diff: str, project: Path | None = None) -> list[Suspicion]:
         >>> [(found.line, found.reaches_runner) for found in audit_js(diff)]
         [(2, True)]
     """
-    return audit_lines(diff, TRICKS, is_source=_is_source, project=project)
+    found = audit_lines(diff, TRICKS, is_source=_is_source, project=project)
+    return found + audit_lines(diff, OF_PROGRAMS, is_source=_is_module, project=project)
 
 
 def audit_node_modules(folders: Sequence[Path], since_s: float) -> list[Suspicion]:
     """Files of the runner's packages that were changed since a moment, each package once.
 
     Args:
-        folders: where a `node_modules` may be.
+        folders: in and below which `node_modules` may be.
         since_s: seconds since the epoch.
     """
     found: list[Suspicion] = []
-    for folder in folders:
-        for package in _runner_packages(folder / "node_modules"):
+    for modules in dict.fromkeys(path for folder in folders for path in _node_modules(folder)):
+        for package in _runner_packages(modules):
             changed = _first_changed(package, since_s)
             if changed is not None:
                 what = "belongs to the test runner and was changed during the run"
@@ -211,6 +216,14 @@ def installed_fingerprint(folder: Path) -> str:
         except OSError:
             continue  # removed since it was listed
     return ",".join(parts)
+
+
+def _node_modules(folder: Path) -> Iterator[Path]:
+    """Every `node_modules` in and below a folder: the nearest one is asked first for a package."""
+    for base, folders, _ in os.walk(folder):
+        if "node_modules" in folders:
+            yield Path(base, "node_modules")
+        folders[:] = [name for name in folders if name not in ("node_modules", ".git")]
 
 
 def _runner_packages(modules: Path) -> Iterator[Path]:
@@ -242,3 +255,7 @@ def _first_changed(package: Path, since_s: float) -> Path | None:
 
 def _is_source(path: str) -> bool:
     return bool(_SOURCE.search(path)) and not _TEST_PATH.search(path)
+
+
+def _is_module(path: str) -> bool:
+    return _is_source(path) and not _PROGRAM.search(path)

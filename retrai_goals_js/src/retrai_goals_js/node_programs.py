@@ -32,3 +32,10 @@ def program_folders(*programs: str | None) -> list[Path]:
             if root not in (Path("/"), Path("/usr"), Path("/usr/local")):
                 found.append(root)
     return list(dict.fromkeys(found))
+
+
+def user_configuration() -> list[Path]:
+    """What npm and bun read of the user's own, whatever the project: a script's shell, preloads."""
+    home = Path.home()
+    config = Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config")
+    return [home / ".npmrc", home / ".bunfig.toml", config / ".bunfig.toml"]

@@ -16,6 +16,13 @@ def tool_chain_folders() -> list[Path]:
     ]
 
 
+def configuration_files(project: Path) -> list[Path]:
+    """Where cargo reads configuration outside of the project: its home, the folders above."""
+    homes = [path for path in tool_chain_folders() if path.name != ".rustup"]
+    folders = [*homes, *(above / ".cargo" for above in project.parents)]
+    return [folder / name for folder in folders for name in ("config.toml", "config")]
+
+
 def cargo_environment(build: Path, offline: bool) -> Mapping[str, str]:
     """Variables for cargo: nothing is built inside the project, nothing is asked of the network.
 

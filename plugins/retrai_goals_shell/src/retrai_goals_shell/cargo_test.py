@@ -16,6 +16,7 @@ from retrai_core import (
     Completed,
     Contradiction,
     Detection,
+    Environment,
     GoalBase,
     GoalOptions,
     GoalResult,
@@ -26,7 +27,12 @@ from retrai_core import (
     suite_result,
 )
 
-from .cargo_environment import HOW_TO_INSTALL, cargo_environment, tool_chain_folders
+from .cargo_environment import (
+    HOW_TO_INSTALL,
+    cargo_environment,
+    configuration_files,
+    tool_chain_folders,
+)
 from .cargo_output import compile_errors, read_targets
 from .cargo_project import CargoProject, read_metadata
 from .inline_tests import KeptTests, changed_tests, read_project
@@ -125,6 +131,9 @@ class CargoTestGoal(GoalBase):
 
     async def external_state(self, project: Path) -> str:
         return await self._cargo_version()
+
+    async def environment(self, project: Path) -> Environment:
+        return Environment(steering=configuration_files(project))
 
     def audit(self, diff: str) -> Sequence[Suspicion]:
         return audit_rust(diff, self.context.project)

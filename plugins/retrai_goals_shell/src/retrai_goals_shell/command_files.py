@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 import shlex
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 
 from retrai_core import Suspicion, Trick, audit_lines
+
+from .place import below
 
 TESTS = [
     "/tests/",
@@ -58,6 +61,15 @@ STEERING = [
     ".mocharc.*",
     ".env",
 ]
+SHADOWS = [
+    f"/{name}{suffix}"
+    for name in (*sorted(sys.stdlib_module_names), "pytest", "_pytest", "pluggy")
+    # `__main__` and `_private` are no names that a shadow would take; `test` is a folder of tests.
+    if (name[0] != "_" or name == "_pytest") and name != "test"
+    for suffix in (".py", "/__init__.py")
+]
+"""A script that Python runs finds these before the real ones."""
+
 _CHECKS = re.compile(
     r"check|test|verify|bench|spec|assert|eval|judge|measure|harness", re.IGNORECASE
 )
@@ -77,6 +89,15 @@ TRICKS = (
     ),
 )
 _PROSE = re.compile(r"\.(?:md|rst|txt|adoc)$")
+
+
+def steering_globs(path: str) -> list[str]:
+    """Gitignore globs of files that, when they are new, could steer what a command runs.
+
+    Args:
+        path: the folder that it runs in, relative to the project.
+    """
+    return [*STEERING, *SHADOWS, *(below(path, SHADOWS) if path != "." else ())]
 
 
 def files_in_command(command: str, project: Path, path: str = ".") -> list[str]:

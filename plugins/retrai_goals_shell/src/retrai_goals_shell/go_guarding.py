@@ -13,23 +13,14 @@ STEERING = ["go.work", "go.work.sum", "/vendor/", "go.env"]
 TRICKS = (
     Trick(re.compile(r"\bt\.(?:Skip(?:Now|f)?|SkipNow)\(|\btesting\.Short\(\)"), "a new skip"),
     Trick(re.compile(r"^\s*//\s*(?:go:build|\+build)\b"), "a new build constraint"),
-    Trick(re.compile(r"\bfunc\s+TestMain\b"), "a new TestMain", reaches_runner=True),
-    Trick(
-        re.compile(r"\bos\.Exit\(|\bsyscall\.(?:Exit|Kill)\(|\bruntime\.Goexit\("),
-        "ends the process",
-        reaches_runner=True,
-    ),
     Trick(
         re.compile(r"\btesting\.Testing\(\)|flag\.Lookup\(\s*\"test\.|\"-?-?test\.\w+|\.test\""),
         "asks whether tests run",
         reaches_runner=True,
     ),
     Trick(
-        re.compile(r"\bos\.(?:Args|Executable)\b"), "asks how it was started", reaches_runner=True
-    ),
-    Trick(
         re.compile(
-            r"\bruntime\.(?:Callers?|FuncForPC|CallersFrames|Stack)\(|\bdebug\.(?:Stack|PrintStack)\("
+            r"\bruntime\.(?:Callers?|FuncForPC|CallersFrames|Stack)\(|\bdebug\.(?:Stack|PrintStack|ReadBuildInfo)\("
         ),
         "inspects its callers",
         reaches_runner=True,
@@ -57,6 +48,28 @@ TRICKS = (
 )
 
 
+OF_PROGRAMS = (
+    Trick(
+        re.compile(r"\bos\.Exit\(|\bsyscall\.(?:Exit|Kill)\(|\bruntime\.Goexit\("),
+        "ends the process",
+        reaches_runner=True,
+    ),
+    Trick(
+        re.compile(r"\bos\.(?:Args|Executable)\b"), "asks how it was started", reaches_runner=True
+    ),
+)
+"""What a program does for good reasons, and a package that is tested does not."""
+_PROGRAM = re.compile(r"(?:^|/)(?:main\.go$|cmd/)")
+IN_TESTS = (
+    # A new test file is welcome, but not one that changes how the others run.
+    Trick(
+        re.compile(r"^func\s+(?:TestMain|init)\s*\("),
+        "runs before the tests",
+        reaches_runner=True,
+    ),
+)
+
+
 def audit_go(diff: str, project: Path | None = None) -> list[Suspicion]:
     """Added lines that skip tests, end the process or reach into the test runner.
 
@@ -65,8 +78,18 @@ def audit_go(diff: str, project: Path | None = None) -> list[Suspicion]:
         >>> [(found.line, found.reaches_runner) for found in audit_go(diff)]
         [(2, True)]
     """
-    return audit_lines(diff, TRICKS, is_source=_is_source, project=project)
+    found = audit_lines(diff, TRICKS, is_source=_is_source, project=project)
+    found += audit_lines(diff, OF_PROGRAMS, is_source=_is_library, project=project)
+    return found + audit_lines(diff, IN_TESTS, is_source=_is_test, project=project)
 
 
 def _is_source(path: str) -> bool:
     return path.endswith((".go", ".s")) and not path.endswith("_test.go")
+
+
+def _is_test(path: str) -> bool:
+    return path.endswith("_test.go")
+
+
+def _is_library(path: str) -> bool:
+    return _is_source(path) and not _PROGRAM.search(path)

@@ -18,6 +18,7 @@ from retrai_core import (
     Completed,
     Contradiction,
     Detection,
+    Environment,
     GoalBase,
     GoalOptions,
     GoalResult,
@@ -145,6 +146,10 @@ class GoTestGoal(GoalBase):
 
     async def external_state(self, project: Path) -> str:
         return await self._go_version()
+
+    async def environment(self, project: Path) -> Environment:
+        # A workspace above the project may replace its modules.
+        return Environment(steering=[above / "go.work" for above in project.parents])
 
     def audit(self, diff: str) -> Sequence[Suspicion]:
         return audit_go(diff, self.context.project)

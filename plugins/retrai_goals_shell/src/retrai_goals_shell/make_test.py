@@ -25,8 +25,8 @@ from retrai_core import (
     suite_result,
 )
 
-from .command_files import CONFIGURATION, STEERING, TESTS, audit_commands, files_in_command
-from .makefile import NAMES, find_makefile, has_target, recipe_of
+from .command_files import CONFIGURATION, TESTS, audit_commands, files_in_command, steering_globs
+from .makefile import NAMES, find_makefile, has_target, included_files, recipe_of
 from .merged_run import run_merged
 from .place import PlaceOptions, below, missing_folder
 
@@ -126,11 +126,12 @@ class MakeTestGoal(GoalBase):
     def steering(self, project: Path) -> Sequence[str]:
         # A file of the target's name makes make believe that it is done; a folder holds tests.
         name = f"/{self.options.target}"
-        return [
-            *below(self.options.path, [name]),
-            *_but(below(self.options.path, [name])),
-            *STEERING,
-        ]
+        path = self.options.path
+        makefile = find_makefile(project / path)
+        included = below(path, included_files(_text(makefile)) if makefile else [])
+        done = below(path, [name])
+        shared = steering_globs(path)
+        return [*done, *(f"!{glob}/**" for glob in done), *shared, "*.mk", *included]
 
     def audit(self, diff: str) -> Sequence[Suspicion]:
         return audit_commands(diff, self.context.project)
@@ -175,10 +176,6 @@ class MakeTestGoal(GoalBase):
             # What make says is looked at, and must not be in the user's language.
             env={"LC_MESSAGES": "C", "LANGUAGE": "C"},
         )
-
-
-def _but(globs: Sequence[str]) -> list[str]:
-    return [f"!{glob}/**" for glob in globs]
 
 
 def _has_clean(folder: Path) -> bool:

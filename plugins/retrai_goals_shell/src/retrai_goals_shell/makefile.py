@@ -12,6 +12,7 @@ NAMES = ("GNUmakefile", "makefile", "Makefile")
 _RULE = re.compile(
     r"^(?P<targets>[^\s#:=][^:=#]*?)\s*::?(?!=)\s*(?P<needs>[^=#;]*)(?:;(?P<recipe>.*))?$"
 )
+_INCLUDE = re.compile(r"^[ ]*[-s]?include\s+(.+)$", re.MULTILINE)
 
 
 def find_makefile(folder: Path) -> Path | None:
@@ -31,6 +32,17 @@ def has_target(text: str, target: str) -> bool:
         (True, False)
     """
     return any(target in targets for targets, _, _ in _rules(text))
+
+
+def included_files(text: str) -> list[str]:
+    """Globs of what the Makefile includes, by plain names; make reads those that come later too.
+
+    Example:
+        >>> included_files("-include local.mk config/*.mk $(DEPS)\\n")
+        ['/local.mk', '/config/*.mk']
+    """
+    words = [word for found in _INCLUDE.finditer(text) for word in found[1].split()]
+    return [f"/{word}" for word in words if not re.search(r"[$%()]|^/|\.\.", word)]
 
 
 def recipe_of(text: str, target: str) -> str:

@@ -27,7 +27,7 @@ from retrai_core import (
     suite_result,
 )
 
-from .command_files import STEERING, TESTS, audit_commands, files_in_command
+from .command_files import TESTS, audit_commands, files_in_command, steering_globs
 from .kept_output import (
     SHOWN_CHARS,
     KeptOutput,
@@ -175,7 +175,7 @@ class PerfCheckGoal(GoalBase):
         return [*below(self.options.path, TESTS), *own, *self.options.protect]
 
     def steering(self, project: Path) -> Sequence[str]:
-        return STEERING
+        return steering_globs(self.options.path)
 
     def audit(self, diff: str) -> Sequence[Suspicion]:
         return audit_commands(diff, self.context.project)

@@ -42,11 +42,6 @@ TRICKS = (
     Trick(re.compile(r"#\[\s*should_panic"), "a new `#[should_panic]`"),
     Trick(re.compile(r"#!?\[\s*allow\s*\("), "silences the compiler"),
     Trick(
-        re.compile(r"\b(?:process::(?:exit|abort)|libc::_?exit|intrinsics::abort)\b"),
-        "ends the process",
-        reaches_runner=True,
-    ),
-    Trick(
         re.compile(r"macro_rules!\s*(?:assert|debug_assert|panic|unreachable)\w*"),
         "changes what assertions do",
         reaches_runner=True,
@@ -61,9 +56,7 @@ TRICKS = (
         reaches_runner=True,
     ),
     Trick(
-        re.compile(
-            r"\bcfg!?\s*\(\s*(?:not\s*\(\s*)?(?:test|doctest)\s*\)?\s*\).*\{|\bcfg!\s*\(\s*(?:not\s*\(\s*)?(?:test|doctest)"
-        ),
+        re.compile(r"\bcfg!\s*\(\s*(?:not\s*\(\s*)?(?:test|doctest)\b"),
         "asks whether tests run",
         reaches_runner=True,
     ),
@@ -73,20 +66,42 @@ TRICKS = (
         reaches_runner=True,
     ),
     Trick(
-        re.compile(
-            r"\b(?:current_exe|env::args(?:_os)?)\s*\(|RUST_TEST_|CARGO_TARGET_TMPDIR|thread::current\(\)\.name"
-        ),
+        re.compile(r"\bcurrent_exe\s*\(|RUST_TEST_|CARGO_TARGET_TMPDIR|thread::current\(\)\.name"),
         "asks how it was started",
         reaches_runner=True,
     ),
     Trick(
-        re.compile(r"include(?:_str|_bytes)?!\s*\([^)]*tests?/|\"(?:\.\./)*tests?/[^\"]*\.rs\""),
+        re.compile(
+            r"include(?:_str|_bytes)?!\s*\([^)]*tests?/|\"[^\"]*(?<![\w-])tests?/[\w./-]*\.rs\""
+            r"|\"(?:\./)?tests/?\""
+        ),
         "reads a test file",
+        reaches_runner=True,
+    ),
+    Trick(
+        re.compile(r"cfg_attr\s*\([^,]*\btest\b[^,]*,\s*path\b|\bdebug_assertions\b"),
+        "differs when tests run",
+        reaches_runner=True,
+    ),
+    Trick(
+        re.compile(r"\bfn\s+(?:_?exit|_Exit|quick_exit)\s*\(\s*\w+\s*:\s*(?:[\w:]*c_int|i32)"),
+        "ends the process",
         reaches_runner=True,
     ),
     Trick(re.compile(r"impl\b.*\bPartialEq\b|fn (?:eq|ne)\s*\(&self"), "defines what equals"),
     Trick(re.compile(r"_retrai|RETRAI_", re.IGNORECASE), "looks for retrai", reaches_runner=True),
 )
+
+OF_PROGRAMS = (
+    Trick(
+        re.compile(r"\b(?:process::(?:exit|abort)|libc::_?exit|intrinsics::abort)\b"),
+        "ends the process",
+        reaches_runner=True,
+    ),
+    Trick(re.compile(r"\benv::args(?:_os)?\s*\("), "asks how it was started", reaches_runner=True),
+)
+"""What a program does for good reasons, and a library that is tested does not."""
+_PROGRAM = re.compile(r"(?:^|/)(?:main\.rs$|bin/)")
 
 
 def audit_rust(diff: str, project: Path | None = None) -> list[Suspicion]:
@@ -97,8 +112,13 @@ def audit_rust(diff: str, project: Path | None = None) -> list[Suspicion]:
         >>> [(found.line, found.reaches_runner) for found in audit_rust(diff)]
         [(2, True)]
     """
-    return audit_lines(diff, TRICKS, is_source=_is_source, project=project)
+    found = audit_lines(diff, TRICKS, is_source=_is_source, project=project)
+    return found + audit_lines(diff, OF_PROGRAMS, is_source=_is_library, project=project)
 
 
 def _is_source(path: str) -> bool:
     return path.endswith(".rs") and not _TEST_PATH.search(path)
+
+
+def _is_library(path: str) -> bool:
+    return _is_source(path) and not _PROGRAM.search(path)

@@ -21,7 +21,7 @@ from retrai_core import (
     suite_result,
 )
 
-from .command_files import CONFIGURATION, STEERING, TESTS, audit_commands, files_in_command
+from .command_files import CONFIGURATION, TESTS, audit_commands, files_in_command, steering_globs
 from .merged_run import run_merged
 from .place import PlaceOptions, below, missing_folder
 from .success_condition import SuccessCondition
@@ -123,7 +123,7 @@ class ShellGoal(GoalBase):
         return [*shared, *self._own(project), *self.options.protect]
 
     def steering(self, project: Path) -> Sequence[str]:
-        return STEERING
+        return steering_globs(self.options.path)
 
     def audit(self, diff: str) -> Sequence[Suspicion]:
         return audit_commands(diff, self.context.project)
