@@ -122,7 +122,7 @@ MANIFEST = """schema = 1
 
 [goals.never]
 summary = "never holds"
-needs = []
+needs = ["read", "run"]
 default_tools = ["emit"]
 
 [tools.emit]
