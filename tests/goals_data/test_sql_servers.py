@@ -203,6 +203,33 @@ def execute(target: Target, statement: str) -> None:
         database.cursor().execute(statement)
 
 
+async def test_duckdb_reads_files_only_where_they_are_named_and_so_protected(
+    new_goal: Callable[..., Any], context: RunContext, tmp_path: Path
+) -> None:
+    pytest.importorskip("duckdb_engine")
+    data = context.project / "data"
+    data.mkdir()
+    (data / "orders.csv").write_text("id,total\n" + "".join(f"{n},{n * 3}\n" for n in range(500)))
+    (context.project / "kept.csv").write_text("rows,spent\n500,374250\n")
+    query = "SELECT count(*) AS rows, sum(total) AS spent FROM read_csv('data/orders.csv')"
+    (context.project / "q.sql").write_text(query)
+    given = {"dsn": "duckdb:///:memory:", "query_file": "q.sql", "max_ms": 60_000, "runs": 1}
+    closed = await new_goal(SqlBenchmark, **given).check({}, context.project)
+    assert not closed.achieved
+    assert "disabled" in closed.reason
+    context.run_dir = tmp_path / "another-run"
+    goal = new_goal(SqlBenchmark, **given, data_files="data/*.csv")
+    assert "data/*.csv" in goal.protected(context.project)
+    assert (await goal.check({}, context.project)).achieved
+    copy = tmp_path / "copy"
+    shutil.copytree(context.project, copy)
+    assert (await goal.check({}, copy)).achieved
+    (context.project / "q.sql").write_text("SELECT rows, spent FROM read_csv('kept.csv')")
+    assert "it reads READ_CSV('kept.csv')" in (await goal.check({}, context.project)).reason
+    (context.project / "q.sql").write_text("SELECT rows, spent FROM 'kept.csv'")
+    assert "it reads kept.csv" in (await goal.check({}, context.project)).reason
+
+
 async def test_a_query_that_takes_too_long_is_ended(
     address: str, new_goal: Callable[..., Any], context: RunContext
 ) -> None:

@@ -78,7 +78,7 @@ class SqlBenchmark(GoalBase):
             update={"query": "SELECT 1", "runs": 1, "warmup": 0, "max_ms": 0.0}
         )
         try:
-            report = await self.ask(job, STATE_TIMEOUT_S)
+            report = await self.ask(job, STATE_TIMEOUT_S, self.context.project)
         except ChildError as error:
             return f"the database {self.dsn.shown} cannot be asked: {error}"
         return f"dsn: {self.dsn.shown}: {report.problem}" if report.problem else None
@@ -95,7 +95,7 @@ class SqlBenchmark(GoalBase):
         # A run of each, the samples, and a look at all rows of the tables.
         limit_s = self.options.timeout_s * (job.runs + job.warmup + 4) + LOOK_TIMEOUT_S
         try:
-            report = await self.ask(job, limit_s)
+            report = await self.ask(job, limit_s, cwd)
         except ChildError as error:
             report = Report(problem=f"the query was not measured: {error}")
         if report.foreign:
@@ -138,7 +138,7 @@ class SqlBenchmark(GoalBase):
             return ""
         try:
             job = Job(kind="state", target=self.target(project), timeout_s=STATE_TIMEOUT_S)
-            report = await self.ask(job, STATE_TIMEOUT_S)
+            report = await self.ask(job, STATE_TIMEOUT_S, self.context.project)
         except (ChildError, ValueError) as error:
             return str(error)
         return report.fingerprint or report.problem
@@ -154,18 +154,20 @@ class SqlBenchmark(GoalBase):
         """
         return self.dsn.target(self.context.project, folder, files=bool(self.options.data_files))
 
-    async def ask(self, job: Job, timeout_s: float, *, write: bool = False) -> Report:
+    async def ask(self, job: Job, timeout_s: float, folder: Path) -> Report:
         """Have the measuring process do a job.
+
+        Args:
+            job: what to do.
+            timeout_s: for the whole of it.
+            folder: the project or a copy, where DuckDB looks for files that a query names.
 
         Raises:
             ChildError: it gave no answer.
         """
-        folders = [Path(job.target.path).parent] if job.target.path else []
-        child = Child(MODULE, timeout_s, readable=folders, writable=folders if write else ())
-        # DuckDB looks for files from where it stands.
-        cwd = self.context.project if not job.target.path else folders[0]
-        cwd = cwd if await asyncio.to_thread(cwd.is_dir) else self.context.project
-        return await child.run(self.context.sandbox, job, Report, cwd=cwd)
+        readable = [Path(job.target.path).parent] if job.target.path else []
+        child = Child(MODULE, timeout_s, readable=readable)
+        return await child.run(self.context.sandbox, job, Report, cwd=folder)
 
     def _job(self, kind: Any, target: Target, text: str) -> Job:
         options = self.options
