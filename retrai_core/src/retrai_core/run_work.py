@@ -123,6 +123,7 @@ class RunWork:
 
     def _without_a_turn(self, verifier: Verifier, baseline: GoalResult) -> tuple[Status, str]:
         self._record.checks_run += verifier.checks_run
+        self._record.after = CheckEvidence.of(baseline.achieved, baseline.reason, baseline.report)
         if verifier.flaky is not None:
             self._record.flaky = list(verifier.flaky.cases)[:FLAKY_NAMED]
             return "flaky", verifier.flaky.reason

@@ -76,6 +76,7 @@ async def test_a_project_that_passes_at_the_start_is_confirmed_too(runs: Runs) -
     record = await runs.run([MEND], confirm=3, options={"flaky_checks": [4]})
     assert (record.status, record.exit_code, record.iterations) == ("flaky", 7, 0)
     assert record.flaky == ["b.txt"]
+    assert record.after.counts == {"failed": 1, "passed": 1}
 
 
 async def test_a_tree_that_comes_back_with_another_verdict_is_flaky(runs: Runs) -> None:
