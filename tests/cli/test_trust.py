@@ -113,6 +113,7 @@ def test_a_project_that_runs_nothing_of_its_own_is_not_asked_about(
         ("goal: shell-goal\ncheck_command: evil", "check_command"),
         ("options: {train_script: evil.py}", "train_script"),
         ("disabled_plugins: [bwrap]", "disabled_plugins"),
+        ("holdout: [~/.ssh]", "holdout"),
     ],
 )
 def test_each_setting_that_runs_or_redirects_is_shown(project: Path, text: str, name: str) -> None:

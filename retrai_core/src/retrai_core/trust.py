@@ -17,6 +17,7 @@ from typing import Any, cast
 
 from .config_files import PROJECT_FILE, user_config_path
 from .errors import UsageError
+from .guard.held_paths import is_outside
 from .plugins.catalog import Catalog
 from .plugins.record import PluginRecord
 from .plugins.standard_names import AUTO_SANDBOX
@@ -129,6 +130,8 @@ def _settings_of(settings: Settings) -> Iterator[str]:
         yield "sandbox"
     if of_project("model_name") and config.model_name.startswith(_REPLAYS):
         yield "model_name"
+    if of_project("holdout") and any(is_outside(pattern) for pattern in config.holdout):
+        yield "holdout"  # it would show the project's code files of the user's
     yield from (f"plugins.{name}" for name in config.plugins if of_project(f"plugins.{name}"))
 
 
