@@ -94,6 +94,10 @@ if HOW == "waits-for-three":
     (meeting / str(os.getpid())).touch()
     while len(list(meeting.iterdir())) < 3:
         time.sleep(0.02)
+if HOW == "waits-for-the-check":
+    (Path(sys.argv[2]) / "server-started").touch()
+    while not (Path(sys.argv[2]) / "check-started").exists():
+        time.sleep(0.02)
 if HOW == "greets":
     print("Welcome to the server!\nListening on stdio...", flush=True)
 if HOW == "stubborn":  # ends neither when its input closes nor when it is asked to

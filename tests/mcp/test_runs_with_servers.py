@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -49,6 +51,51 @@ def test_the_rules_of_permissions_hold_for_a_server_s_tools(
         permissions={"deny": ["needs:network"]},
     )
     assert "refused" in run.tool_results()[0]
+
+
+WAITS = """
+import pathlib, time
+
+def test_the_server_starts_meanwhile():
+    meeting = pathlib.Path({folder!r})
+    (meeting / "check-started").touch()
+    while not (meeting / "server-started").exists():
+        time.sleep(0.02)
+
+def test_it():
+    assert pathlib.Path("a.txt").read_text() == "right"
+"""
+
+
+def test_servers_start_beside_the_baseline_check(
+    retrai_project: RetraiProject, tmp_path: Path
+) -> None:
+    """The server answers only once the check has begun, which ends only once the server has."""
+    pytest.importorskip("retrai_goals_python")
+    pytest.importorskip("retrai_tools_code")
+    retrai_project.write(
+        {
+            "test_it.py": WAITS.format(folder=str(tmp_path)),
+            "a.txt": "wrong",
+            "pytest.ini": "[pytest]\naddopts = -p no:langsmith_plugin\n",
+        }
+    )
+    entry = bad("waits-for-the-check")
+    entry["command"] = [*entry["command"], str(tmp_path)]
+    mend = call("file_write", path="a.txt", content="right")
+    model = ScriptedModel().play(call("one.echo", text="there in time"), mend)
+    run = retrai_project.run("pytest", model=model, mcp={"one": entry}, timeout_s=100)
+    assert run.record.status == "achieved", run.stderr
+    assert run.tool_results()[0] == "there in time"
+
+
+def test_a_run_without_servers_does_not_import_the_sdk() -> None:
+    code = (
+        "import sys\nimport retrai_mcp.hook\n"
+        "print(sorted({'mcp', 'httpx2', 'anyio'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
 
 
 @pytest.mark.parametrize(
