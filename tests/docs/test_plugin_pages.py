@@ -30,7 +30,7 @@ CONTRACTS = {
     "frontend": retrai_core.Frontend,
 }
 TYPES = {
-    "goal": "CheckReport Contradiction Detection GoalResult Marker Suspicion Trick",
+    "goal": "CheckReport Contradiction Environment Detection GoalResult Marker Suspicion Trick",
     "tool": "Entry ToolResult",
     "memory": "RunOutcome Strategy",
     "sandbox": "Completed Limits View",
