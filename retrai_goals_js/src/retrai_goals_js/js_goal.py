@@ -191,5 +191,6 @@ def _linked(folder: Path) -> list[Path]:
 def _last_line(text: str) -> str:
     """The line of an output that says most: the first error, else the last line."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
+    lines = [line for line in lines if not line.startswith("npm warn")] or lines
     errors = [line for line in lines if "Error" in line or line.startswith("error")]
     return (errors[:1] or lines[-1:] or ["no output"])[0][:300]
