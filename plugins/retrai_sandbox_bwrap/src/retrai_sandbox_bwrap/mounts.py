@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 
 from retrai_core import View
@@ -165,8 +166,8 @@ def _kept(request: Request) -> list[Path]:
     """What commands may not change in the project: existing files, reached through no symlink."""
     project = request.project
     wanted = sorted(request.view.read_only, key=lambda path: (len(path.parts), path))
-    kept = [path for path in wanted if within(path, project) and is_plain(path, project)]
-    kept = kept[:MAX_READ_ONLY]
+    plain = (path for path in wanted if within(path, project) and is_plain(path, project))
+    kept = list(islice(plain, MAX_READ_ONLY))
     if not any(within(project / ".git", target) for target in request.view.shown):
         control = (project / name for name in _GIT_CONTROL)
         kept += [path for path in control if is_plain(path, project)]
