@@ -86,13 +86,14 @@ def _candidates(project: Path) -> Iterator[tuple[Path, str]]:
 def environment_python(folder: Path) -> Path:
     """The interpreter inside a virtual environment's folder."""
     for name in ("bin/python", "bin/python3"):
-        if (folder / name).exists():
+        # Not `Path.exists`, which raises where the folder is closed to us.
+        if os.path.exists(folder / name):
             return folder / name
     return folder / "bin" / "python"
 
 
 def _is_program(path: Path) -> bool:
-    return path.is_file() and os.access(path, os.X_OK)
+    return os.path.isfile(path) and os.access(path, os.X_OK)
 
 
 def _configured(project: Path, configured: str) -> Interpreter:
