@@ -119,7 +119,8 @@ def test_no_secret_of_an_env_file_gets_through(
         marks = " ".join(f"[redacted: .env.local {name}]" for name in secrets)
         if value not in marks:
             assert value not in once
-            assert value not in event.to_json()
+            # The form around it has words of its own (`iteration`).
+            assert value not in json.dumps(event.payload)
     assert redactor.text(once) == once
 
 
