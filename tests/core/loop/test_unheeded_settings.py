@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import pytest
@@ -31,6 +32,9 @@ async def test_a_name_that_disables_nothing_is_told_with_the_nearest(runs: Runs)
 async def test_a_misspelt_variable_is_told_and_a_stranger_s_is_not(
     runs: Runs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # Those that CI sets for other tests are not retrai's either.
+    for name in [name for name in os.environ if name.startswith("RETRAI_")]:
+        monkeypatch.delenv(name)
     monkeypatch.setenv("RETRAI_MODLE", "offline")
     monkeypatch.setenv("RETRAI_DISABLED_PLUGINS", "x")
     monkeypatch.setenv("RETRAI_SOMEBODY_S_OWN_THING", "x")

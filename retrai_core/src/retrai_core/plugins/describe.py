@@ -104,7 +104,7 @@ def _option(field: FieldInfo, documented: str) -> OptionEntry:
 def _runs(field: FieldInfo) -> bool:
     """Whether the field says `json_schema_extra={"runs": True}`."""
     extra = field.json_schema_extra
-    return isinstance(extra, dict) and extra.get("runs") is True
+    return isinstance(extra, dict) and cast("dict[str, object]", extra).get("runs") is True
 
 
 def _attribute_docs(model: type[BaseModel]) -> dict[str, str]:
