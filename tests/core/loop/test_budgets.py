@@ -3,6 +3,7 @@ where the money ended; nothing is counted twice."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from retrai_core import ModelError
 from retrai_core.cli.main import main
 from retrai_core.run_manager import RunManager
 from retrai_core.runs.store import RunStore
@@ -122,3 +124,34 @@ async def test_a_price_that_nobody_knows_refuses_a_limit_in_money_before_the_fir
     assert runs.events(record, "llm_usage") == []
     ended = await RunManager(runs.store).resume(record.id)
     assert ended.status == "budget"
+
+
+async def test_a_price_that_takes_long_to_look_up_does_not_stop_the_event_loop(
+    runs: Runs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import scripted_plugins
+
+    loop = asyncio.get_running_loop()
+
+    def looked_up(*_: Any) -> float:
+        """On the loop itself this would wait in vain."""
+        return asyncio.run_coroutine_threadsafe(asyncio.sleep(0, 0.01), loop).result(30)
+
+    monkeypatch.setattr(scripted_plugins.Scripted, "cost_usd", looked_up)
+    record = await runs.run([MEND], max_cost_usd=1.0)
+    assert (record.status, record.cost_usd) == ("achieved", 0.01)
+
+
+async def test_an_answer_is_kept_when_its_price_cannot_be_found_out(
+    runs: Runs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import scripted_plugins
+
+    def broken(*_: Any) -> float:
+        raise ModelError("the price list has ended")
+
+    monkeypatch.setattr(scripted_plugins.Scripted, "cost_usd", broken)
+    record = await runs.run([MEND])
+    assert (record.status, record.cost_usd) == ("achieved", None)
+    told = [event.payload["message"] for event in runs.events(record, "log")]
+    assert any("the price list has ended" in message for message in told)

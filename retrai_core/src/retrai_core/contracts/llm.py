@@ -69,7 +69,10 @@ class LLMProvider(ABC):
         return None
 
     def cost_usd(self, model: str, usage: Mapping[str, Any]) -> float | None:
-        """What a call cost in US dollars, from its LangChain usage metadata; None when unknown."""
+        """What a call cost in US dollars, from its LangChain usage metadata; None when unknown.
+
+        Called in a thread, so that it may wait for what knows the price.
+        """
         return None
 
     async def aclose(self) -> None:

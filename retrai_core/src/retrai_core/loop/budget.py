@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage
 
-from ..contracts.llm import LLMProvider
+from .pricing import PER, Price
 
 CHARS_PER_TOKEN = 3.0
 """Fewer than English text has (about 4), so that the estimate of a prompt is rather too high."""
@@ -19,8 +18,6 @@ MAX_OUTPUT_TOKENS = 16_384
 
 MIN_OUTPUT_TOKENS = 256
 """Where the budget leaves less room than this for an answer, the call is not worth making."""
-
-_MILLION = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +55,7 @@ def allowance(
     schema_chars: int,
     spent_tokens: int,
     spent_usd: float | None,
-    price: Mapping[str, float | None],
+    price: Price,
 ) -> Allowance:
     """What the next model call may do within the budget.
 
@@ -101,29 +98,17 @@ def _chars(message: BaseMessage) -> int:
     return len(str(message.content)) + sum(len(str(call)) for call in calls)
 
 
-def price_of(provider: LLMProvider, model: str) -> dict[str, float | None]:
-    """US dollars per million tokens of `model`, `input` and `output`; None when not known."""
-
-    def of(**usage: int) -> float | None:
-        asked: dict[str, Any] = {"input_tokens": 0, "output_tokens": 0, **usage}
-        return provider.cost_usd(model, asked | {"total_tokens": _MILLION})
-
-    return {"input": of(input_tokens=_MILLION), "output": of(output_tokens=_MILLION)}
-
-
-def _affordable(
-    limit: float, prompt: int, spent: float | None, price: Mapping[str, float | None]
-) -> int | str:
+def _affordable(limit: float, prompt: int, spent: float | None, price: Price) -> int | str:
     """How many output tokens the money left can pay for, or why there is no call."""
     input_price, output_price = price["input"], price["output"]
     if spent is None or input_price is None or output_price is None:
         return "the model's price is not known, so a limit in dollars cannot be kept"
-    left = limit - spent - prompt * input_price / _MILLION
+    left = limit - spent - prompt * input_price / PER
     if output_price == 0:
         return MAX_OUTPUT_TOKENS if left >= 0 else f"${spent:.4f} of ${limit:g} are spent"
-    room = int(left / output_price * _MILLION)
+    room = int(left / output_price * PER)
     if room < MIN_OUTPUT_TOKENS:
-        worst = (prompt * input_price + MIN_OUTPUT_TOKENS * output_price) / _MILLION
+        worst = (prompt * input_price + MIN_OUTPUT_TOKENS * output_price) / PER
         return (
             f"${spent:.4f} are spent, the next call may cost ${worst:.4f}, ${limit:g} were allowed"
         )

@@ -12,8 +12,9 @@ from langchain_core.runnables import RunnableConfig
 
 from ..errors import ModelError, RetraiError
 from . import prompt
-from .budget import Allowance, allowance, price_of
+from .budget import Allowance, allowance
 from .parts import LoopParts, parts_of
+from .pricing import cost_of, price_of
 from .spending import total_cost
 from .state import AgentState, PendingCall, StateUpdate, Stop
 from .tool_names import tool_called, wire_name
@@ -32,7 +33,7 @@ async def plan(state: AgentState, config: RunnableConfig) -> StateUpdate:
     parts.context.iteration = state["iteration"]
     parts.context.publish("step_start", step="plan")
     messages = _messages(parts, state)
-    allowed = _allowed(parts, state, messages)
+    allowed = await _allowed(parts, state, messages)
     if allowed.problem:
         stop = Stop(outcome="budget", reason=allowed.problem)
         return {"pending_tool_calls": [], "stop": stop}
@@ -47,7 +48,7 @@ async def plan(state: AgentState, config: RunnableConfig) -> StateUpdate:
     if not isinstance(cast("object", answer), AIMessage):
         what = f"it answered with a {type(answer).__name__}, not an AIMessage"
         return _failed_call(parts, state, TypeError(what))
-    return _answered(parts, state, answer, time.monotonic() - started)
+    return await _answered(parts, state, answer, time.monotonic() - started)
 
 
 def _messages(parts: LoopParts, state: AgentState) -> list[BaseMessage]:
@@ -60,7 +61,7 @@ def _messages(parts: LoopParts, state: AgentState) -> list[BaseMessage]:
     return shown
 
 
-def _allowed(parts: LoopParts, state: AgentState, messages: list[BaseMessage]) -> Allowance:
+async def _allowed(parts: LoopParts, state: AgentState, messages: list[BaseMessage]) -> Allowance:
     if not parts.budget.limits_calls:
         return allowance(parts.budget, messages, 0, 0, 0.0, {})
     return allowance(
@@ -69,7 +70,7 @@ def _allowed(parts: LoopParts, state: AgentState, messages: list[BaseMessage]) -
         parts.schema_chars,
         state["total_tokens"] + parts.lost.total_tokens,
         total_cost(state["estimated_cost_usd"], parts.lost.cost_usd),
-        price_of(parts.context.provider, state["model_name"]),
+        await price_of(parts.context, state["model_name"]),
     )
 
 
@@ -90,14 +91,14 @@ def _failed_call(parts: LoopParts, state: AgentState, error: BaseException) -> S
     return update
 
 
-def _answered(
+async def _answered(
     parts: LoopParts, state: AgentState, answer: AIMessage, duration_s: float
 ) -> StateUpdate:
     pending = _pending(answer, parts.context.tools)
     if [call["id"] for call in answer.tool_calls] != [call["id"] for call in pending]:
         answer = _with_every_call_valid(answer, pending)
     usage = cast("dict[str, Any]", answer.usage_metadata or {})
-    cost = parts.context.provider.cost_usd(state["model_name"], usage) if usage else 0.0
+    cost = await cost_of(parts.context, state["model_name"], usage) if usage else 0.0
     parts.context.publish(
         "llm_usage",
         model=state["model_name"],
