@@ -67,12 +67,14 @@ async def believed_by_layer(trajectory: Trajectory, room: Path) -> list[bool]:
         believed.append(exit_code(trajectory, project, python) == 0)
         await guard.restore()
         believed.append(exit_code(trajectory, project, python) == 0)
-        result = await wired.context.goal.check({}, project)
+        # An empty state is the baseline's.
+        later = {"iteration": len(trajectory.steps)}
+        result = await wired.context.goal.check(later, project)
         believed.append(result.achieved)
         counted = judge(guard.baseline, result)
         believed.append(counted.achieved)
         for twins in (False, True):
-            verdict, suspect = await guard.final_check({}, twins=twins)
+            verdict, suspect = await guard.final_check(later, twins=twins)
             believed.append(counted.achieved and verdict.achieved and not suspect)
         return believed
 
