@@ -242,7 +242,19 @@ def test_a_goal_that_overlooks_a_failed_case_is_not_believed() -> None:
 def test_parameters_that_come_from_the_source_may_change_but_not_become_fewer() -> None:
     before: dict[str, CaseOutcome] = {"t::p[1]": "failed", "t::p[2]": "passed"}
     assert verdict(before, {"t::p[one]": "passed", "t::p[two]": "passed"}) == ""
-    assert "1 cases were collected, 2 at the start" in verdict(before, {"t::p[one]": "passed"})
+    assert "t::p has 1 cases, 2 at the start" in verdict(before, {"t::p[one]": "passed"})
+    dodge: dict[str, CaseOutcome] = {"t::p[one]": "passed", "t::own": "passed"}
+    assert "t::p has 1 cases, 2 at the start" in verdict(before, dodge)
+
+
+def test_a_case_is_not_dodged_by_giving_it_other_parameters() -> None:
+    before: dict[str, CaseOutcome] = {"t::p[1]": "failed", "t::q": "passed"}
+    # What pytest makes of a parameter list that the source has emptied.
+    assert "t::p[NOTSET0] is skipped" in verdict(
+        before, {"t::p[NOTSET0]": "skipped", "t::q": "passed"}
+    )
+    left_out: dict[str, CaseOutcome] = {"t::p[1]": "skipped", "t::p[2]": "passed"}
+    assert verdict(left_out, {"t::p[one]": "skipped", "t::p[two]": "passed"}) == ""
 
 
 def test_a_file_that_could_not_be_read_counts_when_its_cases_appear() -> None:
