@@ -280,12 +280,26 @@ def test_a_symlink_is_stored_as_a_link_and_never_followed(
 def test_what_is_ignored_and_caches_are_left_out(snapshots: Snapshots, project: Path) -> None:
     (project / ".gitignore").write_text("*.log\n/build/\n")
     snapshots.take(0)
-    for name in ("a.log", "build/b.txt", "__pycache__/c.pyc", ".retrai/memory.json", ".venv/d.py"):
+    for name in ("a.log", "build/b.txt", "__pycache__/c.pyc", ".retrai/memory.json"):
         path = project / name
         path.parent.mkdir(exist_ok=True)
         path.write_text("new\n")
     snapshots.take(1)
     assert snapshots.changed_files() == []
+
+
+@needs_git
+def test_an_environment_is_left_out_by_its_mark_and_not_by_its_name(
+    snapshots: Snapshots, project: Path
+) -> None:
+    snapshots.take(0)
+    for name in ("own/pyvenv.cfg", "own/lib/a.py", "src/venv/b.py", ".venv/c.py", "fake/d.py"):
+        (project / name).parent.mkdir(parents=True, exist_ok=True)
+        (project / name).write_text("new\n")
+    (project / "fake" / "pyvenv.cfg").symlink_to("d.py")
+    snapshots.take(1)
+    changed = [".venv/c.py", "fake/d.py", "fake/pyvenv.cfg", "src/venv/b.py"]
+    assert snapshots.changed_files() == changed
 
 
 @needs_git

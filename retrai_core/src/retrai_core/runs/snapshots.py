@@ -25,7 +25,7 @@ from ..workspace.tree_hash import CACHE_FOLDERS, SETTLED_NS
 from ..workspace.tree_walk import NEVER_WALKED, WalkedFile, walk_tree
 from .manifest import Manifest
 
-_EXCLUDED = NEVER_WALKED | CACHE_FOLDERS | {".venv", "venv", "node_modules"}
+_EXCLUDED = NEVER_WALKED | CACHE_FOLDERS | {"node_modules"}
 _TIMEOUT_S = 120
 
 
@@ -214,7 +214,13 @@ class Snapshots:
         changed: dict[str, tuple[int, ...]] = {}
         began_ns = time.time_ns()
         for found in walk_tree(
-            self._project, ".", reader=self._rules, skip=_EXCLUDED, folders=folders
+            self._project,
+            ".",
+            reader=self._rules,
+            skip=_EXCLUDED,
+            folders=folders,
+            # By what they hold and not by name: source in a folder `venv` is in the clean copy.
+            environments=False,
         ):
             key = _stat_key(found)
             if not self._is_as_stored(found.path, key):

@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from pathlib import PurePosixPath
 
 from .tree_hash import TreeState
+from .tree_walk import ENVIRONMENT_MARK
 
-_ENVIRONMENT_MARK = "pyvenv.cfg"
 _INSTALLED = "node_modules"
 
 
@@ -28,7 +28,7 @@ def portable_files(state: TreeState) -> dict[str, str]:
     environments = {
         PurePosixPath(path).parent
         for path in state.files
-        if PurePosixPath(path).name == _ENVIRONMENT_MARK
+        if PurePosixPath(path).name == ENVIRONMENT_MARK
     }
     return {
         os.fsencode(path).decode(errors="backslashreplace"): f"{file.kind}:{file.digest}"

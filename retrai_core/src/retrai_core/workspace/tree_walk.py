@@ -16,6 +16,9 @@ VERSION_CONTROL = frozenset({".git", ".hg", ".svn"})
 OWN_FOLDER = ".retrai"
 NEVER_WALKED = VERSION_CONTROL | {OWN_FOLDER}
 
+ENVIRONMENT_MARK = "pyvenv.cfg"
+"""Stands in every virtual environment of Python, whatever the folder is called."""
+
 _LIST_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -50,6 +53,7 @@ def walk_tree(
     with_ignored: bool = False,
     skip: frozenset[str] = NEVER_WALKED,
     folders: dict[str, int] | None = None,
+    environments: bool = True,
 ) -> Iterator[WalkedFile]:
     """Every file below `start`, sorted by path.
 
@@ -64,6 +68,7 @@ def walk_tree(
         with_ignored: also give what is ignored, marked so.
         skip: names that are left out wherever they stand.
         folders: gets the mode of every folder that is walked through, by path.
+        environments: also walk through virtual environments.
     """
     above, ignored = _rules_above(root, start, reader)
     base = "" if start == "." else start
@@ -74,10 +79,12 @@ def walk_tree(
         if isinstance(item, WalkedFile):
             yield item
             continue
+        listed = _list(root, item, reader, skip)
+        if not environments and item.path and _is_environment(item.path, listed):
+            continue
         if folders is not None and item.path:
             folders[item.path] = item.mode
-        listed = reversed(_list(root, item, reader, skip))
-        stack.extend(found for found in listed if with_ignored or not found.ignored)
+        stack.extend(found for found in reversed(listed) if with_ignored or not found.ignored)
 
 
 def _list(
@@ -111,6 +118,15 @@ def _list(
         os.close(handle)
     found.sort(key=lambda pair: pair[0])
     return [item for _, item in found]
+
+
+def _is_environment(path: str, listed: list[WalkedFile | _Folder]) -> bool:
+    """Whether it has the mark; a link or a pipe of that name is none."""
+    mark = f"{path}/{ENVIRONMENT_MARK}"
+    return any(
+        item.path == mark and isinstance(item, WalkedFile) and stat.S_ISREG(item.stat.st_mode)
+        for item in listed
+    )
 
 
 def _rules_above(root: Path, start: str, reader: RulesReader) -> tuple[FolderRules | None, bool]:
