@@ -114,6 +114,8 @@ def test_a_project_that_runs_nothing_of_its_own_is_not_asked_about(
         ("options: {train_script: evil.py}", "train_script"),
         ("disabled_plugins: [bwrap]", "disabled_plugins"),
         ("holdout: [~/.ssh]", "holdout"),
+        ("allow_edit: ['tests/**']", "allow_edit"),
+        ("pins: {pytest: retrai-goals-python}", "pins.pytest"),
     ],
 )
 def test_each_setting_that_runs_or_redirects_is_shown(project: Path, text: str, name: str) -> None:
@@ -128,6 +130,7 @@ def test_each_setting_that_runs_or_redirects_is_shown(project: Path, text: str, 
         ("max_cost: 2", "max_cost: 1", []),
         ("max_tokens: 5", "max_tokens: null", ["max_tokens"]),
         ("permissions: {default: ask}", "permissions: {default: allow}", ["permissions"]),
+        ("max_tampering: 3", "max_tampering: 99", ["max_tampering"]),
         ("hitl_enabled: true", "hitl_enabled: false", ["hitl_enabled"]),
         ("sandbox: bwrap", "sandbox: auto", ["sandbox"]),
         ("model: a", "permissions: {deny: [shell]}", []),
@@ -167,7 +170,7 @@ def test_what_init_wrote_for_the_user_is_agreed_to(
     code, _, err = retrai("init", "-C", project, "-m", f"replay:{record}")
     assert code == 0, err
     _, _, err = retrai("run", "-C", project)
-    assert "can run or redirect" not in err
+    assert "can run, redirect or loosen" not in err
 
 
 def test_a_plugin_that_the_user_switches_off_here_is_the_users_own_word(
@@ -177,10 +180,12 @@ def test_a_plugin_that_the_user_switches_off_here_is_the_users_own_word(
     (project / ".retrai.yml").write_text("memory: none\n")
     assert retrai("plugins", "disable", "shell", "--project")[0] == 0
     assert claims(project) == {"disabled_plugins": ["shell"]}
-    assert "can run or redirect" not in retrai(*stranger)[2]
+    assert "can run, redirect or loosen" not in retrai(*stranger)[2]
     (project / ".retrai.yml").write_text(SHELL)
     assert retrai("plugins", "disable", "greet", "--project")[0] == 0
-    assert "can run or redirect" in retrai(*stranger)[2], "what else is there is not agreed to"
+    assert "can run, redirect or loosen" in retrai(*stranger)[2], (
+        "what else is there is not agreed to"
+    )
 
 
 @pytest.mark.parametrize(("answer", "code"), [(b"yes\n", 0), (b"\n", 2)])

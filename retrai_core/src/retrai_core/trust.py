@@ -1,4 +1,4 @@
-"""What a project's own configuration can run or redirect is shown, and asked for once.
+"""What a project's own configuration can run, redirect or loosen is shown, and asked for once.
 
 Somebody else's repository may bring a `.retrai.yml` that names a command. What the user has agreed
 to is kept in the state folder as a hash of those values, so that a change asks again.
@@ -132,7 +132,10 @@ def _settings_of(settings: Settings) -> Iterator[str]:
         yield "model_name"
     if of_project("holdout") and any(is_outside(pattern) for pattern in config.holdout):
         yield "holdout"  # it would show the project's code files of the user's
-    yield from (f"plugins.{name}" for name in config.plugins if of_project(f"plugins.{name}"))
+    if of_project("allow_edit") and config.allow_edit:
+        yield "allow_edit"  # a verdict on tests that the agent may change is worth less
+    for section, names in (("plugins", config.plugins), ("pins", config.pins)):
+        yield from (f"{section}.{name}" for name in names if of_project(f"{section}.{name}"))
 
 
 def _loosened(settings: Settings) -> Iterator[str]:
@@ -157,7 +160,15 @@ def _loosened(settings: Settings) -> Iterator[str]:
 
 
 _LIMITS = frozenset(
-    {"permissions", "sandbox", "hitl_enabled", "max_cost_usd", "max_tokens", "max_time_s"}
+    {
+        "permissions",
+        "sandbox",
+        "hitl_enabled",
+        "max_cost_usd",
+        "max_tokens",
+        "max_time_s",
+        "max_tampering",
+    }
 )
 
 
@@ -188,7 +199,7 @@ def _is_run(option: str, goals: Iterable[PluginRecord]) -> bool:
 def _shown(project: Path, claims: Claims) -> str:
     """The values in full: what is cut or hidden could be what matters. ASCII shows every sign."""
     lines = [f"  {name}: {json.dumps(value)}" for name, value in claims.items()]
-    return f"{project / PROJECT_FILE} can run or redirect something:\n" + "\n".join(lines)
+    return f"{project / PROJECT_FILE} can run, redirect or loosen something:\n" + "\n".join(lines)
 
 
 def _is_below(project: Path, patterns: Iterable[str]) -> bool:
