@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from retrai_tools_code.ruinous import why_ruinous
+
 
 async def test_the_answer_holds_exit_code_and_both_streams(bench: Any) -> None:
     result = await bench.call("bash_exec", command="pwd; echo problem >&2; exit 3")
@@ -63,3 +65,45 @@ async def test_no_key_is_in_its_environment(bench: Any, monkeypatch: pytest.Monk
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-hidden")
 
     assert "sk-hidden" not in await bench.text("bash_exec", command="env")
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("rm -rf /", "`rm` of /"),
+        ("cd x && sudo rm -fr --no-preserve-root '/'*", "`rm` of /*"),
+        ("ls; rm -r -f ~/", "`rm` of ~/"),
+        ('X=1 rm --recursive "$HOME"/*', "`rm` of $HOME/*"),
+        ("true\nchmod -R 777 /etc", "`chmod` of /etc"),
+        ("mkfs.ext4 /dev/sda1", "`mkfs.ext4` on /dev/sda1"),
+        ("dd if=/dev/zero of=/dev/sda", "`dd` over /dev/sda"),
+        ("cat x > /dev/nvme0n1", "over a disk"),
+        (":(){ :|:& };:", "a fork bomb"),
+    ],
+)
+def test_a_line_that_would_ruin_the_machine_is_refused_by_name(line: str, why: str) -> None:
+    assert why in (why_ruinous(line) or "")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "rm -rf build ./dist ~/.cache/mine /tmp/x",
+        "rm -rf . ../other",
+        "rm /",
+        "echo 'rm -rf /' \"mkfs /dev/sda\"",
+        "dd if=/dev/zero of=disk.img; mkfs.ext4 disk.img",
+        "dd if=a of=/dev/null; echo > /dev/stderr",
+        "f() { g | g & }; f",
+        "echo 'open",
+    ],
+)
+def test_an_ordinary_line_is_none_of_these(line: str) -> None:
+    assert why_ruinous(line) is None
+
+
+async def test_a_refused_line_is_not_run(bench: Any) -> None:
+    result = await bench.call("bash_exec", command="touch ran; : | rm -rf / --help")
+    assert not result.ok
+    assert result.content.startswith("refused: `rm` of /")
+    assert not (bench.project / "ran").exists()

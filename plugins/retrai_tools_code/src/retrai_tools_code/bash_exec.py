@@ -9,6 +9,7 @@ from pydantic import Field
 from retrai_core import Completed, Limits, RunContext, Tool, ToolArgs, ToolOptions, ToolResult
 
 from .cutting import cut_middle
+from .ruinous import why_ruinous
 
 
 class BashArgs(ToolArgs):
@@ -56,6 +57,8 @@ class BashExec(Tool):
 
     async def run(self, args: Any, context: RunContext) -> ToolResult:
         """Run it; a command that fails is a good answer, one that ran out of time is not."""
+        if ruin := why_ruinous(args.command):
+            return ToolResult(f"refused: {ruin}. Name just the files that you mean.", ok=False)
         timeout_s = min(args.timeout_s or self.options.timeout_s, self.options.max_timeout_s)
         done = await context.sandbox.run(
             args.command,
