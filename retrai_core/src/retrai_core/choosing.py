@@ -56,8 +56,7 @@ def choose(config: RunConfig, run_dir: Path, catalog: Catalog | None = None) -> 
     """
     chooser = _Chooser(config, run_dir, catalog or catalog_for(config))
     goal, evidence = chooser.goal()
-    config = config.model_copy(update={"goal": goal.record.name})
-    chooser.config = config
+    chooser.config = config = chooser.config.model_copy(update={"goal": goal.record.name})
     provider, model = chooser.provider()
     config = config.model_copy(update={"model_name": model})
     return Choice(
@@ -84,7 +83,7 @@ def choose_check(config: RunConfig, run_dir: Path) -> CheckChoice:
     chooser = _Chooser(config, run_dir, catalog_for(config))
     goal, _ = chooser.goal()
     return CheckChoice(
-        config=config.model_copy(update={"goal": goal.record.name}),
+        config=chooser.config.model_copy(update={"goal": goal.record.name}),
         catalog=chooser.catalog,
         goal=goal,
         sandboxes=chooser.sandboxes(),
@@ -166,7 +165,7 @@ class _Chooser:
         """The named goal, or the first that the project shows a sign of, with the evidence."""
         if self.config.goal is not None:
             record = self.catalog.find("goal", self.config.goal)
-            return self._goal_part(record, {}), ""
+            return self._goal_part(record), ""
         found: list[tuple[PluginRecord, str, Mapping[str, Any]]] = []
         for hit in self.catalog.detect(self.config.cwd):
             try:
@@ -188,7 +187,10 @@ class _Chooser:
         others = ", ".join(f"{other.name} ({why})" for other, why, _ in found[1:])
         note = f"goal {record.name}, found by {evidence}"
         self._note("info", f"{note}; also possible: {others}" if others else note)
-        return self._goal_part(record, options), evidence
+        # Kept with the run: when it goes on it is not looked for again.
+        given = {**options, **self.config.options}
+        self.config = self.config.model_copy(update={"options": given})
+        return self._goal_part(record), evidence
 
     def provider(self) -> tuple[Part[LLMProvider], str]:
         """The model's provider; the offline model where nothing was chosen and no key is set."""
@@ -271,8 +273,8 @@ class _Chooser:
             near = "" if "did you mean" in str(error) else nearest(model, exact)
             raise UsageError(f"{error.message}{near}", hint=error.hint) from error
 
-    def _goal_part(self, record: PluginRecord, found: Mapping[str, Any]) -> Part[GoalBase]:
-        return self._loaded(record, GoalBase, {**found, **self.config.options})
+    def _goal_part(self, record: PluginRecord) -> Part[GoalBase]:
+        return self._loaded(record, GoalBase, self.config.options)
 
     def _loaded(
         self, record: PluginRecord, base: type[T], options: Mapping[str, Any] | None

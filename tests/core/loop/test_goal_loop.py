@@ -35,6 +35,17 @@ async def test_a_resumed_run_that_gets_no_further_keeps_its_last_evidence(runs: 
     assert resumed.after.counts == {"failed": 2}
 
 
+async def test_options_found_with_the_goal_still_hold_when_the_run_goes_on(runs: Runs) -> None:
+    found = runs.project / "options.json"
+    found.write_text('{"fails_in_copies": true}')
+    record = await runs.run([call("look", path="a.txt"), MEND], max_iterations=1)
+    assert record.config["options"] == {"fails_in_copies": True}
+    found.unlink()
+    resumed = await RunManager(runs.store).resume(record.id, max_iterations=2)
+    assert resumed.status == "failed"
+    assert "not on a clean copy" in resumed.reason
+
+
 async def test_a_mended_project_ends_achieved_with_its_evidence(runs: Runs) -> None:
     record = await runs.run([call("look", path="a.txt"), MEND])
     assert (record.status, record.exit_code) == ("achieved", 0)

@@ -54,7 +54,8 @@ class ExpectedText(GoalBase):
 
     @classmethod
     def detect(cls, project):
-        return Detection("expected.txt")
+        found = project / "options.json"
+        return Detection("expected.txt", json.loads(found.read_text()) if found.exists() else {})
 
     async def check(self, state, cwd):
         with (self.context.run_dir / "checks").open("a") as log:
