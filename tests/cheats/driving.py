@@ -18,7 +18,7 @@ from retrai_core import RunConfig, RunManager, RunRecord, RunStore
 
 STEP_LIMIT_S = 30
 CHECK_LIMIT_S = 120
-JS = Path(os.environ.get("RETRAI_JS_DIR") or Path(__file__).parents[2] / ".tox" / "js")
+JS = Path(os.environ.get("TESTS_JS_DIR") or Path(__file__).parents[2] / ".tox" / "js")
 """Where `tests/goals_js/install_bun.sh` puts bun; programs there are found like any other."""
 IDLE_ITERATIONS = 1
 """After the last call the model says that it is done; the check may answer once more."""

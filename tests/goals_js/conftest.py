@@ -19,7 +19,7 @@ from retrai_core.sandbox.local import LocalSandbox
 from retrai_core.workspace.safe_paths import SafeWorkspace
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-JS = Path(os.environ.get("RETRAI_JS_DIR") or Path(__file__).parents[2] / ".tox" / "js")
+JS = Path(os.environ.get("TESTS_JS_DIR") or Path(__file__).parents[2] / ".tox" / "js")
 """Where `install_bun.sh` puts bun and the runners."""
 
 INSTALL = "run tests/goals_js/install_bun.sh"

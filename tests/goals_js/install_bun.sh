@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Install bun, jest, vitest and mocha, which these tests run, from npm.
-# Into RETRAI_JS_DIR, else .tox/js of the checkout; a second call finds them and ends at once.
-# bun itself is then at $RETRAI_JS_DIR/bin/bun.
+# Into TESTS_JS_DIR, else .tox/js of the checkout; a second call finds them and ends at once.
+# bun itself is then at $TESTS_JS_DIR/bin/bun.
 set -euo pipefail
 root="$(cd "$(dirname "$0")/../.." && pwd)"
-dir="${RETRAI_JS_DIR:-$root/.tox/js}"
+dir="${TESTS_JS_DIR:-$root/.tox/js}"
 wanted="bun 1.3.5 jest 30.2.0 vitest 3.2.4 mocha 11.7.5"
 
 case "$(uname -s)-$(uname -m)" in

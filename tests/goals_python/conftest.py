@@ -81,8 +81,8 @@ def make_goal(context: RunContext) -> Callable[..., PytestGoal]:
 
 @pytest.fixture(scope="session")
 def old_python() -> str:
-    """An interpreter older than retrai's own that has pytest; named by RETRAI_OLD_PYTHON in CI."""
-    names = [os.environ.get("RETRAI_OLD_PYTHON", ""), "python3.9", "python3.8", "python3.7"]
+    """An interpreter older than retrai's own that has pytest; named by TESTS_OLD_PYTHON in CI."""
+    names = [os.environ.get("TESTS_OLD_PYTHON", ""), "python3.9", "python3.8", "python3.7"]
     for name in filter(None, names):
         found = shutil.which(name)
         if found is None:
@@ -90,7 +90,7 @@ def old_python() -> str:
         probe = [found, "-c", "import pytest"]
         if subprocess.run(probe, capture_output=True, check=False).returncode == 0:
             return found
-    pytest.skip("needs python3.9, 3.8 or 3.7 with pytest (or RETRAI_OLD_PYTHON)")
+    pytest.skip("needs python3.9, 3.8 or 3.7 with pytest (or TESTS_OLD_PYTHON)")
 
 
 @pytest.fixture(scope="session")

@@ -57,7 +57,7 @@ class Aimock:
 @pytest.fixture(scope="session")
 def aimock() -> Iterator[Aimock]:
     """aimock with the answers of `answers.json`; it refuses every key but `KEY`."""
-    folder = Path(os.environ.get("RETRAI_AIMOCK_DIR") or HERE.parents[1] / ".tox" / "aimock")
+    folder = Path(os.environ.get("TESTS_AIMOCK_DIR") or HERE.parents[1] / ".tox" / "aimock")
     modules = folder / "node_modules"
     nodes = sorted(modules.glob("node-*/bin/node"))
     command = modules / "@copilotkit" / "aimock" / "dist" / "cli.js"

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Install aimock, the model server that these tests speak to, and the Node 22 that it wants, from npm.
-# Into RETRAI_AIMOCK_DIR, else .tox/aimock of the checkout; a second call finds it and ends at once.
+# Into TESTS_AIMOCK_DIR, else .tox/aimock of the checkout; a second call finds it and ends at once.
 set -euo pipefail
 root="$(cd "$(dirname "$0")/../.." && pwd)"
-dir="${RETRAI_AIMOCK_DIR:-$root/.tox/aimock}"
+dir="${TESTS_AIMOCK_DIR:-$root/.tox/aimock}"
 version=1.43.0
 
 case "$(uname -s)-$(uname -m)" in

@@ -20,7 +20,7 @@ from retrai_core.workspace.safe_paths import SafeWorkspace
 from retrai_mcp.hook import McpServers
 
 ROOT = Path(__file__).parents[2]
-INSTALLED = Path(os.environ.get("RETRAI_MCP_SERVERS_DIR", ROOT / ".tox" / "mcp-servers"))
+INSTALLED = Path(os.environ.get("TESTS_MCP_SERVERS_DIR", ROOT / ".tox" / "mcp-servers"))
 
 GREETER = Path(__file__).with_name("bad_server.py")
 """A small server of our own that misbehaves as its first argument says."""

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Install the MCP servers that these tests speak to, each written by somebody else: two from PyPI
-# with uv, into an environment of their own, two from npm. Into RETRAI_MCP_SERVERS_DIR, else
+# with uv, into an environment of their own, two from npm. Into TESTS_MCP_SERVERS_DIR, else
 # .tox/mcp-servers of the checkout; a second call finds them and ends at once.
 set -euo pipefail
 root="$(cd "$(dirname "$0")/../.." && pwd)"
-dir="${RETRAI_MCP_SERVERS_DIR:-$root/.tox/mcp-servers}"
+dir="${TESTS_MCP_SERVERS_DIR:-$root/.tox/mcp-servers}"
 python_servers=(mcp-server-git==2026.10.19 mcp-server-time==2026.10.19)
 node_servers=(@modelcontextprotocol/server-filesystem@2026.8.31 @modelcontextprotocol/server-everything@2026.8.31)
 wanted="${python_servers[*]} ${node_servers[*]}"

@@ -30,7 +30,7 @@ from retrai_goals_shell.make_test import MakeTestGoal
 from retrai_goals_shell.perf_check import PerfCheckGoal
 from retrai_goals_shell.shell_goal import ShellGoal
 
-JS = Path(os.environ.get("RETRAI_JS_DIR") or Path(__file__).parents[2] / ".tox" / "js")
+JS = Path(os.environ.get("TESTS_JS_DIR") or Path(__file__).parents[2] / ".tox" / "js")
 OUT_OF_RANGE: tuple[Mapping[str, Any], ...] = ({"timeout_s": 0}, {"path": "../elsewhere"})
 
 
