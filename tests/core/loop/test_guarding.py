@@ -12,9 +12,11 @@ from typing import Any
 import pytest
 
 from retrai_core.contracts.goal import CaseOutcome, CheckReport, GoalResult
+from retrai_core.errors import RetraiError
 from retrai_core.guard.baseline import Baseline
 from retrai_core.guard.clean_copy import make_clean_copy
 from retrai_core.guard.verdict import judge
+from retrai_core.runs.snapshots import Snapshots
 
 Runs = Any
 
@@ -332,3 +334,19 @@ def test_what_nobody_here_can_read_is_left_out(tmp_path: Path) -> None:
     assert protected == "a.py"
     assert "a.py" in copied
     assert "secret.txt" not in copied
+
+
+async def test_a_tree_that_cannot_be_kept_any_more_is_not_believed(
+    runs: Runs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    take = Snapshots.take
+
+    def fails_later(self: Snapshots, iteration: int) -> object:
+        if iteration:
+            raise RetraiError("git update-index failed: something is in its way")
+        return take(self, iteration)
+
+    monkeypatch.setattr(Snapshots, "take", fails_later)
+    record = await runs.run([MEND])
+    assert record.status == "tampered"
+    assert "could not be looked through: git update-index failed" in record.reason

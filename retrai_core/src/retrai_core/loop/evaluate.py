@@ -67,7 +67,9 @@ async def evaluate(state: AgentState, config: RunnableConfig) -> StateUpdate:
 def _snapshot(parts: LoopParts, iteration: int) -> None:
     try:
         parts.snapshots.take(iteration)
+        parts.unseen = ""
     except (RetraiError, OSError) as error:
+        parts.unseen = str(error)
         parts.context.publish("log", level="warning", message=f"no snapshot: {error}")
 
 
@@ -81,9 +83,8 @@ async def _with_new_tests(
         message = f"new tests were not tried on the sources as they were: {error}"
         parts.context.publish("log", level="warning", message=message)
         return evaluation
-    if found.finding and found.finding not in parts.findings:
-        parts.findings.append(found.finding)
-        parts.context.publish("log", level="warning", message=f"worth a look: {found.finding}")
+    if found.finding:
+        _tell(parts, found.finding)
     if not found.refusal:
         return evaluation
     told = f"{found.refusal}. Write a test that fails without the change and passes with it."
@@ -100,24 +101,43 @@ async def _audit(parts: LoopParts) -> str:
     goal, since_s = parts.context.goal, parts.guard.baseline.taken_at
     try:
         found = [
-            *await asyncio.to_thread(lambda: goal.audit(parts.snapshots.diff())),
+            *await asyncio.to_thread(lambda: goal.audit(_diff(parts))),
             *await goal.audit_environment(parts.context.project, since_s),
         ]
     except (RetraiError, OSError) as error:
         # Whoever could make the audit fail would have switched it off.
         return f"what the run changed could not be looked through: {error}"
     for finding in found:
-        where = f"{finding.path}:{finding.line} {finding.what}"
-        if where in parts.findings:
-            continue
-        parts.findings.append(where)
-        message = f"worth a look: {where}"
-        parts.context.publish("log", level="warning", message=message)
+        _tell(parts, f"{finding.path}:{finding.line} {finding.what}")
     reaching = [finding for finding in found if finding.reaches_runner]
     if not reaching:
         return ""
     first = reaching[0]
     return f"the change reaches into the check: {first.path}:{first.line} {first.what}"
+
+
+def _diff(parts: LoopParts) -> str:
+    """What the run changed; empty, and told, where no tree could be kept before the first turn.
+
+    Raises:
+        RetraiError: the tree could be kept then and cannot be now.
+    """
+    if not parts.snapshots.available:
+        _tell(parts, "what the run changed was not looked through: `git` is not installed")
+        return ""
+    if parts.unseen:
+        raise RetraiError(parts.unseen)
+    first = next(iter(parts.snapshots.all()), None)
+    if first is None or first.iteration:
+        _tell(parts, "what the first turn changed was not looked through: it has no snapshot")
+    return parts.snapshots.diff()
+
+
+def _tell(parts: LoopParts, finding: str) -> None:
+    """Tell it, once, and put it into the record."""
+    if finding not in parts.findings:
+        parts.findings.append(finding)
+        parts.context.publish("log", level="warning", message=f"worth a look: {finding}")
 
 
 def _suspect(context: RunContext, evaluation: Evaluation, why: str) -> StateUpdate:

@@ -50,6 +50,8 @@ class LoopParts:
         verifier: remembers verdicts by the tree they were given on.
         new_tests: tries the tests that the run added on the sources as they were.
         lost: what was spent in a killed process and is in no checkpoint.
+        unseen: why the tree as it stands could not be kept, and so not be looked through; empty
+            when it could.
     """
 
     context: RunContext
@@ -69,6 +71,7 @@ class LoopParts:
     refusals_counted: int = 0
     findings: list[str] = field(default_factory=list[str])
     lost: Usage = field(default_factory=Usage)
+    unseen: str = ""
 
 
 def parts_of(config: RunnableConfig) -> LoopParts:
