@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from retrai_core.guard.held_files import HeldFiles, holds_files_of, put_all_back, put_back
+from retrai_core.guard.held_files import HeldFiles, holds_files_of, put_all_back, put_back, told
 from retrai_core.workspace.lock import WorkspaceLock
 
 HELD = ["tests/held/deep/test_b.py", "tests/held/run.sh", "tests/held/link", "tests/held/ünï.txt"]
@@ -139,6 +139,21 @@ def test_what_stands_in_a_files_place_is_kept_aside(
     assert (kept["run.sh"] / "inside").read_text() == "more"
     now = tree(project)
     assert {name: now[name] for name in HELD} == {name: before[name] for name in HELD}
+
+
+def test_what_was_kept_aside_outlives_the_next_time_the_run_holds_the_files_out(
+    project: Path, held: HeldFiles, tmp_path: Path
+) -> None:
+    held.move_out(HELD)
+    (project / "tests" / "held").mkdir()
+    (project / "tests" / "held" / "run.sh").write_text("by someone else")
+    back = held.put_back()
+    assert back is not None
+    held.move_out(HELD)
+    held.put_back()
+    assert [path.read_text() for path in back.aside] == ["by someone else"]
+    assert str(back.aside[0]) in told(back)[0]
+    assert holds_files_of(tmp_path / "state", "r1"), "so that `runs prune` keeps it"
 
 
 def test_a_symlink_in_a_folders_place_leads_no_file_outside(

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from .chosen import Choice
 from .errors import RetraiError, UsageError
+from .guard.held_files import told
 from .guard.holdout import Holdout
 from .runs.record import HeldOutCounts, RunRecord
 from .wiring import Wired
@@ -68,9 +69,8 @@ class Holding:
             message = f"held-out files are not back: {error}; `retrai runs list` tries it again"
             publish("log", level="error", message=message)
             return
-        for path in back.aside if back is not None else []:
-            message = f"what stood in the place of a held-out file is now {path}"
-            publish("log", level="warning", message=message)
+        for line in told(back):
+            publish("log", level="warning", message=line)
 
     def _require_inner_tools(self) -> None:
         """Refuse tools that work outside the sandbox: they could read what it hides."""

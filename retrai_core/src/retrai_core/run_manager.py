@@ -16,7 +16,7 @@ from .choosing import catalog_for, choose
 from .chosen import Choice
 from .errors import RetraiError, UsageError, WorkspaceLockedError
 from .events import AgentEvent, EventKind
-from .guard.held_files import put_back
+from .guard.held_files import put_back, told
 from .plugins.blame import blamed
 from .plugins.patience import patiently
 from .redaction.redactor import Redactor
@@ -202,7 +202,8 @@ class RunManager:
             prepare(record)
             held.enter_context(self.store.mark_running(record.id))
             # Of an earlier run that was killed; this one may hold the same files out again.
-            await asyncio.to_thread(put_back, self.store.state, record.project)
+            for line in told(await asyncio.to_thread(put_back, self.store.state, record.project)):
+                self._tell(line)
             return await self._tracked(record, bus, folder, resume)
 
     async def _tracked(

@@ -28,17 +28,23 @@ def runs() -> None:
 
     A run is named by its id, or by as much of it as is unique.
     """
-    from ..guard.held_files import put_all_back
+    from ..errors import RetraiError
+    from ..guard.held_files import put_all_back, told
     from ..runs.store import state_dir
 
-    for back in put_all_back(state_dir()):
+    try:
+        brought = put_all_back(state_dir())
+    except (RetraiError, OSError) as error:  # it keeps nobody from looking at runs
+        click.echo(f"held-out files of a killed run are not back yet: {error}", err=True)
+        brought = []
+    for back in brought:
         click.echo(
             f"put {count(back.count, 'held-out file')} back into {back.project}: run {back.run_id} "
             "was killed",
             err=True,
         )
-        for path in back.aside:
-            click.echo(f"what stood in the place of one of them is now {path}", err=True)
+        for line in told(back):
+            click.echo(line, err=True)
 
 
 @runs.command("list")

@@ -25,6 +25,7 @@ from .files import fingerprint
 
 _NOTES = "held_out"
 """The folder of the notes, in the state folder."""
+_ASIDE = "aside"
 
 
 class _Note(BaseModel):
@@ -56,6 +57,12 @@ class PutBack:
     run_id: str
     count: int
     aside: list[Path]
+
+
+def told(back: PutBack | None) -> list[str]:
+    """Where the files are now that stood in the place of held-out ones, one line each."""
+    moved = back.aside if back is not None else []
+    return [f"what stood in the place of a held-out file is now {path}" for path in moved]
 
 
 class HeldFiles:
@@ -91,7 +98,8 @@ class HeldFiles:
         """
         caches = sorted(caches)
         every = [*sorted(paths), *caches]
-        shutil.rmtree(self.folder, ignore_errors=True)
+        # Not the whole folder: what an earlier put-back has moved aside is in it too.
+        shutil.rmtree(self.files, ignore_errors=True)
         note = _Note(
             project=self.project,
             run_id=self._run_id,
@@ -142,7 +150,7 @@ def put_back(state: Path, project: Path) -> PutBack | None:
     note = _read(path)
     if note is None:
         return None
-    aside = note.folder / "aside" / secrets.token_hex(4)
+    aside = note.folder / _ASIDE / secrets.token_hex(4)
     moved: list[Path] = []
     caches = set(note.caches)
     for name, known in note.paths.items():
@@ -186,7 +194,11 @@ def put_all_back(state: Path) -> list[PutBack]:
 def holds_files_of(state: Path, run_id: str) -> bool:
     """Whether the only copy of somebody's files lies in the run's folder."""
     notes = (_read(path) for path in (state / _NOTES).glob("*.json"))
-    return any(note is not None and note.run_id == run_id for note in notes)
+    if any(note is not None and note.run_id == run_id for note in notes):
+        return True
+    # What stood in the place of a held-out file when that came back.
+    aside = (state / "runs" / run_id).glob(f"*/{_ASIDE}/**/*")
+    return any(not _is_folder(path) for path in aside)
 
 
 def _parents(paths: Iterable[str]) -> list[Path]:
