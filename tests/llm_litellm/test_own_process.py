@@ -240,3 +240,18 @@ def test_it_ends_with_retrai_however_that_ends(tmp_path: Path) -> None:
     while not is_gone(child):
         assert time.monotonic() < deadline
         time.sleep(0.05)
+
+
+async def test_a_name_that_only_litellm_knows_is_asked_about_in_the_warm_up(
+    provider_of: Any, context: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = "ft:gpt-4o-2024-08-06:my-org::abc"
+    context.model_name = model
+    provider = provider_of(api_key_env="LOOPBACK_KEY")
+    try:
+        await asyncio.to_thread(provider.warm_up)
+        # On the event loop nothing may be started for it: no process could be any more.
+        monkeypatch.setattr(sys, "executable", "/nonexistent/python")
+        assert provider.spec(model, 0.0).provider == "openai"
+    finally:
+        await provider.aclose()

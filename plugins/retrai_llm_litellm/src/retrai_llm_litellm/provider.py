@@ -7,10 +7,10 @@ import json
 import os
 import re
 from collections.abc import Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Any
 
-from retrai_core import LLMProvider, PluginError, RunContext, UsageError
+from retrai_core import LLMProvider, PluginError, RetraiError, RunContext, UsageError
 
 from .known_models import KnownModels, litellm_folder
 from .options import LiteLLMOptions
@@ -47,6 +47,7 @@ class LiteLLMProvider(LLMProvider):
         self._known_models: KnownModels | None = None
         self._process = LiteLLMProcess()
         self._costs: dict[tuple[str, str], float | None] = {}
+        self._inferred: dict[str, str | None] = {}
 
     def ready(self, model: str) -> str | None:
         """A missing key, by its variable.
@@ -70,7 +71,12 @@ class LiteLLMProvider(LLMProvider):
 
     def warm_up(self) -> None:
         """Start the process that runs LiteLLM; nobody waits for it before the first request."""
-        self._process.start(self.context.model_name)
+        model = self.context.model_name
+        self._process.start(model)
+        # Files are read, or LiteLLM is asked, here and not in `create`, which the event loop calls.
+        with suppress(RetraiError):  # `create` says it
+            if model:
+                self._provider_of(model)
 
     def create(self, model: str, temperature: float, context: RunContext) -> BaseChatModel:
         """The chat model.
@@ -153,7 +159,9 @@ class LiteLLMProvider(LLMProvider):
         """
         provider = self._known.provider_of(model)
         if provider is None and "/" not in model:
-            provider = self._inferred_provider(model)
+            if model not in self._inferred:
+                self._inferred[model] = self._inferred_provider(model)
+            provider = self._inferred[model]
         if provider is None:
             nearest = self._known.nearest(model)
             meant = f"did you mean {nearest}? " if nearest else ""
