@@ -71,6 +71,12 @@ def test_resume_without_a_higher_limit_says_what_to_type(retrai, failed_run: str
     assert f"retrai runs resume {failed_run} -n" in err
 
 
+def test_resume_with_a_limit_that_cannot_be_is_a_usage_error(retrai, failed_run: str) -> None:
+    code, _, err = retrai("runs", "resume", failed_run, "-n", "0")
+    assert code == 2
+    assert "max_iterations: input should be greater than or equal to 1, got 0" in err
+
+
 def test_an_achieved_run_is_not_resumed(retrai, toy) -> None:
     retrai(*toy([RIGHT]))
     (record,) = RunStore().list()

@@ -260,6 +260,19 @@ def test_an_unknown_option_of_a_goal_names_the_nearest_setting_too() -> None:
     assert "retrai plugins show pytest" in error.hint
 
 
+def test_a_setting_given_as_an_option_says_where_it_belongs() -> None:
+    error = unknown_option("python", "goal", "pytest", ["timeout_s"])
+    assert error.message == "python is a setting, no option of the goal pytest"
+    assert "`python: VALUE` in .retrai.yml" in error.hint
+
+
+def test_a_key_that_an_mcp_server_has_not_lists_those_it_has(project: Path) -> None:
+    (project / ".retrai.yml").write_text("mcp: {files: {command: server, args: [x]}}\n")
+    error = refusal(project)
+    assert error.message.startswith("mcp.files.args: no such key")
+    assert "command, url" in error.hint
+
+
 def test_an_unknown_option_of_a_tool_names_the_tool_s_own() -> None:
     error = unknown_option("max_char", "tool", "file_read", ["max_chars", "limit_s"])
     assert "no option of the tool file_read (did you mean max_chars?)" in error.message

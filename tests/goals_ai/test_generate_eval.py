@@ -185,3 +185,11 @@ def test_a_command_line_that_cannot_be_met_is_a_usage_error(
     done = retrai_project.command("generate-eval", *line)
     assert done.exit_code == 2
     assert "retrai generate-eval" in done.stderr
+
+
+def test_the_embedded_model_is_not_asked_for_a_harness(retrai_project: RetraiProject) -> None:
+    done = retrai_project.command("generate-eval", "it sorts", "-m", "offline")
+    assert done.exit_code == 2
+    assert "the model offline cannot write a harness" in done.stderr
+    assert "-m MODEL" in done.stderr
+    assert not (retrai_project.folder / HARNESS).exists()

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import AsyncExitStack
 from functools import partial
+from threading import Event
 from typing import cast
 
 from .contracts.context import RunContext
@@ -67,20 +68,45 @@ async def _offered(
     close: Close,
 ) -> list[Tool]:
     """What one plugin offers; a coroutine that it answers with is awaited on the run's loop."""
-    question = partial(hooks.call_one, record, "tools", context=context)
-    answer = await aside(question, LIMIT_S)
-    if inspect.isawaitable(answer):
-        try:
-            async with asyncio.timeout(LIMIT_S):
-                answer = await answer
-        except TimeoutError as error:
-            raise TimeoutError(f"it did not answer within {LIMIT_S:g} s") from error
+    answer = await _answer(partial(hooks.call_one, record, "tools", context=context))
     if isinstance(answer, Exception):
         raise answer
     tools = list(cast("list[Tool]", answer or []))
     for tool in tools:  # at once: what it started must end also when the run ends right now
         stack.push_async_callback(close, tool, record, context)
     return tools
+
+
+async def _answer(ask: Callable[[], object]) -> object:
+    """What `ask` gives in a thread, awaited where it is a coroutine.
+
+    A run that ends meanwhile (its goal's runner is missing, say) closes the coroutine, or Python
+    would tell the user that it was never awaited.
+    """
+    coroutines: list[Coroutine[object, object, object]] = []
+    over = Event()
+
+    def ask_aside() -> object:
+        answer = ask()
+        if inspect.iscoroutine(answer):
+            coroutines.append(answer)
+            if over.is_set():  # asked only now: whichever of the two sees it closes it
+                answer.close()
+        return answer
+
+    try:
+        answer = await aside(ask_aside, LIMIT_S)
+        if not inspect.isawaitable(answer):
+            return answer
+        try:
+            async with asyncio.timeout(LIMIT_S):
+                return await answer
+        except TimeoutError as error:
+            raise TimeoutError(f"it did not answer within {LIMIT_S:g} s") from error
+    finally:
+        over.set()
+        for coroutine in coroutines:
+            coroutine.close()
 
 
 def _add(tool: Tool, record: PluginRecord, context: RunContext) -> None:

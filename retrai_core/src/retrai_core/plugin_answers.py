@@ -35,10 +35,13 @@ def checked_options(
         return model.model_validate(given)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        name = ".".join(str(part) for part in first["loc"]) or "its options"
-        got = "" if first["type"] == "missing" else f", got {first['input']!r}"
+        name = ".".join(str(part) for part in first["loc"])
+        # What is wrong with all of them together is not said better by printing them all.
+        got = f", got {first['input']!r}" if name and first["type"] != "missing" else ""
+        what = first["msg"].removeprefix("Value error, ")
+        what = what if first["type"] == "value_error" else what.lower()
         raise UsageError(
-            f"{name} of the {record.kind} {record.name}: {first['msg'].lower()}{got}",
+            f"{name or 'the options'} of the {record.kind} {record.name}: {what}{got}",
             hint=f"`retrai plugins show {record.name}` lists its options",
         ) from error
 

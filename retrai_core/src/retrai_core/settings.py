@@ -207,7 +207,7 @@ def load_settings(cwd: Path, flags: Mapping[str, Any] | None = None) -> Settings
         config = RunConfig.model_validate(merged)
         return Settings(config, origins, project_file, _settings(project), _settings(user))
     except ValidationError as error:
-        raise _explain(error, origins) from error
+        raise explained(error, origins) from error
 
 
 def nearest(name: str, known: list[str]) -> str:
@@ -263,7 +263,8 @@ def _flag_layer(flags: Mapping[str, Any]) -> list[tuple[str, str, Any]]:
     ]
 
 
-def _explain(error: ValidationError, origins: Mapping[str, str]) -> UsageError:
+def explained(error: ValidationError, origins: Mapping[str, str]) -> UsageError:
+    """The first thing that is wrong with a `RunConfig`; what has no origin is a flag."""
     first = error.errors(include_url=False)[0]
     key = ".".join(str(part) for part in first["loc"]) or "configuration"
     top = "model_name" if key == "model" else key.split(".")[0]
@@ -271,10 +272,11 @@ def _explain(error: ValidationError, origins: Mapping[str, str]) -> UsageError:
     # Under the name that a person writes: `model`, `max_cost`.
     shown = key.replace(top, field.alias, 1) if field and field.alias else key
     origin = origins.get(key) or origins.get(top, _FLAG)
-    return UsageError(
-        f"{shown}: {first['msg'].lower()}, got {first['input']!r} (from {origin})",
-        hint="`retrai config show` lists every setting",
-    )
+    hint = "`retrai config show` lists every setting"
+    if top == "mcp":  # `args`, say, as other programs write it
+        hint = f"a server may have {', '.join(McpServer.model_fields)}"
+    what = "no such key" if first["type"] == "extra_forbidden" else first["msg"].lower()
+    return UsageError(f"{shown}: {what}, got {first['input']!r} (from {origin})", hint=hint)
 
 
 def unknown_option(
@@ -283,6 +285,9 @@ def unknown_option(
     """The error for a key that is no option of a plugin and, for a goal's, no setting either."""
     settings = {*RunConfig.model_fields, "model"} - {"cwd", "run_id", "model_name", "options"}
     every = sorted({*known, *settings} if kind == "goal" else known)
+    if kind == "goal" and name in settings:  # only `--option` can bring one here
+        where = f"`{name}: VALUE` in .retrai.yml sets it, or its flag: `retrai run --help`"
+        return UsageError(f"{name} is a setting, no option of the goal {plugin}", hint=where)
     what = f"no option of the {kind} {plugin}"
     if kind == "goal":
         what = f"neither a setting nor an option of the goal {plugin}"

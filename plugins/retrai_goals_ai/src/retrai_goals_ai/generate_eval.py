@@ -134,6 +134,11 @@ async def _generate(
             tell(str(event.payload.get("message")))
 
     async with open_workbench(project, model, agreed=trust, on_event=hear) as context:
+        if context.model_name == "offline":  # taken where no key is set; it only mends code
+            raise UsageError(
+                "the model offline cannot write a harness",
+                hint="name one that can with `-m MODEL`, and set its key (ANTHROPIC_API_KEY, say)",
+            )
         chat = await asyncio.to_thread(context.chat_model)
         tell(f"{context.model_name} writes a harness")
         try:

@@ -8,15 +8,24 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from pydantic import ValidationError
+
 from ..errors import RetraiError
-from ..settings import RunConfig
+from ..settings import RunConfig, explained
 from .record import EXIT_CODES, RunRecord, Status
 
 
 def config_of(record: RunRecord, changes: Mapping[str, object] | None = None) -> RunConfig:
-    """The configuration that the run was made with, with what is given in `changes` instead."""
+    """The configuration that the run was made with, with what is given in `changes` instead.
+
+    Raises:
+        UsageError: a given value is none that the setting may have.
+    """
     given = {name: value for name, value in (changes or {}).items() if value is not None}
-    return RunConfig.model_validate(record.config | given)
+    try:
+        return RunConfig.model_validate(record.config | given)
+    except ValidationError as error:
+        raise explained(error, {}) from error
 
 
 def keep_traceback(error: BaseException, folder: Path, redact: Callable[[str], str]) -> None:

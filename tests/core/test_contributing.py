@@ -1,0 +1,53 @@
+"""Tools that plugins offer at run time, where the run ends before they have answered."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import threading
+from collections.abc import Coroutine
+from contextlib import AsyncExitStack
+from typing import Any, cast
+
+from retrai_core.contributing import contribute
+from retrai_core.plugins.hooks import HookCaller
+
+
+class SlowToSay:
+    """The hooks of one plugin that answers with a coroutine, once it may."""
+
+    def __init__(self) -> None:
+        self.asked, self.may_answer = threading.Event(), threading.Event()
+        self.thread: threading.Thread | None = None
+        self.coroutine: Coroutine[object, object, list[object]] | None = None
+
+    def implementers(self, _: str) -> list[object]:
+        return [object()]
+
+    def call_one(self, *_: object, **__: object) -> object:
+        async def tools() -> list[object]:
+            return []
+
+        self.thread = threading.current_thread()
+        self.asked.set()
+        assert self.may_answer.wait(30)
+        self.coroutine = tools()
+        return self.coroutine
+
+
+async def test_what_a_plugin_offers_to_a_run_that_has_ended_is_closed() -> None:
+    hooks = SlowToSay()
+    anything = cast("Any", None)
+    async with AsyncExitStack() as stack:
+        asking = asyncio.create_task(
+            contribute(cast("HookCaller", hooks), anything, stack, anything, lambda _: False)
+        )
+        assert await asyncio.to_thread(hooks.asked.wait, 30)
+        asking.cancel()
+        await asyncio.wait({asking})
+        assert asking.cancelled()
+    hooks.may_answer.set()
+    assert hooks.thread is not None
+    await asyncio.to_thread(hooks.thread.join, 30)
+    assert hooks.coroutine is not None
+    assert inspect.getcoroutinestate(hooks.coroutine) == inspect.CORO_CLOSED
