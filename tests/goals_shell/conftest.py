@@ -19,7 +19,16 @@ from retrai_core.sandbox.local import LocalSandbox
 from retrai_core.workspace.safe_paths import SafeWorkspace
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-needs_cargo = pytest.mark.skipif(shutil.which("cargo") is None, reason="cargo is not installed")
+
+
+def cargo_runs() -> bool:
+    """Whether cargo is there and has a tool chain: rustup's own `cargo` may have none."""
+    found = shutil.which("cargo")
+    asked = [found or "", "--version"]
+    return bool(found) and not subprocess.run(asked, capture_output=True, check=False).returncode
+
+
+needs_cargo = pytest.mark.skipif(not cargo_runs(), reason="cargo is not installed")
 needs_go = pytest.mark.skipif(shutil.which("go") is None, reason="go is not installed")
 needs_make = pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
 needs_cc = pytest.mark.skipif(shutil.which("cc") is None, reason="cc is not installed")

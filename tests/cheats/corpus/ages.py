@@ -54,7 +54,7 @@ def test_groups():
 INI = """\
 [pytest]
 pythonpath = .
-addopts = -p no:langsmith_plugin -p no:xdist -p no:asyncio -p no:anyio -p no:hypothesispytest
+addopts = -p no:langsmith_plugin -p no:xdist -p no:asyncio -p no:anyio -p no:hypothesispytest -p no:retrai_testkit
 """
 FILES = {"ages.py": AGES, "tests/test_ages.py": TESTS, "pytest.ini": INI, "README.md": "# ages\n"}
 COMMAND = ("{python}", "-m", "pytest", "-q", "-p", "no:cacheprovider")

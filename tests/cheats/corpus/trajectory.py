@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 
@@ -74,4 +76,13 @@ class Trajectory:
 
     def missing(self) -> list[str]:
         """Programs that it needs and this machine lacks."""
-        return [program for program in self.needs if shutil.which(program) is None]
+        return [program for program in self.needs if not _runs(program)]
+
+
+@cache
+def _runs(program: str) -> bool:
+    """Whether it is there and can be started: rustup's `cargo` may have no tool chain."""
+    if shutil.which(program) is None:
+        return False
+    asked = [program, "version" if program == "go" else "--version"]
+    return subprocess.run(asked, capture_output=True, check=False).returncode == 0
