@@ -81,3 +81,36 @@ def test_within_one_process_a_second_run_is_refused_too(project: Path, state_dir
         WorkspaceLock(project, state_dir, "two"),
     ):
         pass
+
+
+FORK = """
+import os
+import select
+import sys
+from pathlib import Path
+from retrai_core.workspace.lock import WorkspaceLock
+with WorkspaceLock(Path(sys.argv[1]), Path(sys.argv[2]), "forking-run"):
+    parent = os.getpid()
+    if os.fork() == 0:
+        while os.getppid() == parent:
+            select.select([], [], [], 0.01)
+        select.select([], [], [], 0.2)
+        os._exit(0)
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_a_child_of_a_killed_run_that_has_not_yet_begun_is_waited_for(
+    project: Path, state_dir: Path
+) -> None:
+    command = [sys.executable, "-c", FORK, str(project), str(state_dir)]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == "held\n"
+        holder.kill()
+        holder.wait()
+        with WorkspaceLock(project, state_dir, "next"):
+            pass

@@ -7,11 +7,14 @@ import fcntl
 import hashlib
 import json
 import os
+import time
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from ..errors import WorkspaceLockedError
+
+_CHILD_LIMIT_S = 2.0
 
 
 class WorkspaceLock:
@@ -42,7 +45,7 @@ class WorkspaceLock:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _lock(handle)
         except OSError as error:
             held = error.errno in (errno.EWOULDBLOCK, errno.EACCES)
             holder = _holder(handle)
@@ -72,6 +75,33 @@ class WorkspaceLock:
             os.ftruncate(self._handle, 0)
             os.close(self._handle)
             self._handle = -1
+
+
+def _lock(handle: int) -> None:
+    """Take the lock, or raise `OSError` at once while another run holds it.
+
+    Where that run's process is gone, what holds it still is a child of it that has not yet begun
+    its program, and lets go when it does.
+    """
+    deadline = time.monotonic() + _CHILD_LIMIT_S
+    while True:
+        try:
+            return fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            _, process = _holder(handle)
+            if not process or _is_alive(process) or time.monotonic() > deadline:
+                raise
+        time.sleep(0.01)
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
 
 
 def _holder(handle: int) -> tuple[str, int]:
