@@ -1,0 +1,1 @@
+"""A small shop: what things cost, and what an order comes to."""
