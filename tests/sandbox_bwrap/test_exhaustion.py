@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
+
+from retrai_sandbox_bwrap import cgroup
+from retrai_sandbox_bwrap.processes import few_numbers
 
 from .conftest import attempt, attempt_python
 
@@ -42,7 +48,7 @@ time.sleep(float(sys.argv[2]))
 
 
 async def test_a_fork_bomb_is_contained(make, local):
-    done = await attempt_python(await make(processes=64), FORKS, "300", "0")
+    done = await attempt_python(await make(processes=64), FORKS, "400", "0")
     assert "processes and threads at once" in done.stderr or "refused" in done.stdout
     assert "forked 300" in (await attempt_python(local, FORKS, "300", "0")).stdout
 
@@ -54,13 +60,42 @@ async def test_threads_count_too(make):
 
 async def test_a_real_fork_bomb_is_contained(make):
     sandbox = await make(processes=100)
-    harmless = await attempt_python(sandbox, FORKS, "300", "0")
+    harmless = await attempt_python(sandbox, FORKS, "450", "0")
     if "refused" not in harmless.stdout:
-        pytest.skip("nothing binds the number of processes: root, and no control group")
-    done = await sandbox.run(":(){ :|:& };:; sleep 600", timeout_s=5)
+        pytest.skip("nothing binds the number of processes: an old kernel, no control group")
+    done = await sandbox.run(":(){ :|:& };:; sleep 600", timeout_s=1)
     assert done.timed_out or done.exit_code != 0
     again = await sandbox.run("echo still here", timeout_s=60)
     assert again.stdout == "still here\n"
+
+
+@pytest.fixture
+def numbers():
+    """What bounds the processes of root where there is no control group."""
+    words = few_numbers(16)
+    if not words or subprocess.run([*words, "true"], check=False).returncode != 0:
+        pytest.skip("the kernel has one range of process numbers for all")
+    return words
+
+
+def test_process_numbers_run_out_where_nothing_else_binds(numbers):
+    command = [*numbers, sys.executable, "-I", "-c", FORKS, "400", "0"]
+    done = subprocess.run(
+        command, stdout=subprocess.PIPE, text=True, check=False, timeout=60, start_new_session=True
+    )
+    assert done.stdout.startswith("refused")
+
+
+async def test_root_has_a_bound_without_a_control_group(
+    make, context, numbers, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(cgroup, "_ROOT", tmp_path)
+    told = []
+    context.on_event = told.append
+    done = await attempt_python(await make(processes=16), FORKS, "400", "600")
+    assert "processes and threads at once" in done.stderr or "refused" in done.stdout
+    assert done.exit_code == -9
+    assert not [event for event in told if event.payload.get("level") == "warning"]
 
 
 async def test_a_memory_bomb_is_ended(make, local):

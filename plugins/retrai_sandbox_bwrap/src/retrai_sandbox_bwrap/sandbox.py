@@ -25,6 +25,7 @@ from retrai_core import (
 from .cgroup import ControlGroup, make_group
 from .mounts import Request, bwrap_arguments
 from .options import BwrapOptions
+from .processes import few_numbers, process_limit
 from .program import INSTALL, explain, programs
 from .scratch import Scratch
 from .walls import Walls, build_walls, places_of_program
@@ -48,8 +49,6 @@ _FATAL = frozenset(
 _PROBE_TIMEOUT_S = 20.0
 _numbers = itertools.count()
 """Tells the control groups of one process apart."""
-_RLIMITS_BY_NAMESPACE = (5, 14)
-"""Since this kernel a process limit counts what is in the namespace, not all that the user runs."""
 
 
 class BwrapSandbox(LocalSandbox):
@@ -76,6 +75,8 @@ class BwrapSandbox(LocalSandbox):
         self._scratch = Scratch()
         self._network: bool | None = None
         self._group: ControlGroup | None = None
+        self._inside = process_limit(chosen.processes)
+        self._around: list[str] = []
 
     async def probe(self) -> str | None:
         """Run the project's interpreter under each bubblewrap there is, until one works."""
@@ -91,7 +92,7 @@ class BwrapSandbox(LocalSandbox):
                 problem = explain(error.message)
                 continue
             if done.exit_code == 0:
-                self._tell_what_does_not_bind()
+                await self._bind_processes()
                 return None
             problem = explain(done.stderr or done.stdout)
         self._program = ""
@@ -133,7 +134,8 @@ class BwrapSandbox(LocalSandbox):
             readable=[*readable, *places_of_program(argv[0], self._walls)],
             network=self._has_network(),
         )
-        words = [self._program, *bwrap_arguments(self._walls, request), "--", *self._bound(argv)]
+        wrapped = [*self._around, self._program, *bwrap_arguments(self._walls, request)]
+        words = [*wrapped, "--", *self._inside, *argv]
         watch = Watch(words, self._bounds(), [self.context.project, scratch])
         kills = self._group.memory_kills()
         looking = asyncio.ensure_future(watch.look())
@@ -178,26 +180,20 @@ class BwrapSandbox(LocalSandbox):
         memory = chosen.total_memory_bytes or machine_memory_bytes() * 4 // 5
         return Bounds(chosen.processes, memory, chosen.disk_bytes)
 
-    def _tell_what_does_not_bind(self) -> None:
-        if (self._group and "pids" in self._group.binds) or len(self._bound(["true"])) > 1:
+    async def _bind_processes(self) -> None:
+        """Find what bounds the number of processes here, or say that nothing does."""
+        if self._inside or (self._group and "pids" in self._group.binds):
             return
+        self._around = few_numbers(self._chosen.processes)
+        if self._around:
+            with suppress(ToolError):
+                if (
+                    await self.run(_trial(self.context), timeout_s=_PROBE_TIMEOUT_S)
+                ).exit_code == 0:
+                    return
+        self._around = []
         message = "sandbox bwrap: no limit binds the number of processes here (no control group)"
         self.context.publish("log", level="warning", message=message)
-
-    def _bound(self, argv: list[str]) -> list[str]:
-        """The command with its process limit, where one binds: not as root (setrlimit(2))."""
-        prlimit = shutil.which("prlimit", path="/usr/bin:/bin")
-        if os.getuid() == 0 or prlimit is None or not _counts_by_namespace():
-            return argv
-        count = self._chosen.processes
-        return [prlimit, f"--nproc={count}:{count}", "--", *argv]
-
-
-def _counts_by_namespace() -> bool:
-    with suppress(ValueError):
-        major, minor = os.uname().release.split(".")[:2]
-        return (int(major), int(minor)) >= _RLIMITS_BY_NAMESPACE
-    return False
 
 
 def _trial(context: RunContext) -> list[str]:

@@ -3,7 +3,7 @@
 There is none on the disk, and none on processes and memory together where no control group can be
 made; so the machine is looked at ten times a second, which costs three small reads, and the
 command's processes are counted only when something has grown (and once a second). That is too
-slow for a fork bomb: where neither a control group nor a process limit binds, nothing else does.
+slow for a fork bomb, which a control group or the limits in `processes` must stop.
 """
 
 from __future__ import annotations
