@@ -10,11 +10,13 @@ from __future__ import annotations
 import os
 import re
 import time
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 _ROOT = Path("/sys/fs/cgroup")
+_MEMBERSHIP = Path("/proc/self/cgroup")
 _GIVE_UP_S = 2.0
 _NAME = re.compile(r"retrai-(\d+)-\d+")
 
@@ -84,7 +86,7 @@ def _own_places() -> dict[str, Path]:
     """By controller, and by `` for version 2: the folder of the group that this process is in."""
     places: dict[str, Path] = {}
     with suppress(OSError):
-        for line in Path("/proc/self/cgroup").read_text().splitlines():
+        for line in _MEMBERSHIP.read_text().splitlines():
             _, controllers, path = line.split(":", 2)
             inner = path.lstrip("/")
             if not controllers:
@@ -103,26 +105,39 @@ def _own_places() -> dict[str, Path]:
 def _make_unified(
     group: ControlGroup, own: Path, name: str, processes: int, memory_bytes: int
 ) -> None:
-    """Below the own group, or beside it: a group with members hands no controller down."""
+    """Below the own group, or beside it: but for the root, a group with members hands no controller
+    of a domain down. The kernel's rules stand in Documentation/admin-guide/cgroup-v2.rst."""
+    limits = {"pids.max": processes, "memory.max": memory_bytes, "memory.swap.max": 0}
     for parent in (own, own.parent):
+        # Who moves a process writes to the group above both ends, too.
+        if not os.access(parent / "cgroup.procs", os.W_OK):
+            continue
         with suppress(OSError):
-            offered = (parent / "cgroup.controllers").read_text().split()
-            wanted = [one for one in ("pids", "memory", "cpu") if one in offered]
-            handed = (parent / "cgroup.subtree_control").read_text().split()
-            if "pids" not in handed:
-                orders = " ".join(f"+{one}" for one in wanted)
-                (parent / "cgroup.subtree_control").write_text(orders)
+            _hand_down(parent, ("pids", "memory", "cpu"))
             _forget_old(parent)
             folder = parent / name
             folder.mkdir()
             group.folders.append(folder)
-            limits = {"pids.max": processes, "memory.max": memory_bytes, "memory.swap.max": 0}
-            for file, value in limits.items():
-                if _set(folder / file, value):
-                    group.binds.add(file.partition(".")[0])
-            if "pids" in group.binds:
+            # Below a group of threads it would be `domain invalid`, and take no process.
+            if (folder / "cgroup.type").read_text().strip() == "domain":
+                bound = {
+                    file.partition(".")[0]
+                    for file, value in limits.items()
+                    if _set(folder / file, value)
+                }
+                group.binds |= bound
+            if group.binds:
                 return
-            group.remove()
+        group.remove()
+
+
+def _hand_down(parent: Path, controllers: Iterable[str]) -> None:
+    """Let the groups below `parent` have controllers; each by itself, since one may be refused."""
+    offered = (parent / "cgroup.controllers").read_text().split()
+    handed = (parent / "cgroup.subtree_control").read_text().split()
+    for one in controllers:
+        if one in offered and one not in handed:
+            _set(parent / "cgroup.subtree_control", f"+{one}")
 
 
 def _make_single(
@@ -146,9 +161,10 @@ def _make_single(
             folder.rmdir()
 
 
-def _set(file: Path, value: int) -> bool:
+def _set(file: Path, value: int | str) -> bool:
     try:
-        file.write_text(str(value))
+        with open(file, "r+b", buffering=0) as opened:  # never made: the kernel's, or not there
+            opened.write(str(value).encode())
     except OSError:
         return False
     return True

@@ -231,6 +231,9 @@ def _told(done: Completed, argv: Sequence[str], verdict: str) -> Completed:
     Raises:
         ToolError: it was not started.
     """
+    number = done.exit_code - 128
+    if number in _FATAL:  # as a shell would say it
+        return _told(replace(done, exit_code=-number), argv, verdict)
     if verdict:
         return replace(done, stderr=f"{done.stderr}[ended by the sandbox: {verdict}]\n")
     first = done.stderr.partition("\n")[0]
@@ -244,7 +247,4 @@ def _told(done: Completed, argv: Sequence[str], verdict: str) -> Completed:
             )
         if first.startswith("bwrap: "):
             raise ToolError(f"the sandbox cannot start {argv[0]!r}: {first}")
-    number = done.exit_code - 128
-    if number in _FATAL:  # as a shell would say it
-        return replace(done, exit_code=-number)
     return done
