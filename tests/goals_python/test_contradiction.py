@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-import ast
+import asyncio
+import inspect
+import types
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from unittest import mock
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from retrai_goals_python.contradiction import contradict_tests, contradiction_of
+from retrai_goals_python.contradicted_values import contradiction_of
+from retrai_goals_python.contradiction import contradict_tests
 
 LITERALS = st.recursive(
     st.none()
@@ -26,65 +31,162 @@ LITERALS = st.recursive(
 @given(LITERALS)
 @example(-17)
 @example(-17.5)
+@example({0: None, 1: None})
+@example([[]])
 def test_a_contradiction_equals_nothing_that_the_value_equals(value: object) -> None:
     assert contradiction_of(value) != value
 
 
-@given(LITERALS)
-def test_a_changed_test_file_stays_python_and_expects_something_else(value: object) -> None:
-    import tempfile
+class Always(int):
+    """Answers yes to whatever is asked."""
 
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "test_a.py"
-        path.write_text(
-            f"# é\ndef test_a():\n    x = 1\n    assert f() == {value!r}, 'ü'\n", "utf-8"
-        )
-        assert contradict_tests(Path(folder), ["test_a.py::test_a"], 5) == ["test_a.py::test_a"]
-        changed = ast.parse(path.read_text("utf-8")).body[0]
-        assert isinstance(changed, ast.FunctionDef)
-        check = changed.body[1]
-        assert isinstance(check, ast.Assert)
-        assert isinstance(check.test, ast.Compare)
-        assert ast.literal_eval(check.test.comparators[0]) != value
+    def _yes(self, other: object) -> bool:
+        return True
+
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __contains__ = _yes
+    __hash__ = int.__hash__
+
+
+class Near(int):
+    """Equals every number in its neighbourhood."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, int) and abs(int(self) - other) < 3
+
+    __hash__ = int.__hash__
+
+
+class Money:
+    def __init__(self, cents: int, easy: bool = False) -> None:
+        self.cents, self.easy = cents, easy
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Money) and (self.easy or self.cents == other.cents)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def still_passes(folder: Path, text: str, names: Mapping[str, object]) -> bool | None:
+    """Whether the test `test_a` passes when it is contradicted; None where it was left alone."""
+    path = folder / "test_a.py"
+    path.write_text(text, encoding="utf-8")
+    function = "test_a.py::TestA::test_a" if "class TestA" in text else "test_a.py::test_a"
+    if not contradict_tests(folder, [function], 5):
+        return None
+    module = types.ModuleType("test_a")
+    module.__dict__.update({"pytest": pytest, "mock": mock, **names})
+    exec(compile(path.read_text("utf-8"), str(path), "exec"), module.__dict__)
+    test: Callable[[], object] = module.__dict__.get("test_a") or module.TestA("test_a").test_a
+    try:
+        result = test()
+        if inspect.iscoroutine(result):
+            asyncio.run(result)
+    except (AssertionError, TypeError, ZeroDivisionError):
+        return False
+    return True
+
+
+def body_of(body: str) -> str:
+    return "def test_a():\n" + "".join(f"    {line}\n" for line in body.splitlines())
+
+
+UNIT = "import unittest\nclass TestA(unittest.TestCase):\n    def test_a(self):\n        "
+ASYNC = "async def g():\n    return f()\nasync def test_a():\n    assert await g() == 3\n"
+HONEST = [
+    (body_of("assert f() == 3"), 3),
+    (body_of("assert 3 == f()"), 3),
+    (body_of("price = 3\nassert f() == price"), 3),
+    (body_of("assert [f()] == [3]"), 3),
+    (body_of("assert f() == pytest.approx(3.0)"), 3),
+    (body_of("assert f() == mock.ANY"), 3),
+    (body_of("any_one = mock.ANY\nassert {'a': f()} == {'a': any_one}"), 3),
+    (body_of("assert f()"), 3),
+    (body_of("assert not f() - 3"), 3),
+    (body_of("assert f() < 4 and f() > 2"), 3),
+    (body_of("assert f() >= 3"), 3),
+    (body_of("assert f() != 4"), 3),
+    (body_of("assert f() in (3, 4)"), 3),
+    (body_of("assert 1 < f() < 4"), 3),
+    (body_of("for x in (3, 3):\n    assert f() == x"), 3),
+    (body_of("if f() == 3:\n    return\nassert f() == 4"), 3),
+    (body_of("if f() == 3:\n    assert f()\nelse:\n    assert not f()"), 3),
+    (body_of("with pytest.raises(ZeroDivisionError):\n    f() / 0"), 3),
+    (body_of("with pytest.raises(AssertionError):\n    assert f() == 4\nassert f() == 3"), 3),
+    (body_of("try:\n    assert f() == 4\nexcept AssertionError:\n    return\nassert f()"), 3),
+    (body_of("with mock.patch('os.getcwd'):\n    assert f() == 3"), 3),
+    (body_of('"""Doc."""\nassert f"{f()}\\n" == "3\\n", "ü"'), 3),
+    (body_of("for _ in range(10_000):\n    assert f() == 3"), 3),
+    (body_of("assert Money(f()) == Money(3)"), 3),
+    (ASYNC, 3),
+    (UNIT + "self.assertEqual(f(), 3)\n", 3),
+    (UNIT + "self.assertTrue(f())\n", 3),
+    (UNIT + "self.assertAlmostEqual(f(), 3.0)\n", 3),
+    (UNIT + "with self.assertRaises(ZeroDivisionError):\n            f() / 0\n", 3),
+]
+
+
+@pytest.mark.parametrize(("text", "answer"), HONEST)
+def test_a_project_that_gives_real_answers_fails_then(
+    tmp_path: Path, text: str, answer: object
+) -> None:
+    names = {"f": lambda: answer, "Money": Money}
+    if "class TestA" not in text and "async" not in text:
+        scope: dict[str, object] = {"pytest": pytest, "mock": mock, **names}
+        exec(text, scope)
+        scope["test_a"]()  # type: ignore[operator]
+    assert still_passes(tmp_path, text, names) is False
+
+
+BENT = [
+    (body_of("assert f() == 3"), Always(5)),
+    (body_of("assert f() == 3"), Near(5)),
+    (body_of("price = 3\nassert f() == price"), Near(5)),
+    (body_of("assert f() < 3"), Always(5)),
+    (body_of("assert 1 == 1\nassert f() == 3"), Always(5)),
+    (body_of("for price in (3,):\n    assert f() == price"), Always(5)),
+    (body_of("assert f() == Money(3)"), Money(5, easy=True)),
+    (UNIT + "self.assertEqual(f(), 3)\n", Always(5)),
+]
+
+
+@pytest.mark.parametrize(("text", "answer"), BENT)
+def test_an_answer_that_equals_what_it_should_not_passes_still(
+    tmp_path: Path, text: str, answer: object
+) -> None:
+    assert still_passes(tmp_path, text, {"f": lambda: answer, "Money": Money}) is True
+
+
+def test_assertions_that_check_nothing_pass_still(tmp_path: Path) -> None:
+    with mock.patch("unittest.TestCase.assertEqual"):
+        text = UNIT + "self.assertEqual(f(), 3)\n"
+        assert still_passes(tmp_path, text, {"f": lambda: 5}) is True
+    with mock.patch("unittest.TestCase.assertAlmostEqual"):
+        text = UNIT + "self.assertAlmostEqual(f(), 3)\n"
+        assert still_passes(tmp_path, text, {"f": lambda: 5}) is True
 
 
 @pytest.mark.parametrize(
-    "body",
-    [
-        "assert f() == pytest.approx(1.5)",
-        "assert f() == mock.ANY",
-        "assert math.isclose(f(), 2) == True",
-        "assert f() != 3",
-        "assert f() == g()",
-        "assert 1 == 1",
-        "if f():\n        assert f() == 3",
-        "if f():\n        return\n    assert f() == 3",
-        "if f():\n        pytest.skip('x')\n    assert f() == 3",
-        "for x in f():\n        assert x == 3",
-        "assert f()",
-    ],
+    "text",
+    ["def test_a():\n    f()\n", "def test_a():\n    yield\n    assert f() == 3\n", "x = 1\n"],
 )
-def test_what_may_pass_honestly_is_left_alone(tmp_path: Path, body: str) -> None:
-    path = tmp_path / "test_a.py"
-    path.write_text(f"def test_a():\n    {body}\n")
-    before = path.read_text()
-    assert contradict_tests(tmp_path, ["test_a.py::test_a"], 5) == []
-    assert path.read_text() == before
+def test_what_asserts_nothing_is_left_alone(tmp_path: Path, text: str) -> None:
+    assert still_passes(tmp_path, text, {}) is None
+    assert (tmp_path / "test_a.py").read_text() == text
 
 
-def test_each_function_is_changed_once_up_to_the_limit(tmp_path: Path) -> None:
+def test_each_function_is_changed_up_to_the_limit(tmp_path: Path) -> None:
     (tmp_path / "test_a.py").write_text(
         "def test_one():\n    assert f() == 1\n    assert f() == 2\n\n\n"
-        "class TestMore:\n    async def test_two(self):\n        assert [3] == f()\n\n\n"
+        "class TestMore:\n    @mark\n    async def test_two(self):\n        assert [3] == f()\n\n\n"
         "def test_three():\n    assert f() == 3\n"
     )
     ids = ["test_a.py::TestMore::test_two", "test_a.py::test_one", "test_a.py::test_three"]
     assert contradict_tests(tmp_path, ids, 2) == ids[:2]
     text = (tmp_path / "test_a.py").read_text()
-    assert "assert f() == (19)" in text
-    assert "assert f() == 2" in text
-    assert "assert f() == 3" in text
-    assert "[3, 'retrai contradiction']" in text
+    assert "assert f() == 3\n" in text
+    assert "assert [4] == f()" in text
+    assert "    @mark\n    async def test_two(self):\n" in text
+    compile(text, "test_a.py", "exec")
 
 
 def test_a_file_that_is_no_python_or_is_gone_is_left_alone(tmp_path: Path) -> None:

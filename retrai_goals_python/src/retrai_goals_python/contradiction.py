@@ -1,23 +1,36 @@
 """Changes what tests expect: a project that gives real answers must fail them then.
 
-Only exact expectations that are surely reached are changed: `assert ... == LITERAL` at the top
-level of a test function's body, before any return, with no approximation in it.
+In each test every assertion is turned into its contradiction, which honest code cannot meet where
+it met the assertion, and the test is made to pass only when one of them holds all the same.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator
+import textwrap
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-MARK = "retrai contradiction"
-_LEAVES_EARLY = frozenset({"skip", "xfail", "importorskip", "exit", "fail"})
-_INSENSITIVE = ("approx", "any", "isclose", "allclose")
+from .contradicted_assertion import contradict_assertion, contradict_expected_error
+
+MAX_FAILED = 40
+"""After so many contradictions have failed in one test, the rest of it is not run."""
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _NAMED = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+# Where an assertion may be meant to fail, or its failure to be caught.
+_EXPECTS_FAILURE = ("raises", "suppress", "warns", "fail")
+_TRIED = """
+try:
+    pass
+except BaseException:
+    _retrai_failed.append(0)
+    if len(_retrai_failed) > 0:
+        raise
+else:
+    return
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +43,7 @@ class Edit:
 
 
 def contradict_tests(root: Path, functions: Iterable[str], limit: int) -> list[str]:
-    """Change one expectation in each of the test functions; those in which one was found.
+    """Change what each of the test functions expects; those in which something was changed.
 
     Args:
         root: the folder that the ids are relative to; its files are changed.
@@ -52,33 +65,6 @@ def contradict_tests(root: Path, functions: Iterable[str], limit: int) -> list[s
     return changed
 
 
-def contradiction_of(value: object) -> object | None:
-    """A value that nothing honest equals when it equals `value`; None where there is none.
-
-    Example:
-        >>> contradiction_of(3), contradiction_of("a"), contradiction_of([1])
-        (23, 'a retrai contradiction', [1, 'retrai contradiction'])
-    """
-    other = _OTHER.get(type(value))
-    return None if other is None else other(value)
-
-
-_OTHER: dict[type, Callable[[Any], object]] = {
-    bool: lambda value: not value,
-    # Without `abs`, -17 would stay what it is.
-    int: lambda value: abs(value) * 2 + 17,
-    # Beyond 1e15 the difference could be rounded away.
-    float: lambda value: abs(value) * 2 + 17.5 if abs(value) < 1e15 else None,
-    str: lambda value: f"{value} {MARK}",
-    bytes: lambda value: value + MARK.encode(),
-    type(None): lambda value: MARK,
-    list: lambda value: [*value, MARK],
-    tuple: lambda value: (*value, MARK),
-    set: lambda value: {*value, MARK},
-    dict: lambda value: {**value, MARK: MARK},
-}
-
-
 def _edits(path: Path, ids: list[str]) -> Iterator[tuple[str, Edit]]:
     try:
         source = path.read_bytes()
@@ -90,15 +76,108 @@ def _edits(path: Path, ids: list[str]) -> Iterator[tuple[str, Edit]]:
     starts = _line_starts(source)
     for function in ids:
         node = _find(tree, function.split("::")[1:])
-        literal = _expectation(node) if node is not None else None
-        if literal is None:
+        if node is None or node.end_lineno is None or node.end_col_offset is None:
             continue
-        other = contradiction_of(ast.literal_eval(literal))
-        if other is None or literal.end_lineno is None or literal.end_col_offset is None:
-            continue
-        start = starts[literal.lineno - 1] + literal.col_offset
-        end = starts[literal.end_lineno - 1] + literal.end_col_offset
-        yield function, Edit(start, end, f"({other!r})".encode())
+        begin = starts[node.lineno - 1]
+        end = starts[node.end_lineno - 1] + node.end_col_offset
+        before = source[begin : begin + node.col_offset]
+        text = _contradicted_function(node)
+        # A function that shares its line with something else is left as it is.
+        if text and not before.strip():
+            yield function, Edit(begin, end, textwrap.indent(text, before.decode()).encode())
+
+
+def _contradicted_function(function: _Function) -> str:
+    """The function without its decorators, changed; empty where nothing in it can be."""
+    rewriter = _Rewriter()
+    if any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in _own_nodes(function)):
+        return ""
+    body = [found for statement in function.body for found in rewriter.rewrite(statement)]
+    if not rewriter.changed:
+        return ""
+    if ast.get_docstring(function) is not None:
+        del body[0]
+    first, last = ast.parse("_retrai_failed = []\nraise AssertionError").body
+    function.body, function.decorator_list = [first, *body, last], []
+    try:
+        return ast.unparse(ast.fix_missing_locations(function))
+    except (RecursionError, ValueError):
+        return ""
+
+
+class _Rewriter:
+    """Contradicts the assertions of one function, and lets it end early only when one holds.
+
+    Attributes:
+        changed: whether there were any.
+    """
+
+    def __init__(self) -> None:
+        self.changed = False
+
+    def rewrite(self, statement: ast.stmt) -> list[ast.stmt]:
+        """What stands for one statement of the test."""
+        if isinstance(statement, _NAMED):
+            return [statement]
+        if isinstance(statement, ast.Return):
+            return ast.parse("raise AssertionError").body
+        changed = contradict_assertion(statement)
+        if changed is not None:
+            return self._tried(changed)
+        if isinstance(statement, (ast.With, ast.AsyncWith)) and _expects_failure(statement):
+            changed = contradict_expected_error(statement)
+            return [_without_returns(statement)] if changed is None else self._tried(changed)
+        if isinstance(statement, ast.Try) and statement.handlers:
+            return [_without_returns(statement)]
+        for field in ("body", "orelse", "finalbody"):
+            inner: list[ast.stmt] = getattr(statement, field, [])
+            if inner:
+                setattr(statement, field, [new for old in inner for new in self.rewrite(old)])
+        for case in statement.cases if isinstance(statement, ast.Match) else ():
+            case.body = [new for old in case.body for new in self.rewrite(old)]
+        return [statement]
+
+    def _tried(self, changed: ast.stmt) -> list[ast.stmt]:
+        self.changed = True
+        tried = ast.parse(_TRIED.replace("> 0", f"> {MAX_FAILED}")).body[0]
+        assert isinstance(tried, ast.Try)
+        tried.body = [changed]
+        return [tried]
+
+
+def _expects_failure(statement: ast.With | ast.AsyncWith) -> bool:
+    shown = " ".join(ast.unparse(item.context_expr) for item in statement.items).lower()
+    return any(word in shown for word in _EXPECTS_FAILURE)
+
+
+def _without_returns(statement: ast.stmt) -> ast.stmt:
+    return _NoReturns().visit(statement)
+
+
+class _NoReturns(ast.NodeTransformer):
+    """A test that ends early has shown nothing."""
+
+    def visit_Return(self, node: ast.Return) -> ast.stmt:
+        return ast.parse("raise AssertionError").body[0]
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.stmt:
+        return node
+
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.stmt:
+        return node
+
+    def visit_Lambda(self, node: ast.Lambda) -> ast.expr:
+        return node
+
+
+def _own_nodes(function: _Function) -> Iterator[ast.AST]:
+    """The nodes of a function that belong to no other function in it."""
+    pending: list[ast.AST] = [*function.body]
+    while pending:
+        node = pending.pop()
+        yield node
+        if not isinstance(node, (*_NAMED, ast.Lambda)):
+            pending += ast.iter_child_nodes(node)
 
 
 def _apply(path: Path, edits: Iterable[Edit]) -> None:
@@ -128,53 +207,3 @@ def _find(tree: ast.Module, names: list[str]) -> _Function | None:
             return None
         body = found.body
     return found if isinstance(found, _Function) else None
-
-
-def _expectation(function: _Function) -> ast.expr | None:
-    """The literal in the first exact assertion that is reached whenever the test passes."""
-    for statement in function.body:
-        if _may_leave(statement):
-            return None
-        if isinstance(statement, ast.Assert):
-            literal = _compared_literal(statement.test)
-            if literal is not None:
-                return literal
-    return None
-
-
-def _may_leave(statement: ast.stmt) -> bool:
-    """Whether the test may end well here, before what comes after it."""
-    for node in ast.walk(statement):
-        if isinstance(node, (ast.Return, ast.Yield, ast.YieldFrom)):
-            return True
-        if isinstance(node, ast.Call):
-            name = getattr(node.func, "attr", getattr(node.func, "id", ""))
-            if name in _LEAVES_EARLY:
-                return True
-    return False
-
-
-def _compared_literal(test: ast.expr) -> ast.expr | None:
-    if not isinstance(test, ast.Compare) or len(test.ops) != 1:
-        return None
-    if not isinstance(test.ops[0], ast.Eq):
-        return None
-    sides = (test.left, test.comparators[0])
-    literals = [side for side in sides if _is_literal(side)]
-    if len(literals) != 1 or any(_is_insensitive(side) for side in sides):
-        return None
-    return literals[0]
-
-
-def _is_literal(node: ast.expr) -> bool:
-    try:
-        ast.literal_eval(node)
-    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
-        return False
-    return True
-
-
-def _is_insensitive(side: ast.expr) -> bool:
-    """An expression that may equal more than one value: an approximation, a matcher."""
-    names: list[Any] = [getattr(node, "attr", getattr(node, "id", "")) for node in ast.walk(side)]
-    return any(word in str(name).lower() for name in names for word in _INSENSITIVE)

@@ -1,0 +1,166 @@
+"""The contradiction of one assertion: what cannot hold where the assertion held.
+
+`assert` statements, the methods of `unittest.TestCase`, and expected exceptions.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from .contradicted_values import contradicted, contradiction_of
+
+# An expression that may equal more than one value: an approximation, a matcher.
+_INSENSITIVE = ("approx", "any", "isclose", "allclose")
+_MATCHERS = ("Is", "Has", "Any", "All", "Contains", "Like", "Match", "Approx")
+_COMPLEMENT: dict[type[ast.cmpop], type[ast.cmpop]] = {
+    ast.NotEq: ast.Eq,
+    ast.Lt: ast.GtE,
+    ast.LtE: ast.Gt,
+    ast.Gt: ast.LtE,
+    ast.GtE: ast.Lt,
+    ast.In: ast.NotIn,
+    ast.NotIn: ast.In,
+    ast.Is: ast.IsNot,
+    ast.IsNot: ast.Is,
+}
+_EQUAL = {
+    f"assert{kind}Equal" for kind in ("", "List", "Tuple", "Set", "Dict", "MultiLine", "Count")
+}
+_PAIRS = (
+    ("assertTrue", "assertFalse"),
+    ("assertEqual", "assertNotEqual"),
+    ("assertIn", "assertNotIn"),
+    ("assertIs", "assertIsNot"),
+    ("assertIsNone", "assertIsNotNone"),
+    ("assertIsInstance", "assertNotIsInstance"),
+    ("assertGreater", "assertLessEqual"),
+    ("assertLess", "assertGreaterEqual"),
+    ("assertRegex", "assertNotRegex"),
+    ("assertAlmostEqual", "assertNotAlmostEqual"),
+)
+_OPPOSITE = {one: other for pair in _PAIRS for one, other in (pair, pair[::-1])}
+_NEVER_RAISED = "type('Contradiction', (Exception,), {})"
+_RAISES = ("raises", "assertRaises", "assertRaisesRegex")
+_ENDS_THE_RUN = ("KeyboardInterrupt", "Exit", "BaseException")
+
+
+def contradict_assertion(statement: ast.stmt) -> ast.stmt | None:
+    """The statement that fails where this assertion passes; None where it is no assertion.
+
+    What is evaluated stays the same, in the same order, and is evaluated once.
+
+    Example:
+        >>> def shown(text):
+        ...     return ast.unparse(contradict_assertion(ast.parse(text).body[0]))
+        >>> shown("assert f(x) == 3"), shown("assert f(x)"), shown("self.assertIn(a, b)")
+        ('assert f(x) == 4', 'assert not f(x)', 'self.assertNotIn(a, b)')
+    """
+    if isinstance(statement, ast.Assert):
+        return ast.Assert(_contradict_test(statement.test), statement.msg)
+    if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
+        return None
+    call = statement.value
+    if not isinstance(call.func, ast.Attribute) or not _is_self(call.func.value):
+        return None
+    name = call.func.attr
+    if name in _EQUAL and len(call.args) >= 2:
+        pair = _contradict_pair(call.args[0], call.args[1])
+        if pair is not None:
+            return ast.Expr(ast.Call(call.func, [*pair, *call.args[2:]], call.keywords))
+    opposite = _OPPOSITE.get(name)
+    if opposite is None:
+        return None
+    func = ast.Attribute(call.func.value, opposite, ast.Load())
+    return ast.Expr(ast.Call(func, call.args, call.keywords))
+
+
+def contradict_expected_error(statement: ast.With | ast.AsyncWith) -> ast.stmt | None:
+    """A `with pytest.raises(...)` that expects what is never raised; None where it is none.
+
+    One whose exception is looked at afterwards is left alone.
+    """
+    if len(statement.items) != 1 or statement.items[0].optional_vars is not None:
+        return None
+    call = statement.items[0].context_expr
+    if not isinstance(call, ast.Call) or not call.args or _name(call.func) not in _RAISES:
+        return None
+    if any(name in ast.unparse(call.args[0]) for name in _ENDS_THE_RUN):
+        return None
+    never = ast.parse(_NEVER_RAISED, mode="eval").body
+    item = ast.withitem(ast.Call(call.func, [never, *call.args[1:]], call.keywords))
+    return type(statement)([item], statement.body)
+
+
+def _contradict_test(test: ast.expr) -> ast.expr:
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        return test.operand
+    if isinstance(test, ast.Compare) and len(test.ops) == 1:
+        left, right = test.left, test.comparators[0]
+        other = _COMPLEMENT.get(type(test.ops[0]))
+        if other is not None:
+            return ast.Compare(left, [other()], [right])
+        if pair := _contradict_pair(left, right):
+            return ast.Compare(pair[0], test.ops, [pair[1]])
+    return ast.UnaryOp(ast.Not(), test)
+
+
+def _contradict_pair(left: ast.expr, right: ast.expr) -> tuple[ast.expr, ast.expr] | None:
+    """Two sides that must not be equal where these are; None where they may be all the same."""
+    if _is_insensitive(left) or _is_insensitive(right):
+        return None
+    for side in (right, left):
+        other = _other_literal(side) or _other_object(side)
+        if other is not None:
+            return (left, other) if side is right else (other, right)
+    if _is_constructor(left):
+        never = ast.parse("object()", mode="eval").body
+        # Both are evaluated still; a matcher may equal everything that looks alike.
+        picked = ast.Subscript(ast.Tuple([right, never], ast.Load()), ast.Constant(1), ast.Load())
+        return left, picked
+    return left, contradicted(right)
+
+
+def _other_literal(node: ast.expr) -> ast.expr | None:
+    try:
+        other = contradiction_of(ast.literal_eval(node))
+        return None if other is None else ast.parse(repr(other), mode="eval").body
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        return None
+
+
+def _other_object(node: ast.expr) -> ast.expr | None:
+    """`Money(3, "EUR")` as `Money(4, "EUS")`: no field of it says the same; None where none can."""
+    if not isinstance(node, ast.Call) or not _is_constructor(node):
+        return None
+    if _name(node.func).startswith(_MATCHERS):
+        return None
+    given = [_other_literal(argument) for argument in node.args]
+    named = [_other_literal(keyword.value) for keyword in node.keywords]
+    if not any([*given, *named]):
+        return None
+    args = [new or old for new, old in zip(given, node.args, strict=True)]
+    pairs = zip(named, node.keywords, strict=True)
+    return ast.Call(node.func, args, [ast.keyword(old.arg, new or old.value) for new, old in pairs])
+
+
+def _is_constructor(side: ast.expr) -> bool:
+    return isinstance(side, ast.Call) and _name(side.func)[:1].isupper()
+
+
+def _is_insensitive(side: ast.expr) -> bool:
+    return any(
+        word in _name(node).lower()
+        for node in ast.walk(side)
+        if isinstance(node, (ast.Name, ast.Attribute))
+        for word in _INSENSITIVE
+    )
+
+
+def _is_self(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name) and node.id in ("self", "cls")
+
+
+def _name(node: ast.expr) -> str:
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    return node.id if isinstance(node, ast.Name) else ""

@@ -1,0 +1,89 @@
+"""Values that must not equal what a test expects, as near to it as can be.
+
+Near, so that no answer which equals all that looks alike passes for a real one.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any
+
+_FAR = 1e15
+"""From here on a float plus one could be rounded to itself."""
+
+_AT_RUN_TIME = """(lambda v: not v if v is True or v is False
+ else v + 1 if type(v) is int
+ else v + 1.0 if type(v) is float and -1e15 < v < 1e15
+ else v + 'x' if type(v) is str
+ else v + b'x' if type(v) is bytes
+ else v + v[-1:] if type(v) in (list, tuple) and v
+ else object())(0)"""
+
+
+def contradiction_of(value: object) -> object | None:
+    """A value that nothing honest equals when it equals `value`; None where there is none.
+
+    Example:
+        >>> contradiction_of(3), contradiction_of("a"), contradiction_of([1, 2])
+        (4, 'b', [1, 3])
+    """
+    other = _OTHER.get(type(value))
+    return None if other is None else other(value)
+
+
+def contradicted(expected: ast.expr) -> ast.expr:
+    """An expression whose value contradicts that of `expected`, which is found when it runs.
+
+    Example:
+        >>> shown = ast.unparse(contradicted(ast.parse("price", mode="eval").body))
+        >>> eval(shown, {"price": 3}), eval(shown, {"price": "b"}), eval(shown, {"price": [1]})
+        (4, 'bx', [1, 1])
+    """
+    call = ast.parse(_AT_RUN_TIME, mode="eval").body
+    assert isinstance(call, ast.Call)
+    call.args = [expected]
+    return call
+
+
+def _other_text(text: str) -> str:
+    if not text:
+        return "x"
+    last = text[-1]
+    return text[:-1] + (chr(ord(last) + 1) if "0" <= last < "z" else "x" if last != "x" else "y")
+
+
+def _other_bytes(data: bytes) -> bytes:
+    return data[:-1] + bytes([data[-1] ^ 1]) if data else b"x"
+
+
+def _other_items(items: list[Any]) -> list[Any]:
+    """Another last element; one more where there is none, or none that can be contradicted."""
+    other = contradiction_of(items[-1]) if items else None
+    return [*items, 0] if other is None else [*items[:-1], other]
+
+
+def _other_dict(values: dict[Any, Any]) -> dict[Any, Any]:
+    for key, value in values.items():
+        other = contradiction_of(value)
+        if other is not None:
+            return {**values, key: other}
+    return {**values, len(values): 0} if len(values) not in values else {}
+
+
+def _other_set(values: set[Any]) -> set[Any]:
+    return {*values, next(number for number in range(len(values) + 1) if number not in values)}
+
+
+_OTHER: dict[type, Callable[[Any], object]] = {
+    bool: lambda value: not value,
+    int: lambda value: value + 1,
+    float: lambda value: value + 1 if abs(value) < _FAR else None,
+    str: _other_text,
+    bytes: _other_bytes,
+    type(None): lambda value: False,
+    list: _other_items,
+    tuple: lambda value: tuple(_other_items(list(value))),
+    set: _other_set,
+    dict: _other_dict,
+}
