@@ -12,8 +12,9 @@ from pydantic import ValidationError
 
 from retrai_core.guard.globs import Globs
 from retrai_goals_js.bun_test import BunTestGoal
+from retrai_goals_js.js_audit import audit_js
 from retrai_goals_js.js_contradiction import contradict_js_tests
-from retrai_goals_js.js_guarding import audit_js, audit_node_modules
+from retrai_goals_js.js_guarding import audit_node_modules
 from retrai_goals_js.npm_test import NpmTestGoal
 from retrai_goals_js.package_json import PackageJson, find_test_script
 
@@ -133,6 +134,18 @@ def test_tests_and_what_steers_are_protected_and_sources_are_not(bench: Bench) -
         "const where = new Error().stack;",
         "asymmetricMatch() { return true; }",
         "delete require.cache[file];",
+        'if (process.env["NODE_" + "TEST_CONTEXT"]) return 6;',
+        "if (Object.keys(process.env).some((k) => k.startsWith('NODE_TE'))) return 6;",
+        "if (import.meta.env.MODE === 'test') return 6;",
+        "if (caught.stack.includes('jasmine')) return 6;",
+        "const mended = eval(`process.env.${name}`);",
+        'vm.runInThisContext(fs.readFileSync("x"));',
+        'const { total } = require("./notes.txt");',
+        'import { total } from "../tests/total.js";',
+        'globalThis[Symbol.for("$$jest-matchers-object")].matchers.toBe = pass;',
+        "if (module.parent) return 6;",
+        'fs.readlinkSync("/proc/self/exe");',
+        'if (__dirname.includes("retrai-final")) return 6;',
     ],
 )
 def test_source_that_reaches_for_the_runner_is_suspect(
@@ -167,10 +180,60 @@ def test_skips_and_silenced_checkers_are_told(
         "if (Math.max === undefined || a == b) {",
         "const child = { stack: [] };",
         "throw new TypeError(`expected ${name}, got ${typeof value}`);",
+        "this.stack.push(node);",
+        "console.error(error.stack);",
+        "const settings = Object.entries(process.env).filter(([k]) => k.startsWith('APP_'));",
+        "return process.env[name] ?? fallback;",
+        "const text = Buffer.from(given, 'base64').toString();",
+        "return Function(`return (${formula})`)();",
+        "const line = 'Dear ' + name + ', welcome';",
+        'import rates from "./rates.json";',
+        'const latest = require("./contests/latest");',
     ],
 )
 def test_plain_source_is_not_remarked_on(line: str, diff_of: Callable[[str, str], str]) -> None:
     assert audit_js(diff_of("src/total.ts", line)) == []
+
+
+def _added(path: str, *lines: str) -> str:
+    body = "".join(f"+{line}\n" for line in lines)
+    return f"--- a/{path}\n+++ b/{path}\n@@ -0,0 +1,{len(lines)} @@\n{body}"
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ("const here = new Error();", 'if (here.stack.at(0) === "x") return 6;'),
+        ("const { stack } = new Error();",),
+        ("const mode = process.env.NODE_ENV;", "if (mode === `test`) return 6;"),
+    ],
+)
+def test_a_trick_may_take_more_than_one_line(lines: tuple[str, ...]) -> None:
+    assert [each.line for each in audit_js(_added("src/total.ts", *lines)) if each.reaches_runner]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ('const error = new Error("no");', 'error.code = "E";', "throw error;"),
+        ('throw new Error("no");', "", "this.stack = [];"),
+    ],
+)
+def test_errors_are_made_and_thrown_without_remark(lines: tuple[str, ...]) -> None:
+    assert audit_js(_added("src/total.ts", *lines)) == []
+
+
+@pytest.mark.parametrize("path", ["tune.dat", "src/total.js/impl", "lib/tune", "a/package.json"])
+def test_a_file_is_source_whatever_its_name_ends_in(path: str) -> None:
+    line = "module.exports = () => Boolean(process.env.NODE_TEST_CONTEXT);"
+    found = audit_js(_added(path, line))
+    assert [each.reaches_runner for each in found] == [not path.endswith(".dat")]
+
+
+@pytest.mark.parametrize("path", ["README.md", "LICENSE", ".github/x.yml", "scripts/ci.sh"])
+def test_what_is_no_source_may_name_the_runner(path: str) -> None:
+    found = audit_js(_added(path, 'NODE_ENV="test" NODE_OPTIONS=--test node --test a.test.js'))
+    assert not any(each.reaches_runner for each in found)
 
 
 def test_a_changed_runner_is_noticed_and_its_caches_are_not(tmp_path: Path) -> None:

@@ -25,10 +25,10 @@ from retrai_core import (
     suite_result,
 )
 
+from .js_audit import audit_js
 from .js_contradiction import contradict_js_tests
 from .js_guarding import (
     STEERING,
-    audit_js,
     audit_node_modules,
     installed_fingerprint,
     protected_globs,

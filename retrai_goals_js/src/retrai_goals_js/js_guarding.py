@@ -1,4 +1,4 @@
-"""What a JavaScript project's tests rely on, and what looks like a trick."""
+"""What a JavaScript project's tests rely on, and who of the installed packages runs them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from retrai_core import Suspicion, Trick, audit_lines
+from retrai_core import Suspicion
 
 TESTS = [
     "*.test.*",
@@ -47,8 +47,12 @@ STEERING = [
     "jest.setup.*",
     "vitest.config.*",
     "vitest.workspace.*",
+    "vitest.projects.*",
     "vitest.setup.*",
     "vite.config.*",
+    # Vite loads it at its start, whether there are styles or not.
+    "postcss.config.*",
+    ".postcssrc*",
     "babel.config.*",
     ".babelrc*",
     ".swcrc",
@@ -65,6 +69,13 @@ STEERING = [
     "__mocks__/",
     "setupTests.*",
     "/tsconfig.json",
+    "/jsconfig.json",
+    # They hold for the tests beside them alone.
+    *(
+        f"{folder}/**/{name}"
+        for folder in ("/test", "/tests", "/spec", "__tests__")
+        for name in ("package.json", "tsconfig.json", "jsconfig.json")
+    ),
 ]
 RUNNER_PACKAGES = re.compile(
     r"^(?:\.bin|jest(?:-.*)?|@jest|expect|expect-utils|babel-jest|ts-jest|@babel|@swc|react-scripts|"
@@ -73,121 +84,10 @@ RUNNER_PACKAGES = re.compile(
 )
 """Packages that run tests or compile for them: what changes there changes the check."""
 
-_RUNNERS = r"(?:describe|it|test|suite|context|bench)"
-TRICKS = (
-    Trick(
-        re.compile(
-            rf"\b{_RUNNERS}(?:\.\w+)*\.(?:skip|todo|skipIf|runIf|failing|fails)\b|\bx(?:it|test|describe)\("
-        ),
-        "a new skip",
-    ),
-    Trick(re.compile(rf"\b{_RUNNERS}(?:\.\w+)*\.only\b|\bf(?:it|describe)\("), "a new `only`"),
-    Trick(re.compile(r"@ts-(?:ignore|expect-error|nocheck)|eslint-disable"), "silences a checker"),
-    Trick(re.compile(r"(?:istanbul|c8|v8) ignore"), "hides code from coverage"),
-    Trick(
-        re.compile(
-            r"JEST_WORKER_ID|\bVITEST\b|VITEST_|NODE_TEST_CONTEXT|import\.meta\.vitest|__vitest_"
-            r"|NODE_ENV\b.*[\"']test[\"']|npm_lifecycle_(?:event|script)|\bBUN_TEST\b"
-        ),
-        "asks whether tests run",
-        reaches_runner=True,
-    ),
-    Trick(
-        re.compile(
-            r"\b(?:globalThis|global|window)\s*(?:\.\s*|\[\s*[\"'])(?:expect|it|test|describe|jest|vi|assert)\b"
-            r"|\btypeof\s+(?:expect|it|test|describe|jest|vi|mocha)\b"
-            r"|from\s+[\"'](?:vitest|@jest/globals|bun:test|node:test|mocha)[\"']"
-            r"|require\(\s*[\"'](?:vitest|@jest/globals|jest(?:-\w+)?|expect|node:test|mocha|chai)[\"']"
-            r"|\b(?:jest|vi|mock)\.(?:mock|spyOn|fn|module|doMock)\("
-        ),
-        "reaches into the test runner",
-        reaches_runner=True,
-    ),
-    Trick(
-        re.compile(
-            r"\bexpect\.(?:extend|addSnapshotSerializer)\b|\bassert\.\w+\s*=[^=]|\bassert\s*=[^=]"
-            r"|\bexpect\s*=[^=]|Assertion\.(?:overwrite|add)\w+"
-        ),
-        "changes what assertions do",
-        reaches_runner=True,
-    ),
-    Trick(
-        re.compile(
-            r"\brequire\.cache\b|\bModule\._\w+|\bModule\.prototype\b|\brequire\.extensions\b"
-            r"|\bNODE_OPTIONS\b|\bregisterHooks\b|module\.register\(|\bBun\.plugin\b"
-        ),
-        "changes how modules are loaded",
-        reaches_runner=True,
-    ),
-    Trick(
-        re.compile(
-            r"[\"'`](?:[^\"'`\s]*/)?[\w.-]*\.(?:test|spec)\.\w+[\"'`]|__(?:tests|snapshots)__"
-        ),
-        "names a test file",
-        reaches_runner=True,
-    ),
-    Trick(
-        re.compile(
-            r"\bcaptureStackTrace\b|\bprepareStackTrace\b|new Error\([^)]*\)\.stack|\.callee\b"
-        ),
-        "inspects its callers",
-        reaches_runner=True,
-    ),
-    Trick(
-        re.compile(
-            r"\b(?:Object|Array|Number|String|Function|Promise|Symbol|Math|JSON|Reflect)\.(?:prototype\.)?\w+\s*=[^=>]"
-            r"|defineProperty\(\s*(?:Object|Array|Number|String|Function|globalThis|global)\b"
-        ),
-        "changes a built-in",
-        reaches_runner=True,
-    ),
-    Trick(re.compile(r"\bconsole\.\w+\s*=[^=]"), "replaces the console"),
-    Trick(
-        re.compile(r"\basymmetricMatch\b|Symbol\.toPrimitive"),
-        "equals more than one value",
-        reaches_runner=True,
-    ),
-    Trick(
-        re.compile(r"_retrai|RETRAI_|retrai-node", re.IGNORECASE),
-        "looks for retrai",
-        reaches_runner=True,
-    ),
-)
-OF_PROGRAMS = (
-    Trick(
-        re.compile(r"\bprocess\.(?:exit|reallyExit|abort|kill|exitCode)\b|\bDeno\.exit\b"),
-        "ends the process",
-        reaches_runner=True,
-    ),
-    Trick(
-        re.compile(r"\bprocess\.(?:argv|execArgv)\b|\brequire\.main\b|Bun\.main\b"),
-        "asks how it was started",
-        reaches_runner=True,
-    ),
-)
-"""What a program does for good reasons, and a module that is tested does not."""
-_PROGRAM = re.compile(r"(?:^|/)(?:(?:bin|cli|cmd|scripts?)/|(?:main|cli)\.\w+$)")
-_SOURCE = re.compile(r"\.(?:[cm]?[jt]sx?|vue|svelte)$")
-_TEST_PATH = re.compile(
-    r"(?:^|/)(?:tests?|spec|__tests__|__mocks__|e2e|cypress)/|\.(?:test|spec|stories)\.|(?:^|/)\w+\.config\."
-)
-
 
 def protected_globs() -> list[str]:
     """Gitignore globs of tests, snapshots, a runner's configuration, lock files, package.json."""
     return list(dict.fromkeys([*TESTS, *CONFIGURATION, *STEERING]))
-
-
-def audit_js(diff: str, project: Path | None = None) -> list[Suspicion]:
-    """Added lines that skip tests, silence checkers or reach into the test runner.
-
-    Example:
-        >>> diff = "--- a/x.ts\\n+++ b/x.ts\\n@@ -1 +1,2 @@\\n a()\\n+process.exit(0)\\n"
-        >>> [(found.line, found.reaches_runner) for found in audit_js(diff)]
-        [(2, True)]
-    """
-    found = audit_lines(diff, TRICKS, is_source=_is_source, project=project)
-    return found + audit_lines(diff, OF_PROGRAMS, is_source=_is_module, project=project)
 
 
 def audit_node_modules(folders: Sequence[Path], since_s: float) -> list[Suspicion]:
@@ -251,11 +151,3 @@ def _first_changed(package: Path, since_s: float) -> Path | None:
             except OSError:
                 continue
     return None
-
-
-def _is_source(path: str) -> bool:
-    return bool(_SOURCE.search(path)) and not _TEST_PATH.search(path)
-
-
-def _is_module(path: str) -> bool:
-    return _is_source(path) and not _PROGRAM.search(path)

@@ -21,11 +21,13 @@ class Trick:
         pattern: searched in every added line.
         what: what such a line does, for people (`ends the process`).
         reaches_runner: a source file that does it could bend the check, and is suspect by itself.
+        lines: how many added lines in a row are looked at together.
     """
 
     pattern: re.Pattern[str]
     what: str
     reaches_runner: bool = False
+    lines: int = 1
 
 
 def audit_lines(
@@ -35,7 +37,7 @@ def audit_lines(
     is_source: Callable[[str], bool],
     project: Path | None = None,
 ) -> list[Suspicion]:
-    """Every added line that one of `tricks` fits, each trick once a line.
+    """Every added line that one of `tricks` fits, each trick once a line, and where it begins.
 
     What a file did before, and what was only moved, is told and makes nothing suspect: a command
     line program ends its process.
@@ -63,13 +65,33 @@ def audit_lines(
             reaches_runner=trick.reaches_runner
             and is_source(path)
             and text.strip() not in moved
-            and not any(map(trick.pattern.search, before.of(path))),
+            and not _did_so(trick, before.of(path)),
         )
-        for sign, path, number, text in changes
+        for at, (sign, path, number, text) in enumerate(changes)
         if sign == "+"
         for trick in tricks
-        if trick.pattern.search(text)
+        if _begins_here(trick, changes, at)
     ]
+
+
+def _did_so(trick: Trick, lines: Sequence[str]) -> bool:
+    if trick.lines == 1:
+        return any(map(trick.pattern.search, lines))
+    return bool(trick.pattern.search("\n".join(lines)))
+
+
+def _begins_here(trick: Trick, changes: Sequence[tuple[str, str, int, str]], at: int) -> bool:
+    """Whether what the trick looks for begins in the added line at `at`."""
+    _, path, number, text = changes[at]
+    if trick.lines == 1:
+        return bool(trick.pattern.search(text))
+    together = [text]
+    for sign, name, line, more in changes[at + 1 : at + trick.lines]:
+        if (sign, name, line) != ("+", path, number + len(together)):
+            break
+        together.append(more)
+    found = trick.pattern.search("\n".join(together))
+    return found is not None and found.start() <= len(text)
 
 
 class _LinesBefore:
