@@ -1,14 +1,16 @@
 """Does the way in which retrai runs pytest change anything? Compares it with the plain command.
 
-    python benchmarks/isolation.py PYTHON PROJECT [PROJECT ...]
+    python benchmarks/isolation.py [--sandbox local|bwrap] PYTHON PROJECT [PROJECT ...]
 
-Each PROJECT (an unpacked source distribution, say) is tested twice with PYTHON, which must have
-what its tests need: by `PYTHON -m pytest --junitxml=...`, and by `retrai_goals_python.runner`. Both
-give outcomes by test; the two must be equal. Exits with 1 when they are not.
+Each PROJECT (an unpacked source distribution, say) is tested three times with PYTHON, which must
+have what its tests need (a relative PYTHON, `.venv/bin/python`, is each project's own): by
+`PYTHON -m pytest --junitxml=...`, by the goal's check in place, and by the final verification's
+on a clean copy. All give outcomes by test, which must be equal. Exits with 1 when they are not.
 """
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import os
 import subprocess
@@ -16,13 +18,19 @@ import sys
 import tempfile
 import xml.etree.ElementTree as ET
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 
-from retrai_core import RunContext
+from retrai_core import CheckReport, GoalResult, RunContext, Sandbox
+from retrai_core.guard.guard import Guard
 from retrai_core.sandbox.local import LocalOptions, LocalSandbox
 from retrai_core.workspace.safe_paths import SafeWorkspace
-from retrai_goals_python.runner import PytestRun, run_pytest
+from retrai_goals_python.pytest_goal import PytestGoal, PytestGoalOptions
+from retrai_sandbox_bwrap.options import BwrapOptions
+from retrai_sandbox_bwrap.sandbox import BwrapSandbox
 
+TIMEOUT_S = 900
+SHOWN = 10
 Outcomes = Counter[tuple[str, str]]
 # JUnit's report knows fewer outcomes than pytest.
 AS_JUNIT = {"xfailed": "skipped", "xpassed": "passed"}
@@ -49,10 +57,10 @@ def plain_outcomes(python: str, project: Path) -> tuple[Outcomes, int]:
     return found, done.returncode
 
 
-def our_outcomes(run: PytestRun) -> Outcomes:
+def as_junit(cases: Mapping[str, str]) -> Outcomes:
     """The same of ours, with names as JUnit's report writes them."""
     found: Outcomes = Counter()
-    for name, outcome in run.cases.items():
+    for name, outcome in cases.items():
         path, _, rest = name.partition("::")
         parts = rest.split("[", 1)[0].split("::")
         last = rest[len("::".join(parts[:-1])) + 2 * (len(parts) > 1) :]
@@ -62,29 +70,38 @@ def our_outcomes(run: PytestRun) -> Outcomes:
     return found
 
 
-async def compare(python: str, project: Path) -> bool:
-    context = RunContext("isolation", project, SafeWorkspace(project), python, project)
-    sandbox = LocalSandbox(LocalOptions(), context)
-    plain, status = plain_outcomes(python, project)
-    before = cpu_s()
-    run = await run_pytest(sandbox, python, project, timeout_s=900)
-    await sandbox.aclose()
-    ours = our_outcomes(run)
+async def guarded(python: str, project: Path, walls: bool) -> tuple[GoalResult, GoalResult]:
+    """What the goal says of the project in place, and of a clean copy of it."""
+    with tempfile.TemporaryDirectory(prefix="retrai-isolation-") as folder:
+        room = Path(folder)
+        context = RunContext("isolation", project, SafeWorkspace(project), python, room)
+        sandbox: Sandbox = LocalSandbox(LocalOptions(), context)
+        if walls:
+            sandbox = BwrapSandbox(BwrapOptions(), context)
+            if problem := await sandbox.probe():
+                raise SystemExit(f"{project.name}: no bwrap: {problem}")
+        context.sandbox_part = sandbox
+        context.goal_part = PytestGoal(PytestGoalOptions(timeout_s=TIMEOUT_S), context)
+        try:
+            guard = Guard(context, [])
+            in_place = await guard.take_baseline()
+            return in_place, await guard.check_with({}, lambda _: None)
+        finally:
+            await sandbox.aclose()
+
+
+def is_equal(how: str, plain: Outcomes, result: GoalResult) -> bool:
+    """Whether one way of ours gave what the plain command gave; what differs is printed."""
+    report = result.report or CheckReport({}, (), "")
+    ours = as_junit(report.cases)
     # Escapes that XML cannot hold are written differently; the counts must still be equal.
     same = plain == ours or outcome_counts(plain) == outcome_counts(ours)
     verdict = "equal" if plain == ours else "equal counts" if same else "DIFFERENT"
-    print(
-        f"{project.name:28} {run.pytest_version:8} {sum(plain.values()):6} cases  {verdict:13} "
-        f"exit {status} and {run.exit_status}  {run.counts()}  {cpu_s() - before:.1f} CPU-s",
-        flush=True,
-    )
-    for name, outcome in sorted((plain - ours).keys())[:10]:
-        print(f"    only plain: {outcome} {name}")
-    for name, outcome in sorted((ours - plain).keys())[:10]:
-        print(f"    only ours:  {outcome} {name}")
-    if not run.complete:
-        print(f"    {run.problem}")
-    return same and run.complete
+    print(f"    {how:13} {verdict:13} {result.reason}", flush=True)
+    for sign, names in (("plain", plain - ours), ("ours", ours - plain)):
+        for name, outcome in sorted(names.keys())[:SHOWN]:
+            print(f"        only {sign}: {outcome} {name}")
+    return same and report.complete
 
 
 def outcome_counts(found: Outcomes) -> Counter[str]:
@@ -94,18 +111,29 @@ def outcome_counts(found: Outcomes) -> Counter[str]:
     return counts
 
 
-def cpu_s() -> float:
-    times = os.times()
-    return times.children_user + times.children_system
+async def compare(python: str, project: Path, walls: bool) -> bool:
+    # Not resolved: a virtual environment's interpreter is a link.
+    program = os.path.join(project, python) if os.sep in python else python
+    plain, status = plain_outcomes(program, project)
+    counted = ", ".join(f"{number} {name}" for name, number in outcome_counts(plain).items())
+    print(f"{project.name}: exit {status}, {counted}", flush=True)
+    in_place, on_copy = await guarded(program, project, walls)
+    return all([is_equal("in place", plain, in_place), is_equal("clean copy", plain, on_copy)])
 
 
-async def main(python: str, projects: list[Path]) -> int:
-    results = [await compare(python, project.resolve()) for project in projects]
+async def main(python: str, projects: list[Path], walls: bool) -> int:
+    results = [await compare(python, project, walls) for project in projects]
     print(f"{sum(results)} of {len(results)} equal")
     return 0 if all(results) else 1
 
 
 if __name__ == "__main__":
-    if len(sys.argv) < 3:
-        sys.exit(__doc__)
-    sys.exit(asyncio.run(main(sys.argv[1], [Path(name) for name in sys.argv[2:]])))
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--sandbox", choices=("local", "bwrap"), default="bwrap")
+    parser.add_argument("python")
+    parser.add_argument("projects", nargs="+")
+    given = parser.parse_args()
+    projects = [Path(name).resolve() for name in given.projects]
+    sys.exit(asyncio.run(main(given.python, projects, given.sandbox == "bwrap")))

@@ -83,6 +83,59 @@ def test_what_the_configuration_calls_tests_is_protected_too(make_project):
     assert not match("core.py")
 
 
+@pytest.mark.parametrize(
+    ("testpaths", "name"),
+    [
+        ("src", "thing"),  # searched for doctests
+        ("thing", "other"),  # its tests are in a folder of their own
+        ("mixed", "Mixed"),  # they stand beside the modules
+        ("./thing/ mixed", "mixed"),
+    ],
+)
+def test_a_package_that_is_searched_for_tests_may_be_mended(make_project, testpaths, name):
+    project = make_project(
+        {
+            "pyproject.toml": f"""
+                [project]
+                name = "{name}"
+                [tool.pytest.ini_options]
+                testpaths = {testpaths.split()}
+                """,
+            "src/thing/__init__.py": "",
+            "src/thing/core.py": "",
+            "src/thing/test/help.py": "",
+            "thing/__init__.py": "",
+            "thing/core.py": "",
+            "thing/tests/test_core.py": "",
+            "thing/test/test_more.py": "",
+            "mixed/__init__.py": "",
+            "mixed/core.py": "",
+            "mixed/test_core.py": "",
+        }
+    )
+    match = matcher(protected_globs(project))
+    for folder in (name.strip("./") for name in testpaths.split()):
+        assert not match(f"{folder}/core.py")
+        assert match(f"{folder}/deep/test_core.py")
+        assert match(f"{folder}/deep/test/help.py")
+
+
+def test_a_package_of_tests_is_protected_with_its_helpers(make_project):
+    project = make_project(
+        {
+            "pytest.ini": "[pytest]\ntestpaths = checks docs\npython_files = check_*.py",
+            "checks/__init__.py": "",
+            "checks/helpers.py": "",
+            "checks/unit/check_core.py": "",
+            "docs/conf.py": "",
+            "docs/page.rst": "",
+        }
+    )
+    match = matcher(protected_globs(project))
+    assert match("checks/helpers.py")
+    assert match("docs/page.rst")
+
+
 def test_a_broken_configuration_protects_the_usual_things(make_project):
     project = make_project({"pyproject.toml": "[tool", "setup.cfg": "x\n[["})
     assert matcher(protected_globs(project))("tests/test_a.py")

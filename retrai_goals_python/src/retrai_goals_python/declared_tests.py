@@ -1,0 +1,135 @@
+"""Which files a project's own pytest configuration calls tests."""
+
+from __future__ import annotations
+
+import configparser
+import os
+import re
+import tomllib
+from collections.abc import Iterable, Sequence
+from fnmatch import fnmatch
+from pathlib import Path, PurePosixPath
+from typing import Any, cast
+
+TEST_FILES = ("test_*.py", "*_test.py")
+"""pytest's own `python_files`."""
+_SOURCE_ROOTS = ("src", "lib")
+_TEST_FOLDERS = ("tests", "test")
+
+
+def declared_tests(project: Path, base: str, targets: Sequence[str] = ()) -> list[str]:
+    """Gitignore globs of what `testpaths`, `python_files` and the goal's targets name.
+
+    A folder of tests counts with all that is in it. A package that is only searched for tests or
+    doctests (`testpaths = ["src", "tests"]`) is what is to be mended: of it, folders called `test`
+    count.
+
+    Args:
+        project: the project.
+        base: where pytest is run in it: empty, or a folder with a slash at its end.
+        targets: files, folders or test ids.
+    """
+    globs: list[str] = []
+    for folders, patterns in (_configured(project), _configured(project / base)):
+        globs += _of_folders(project, base, folders, patterns)
+        globs += [pattern for pattern in patterns if pattern.endswith(".py") and pattern != "*.py"]
+    named = [target.partition("::")[0] for target in targets]
+    return [*globs, *_of_folders(project, base, named, ())]
+
+
+def _of_folders(
+    project: Path, base: str, names: Iterable[str], patterns: Sequence[str]
+) -> list[str]:
+    globs: list[str] = []
+    for name in filter(_is_plain, names):
+        place = f"{base}{PurePosixPath(name)}"
+        source = _is_source(project, project / place, patterns or TEST_FILES)
+        globs.append(f"/{place}/**/test/" if source else f"/{place}")
+    return globs
+
+
+def _is_plain(name: str) -> bool:
+    """A folder or file inside the project that does not hold all of it."""
+    return bool(name.strip("./")) and ".." not in name.split("/") and not name.startswith("/")
+
+
+def _is_source(project: Path, folder: Path, patterns: Sequence[str]) -> bool:
+    """Whether the folder holds the sources: packages without a test file of their own.
+
+    The project's package, by its name, and `src` may have some beside their modules.
+    """
+    if not folder.is_dir() or folder.name in _TEST_FOLDERS:
+        return False
+    if folder.name in _SOURCE_ROOTS or _normalized(folder.name) in _names(project):
+        return True
+    has_package = False
+    for _, below, files in os.walk(folder):
+        below[:] = [one for one in below if one not in _TEST_FOLDERS and not one.startswith(".")]
+        if any(fnmatch(file, pattern) for file in files for pattern in patterns):
+            return False
+        has_package |= "__init__.py" in files
+    return has_package
+
+
+def _names(project: Path) -> set[str]:
+    """What the project calls itself."""
+    data = _toml(project)
+    tools = _table(data.get("tool"))
+    found = [_table(data.get("project")).get("name"), _table(tools.get("poetry")).get("name")]
+    found.append(_table(_table(tools.get("flit")).get("module")).get("name"))
+    found += [section.get("name") for section in _sections(project, (("setup.cfg", "metadata"),))]
+    return {_normalized(name) for name in found if isinstance(name, str)}
+
+
+def _normalized(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def _configured(project: Path) -> tuple[list[str], list[str]]:
+    """`testpaths` and `python_files` of the project's configuration files."""
+    folders: list[str] = []
+    patterns: list[str] = []
+    pytest = _table(_table(_toml(project).get("tool")).get("pytest"))
+    files = (
+        ("pytest.ini", "pytest"),
+        (".pytest.ini", "pytest"),
+        ("tox.ini", "pytest"),
+        ("setup.cfg", "tool:pytest"),
+    )
+    for section in (pytest, _table(pytest.get("ini_options")), *_sections(project, files)):
+        folders += _words(section.get("testpaths"))
+        patterns += _words(section.get("python_files"))
+    return folders, patterns
+
+
+def _words(value: object) -> list[str]:
+    if isinstance(value, str):
+        return value.split()
+    if isinstance(value, list):
+        return [str(word) for word in cast("Iterable[object]", value)]
+    return []
+
+
+def _toml(project: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads((project / "pyproject.toml").read_text("utf-8"))
+    except (OSError, ValueError):
+        # A missing or broken file configures nothing; pytest says what is wrong with it.
+        return {}
+
+
+def _table(value: object) -> dict[str, Any]:
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+
+
+def _sections(project: Path, wanted: Iterable[tuple[str, str]]) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    for name, section in wanted:
+        parser = configparser.ConfigParser(interpolation=None, strict=False)
+        try:
+            parser.read(project / name, "utf-8")
+        except (configparser.Error, ValueError):
+            continue
+        if parser.has_section(section):
+            found.append(dict(parser[section]))
+    return found
