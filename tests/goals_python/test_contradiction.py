@@ -117,6 +117,15 @@ HONEST = [
     (body_of('"""Doc."""\nassert f"{f()}\\n" == "3\\n", "ü"'), 3),
     (body_of("for _ in range(10_000):\n    assert f() == 3"), 3),
     (body_of("assert Money(f()) == Money(3)"), 3),
+    (body_of("assert (found := f()) == 3\nassert found == 3"), 3),
+    # What an assertion that fails leaves in its frame (before Python 3.13) keeps nothing alive.
+    (
+        body_of(
+            "import weakref\nmoney = Money(f())\nalive = weakref.ref(money)\n"
+            "assert money, str(locals())\ndel money\nassert alive() is None"
+        ),
+        3,
+    ),
     (ASYNC, 3),
     (UNIT + "self.assertEqual(f(), 3)\n", 3),
     (UNIT + "self.assertTrue(f())\n", 3),

@@ -23,7 +23,7 @@ _NAMED = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 _EXPECTS_FAILURE = ("raises", "suppress", "warns", "fail")
 _TRIED = """
 try:
-    pass
+    _retrai_assertion()
 except BaseException:
     _retrai_failed.append(0)
     if len(_retrai_failed) > 0:
@@ -141,8 +141,24 @@ class _Rewriter:
         self.changed = True
         tried = ast.parse(_TRIED.replace("> 0", f"> {MAX_FAILED}")).body[0]
         assert isinstance(tried, ast.Try)
-        tried.body = [changed]
-        return [tried]
+        if not isinstance(changed, (ast.Assert, ast.Expr)) or _needs_its_function(changed):
+            tried.body = [changed]
+            return [tried]
+        # An assertion that fails leaves references behind in its function: `assert ref() is None`
+        # after it would find the object alive.
+        alone = ast.parse("def _retrai_assertion(): pass").body[0]
+        assert isinstance(alone, ast.FunctionDef)
+        alone.body = [changed]
+        return [alone, tried]
+
+
+def _needs_its_function(statement: ast.stmt) -> bool:
+    """Whether it assigns a name or awaits something, and cannot stand in a function of its own."""
+    return any(
+        isinstance(node, (ast.NamedExpr, ast.Await))
+        or (isinstance(node, ast.comprehension) and node.is_async)
+        for node in ast.walk(statement)
+    )
 
 
 def _expects_failure(statement: ast.With | ast.AsyncWith) -> bool:
