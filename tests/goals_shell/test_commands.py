@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,8 @@ import pytest
 from pydantic import ValidationError
 
 from retrai_core.guard.globs import Globs
-from retrai_goals_shell.command_files import audit_commands
+from retrai_goals_shell.command_audit import audit_commands
+from retrai_goals_shell.command_environment import command_environment
 from retrai_goals_shell.make_test import MakeTestGoal
 from retrai_goals_shell.makefile import recipe_of
 from retrai_goals_shell.shell_goal import ShellGoal
@@ -195,6 +197,75 @@ def test_the_scripts_of_a_recipe_are_protected(bench: Bench) -> None:
 def test_an_option_out_of_range_is_refused(options: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
         MakeTestGoal.Options(**options)
+
+
+def test_what_outputs_are_compared_with_is_protected_and_what_is_mended_is_not(
+    bench: Bench,
+) -> None:
+    bench.write(
+        {
+            "check.sh": "./main.py < input.txt | diff - data/expected.txt\ncat cases.json\n",
+            "main.py": "",
+            "input.txt": "",
+            "cases.json": "[]",
+            "data/expected.txt": "",
+            "expected.py": "",
+        }
+    )
+    goal = bench.build(ShellGoal, check_command="sh check.sh && python3 expected.py")
+    protected = Globs(goal.protected(bench.project))
+    for path in ("check.sh", "cases.json", "data/expected.txt"):
+        assert protected.match(path), path
+    for path in ("main.py", "input.txt", "expected.py"):
+        assert not protected.match(path), path
+
+
+@needs_make
+async def test_what_was_touched_in_place_is_made_again_on_a_copy(
+    bench: Bench, tmp_path: Path
+) -> None:
+    makefile = "test: .tested\n\t@echo done\n.tested:\n\tgrep -q right answer\n\ttouch .tested\n"
+    bench.write({"Makefile": makefile, "answer": "wrong\n"})
+    goal = bench.build(MakeTestGoal)
+    assert not (await goal.check({}, bench.project)).achieved
+    bench.write({".tested": ""})
+    assert (await goal.check({"iteration": 1}, bench.project)).achieved
+    copy = tmp_path / "copy"
+    shutil.copytree(bench.project, copy)
+    assert not (await goal.check({"iteration": 1}, copy)).achieved
+    (copy / "answer").write_text("right\n")
+    assert (await goal.check({"iteration": 1}, copy)).achieved
+
+
+@needs_make
+def test_a_script_that_is_the_whole_target_and_an_included_file_are_protected(
+    bench: Bench,
+) -> None:
+    makefile = "include settings\ntest:\n\t@sh ci.sh\nother:\n\tsh more.sh\n"
+    bench.write({"Makefile": makefile, "ci.sh": "", "more.sh": "", "settings": ""})
+    protected = Globs(bench.build(MakeTestGoal).protected(bench.project))
+    assert protected.match("ci.sh")
+    assert protected.match("settings")
+    assert not protected.match("more.sh")
+
+
+def test_programs_and_start_up_files_of_the_projects_environment_decide(bench: Bench) -> None:
+    site = ".venv/lib/python3.12/site-packages"
+    bench.write(
+        {
+            ".venv/pyvenv.cfg": "",
+            ".venv/bin/python": "",
+            ".venv/bin/diff": "",
+            f"{site}/hook.pth": "import os",
+            f"{site}/folder.pth": "/somewhere",
+            f"{site}/pytest/__init__.py": "",
+            f"{site}/requests/__init__.py": "",
+        }
+    )
+    found = command_environment(str(bench.project / ".venv/bin/python"), bench.project)
+    assert sorted(path.name for path in found.steering) == ["diff", "hook.pth", "python"]
+    assert sorted(path.name for path in found.files) == ["__init__.py", "pyvenv.cfg"]
+    assert not command_environment("/usr/bin/python3", bench.project).steering
 
 
 def test_source_that_asks_who_runs_it_is_suspect(diff_of: Any) -> None:

@@ -8,8 +8,6 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from retrai_core import Suspicion, Trick, audit_lines
-
 from .place import below
 
 TESTS = [
@@ -73,22 +71,15 @@ SHADOWS = [
 _CHECKS = re.compile(
     r"check|test|verify|bench|spec|assert|eval|judge|measure|harness", re.IGNORECASE
 )
-_SEPARATORS = re.compile(r"[;&|()<>\n`$\"']+")
-
-TRICKS = (
-    Trick(re.compile(r"\|\|\s*(?:true|:)(?:\s|$)|\bset \+e\b"), "swallows a failure"),
-    Trick(re.compile(r"^\s*exit 0\b"), "ends with success"),
-    Trick(
-        re.compile(r"\bos\._exit\b|\bsys\.exit\(0?\)|\bprocess\.exit\(0?\)|\batexit\b"),
-        "ends the process",
-    ),
-    Trick(
-        re.compile(r"\bMAKE(?:LEVEL|FLAGS|CMDGOALS)\b|_retrai|RETRAI_"),
-        "asks who runs it",
-        reaches_runner=True,
-    ),
+_ANSWERS = re.compile(
+    r"expect|golden|reference|fixture|snapshot|oracle|answer|baseline|(?:^|[^a-z])(?:cases?|wanted)\b",
+    re.IGNORECASE,
 )
-_PROSE = re.compile(r"\.(?:md|rst|txt|adoc)$")
+"""What data is called that an output is compared with."""
+_CODE = re.compile(r"\.(?:py|[cm]?[jt]sx?|go|rs|rb|php|pl|java|kt|c|cc|cpp|h|hpp|cs|swift|lua|ex)$")
+_MAX_TEXT = 200_000
+_MAX_DEPTH = 3
+_SEPARATORS = re.compile(r"[;&|()<>\n`$\"']+")
 
 
 def steering_globs(path: str) -> list[str]:
@@ -103,33 +94,60 @@ def steering_globs(path: str) -> list[str]:
 def files_in_command(command: str, project: Path, path: str = ".") -> list[str]:
     """Globs of the project's files that a shell line names and whose name says that they check.
 
+    Files that such a file names are looked at in the same way.
+
     Example:
         >>> import tempfile
         >>> project = Path(tempfile.mkdtemp())
-        >>> for name in ("check.sh", "main.py"):
+        >>> _ = (project / "check.sh").write_text("python main.py | diff - want.txt expected.txt")
+        >>> for name in ("main.py", "want.txt", "expected.txt"):
         ...     project.joinpath(name).touch()
         >>> files_in_command("bash ./check.sh && python main.py", project)
-        ['/check.sh']
+        ['/check.sh', '/expected.txt']
     """
-    base = "" if path == "." else f"{path}/"
     found: dict[str, None] = {}
-    for word in _words(command):
+    waiting = [(command, "" if path == "." else f"{path}/")]
+    for _ in range(_MAX_DEPTH):
+        named = [name for text, base in waiting for name in _named(text, project, base)]
+        new = [name for name in dict.fromkeys(named) if name not in found and _checks(name)]
+        found |= dict.fromkeys(new)
+        # A script names files as they read from where it is started, or from where it stands.
+        bases = ["" if path == "." else f"{path}/"]
+        waiting = [
+            (text_of(project / name), base)
+            for name in new
+            for base in dict.fromkeys([*bases, name[: name.rfind("/") + 1]])
+        ]
+    return [f"/{name}" for name in found]
+
+
+def named_files(command: str, project: Path, path: str = ".") -> list[str]:
+    """The project's files that a shell line names, relative to the project."""
+    return _named(command, project, "" if path == "." else f"{path}/")
+
+
+def text_of(path: Path) -> str:
+    """A file's beginning; empty where it cannot be read."""
+    try:
+        with path.open(encoding="utf-8", errors="replace") as file:
+            return file.read(_MAX_TEXT)
+    except OSError:
+        return ""
+
+
+def _named(text: str, project: Path, base: str) -> list[str]:
+    """The project's files that a text names, relative to the project."""
+    found: list[str] = []
+    for word in dict.fromkeys(_words(text)):
         name = f"{base}{word}".replace("/./", "/").removeprefix("./")
-        inside = ".." not in name.split("/") and not name.startswith("/")
-        if inside and _CHECKS.search(name) and (project / name).is_file():
-            found[f"/{name}"] = None
-    return list(found)
+        inside = ".." not in name.split("/") and not name.startswith("/") and "\0" not in name
+        if inside and len(name) < 300 and (project / name).is_file():
+            found.append(name)
+    return found
 
 
-def audit_commands(diff: str, project: Path | None = None) -> list[Suspicion]:
-    """Added lines that swallow failures or ask who runs them.
-
-    Example:
-        >>> diff = "--- a/x.sh\\n+++ b/x.sh\\n@@ -1 +1,2 @@\\n a\\n+./it || true\\n"
-        >>> [(found.line, found.what) for found in audit_commands(diff)]
-        [(2, 'swallows a failure: ./it || true')]
-    """
-    return audit_lines(diff, TRICKS, is_source=lambda p: not _PROSE.search(p), project=project)
+def _checks(name: str) -> bool:
+    return bool(_CHECKS.search(name) or (_ANSWERS.search(name) and not _CODE.search(name)))
 
 
 def _words(command: str) -> Iterable[str]:

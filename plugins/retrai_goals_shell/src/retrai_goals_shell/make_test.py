@@ -14,7 +14,9 @@ from pydantic import Field, field_validator
 
 from retrai_core import (
     Completed,
+    Contradiction,
     Detection,
+    Environment,
     GoalBase,
     GoalOptions,
     GoalResult,
@@ -25,10 +27,22 @@ from retrai_core import (
     suite_result,
 )
 
-from .command_files import CONFIGURATION, TESTS, audit_commands, files_in_command, steering_globs
-from .makefile import NAMES, find_makefile, has_target, included_files, recipe_of
+from .command_audit import audit_commands
+from .command_environment import command_environment
+from .command_files import CONFIGURATION, TESTS, files_in_command, named_files, steering_globs
+from .made_before import MadeBefore
+from .makefile import (
+    NAMES,
+    find_makefile,
+    has_target,
+    included_files,
+    made_for,
+    recipe_of,
+    script_of,
+)
 from .merged_run import run_merged
 from .place import PlaceOptions, below, missing_folder
+from .script_twins import contradict_command
 
 PRIORITY = 80
 HOW_TO_INSTALL = "install it with your system's packages (Debian: `apt-get install make`)"
@@ -104,9 +118,16 @@ class MakeTestGoal(GoalBase):
     async def check(self, state: Mapping[str, Any], cwd: Path) -> GoalResult:
         folder = cwd / self.options.path
         command = ["make", *self.options.args, self.options.target]
+        is_copy = cwd != self.context.project
+        made = MadeBefore(self.context.run_dir / "make-test" / "made.json")
         try:
-            if cwd != self.context.project and await asyncio.to_thread(_has_clean, folder):
+            if is_copy and await asyncio.to_thread(_has_clean, folder):
                 await self._make(["make", "clean"], folder)
+            names = await asyncio.to_thread(self._made_for, folder)
+            if is_copy:
+                await asyncio.to_thread(made.remove_others, folder, names)
+            elif not state:
+                await asyncio.to_thread(made.keep, folder, names)
             done = await self._make(command, folder)
         except (ToolError, FileNotFoundError) as error:
             return suite_result({}, command, problem=f"make cannot be started: {error}")
@@ -119,9 +140,13 @@ class MakeTestGoal(GoalBase):
     def protected(self, project: Path) -> Sequence[str]:
         shared = below(self.options.path, [*TESTS, *CONFIGURATION])
         makefile = find_makefile(project / self.options.path)
-        recipe = recipe_of(_text(makefile), self.options.target) if makefile else ""
-        own = files_in_command(recipe, project, self.options.path)
-        return [*shared, *own, *self.options.protect]
+        if makefile is None:
+            return [*shared, *self.options.protect]
+        text, target, path = _text(makefile), self.options.target, self.options.path
+        own = files_in_command(recipe_of(text, target), project, path)
+        # A target that does nothing but run a script is that script.
+        whole = below(path, [f"/{name}" for name in script_of(text, target)])
+        return [*shared, *own, *whole, *below(path, included_files(text)), *self.options.protect]
 
     def steering(self, project: Path) -> Sequence[str]:
         # A file of the target's name makes make believe that it is done; a folder holds tests.
@@ -134,7 +159,24 @@ class MakeTestGoal(GoalBase):
         return [*done, *(f"!{glob}/**" for glob in done), *shared, "*.mk", *included]
 
     def audit(self, diff: str) -> Sequence[Suspicion]:
-        return audit_commands(diff, self.context.project)
+        project, path = self.context.project, self.options.path
+        makefile = find_makefile(project / path)
+        recipe = recipe_of(_text(makefile), self.options.target) if makefile else ""
+        return audit_commands(diff, project, named_files(recipe, project, path))
+
+    async def environment(self, project: Path) -> Environment:
+        return await asyncio.to_thread(command_environment, self.context.python, project)
+
+    async def contradict(self, copy: Path, cases: Sequence[str]) -> Contradiction:
+        async def holds() -> bool:
+            return (await self.check({}, copy)).achieved
+
+        globs = self.protected(copy)
+        return await contradict_command(copy, globs, f"make {self.options.target}", holds)
+
+    def _made_for(self, folder: Path) -> list[str]:
+        makefile = find_makefile(folder)
+        return made_for(_text(makefile), self.options.target) if makefile else []
 
     def _judge(self, done: Completed, command: Sequence[str]) -> GoalResult:
         name = f"make {self.options.target}"

@@ -12,6 +12,9 @@ NAMES = ("GNUmakefile", "makefile", "Makefile")
 _RULE = re.compile(
     r"^(?P<targets>[^\s#:=][^:=#]*?)\s*::?(?!=)\s*(?P<needs>[^=#;]*)(?:;(?P<recipe>.*))?$"
 )
+_RUNS_SCRIPT = re.compile(
+    r"^(?:(?:/bin/)?(?:ba|da|z)?sh\s+(?:-\w+\s+)*)?(?:\./)?(?P<script>[\w./-]+\.(?:sh|bash))(?:\s+[\w./=-]+)*$"
+)
 _INCLUDE = re.compile(r"^[ ]*[-s]?include\s+(.+)$", re.MULTILINE)
 
 
@@ -47,8 +50,39 @@ def included_files(text: str) -> list[str]:
 
 def recipe_of(text: str, target: str) -> str:
     """The recipe lines of a target and of what it needs, as they stand there."""
+    return "\n".join(line for _, recipe in _needed(text, target) for line in recipe)
+
+
+def made_for(text: str, target: str) -> list[str]:
+    """What a target needs and the Makefile says how to make, by plain names.
+
+    Example:
+        >>> made_for("test: app .ok\\napp: app.c\\n\\tcc app.c\\n.ok: app\\n\\t./app\\n", "test")
+        ['.ok', 'app']
+    """
+    needed = _needed(text, target)
+    names = {name for targets, recipe in needed if recipe for name in targets} - {target}
+    return sorted(n for n in names if not re.search(r"[%$()]|^/|\.\.", n))
+
+
+def script_of(text: str, target: str) -> list[str]:
+    """The shell scripts that make up a target's recipe, where it does nothing but run them.
+
+    Example:
+        >>> script_of("test:\\n\\t@sh ci.sh --all\\n", "test")
+        ['ci.sh']
+        >>> script_of("test:\\n\\t./x.sh | diff - y\\n", "test")
+        []
+    """
+    commands = [line.lstrip("@-+ ") for line in recipe_of(text, target).splitlines()]
+    found = [_RUNS_SCRIPT.match(command) for command in commands if command]
+    return [each["script"] for each in found if each] if all(found) else []
+
+
+def _needed(text: str, target: str) -> list[tuple[list[str], list[str]]]:
+    """The rules for a target and for what it needs: their targets, their recipe lines."""
     rules = list(_rules(text))
-    lines: list[str] = []
+    found: list[tuple[list[str], list[str]]] = []
     waiting, seen = [target], set[str]()
     while waiting:
         name = waiting.pop(0)
@@ -57,9 +91,9 @@ def recipe_of(text: str, target: str) -> str:
         seen.add(name)
         for targets, needs, recipe in rules:
             if name in targets:
-                lines += recipe
+                found.append((targets, recipe))
                 waiting += needs
-    return "\n".join(lines)
+    return found
 
 
 def _rules(text: str) -> Iterator[tuple[list[str], list[str], list[str]]]:

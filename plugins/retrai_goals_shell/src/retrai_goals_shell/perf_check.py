@@ -17,6 +17,7 @@ from retrai_core import (
     CaseOutcome,
     CheckReport,
     Completed,
+    Environment,
     GoalBase,
     GoalOptions,
     GoalResult,
@@ -27,7 +28,9 @@ from retrai_core import (
     suite_result,
 )
 
-from .command_files import TESTS, audit_commands, files_in_command, steering_globs
+from .command_audit import audit_commands
+from .command_environment import command_environment
+from .command_files import TESTS, files_in_command, named_files, steering_globs
 from .kept_output import (
     SHOWN_CHARS,
     KeptOutput,
@@ -178,7 +181,11 @@ class PerfCheckGoal(GoalBase):
         return steering_globs(self.options.path)
 
     def audit(self, diff: str) -> Sequence[Suspicion]:
-        return audit_commands(diff, self.context.project)
+        line, project = self.options.command, self.context.project
+        return audit_commands(diff, project, named_files(line, project, self.options.path))
+
+    async def environment(self, project: Path) -> Environment:
+        return await asyncio.to_thread(command_environment, self.context.python, project)
 
     async def _measure(self, command: Sequence[str], cwd: Path) -> Measured:
         """Repeat it until one figure is too slow, or all are in."""
@@ -284,4 +291,4 @@ class PerfCheckGoal(GoalBase):
 
 
 def _fresh_folder() -> Path:
-    return Path(tempfile.mkdtemp(prefix="retrai-perf-")).resolve()
+    return Path(tempfile.mkdtemp(prefix="tmp-")).resolve()

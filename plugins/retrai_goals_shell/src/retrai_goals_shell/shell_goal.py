@@ -12,6 +12,8 @@ from pydantic import Field, field_validator
 
 from retrai_core import (
     Completed,
+    Contradiction,
+    Environment,
     GoalBase,
     GoalOptions,
     GoalResult,
@@ -21,9 +23,12 @@ from retrai_core import (
     suite_result,
 )
 
-from .command_files import CONFIGURATION, TESTS, audit_commands, files_in_command, steering_globs
+from .command_audit import audit_commands
+from .command_environment import command_environment
+from .command_files import CONFIGURATION, TESTS, files_in_command, named_files, steering_globs
 from .merged_run import run_merged
 from .place import PlaceOptions, below, missing_folder
+from .script_twins import contradict_command
 from .success_condition import SuccessCondition
 
 PROMPT = """\
@@ -126,7 +131,17 @@ class ShellGoal(GoalBase):
         return steering_globs(self.options.path)
 
     def audit(self, diff: str) -> Sequence[Suspicion]:
-        return audit_commands(diff, self.context.project)
+        line, project = self.options.check_command, self.context.project
+        return audit_commands(diff, project, named_files(line, project, self.options.path))
+
+    async def environment(self, project: Path) -> Environment:
+        return await asyncio.to_thread(command_environment, self.context.python, project)
+
+    async def contradict(self, copy: Path, cases: Sequence[str]) -> Contradiction:
+        async def holds() -> bool:
+            return (await self.check({}, copy)).achieved
+
+        return await contradict_command(copy, self.protected(copy), ", ".join(cases), holds)
 
     def _own(self, project: Path) -> list[str]:
         return files_in_command(self.options.check_command, project, self.options.path)
