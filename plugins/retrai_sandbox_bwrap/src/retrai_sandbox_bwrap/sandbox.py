@@ -28,6 +28,7 @@ from .options import BwrapOptions
 from .processes import few_numbers, process_limit
 from .program import INSTALL, explain, programs
 from .scratch import Scratch
+from .system_calls import open_filter
 from .walls import Walls, build_walls, places_of_program
 from .watch import Bounds, Watch, machine_memory_bytes
 
@@ -47,6 +48,8 @@ _FATAL = frozenset(
     }
 )
 _PROBE_TIMEOUT_S = 20.0
+_FILTER = 64
+"""The descriptor at which bubblewrap finds the filter of system calls."""
 _numbers = itertools.count()
 """Tells the control groups of one process apart."""
 
@@ -75,6 +78,7 @@ class BwrapSandbox(LocalSandbox):
         self._scratch = Scratch()
         self._network: bool | None = None
         self._group: ControlGroup | None = None
+        self._filter: int | None = None
         self._inside = process_limit(chosen.processes)
         self._around: list[str] = []
 
@@ -84,19 +88,31 @@ class BwrapSandbox(LocalSandbox):
         if not candidates:
             return f"there is no bubblewrap: {INSTALL}"
         problem = ""
-        for program in candidates:
-            self._program = program
-            try:
-                done = await self.run(_trial(self.context), timeout_s=_PROBE_TIMEOUT_S)
-            except ToolError as error:
-                problem = explain(error.message)
-                continue
-            if done.exit_code == 0:
+        for program, filtered in itertools.product(candidates, (True, False)):
+            self._choose(program, filtered)
+            problem = await self._try()
+            if not problem:
                 await self._bind_processes()
+                if not self.opens:
+                    self._warn("there is no filter of system calls")
                 return None
-            problem = explain(done.stderr or done.stdout)
         self._program = ""
         return problem
+
+    def _choose(self, program: str, filtered: bool) -> None:
+        self._program = program
+        if filtered and self._filter is None:
+            self._filter = open_filter()
+        known = filtered and self._filter is not None
+        self.opens = {_FILTER: f"/proc/{os.getpid()}/fd/{self._filter}"} if known else {}
+
+    async def _try(self) -> str:
+        """Run the project's interpreter; what is wrong, or nothing."""
+        try:
+            done = await self.run(_trial(self.context), timeout_s=_PROBE_TIMEOUT_S)
+        except ToolError as error:
+            return explain(error.message)
+        return "" if done.exit_code == 0 else explain(done.stderr or done.stdout)
 
     async def run(
         self,
@@ -112,7 +128,7 @@ class BwrapSandbox(LocalSandbox):
     ) -> Completed:
         """Run a program or a shell line; see `Sandbox.run`."""
         if not self._program:
-            self._program = next(iter(programs()), "bwrap")
+            self._choose(next(iter(programs()), "bwrap"), filtered=True)
         if self._walls is None:
             self._walls = await asyncio.to_thread(
                 build_walls, self.context, self._chosen, os.environ
@@ -134,8 +150,10 @@ class BwrapSandbox(LocalSandbox):
             readable=[*readable, *places_of_program(argv[0], self._walls)],
             network=self._has_network(),
         )
-        wrapped = [*self._around, self._program, *bwrap_arguments(self._walls, request)]
-        words = [*wrapped, "--", *self._inside, *argv]
+        words = [*self._around, self._program, *bwrap_arguments(self._walls, request)]
+        for number in self.opens:
+            words += ["--seccomp", str(number)]
+        words += ["--", *self._inside, *argv]
         watch = Watch(words, self._bounds(), [self.context.project, scratch])
         kills = self._group.memory_kills()
         looking = asyncio.ensure_future(watch.look())
@@ -160,6 +178,9 @@ class BwrapSandbox(LocalSandbox):
         if self._group is not None:
             await asyncio.to_thread(self._group.remove)
             self._group, self.joins = None, ()
+        if self._filter is not None:
+            os.close(self._filter)
+            self._filter, self.opens = None, {}
 
     def _has_network(self) -> bool:
         if self._network is not None:
@@ -185,15 +206,13 @@ class BwrapSandbox(LocalSandbox):
         if self._inside or (self._group and "pids" in self._group.binds):
             return
         self._around = few_numbers(self._chosen.processes)
-        if self._around:
-            with suppress(ToolError):
-                if (
-                    await self.run(_trial(self.context), timeout_s=_PROBE_TIMEOUT_S)
-                ).exit_code == 0:
-                    return
+        if self._around and not await self._try():
+            return
         self._around = []
-        message = "sandbox bwrap: no limit binds the number of processes here (no control group)"
-        self.context.publish("log", level="warning", message=message)
+        self._warn("no limit binds the number of processes here (no control group)")
+
+    def _warn(self, what: str) -> None:
+        self.context.publish("log", level="warning", message=f"sandbox bwrap: {what}")
 
 
 def _trial(context: RunContext) -> list[str]:

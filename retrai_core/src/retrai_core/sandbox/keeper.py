@@ -5,15 +5,14 @@ retrai sends it, it forks a *keeper*, which forks one command after the other (c
 side by side have a keeper each). Why two processes stand between retrai and a command:
 
 - Limits, session and death signal are set between fork and exec in a process with one thread, where
-  that is safe. In retrai itself, with its threads, it is not (`subprocess.Popen(preexec_fn=...)`),
-  and a fork of this small process costs less than one of a large one.
-- On Linux the keeper is a *child subreaper* (prctl(2)): a daemon that left the command's process
-  group and session becomes the keeper's child, so it is found, ended and reaped, and is known to
-  belong to this command and to no other that runs beside it.
-- retrai may be killed by SIGKILL at any moment. Then the control sockets close, and each keeper
-  ends its command. If the keeper itself is killed, the command gets SIGKILL from the kernel
-  (PR_SET_PDEATHSIG: bound to the thread that forked, of which a keeper has one), and the helper,
-  a subreaper too, ends what was left.
+  that is safe. In retrai itself, with its threads, it is not (`Popen(preexec_fn=...)`), and a fork
+  of this small process costs less.
+- On Linux the keeper is a *child subreaper* (prctl(2)): a daemon that left the command's group and
+  session becomes the keeper's child, so it is found, ended and reaped, and known to be of this
+  command and of no other that runs beside it.
+- retrai may be killed at any moment. Then the control sockets close, and each keeper ends its
+  command. If the keeper is killed, the kernel kills the command (PR_SET_PDEATHSIG: bound to the
+  thread that forked, of which a keeper has one), and the helper, a subreaper too, the rest.
 
 Elsewhere (macOS) there is no subreaper: the process group is ended, a daemon that left it is not.
 """
@@ -151,11 +150,13 @@ def _become(request: dict[str, Any], keeper: int, streams: list[int], report: in
                 file.write(b"0")
         for name, value in request["limits"].items():
             _limit(_LIMITS[name], value)
-        # Copied first, so that a high number cannot be overwritten by a low one.
+        # Copied first: a high number cannot be overwritten by a low one.
         for number, handle in enumerate([os.dup(handle) for handle in streams]):
             os.dup2(handle, number)
         for handle in streams:
             os.close(handle)
+        for number, path in request["opens"].items():
+            os.dup2(os.open(path, os.O_RDONLY), number)
         step = "cwd"
         os.chdir(request["cwd"])
         step = "exec"

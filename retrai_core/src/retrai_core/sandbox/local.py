@@ -8,6 +8,7 @@ import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import IO, Any, ClassVar
 
 from pydantic import Field
@@ -60,6 +61,9 @@ class LocalSandbox(Sandbox):
     joins: Sequence[str] = ()
     """The `cgroup.procs` files of the control groups that commands shall be in."""
 
+    opens: Mapping[int, str] = MappingProxyType({})
+    """Files that commands shall find open for reading, by descriptor (above 31)."""
+
     def __init__(self, options: Any, context: RunContext) -> None:
         super().__init__(options, context)
         # A sandbox that builds on this one may have options of its own beside these.
@@ -100,6 +104,7 @@ class LocalSandbox(Sandbox):
                     streams=(source.fileno(), out.writer, err.writer),
                     wraps=self.wraps,
                     joins=self.joins,
+                    opens=self.opens,
                 )
             out.close_writer()
             err.close_writer()

@@ -141,6 +141,7 @@ class Supervisor:
         streams: tuple[int, int, int],
         wraps: bool = False,
         joins: Sequence[str] = (),
+        opens: Mapping[int, str] | None = None,
     ) -> Command:
         """Start a command; the caller keeps, and closes, its own copies of the streams.
 
@@ -153,6 +154,8 @@ class Supervisor:
             streams: file descriptors for its standard input, output and error.
             wraps: the program runs another one, which shall end by itself when asked to.
             joins: the `cgroup.procs` files of the control groups that it shall be in.
+            opens: files that it finds open for reading, by descriptor; above 31, where no
+                descriptor of its keeper's is.
         """
         request: dict[str, Any] = {
             "argv": list(argv),
@@ -162,6 +165,7 @@ class Supervisor:
             "grace_s": float(grace_s),
             "wraps": wraps,
             "joins": list(joins),
+            "opens": dict(opens or {}),
         }
         return Command(self._keeper_with(streams), request, self._idle)
 
