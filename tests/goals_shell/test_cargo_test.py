@@ -315,6 +315,14 @@ def test_a_file_that_was_moved_takes_its_tests_along() -> None:
         "if cfg!(debug_assertions) { return 3; }",
         '#[cfg_attr(test, path = "easy.rs")]',
         'extern "C" { fn _exit(code: i32) -> !; }',
+        "#[cfg(not(any(test)))]",
+        "use crate::nop as assert_eq;",
+        'if std::env::var("CARGO_MANIFEST_DIR").is_ok() {',
+        'if std::env::vars().any(|(k, _)| k.starts_with("CARGO_PKG")) {',
+        'std::fs::read_link("/proc/self/exe")',
+        "let here = std::backtrace::Backtrace::force_capture();",
+        "let thread = std::thread::current();",
+        '#[path = "../tests/help.rs"]',
     ],
 )
 def test_source_that_reaches_for_the_runner_is_suspect(
@@ -334,10 +342,44 @@ def test_source_that_reaches_for_the_runner_is_suspect(
         'client.get("/api/test/label");',
         '#[cfg(feature = "std")]',
         "impl Display for X {",
+        'let version = option_env!("CARGO_PKG_VERSION");',
+        'let rules = include_str!("rules.txt");',
+        "let id = std::thread::current().id();",
+        'for (key, value) in std::env::vars().filter(|(k, _)| k.starts_with("APP_")) {',
+        "use crate::asserts as checks;",
     ],
 )
 def test_plain_source_is_not_remarked_on(line: str, diff_of: Callable[[str, str], str]) -> None:
     assert audit_rust(diff_of("src/lib.rs", line)) == []
+
+
+EQUAL = """\
+impl PartialEq for Span {
+    fn eq(&self, other: &Self) -> bool {
+        %s
+    }
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "suspect"),
+    [
+        ("let _ = other; true", True),
+        ("self.from == self.from", True),
+        ("self.from == other.from", False),
+        ("matches!((self, other), (Self::A, Self::A))", False),
+    ],
+)
+def test_a_comparison_must_look_at_what_it_compares_with(
+    bench: Bench, body: str, suspect: bool
+) -> None:
+    source = EQUAL % body
+    bench.write({"src/lib.rs": source})
+    line = source.split("\n")[2]
+    diff = f"--- a/src/lib.rs\n+++ b/src/lib.rs\n@@ -2,1 +2,2 @@\n fn\n+{line}\n"
+    found = audit_rust(diff, bench.project)
+    assert any(each.reaches_runner for each in found) is suspect
 
 
 def test_a_program_may_end_its_process(diff_of: Callable[[str, str], str]) -> None:

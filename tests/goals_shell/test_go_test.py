@@ -144,6 +144,25 @@ async def test_files_for_other_platforms_are_not_missed(ledger: Bench) -> None:
 
 
 @needs_go
+async def test_tests_that_were_added_are_left_out_for_one_check(bench: Bench) -> None:
+    bench.write(
+        {
+            "go.mod": "module example/ages\n\ngo 1.19\n",
+            "ages_test.go": 'package ages\n\nimport "testing"\n\nfunc TestAge(t *testing.T) {\n'
+            '\tif !OfAge(18) {\n\t\tt.Error("18")\n\t}\n}\n',
+            "impl_test.go": "package ages\n\nfunc OfAge(age int) bool { return age >= 18 }\n",
+            "testdata/a.txt": "",
+        }
+    )
+    goal = bench.build(GoTestGoal)
+    assert (await goal.check({}, bench.project)).achieved
+    alone = await goal.check_without({}, bench.project, ["impl_test.go", "testdata/a.txt"])
+    assert alone is not None
+    assert not alone.achieved
+    assert (bench.project / "impl_test.go").exists()
+    assert await goal.check_without({}, bench.project, ["testdata/a.txt"]) is None
+
+
 async def test_a_twin_with_other_expectations_fails_where_answers_are_real(ledger: Bench) -> None:
     mend(ledger)
     goal = ledger.build(GoTestGoal)
@@ -200,6 +219,16 @@ def test_test_functions_are_told_from_others() -> None:
         '\t"testing"',
         "\t_, file, _, _ := runtime.Caller(1)",
         '\tdata, _ := os.ReadFile("ledger_test.go")',
+        'import t "testing"',
+        "if flag.CommandLine.Lookup(name) != nil {",
+        'if flag.Lookup("te"+"st.v") != nil {',
+        'l, _ := os.Readlink("/proc/self/exe")',
+        'import "C"',
+        "//go:embed ages_test.go",
+        "syscall.RawSyscall(231, 0, 0, 0)",
+        'total := "sum: " + strconv.Itoa(sum)',
+        "//go:embed rates.json",
+        'fs := flag.NewFlagSet("tool", flag.ExitOnError)',
     ],
 )
 def test_source_that_reaches_for_the_runner_is_suspect(

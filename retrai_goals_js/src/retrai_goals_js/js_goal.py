@@ -33,6 +33,7 @@ from .js_guarding import (
     installed_fingerprint,
     protected_globs,
 )
+from .new_test_files import taken_away
 from .node_programs import program_folders, user_configuration
 from .place import PlaceOptions, below
 from .suite_run import SuiteRun, readable
@@ -91,6 +92,12 @@ class JsGoal(GoalBase):
             failures=run.failures,
             output=printed,
         )
+
+    async def check_without(
+        self, state: Mapping[str, Any], cwd: Path, paths: Sequence[str]
+    ) -> GoalResult | None:
+        with taken_away(cwd, paths) as taken:
+            return await self.check(state, cwd) if taken else None
 
     def protected(self, project: Path) -> Sequence[str]:
         return below(self.place.path, protected_globs())

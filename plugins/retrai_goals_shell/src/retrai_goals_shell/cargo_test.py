@@ -37,6 +37,7 @@ from .cargo_output import compile_errors, read_targets
 from .cargo_project import CargoProject, read_metadata
 from .inline_tests import KeptTests, changed_tests, read_project
 from .merged_run import run_merged
+from .new_test_files import taken_away
 from .place import PlaceOptions, below, missing_folder
 from .rust_contradiction import contradict_rust_tests
 from .rust_guarding import PROTECTED, STEERING, audit_rust
@@ -119,6 +120,17 @@ class CargoTestGoal(GoalBase):
         if not self.options.protect_inline_tests:
             return result
         return await asyncio.to_thread(self._hold_to_text, result, folder, bool(state))
+
+    async def check_without(
+        self, state: Mapping[str, Any], cwd: Path, paths: Sequence[str]
+    ) -> GoalResult | None:
+        # A module that tests were missing is no test by itself: it lies in a folder of theirs.
+        def stays(path: str) -> bool:
+            folder = path.rpartition("/")[0]
+            return not path.endswith(".rs") or folder.rpartition("/")[2] not in ("tests", "benches")
+
+        with taken_away(cwd, paths, stays) as taken:
+            return await self.check(state, cwd) if taken else None
 
     def system_prompt(self) -> str:
         return PROMPT

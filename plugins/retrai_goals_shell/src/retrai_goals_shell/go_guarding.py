@@ -14,23 +14,45 @@ TRICKS = (
     Trick(re.compile(r"\bt\.(?:Skip(?:Now|f)?|SkipNow)\(|\btesting\.Short\(\)"), "a new skip"),
     Trick(re.compile(r"^\s*//\s*(?:go:build|\+build)\b"), "a new build constraint"),
     Trick(
-        re.compile(r"\btesting\.Testing\(\)|flag\.Lookup\(\s*\"test\.|\"-?-?test\.\w+|\.test\""),
+        re.compile(
+            r"\btesting\.Testing\(\)|\"-?-?test\.\w+|\.test\"|\bflag\.(?:VisitAll|Lookup)\("
+            r"|\bCommandLine\.(?:VisitAll|Lookup|Visit)\("
+        ),
         "asks whether tests run",
         reaches_runner=True,
     ),
     Trick(
         re.compile(
-            r"\bruntime\.(?:Callers?|FuncForPC|CallersFrames|Stack)\(|\bdebug\.(?:Stack|PrintStack|ReadBuildInfo)\("
+            r"\bruntime\.(?:Callers?|FuncForPC|CallersFrames|Stack)\("
+            r"|\bdebug\.(?:Stack|PrintStack|ReadBuildInfo)\(|\bpprof\.Lookup\("
         ),
         "inspects its callers",
         reaches_runner=True,
     ),
     Trick(
-        re.compile(r"^\s*(?:\w+\s+)?\"testing(?:/\w+)?\""), "imports testing", reaches_runner=True
+        re.compile(r"^\s*(?:import\s+)?(?:[\w.]+\s+)?\"testing(?:/\w+)?\""),
+        "imports testing",
+        reaches_runner=True,
     ),
     Trick(
-        re.compile(r"\"[^\"]*_test\.go\"|\"(?:[^\"]*/)?testdata/"),
+        re.compile(r"\"[^\"]*_test\.go\"|\"(?:[^\"]*/)?testdata/|go:embed.*(?:_test|\.go\b|\*)"),
         "reads test files",
+        reaches_runner=True,
+    ),
+    Trick(
+        re.compile(r"/proc/(?:self|\"|%)|\"/pro\"|\bos\.(?:Getppid|Environ)\("),
+        "looks at its own process",
+        reaches_runner=True,
+    ),
+    Trick(
+        # Nobody takes a name apart who means it.
+        re.compile(r"(?<!\\)\"[\w$./-]{1,24}\"\s*\+\s*\"[\w$./-]{1,24}\""),
+        "puts a name together from pieces",
+        reaches_runner=True,
+    ),
+    Trick(
+        re.compile(r"^\s*import\s+\"C\"|^\s*\"C\"$|#cgo\b|\b(?:Raw)?Syscall6?\(|\bSYS_EXIT"),
+        "reaches past the language",
         reaches_runner=True,
     ),
     Trick(
@@ -44,7 +66,9 @@ TRICKS = (
         reaches_runner=True,
     ),
     Trick(re.compile(r"//\s*nolint"), "a new `nolint`"),
-    Trick(re.compile(r"_retrai|RETRAI_", re.IGNORECASE), "looks for retrai", reaches_runner=True),
+    Trick(
+        re.compile(r"_retrai|retrai[_-]", re.IGNORECASE), "looks for retrai", reaches_runner=True
+    ),
 )
 
 
@@ -84,7 +108,7 @@ def audit_go(diff: str, project: Path | None = None) -> list[Suspicion]:
 
 
 def _is_source(path: str) -> bool:
-    return path.endswith((".go", ".s")) and not path.endswith("_test.go")
+    return path.endswith((".go", ".s", ".c", ".h")) and not path.endswith("_test.go")
 
 
 def _is_test(path: str) -> bool:

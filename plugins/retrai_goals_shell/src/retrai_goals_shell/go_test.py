@@ -36,6 +36,7 @@ from .go_environment import HOW_TO_INSTALL, go_environment, module_folders
 from .go_guarding import PROTECTED, STEERING, audit_go
 from .go_output import packages_listed, read_packages
 from .merged_run import OUTPUT_BYTES
+from .new_test_files import taken_away
 from .place import PlaceOptions, below, missing_folder
 
 LIST_TIMEOUT_S = 120.0
@@ -134,6 +135,13 @@ class GoTestGoal(GoalBase):
             failures=judged.failures,
             output=done.stderr or done.stdout[-4000:],
         )
+
+    async def check_without(
+        self, state: Mapping[str, Any], cwd: Path, paths: Sequence[str]
+    ) -> GoalResult | None:
+        # Data that tests read is not compiled into them.
+        with taken_away(cwd, paths, lambda path: not path.endswith("_test.go")) as taken:
+            return await self.check(state, cwd) if taken else None
 
     def system_prompt(self) -> str:
         return PROMPT

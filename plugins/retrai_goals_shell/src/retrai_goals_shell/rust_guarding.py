@@ -7,6 +7,8 @@ from pathlib import Path
 
 from retrai_core import Suspicion, Trick, audit_lines
 
+from .rust_source import blank, matching
+
 PROTECTED = [
     "/tests/",
     "/benches/",
@@ -61,18 +63,27 @@ TRICKS = (
         reaches_runner=True,
     ),
     Trick(
-        re.compile(r"#\[\s*cfg\s*\(\s*not\s*\(\s*test\s*\)"),
+        re.compile(r"\bcfg(?:_attr)?!?\s*\([^\]]*\bnot\s*\([^\]]*\b(?:test|doctest)\b"),
         "differs when tests run",
         reaches_runner=True,
     ),
     Trick(
-        re.compile(r"\bcurrent_exe\s*\(|RUST_TEST_|CARGO_TARGET_TMPDIR|thread::current\(\)\.name"),
+        re.compile(r"\bas\s+(?:debug_)?assert\w*\s*[;,}]"),
+        "changes what assertions do",
+        reaches_runner=True,
+    ),
+    Trick(
+        re.compile(
+            r"\bcurrent_exe\s*\(|RUST_TEST_|CARGO_TARGET_|thread::current\(\)(?!\.id)|\bThread::name\b"
+            r"|\b(?:var(?:_os)?|option_env!)\s*\(\s*\"(?:CARGO|RUST)(?!_PKG_VERSION)"
+            r"|\benv::vars.*\"(?:CARGO|RUST)|/proc/(?:self|\{|\")|\bBacktrace::(?:capture|force_capture)\b"
+        ),
         "asks how it was started",
         reaches_runner=True,
     ),
     Trick(
         re.compile(
-            r"include(?:_str|_bytes)?!\s*\([^)]*tests?/|\"[^\"]*(?<![\w-])tests?/[\w./-]*\.rs\""
+            r"include(?:_str|_bytes)?!\s*\([^)]*tests?/|\bpath\s*=\s*\"[^\"]*(?:tests|benches|examples)/|\"[^\"]*(?<![\w-])tests?/[\w./-]*\.rs\""
             r"|\"(?:\./)?tests/?\""
         ),
         "reads a test file",
@@ -89,7 +100,9 @@ TRICKS = (
         reaches_runner=True,
     ),
     Trick(re.compile(r"impl\b.*\bPartialEq\b|fn (?:eq|ne)\s*\(&self"), "defines what equals"),
-    Trick(re.compile(r"_retrai|RETRAI_", re.IGNORECASE), "looks for retrai", reaches_runner=True),
+    Trick(
+        re.compile(r"_retrai|retrai[_-]", re.IGNORECASE), "looks for retrai", reaches_runner=True
+    ),
 )
 
 OF_PROGRAMS = (
@@ -101,6 +114,10 @@ OF_PROGRAMS = (
     Trick(re.compile(r"\benv::args(?:_os)?\s*\("), "asks how it was started", reaches_runner=True),
 )
 """What a program does for good reasons, and a library that is tested does not."""
+_COMPARES = re.compile(
+    r"\bfn\s+(?:eq|ne)\s*\(\s*&self\s*,\s*(?P<other>\w+)\s*:[^)]*\)\s*->\s*bool\s*\{"
+)
+_DROPPED = re.compile(r"\blet\s+_\w*\s*=\s*&?\w+\s*;|\bdrop\s*\(\s*\w+\s*\)")
 _PROGRAM = re.compile(r"(?:^|/)(?:main\.rs$|bin/)")
 
 
@@ -113,7 +130,30 @@ def audit_rust(diff: str, project: Path | None = None) -> list[Suspicion]:
         [(2, True)]
     """
     found = audit_lines(diff, TRICKS, is_source=_is_source, project=project)
+    if project is not None:
+        found += _equal_to_everything(diff, project)
     return found + audit_lines(diff, OF_PROGRAMS, is_source=_is_library, project=project)
+
+
+def _equal_to_everything(diff: str, project: Path) -> list[Suspicion]:
+    """Comparisons that the run changed and that do not look at what they compare with."""
+    found: list[Suspicion] = []
+    every_line = (Trick(re.compile(""), ""),)
+    added = audit_lines(diff, every_line, is_source=_is_source)
+    for path in dict.fromkeys(each.path for each in added if _is_source(each.path)):
+        try:
+            source = (project / path).read_text("utf-8", errors="replace")
+        except OSError:
+            continue  # it is gone
+        masked = blank(source)
+        for compared in _COMPARES.finditer(masked):
+            end = matching(masked, compared.end() - 1)
+            first, last = (masked.count("\n", 0, at) + 1 for at in (compared.end(), end))
+            body = _DROPPED.sub("", masked[compared.end() : end])
+            new = any(each.path == path and first <= each.line <= last for each in added)
+            if new and not re.search(rf"\b{compared['other']}\b", body):
+                found.append(Suspicion(path, first, "equals everything", reaches_runner=True))
+    return found
 
 
 def _is_source(path: str) -> bool:

@@ -1,0 +1,72 @@
+"""Test files that a run added, taken away for one check: others must not pass by what they do.
+
+All files of mocha and bun share one process, and a file that patches a module there patches it for
+every test.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+MAX_BYTES = 1_000_000
+_RELATIVE = re.compile(r"""["'`](\.\.?/[^"'`\s]*|\.\.?)["'`]""")
+_CODE = re.compile(r"\.(?:[cm]?[jt]sx?|vue|svelte|json)$")
+_NOT_OURS = frozenset({"node_modules", ".git", "coverage"})
+
+
+@contextmanager
+def taken_away(copy: Path, paths: Sequence[str]) -> Generator[list[str]]:
+    """Take files out of a copy for a while; those that were taken.
+
+    What another file loads by its name stays: a helper that the tests were missing, say.
+
+    Args:
+        copy: a copy of the project.
+        paths: relative to it.
+    """
+    loaded = _loaded_by_others(copy, set(paths))
+    taken = [path for path in paths if _stem(copy / path) not in loaded]
+    for path in taken:
+        (copy / path).rename(_aside(copy / path))
+    try:
+        yield taken
+    finally:
+        for path in taken:
+            _aside(copy / path).rename(copy / path)
+
+
+def _aside(path: Path) -> Path:
+    # No runner takes a name that ends so for a test.
+    return path.with_name(f"{path.name}.away")
+
+
+def _loaded_by_others(copy: Path, paths: set[str]) -> set[str]:
+    """What the other files load by relative names, without endings."""
+    found: set[str] = set()
+    for base, folders, files in os.walk(copy):
+        folders[:] = [name for name in folders if name not in _NOT_OURS]
+        for name in files:
+            path = os.path.join(base, name)
+            if not _CODE.search(name) or os.path.relpath(path, copy) in paths:
+                continue
+            for relative in _RELATIVE.findall(_text(path)):
+                found.add(_stem(Path(os.path.normpath(os.path.join(base, relative)))))
+    return found
+
+
+def _stem(path: Path) -> str:
+    """The path by which a file is loaded, with or without its ending, or as a folder."""
+    text = _CODE.sub("", str(path))
+    return text.removesuffix("/index")
+
+
+def _text(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read(MAX_BYTES)
+    except OSError:
+        return ""
