@@ -141,3 +141,4 @@ async def test_the_folders_in_memory_are_bounded(walled):
     code = "import os, sys; s = os.statvfs(sys.argv[1]); print(s.f_blocks * s.f_frsize)"
     for folder in ("/run", "/var/tmp", "/dev/shm"):
         assert int((await attempt_python(walled, code, folder)).stdout) <= 2**30
+    assert (await attempt(walled, "touch /dev/x")).exit_code != 0

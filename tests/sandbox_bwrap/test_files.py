@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pwd
 from pathlib import Path
 
@@ -128,3 +129,25 @@ async def test_hooks_of_the_repository_are_not_for_commands(walled, local, conte
     assert done.stdout == "[core]\n"
     assert not list(hooks.iterdir())
     assert "evil" in (await attempt(local, line)).stdout
+
+
+KERNEL = """
+import os
+for place, folders, names in os.walk("/proc"):
+    if place == "/proc":
+        folders[:] = [name for name in folders if not name.isdigit()]
+    for name in names:
+        path = os.path.join(place, name)
+        try:
+            if not os.path.islink(path):
+                os.close(os.open(path, os.O_WRONLY))  # nothing is written
+                print(path)
+        except OSError:
+            pass
+"""
+
+
+async def test_nothing_of_the_kernel_can_be_written(walled, local):
+    assert (await attempt_python(walled, KERNEL)).stdout == ""
+    if os.getuid() == 0:
+        assert "/proc/sys/kernel/core_pattern\n" in (await attempt_python(local, KERNEL)).stdout

@@ -73,7 +73,9 @@ def bwrap_arguments(walls: Walls, request: Request) -> list[str]:
     """The arguments for one command, without the program's name and the command itself."""
     made = _Arguments(_namespaces(request.network))
     made.add("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc")
-    made.add("--size", str(_SMALL_BYTES), "--tmpfs", "/dev/shm")
+    made.add("--size", str(_SMALL_BYTES), "--tmpfs", "/dev/shm", "--remount-ro", "/dev")
+    for path in walls.controls:
+        made.add("--ro-bind", path, path)
     binds = _binds(walls, request)
     tmp = request.scratch / "tmp"
     _mount_hidden(made, walls, tmp)

@@ -14,6 +14,7 @@ from retrai_core import RunContext
 
 from .home import secrets_of_home, shown_of_home
 from .interpreters import editable_sources, interpreter_folders, program_folder
+from .kernel import controls, traces
 from .options import BwrapOptions
 from .places import outermost, within
 
@@ -21,6 +22,8 @@ _TEMPORARY = ("/tmp", "/var/tmp", "/run")
 _SYSTEM_SECRETS = (
     "/etc/gshadow",
     "/etc/gshadow-",
+    "/etc/krb5.keytab",
+    "/etc/security/opasswd",
     "/etc/shadow",
     "/etc/shadow-",
     "/etc/sudoers",
@@ -29,8 +32,11 @@ _SYSTEM_SECRETS = (
     "/etc/wireguard",
     "/etc/NetworkManager/system-connections",
     "/etc/rancher",
+    "/var/backups",
+    "/var/cache/debconf/passwords.dat",
     "/var/lib/docker",
     "/var/lib/rancher",
+    "/var/spool/cron",
 )
 """Readable for root alone; as root, commands run as the owner of root's files."""
 _WITH_NETWORK = (
@@ -70,6 +76,7 @@ class Walls:
         shown: what is mounted there all the same, to be read.
         secrets: files and folders that are empty wherever they would be seen.
         network: what is shown where there is a network.
+        controls: what of /proc is read-only, beside the processes.
         environment: folders of the interpreter that lie in the project; a copy of it has none.
     """
 
@@ -78,6 +85,7 @@ class Walls:
     shown: list[Path]
     secrets: list[Path]
     network: list[Path]
+    controls: list[Path]
     environment: list[Path]
 
     def hide(self, path: Path) -> bool:
@@ -99,8 +107,13 @@ def build_walls(context: RunContext, options: BwrapOptions, environ: Mapping[str
         homes=homes,
         hidden=hidden,
         shown=[],
-        secrets=[path for path in map(Path, _SYSTEM_SECRETS) if os.access(path, os.R_OK)],
+        secrets=[
+            path
+            for path in (*map(Path, _SYSTEM_SECRETS), *Path("/etc/ssh").glob("ssh_host_*_key"))
+            if os.access(path, os.R_OK)
+        ],
         network=[path for path in map(Path, _WITH_NETWORK) if os.path.exists(path)],
+        controls=controls(),
         environment=[
             path
             for path in outermost(interpreter_folders(context.python))
@@ -109,7 +122,7 @@ def build_walls(context: RunContext, options: BwrapOptions, environ: Mapping[str
     )
     for home in homes:
         walls.secrets.extend(secrets_of_home(home))
-    walls.secrets.extend(_existing(options.hide))
+    walls.secrets.extend([*traces(), *_existing(options.hide)])
     # The run's folder may stand in one that is shown; the baseline in it is not for commands.
     walls.secrets.extend(path for path in state if os.path.exists(path) and path not in hidden)
     wanted = [
