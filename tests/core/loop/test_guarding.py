@@ -341,12 +341,12 @@ async def test_a_tree_that_cannot_be_kept_any_more_is_not_believed(
 ) -> None:
     take = Snapshots.take
 
-    def fails_later(self: Snapshots, iteration: int) -> object:
+    def fails_later(self: Snapshots, iteration: int, *seen: Any) -> object:
         if iteration:
-            raise RetraiError("git update-index failed: something is in its way")
-        return take(self, iteration)
+            raise RetraiError("git index-pack failed: something is in its way")
+        return take(self, iteration, *seen)
 
     monkeypatch.setattr(Snapshots, "take", fails_later)
     record = await runs.run([MEND])
     assert record.status == "tampered"
-    assert "could not be looked through: git update-index failed" in record.reason
+    assert "could not be looked through: git index-pack failed" in record.reason

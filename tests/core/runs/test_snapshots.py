@@ -8,12 +8,15 @@ import shutil
 import subprocess
 import threading
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from retrai_core import UsageError
 from retrai_core.runs.snapshots import Snapshots
+from retrai_core.workspace.tree_hash import TreeHasher
+from retrai_core.workspace.tree_walk import Listing
 
 GIT = shutil.which("git")
 needs_git = pytest.mark.skipif(GIT is None, reason="git is not installed")
@@ -323,7 +326,8 @@ def test_an_empty_project_can_be_filled(snapshots: Snapshots, project: Path) -> 
 @needs_git
 def test_a_later_process_goes_on_where_a_kill_left_the_store(run_dir: Path, project: Path) -> None:
     Snapshots(run_dir, project).take(0)
-    (run_dir / "snapshots" / "index.lock").write_bytes(b"half an index")
+    (run_dir / "snapshots" / "incoming").write_bytes(b"half an object")
+    (run_dir / "snapshots/objects/pack/incoming.pack").write_bytes(b"half a pack")
     with (run_dir / "snapshots.jsonl").open("a") as file:
         file.write('{"iteration": 1, "tr')
     (project / "kept.txt").write_text("changed\n")
@@ -408,3 +412,67 @@ def test_what_a_run_adds_to_gitignore_hides_nothing_that_it_adds(
     later = Snapshots(run_dir, project)
     later.take(2)
     assert later.changed_files() == [".gitignore", "hidden.py"]
+
+
+def seen_by_an_evaluation(project: Path) -> Listing:
+    return TreeHasher(project).state().listing
+
+
+@needs_git
+def test_what_an_evaluation_has_just_seen_saves_another_walk(
+    snapshots: Snapshots, project: Path
+) -> None:
+    (project / ".gitignore").write_text("*.log\n")
+    (project / "inner" / "empty").mkdir(parents=True)
+    first = snapshots.take(0)
+    assert first is not None
+    listing = seen_by_an_evaluation(project)
+    (project / "later.txt").write_text("after it was seen\n")
+    assert snapshots.take(1, listing) == replace(first, iteration=1)
+    snapshots.take(2, seen_by_an_evaluation(project))
+    assert snapshots.changed_files() == ["later.txt"]
+
+
+@needs_git
+def test_an_evaluation_that_ignored_something_else_saves_nothing(
+    snapshots: Snapshots, project: Path
+) -> None:
+    snapshots.take(0)
+    (project / ".gitignore").write_text("hidden.py\n")
+    (project / "hidden.py").write_text("import _pytest\n")
+    snapshots.take(1, seen_by_an_evaluation(project))
+    assert snapshots.changed_files() == [".gitignore", "hidden.py"]
+
+
+@needs_git
+def test_installed_packages_and_environments_stay_out_also_when_one_is_broken(
+    snapshots: Snapshots, project: Path
+) -> None:
+    for name in ("env/pyvenv.cfg", "env/lib/code.py", "node_modules/left-pad/index.js"):
+        (project / name).parent.mkdir(parents=True, exist_ok=True)
+        (project / name).write_text("1\n")
+    snapshots.take(0)
+    (project / "env" / "pyvenv.cfg").unlink()
+    (project / "node_modules" / "more.js").write_text("2\n")
+    snapshots.take(1, seen_by_an_evaluation(project))
+    snapshots.take(2)
+    assert snapshots.changed_files() == []
+    assert list(snapshots.entries(snapshots.all()[-1])) == ["kept.txt"]
+
+
+@needs_git
+def test_many_files_and_large_ones_come_back_as_they_were(
+    snapshots: Snapshots, project: Path
+) -> None:
+    contents = {f"folder/{n}": b"%d\n" % n * n for n in range(150)}
+    contents["large.bin"] = bytes(range(256)) * 8192 + b"end"
+    (project / "folder").mkdir()
+    for name, data in contents.items():
+        (project / name).write_bytes(data)
+    taken = snapshots.take(0)
+    assert taken is not None
+    entries = snapshots.entries(taken)
+    with snapshots.store.reading():
+        found = {name: snapshots.content(entries[name]) for name in contents}
+    assert found == contents
+    assert git(project, f"--git-dir={project.parent}/run/snapshots", "fsck", "--no-dangling") == ""

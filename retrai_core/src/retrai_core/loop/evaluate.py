@@ -66,7 +66,7 @@ async def evaluate(state: AgentState, config: RunnableConfig) -> StateUpdate:
 
 def _snapshot(parts: LoopParts, iteration: int) -> None:
     try:
-        parts.snapshots.take(iteration)
+        parts.snapshots.take(iteration, parts.verifier.listing)
         parts.unseen = ""
     except (RetraiError, OSError) as error:
         parts.unseen = str(error)

@@ -12,8 +12,9 @@ from ..contracts.goal import CheckReport
 from ..errors import RetraiError
 from ..guard.guard import Guard
 from ..guard.verdict import function_of
-from ..runs.snapshots import Entry, Snapshots
-from ..runs.undo import entry_of, put_entry
+from ..runs.object_store import Entry
+from ..runs.putting_back import entry_of, put_entry
+from ..runs.snapshots import Snapshots
 
 _SHOWN = 5
 

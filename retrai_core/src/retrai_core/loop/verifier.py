@@ -17,6 +17,7 @@ from ..guard.holdout import NOT_ALL
 from ..guard.refusal import Refusal
 from ..workspace.portable_tree import portable_files
 from ..workspace.tree_hash import TreeHasher, TreeState
+from ..workspace.tree_walk import Listing
 from .attention import Attention
 from .steadiness import Flaky, Verdicts, differ
 
@@ -93,6 +94,11 @@ class Verifier:
         if self._tree is None:
             return {}
         return portable_files(self._tree.without(self._guard.baseline.volatile))
+
+    @property
+    def listing(self) -> Listing | None:
+        """What the latest look at the tree saw, for a snapshot of it; None before the first."""
+        return None if self._tree is None else self._tree.listing
 
     async def baseline(self) -> GoalResult:
         """Take the baseline, or load the one of the run that is resumed."""

@@ -29,20 +29,24 @@ class Manifest:
     @classmethod
     def of(cls, files: Mapping[str, int], folders: Mapping[str, int]) -> Manifest:
         """From the modes of regular files and of folders, as `stat` gives them."""
-        counts: dict[str, Counter[int]] = {"x": Counter(), "-": Counter()}
-        for mode in files.values():
-            counts[_kind(mode)][stat.S_IMODE(mode)] += 1
-        usual = {kind: count.most_common(1)[0][0] for kind, count in counts.items() if count}
-        odd = {
-            path: stat.S_IMODE(mode)
-            for path, mode in files.items()
-            if stat.S_IMODE(mode) != usual[_kind(mode)]
-        }
+        counts = Counter(files.values())
+        usual: dict[str, int] = {}
+        for mode, _ in reversed(counts.most_common()):
+            usual[_kind(mode)] = stat.S_IMODE(mode)
+        expected = {mode for mode in counts if stat.S_IMODE(mode) == usual[_kind(mode)]}
+        odd = {path: stat.S_IMODE(mode) for path, mode in files.items() if mode not in expected}
         return cls({path: stat.S_IMODE(mode) for path, mode in folders.items()}, usual, odd)
 
     def mode_of(self, path: str, *, executable: bool) -> int | None:
         """A file's permission bits; None where nothing is known of them."""
         return self.odd.get(path, self.usual.get("x" if executable else "-"))
+
+    def below(self, root: str) -> Manifest:
+        """What it says of one folder, by the same paths."""
+        inside = f"{root}/"
+        folders = {p: bits for p, bits in self.folders.items() if f"{p}/".startswith(inside)}
+        odd = {p: bits for p, bits in self.odd.items() if p == root or p.startswith(inside)}
+        return Manifest(folders, self.usual, odd)
 
     def save(self, room: Path) -> str:
         """Keep it in a folder, once for all that are the same; its name there."""

@@ -1,57 +1,45 @@
-"""Snapshots of the workspace as git objects in the run's own store, never the user's repository.
+"""Snapshots of the workspace in the run's own store, never the user's repository.
 
 Works in a project that is no git repository, and in one that holds others. What `.gitignore` names,
-caches and retrai's own folder are left out. Line endings and filters are off, so that bytes are
-stored as they are.
+caches, virtual environments and retrai's own folder are left out. Line endings and filters are off,
+so that bytes are stored as they are.
 """
 
 from __future__ import annotations
 
 import json
-import os
-import shutil
 import stat
-import subprocess
 import threading
-import time
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import cast
 
-from ..errors import RetraiError, UsageError
+from ..errors import UsageError
 from ..workspace.ignore_rules import RulesReader
 from ..workspace.tree_hash import CACHE_FOLDERS, SETTLED_NS
-from ..workspace.tree_walk import NEVER_WALKED, WalkedFile, walk_tree
+from ..workspace.tree_walk import NEVER_WALKED, Listing, walk_tree
+from .left_out import INSTALLED, LeftOut
 from .manifest import Manifest
+from .object_store import Entry, ObjectStore
+from .repositories import Repositories, RepositoryReader
+from .stored_tree import StoredTree
 
-_EXCLUDED = NEVER_WALKED | CACHE_FOLDERS | {"node_modules"}
-_TIMEOUT_S = 120
+_EXCLUDED = NEVER_WALKED | CACHE_FOLDERS | {INSTALLED}
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
     """The tree after `iteration` (0: before the first turn).
 
-    `tree` is a git tree id, `manifest` the name of what git does not keep of it.
+    `tree` is a git tree id, `manifest` the name of what git does not keep of it, `repositories`
+    that of the state of every `.git`.
     """
 
     iteration: int
     tree: str
     manifest: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """A file in a snapshot: git's mode (100644, 100755 executable, 120000 symlink) and blob id."""
-
-    mode: str
-    blob: str
-
-    @property
-    def is_file(self) -> bool:
-        """A file, and no symlink."""
-        return self.mode.startswith("100")
+    repositories: str = ""
 
 
 class Snapshots:
@@ -60,40 +48,54 @@ class Snapshots:
     Args:
         run_dir: the run's folder; the store is `snapshots/` in it.
         project: the folder that is looked at.
+
+    Attributes:
+        store: the files and trees.
+        objects: the folder with the objects of the project's repositories.
     """
 
     def __init__(self, run_dir: Path, project: Path) -> None:
-        self._store = run_dir / "snapshots"
+        self.store = ObjectStore(run_dir / "snapshots", project)
+        self.objects = run_dir / "repository_objects"
         self._list = run_dir / "snapshots.jsonl"
         self._manifests = run_dir / "manifests"
         self._project = project
-        self._git = shutil.which("git")
-        self._rules_file = run_dir / "ignore_rules.json"
-        self._rules = self._first_rules()
-        self._stored: set[str] | None = None
-        self._seen: dict[str, tuple[int, ...]] = {}
-        self._settled_ns = 0
+        self._left_out = LeftOut(run_dir / "left_out.json")
+        self._tree = StoredTree(self.store)
+        self._repositories = RepositoryReader(project, self.store, self.objects)
+        self._saved: tuple[Repositories, str] | None = None
+        self._opened = False
         self._one_at_a_time = threading.Lock()
 
     @property
     def available(self) -> bool:
         """Whether snapshots can be taken here: they need the `git` program."""
-        return self._git is not None
+        return self.store.available
 
-    def take(self, iteration: int) -> Snapshot | None:
-        """Store the tree as it stands now; None where `available` is false."""
+    def take(self, iteration: int, listing: Listing | None = None) -> Snapshot | None:
+        """Store the tree as it stands now; None where `available` is false.
+
+        Args:
+            iteration: the one that has ended.
+            listing: what a walk through the tree has just seen, which saves another one.
+        """
         if not self.available:
             return None
         # A cancelled run takes its last snapshot while the thread of another may still be at work.
         with self._one_at_a_time:
-            if self._stored is None:
-                self._stored = self._open_store()
-            manifest = self._update(self._stored)
-            if not self._rules_file.exists():
-                self._rules_file.write_text(json.dumps(self._rules.texts()), encoding="utf-8")
-                self._rules = self._first_rules()
-            tree = self._run("write-tree").strip()
-            snapshot = Snapshot(iteration, tree, manifest.save(self._manifests))
+            self._open()
+            if listing is None or not self._left_out.fits(listing):
+                listing = self._walk()
+            self._left_out.begin(listing)
+            seen = self._left_out.taken_from(listing)
+            modes = {path: key[4] for path, key in seen.files.items() if stat.S_ISREG(key[4])}
+            manifest = Manifest.of(modes, seen.folders)
+            snapshot = Snapshot(
+                iteration,
+                self._tree.follow(seen.files, seen.began_ns - SETTLED_NS),
+                manifest.save(self._manifests),
+                self._save(self._repositories.read(seen.repositories)),
+            )
             with self._list.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(asdict(snapshot)) + "\n")
         return snapshot
@@ -108,8 +110,8 @@ class Snapshots:
                 entry = cast("Mapping[str, object]", json.loads(line))
             except ValueError:
                 continue  # a line that a kill left half written
-            manifest = str(entry.get("manifest", ""))
-            found.append(Snapshot(int(str(entry["iteration"])), str(entry["tree"]), manifest))
+            names = (str(entry.get(name, "")) for name in ("manifest", "repositories"))
+            found.append(Snapshot(int(str(entry["iteration"])), str(entry["tree"]), *names))
         return found
 
     def at(self, iteration: int) -> Snapshot:
@@ -125,21 +127,25 @@ class Snapshots:
 
     def entries(self, snapshot: Snapshot) -> dict[str, Entry]:
         """Every file and symlink of the snapshot, by relative path."""
-        found: dict[str, Entry] = {}
-        for line in self._run("ls-tree", "-r", "-z", snapshot.tree).split("\0"):
-            if line:
-                about, _, path = line.partition("\t")
-                mode, _, blob = about.split(" ")
-                found[path] = Entry(mode, blob)
-        return found
+        return self.store.entries(snapshot.tree)
 
     def manifest(self, snapshot: Snapshot) -> Manifest:
         """What git does not keep of the snapshot."""
         return Manifest.load(self._manifests, snapshot.manifest)
 
+    def repositories(self, snapshot: Snapshot) -> Repositories | None:
+        """The state of every `.git` then; None where it is not known."""
+        return Repositories.load(self._manifests, snapshot.repositories)
+
+    def repositories_now(self, paths: Iterable[str]) -> Repositories:
+        """The state of some as they stand now; kept in the store, but in no snapshot."""
+        with self._one_at_a_time:
+            self._open()
+            return self._repositories.read(paths)
+
     def content(self, entry: Entry) -> bytes:
         """The bytes of a file, or the target of a symlink."""
-        return self._run("cat-file", "blob", entry.blob).encode(errors="surrogateescape")
+        return self.store.content(entry)
 
     def changed_files(self) -> list[str]:
         """Relative paths that differ between the first and the last snapshot, sorted.
@@ -150,7 +156,7 @@ class Snapshots:
         if ends is None:
             return []
         options = ("--name-only", "--no-renames", "-z")
-        names = self._run("diff", *options, ends[0].tree, ends[1].tree)
+        names = self.store.run("diff", *options, ends[0].tree, ends[1].tree)
         return sorted(_printable(name) for name in names.split("\0") if name)
 
     def diff(self, first: int | None = None, last: int | None = None) -> str:
@@ -168,131 +174,36 @@ class Snapshots:
             return ""
         start = ends[0] if first is None else self.at(first)
         end = ends[1] if last is None else self.at(last)
-        return self._run(
-            "diff", "--no-color", "--no-ext-diff", "--no-textconv", start.tree, end.tree
-        )
-
-    def _first_rules(self) -> RulesReader:
-        """The project's ignore rules as they stood at the first snapshot.
-
-        What the run adds to a `.gitignore` must not hide what else it adds.
-        """
-        if not self._rules_file.exists():
-            return RulesReader()
-        texts = json.loads(self._rules_file.read_text(encoding="utf-8"))
-        return RulesReader(cast("Mapping[str, str]", texts))
+        options = ("--no-color", "--no-ext-diff", "--no-textconv")
+        return self.store.run("diff", *options, start.tree, end.tree)
 
     def _ends(self) -> tuple[Snapshot, Snapshot] | None:
         every = self.all()
         return (every[0], every[-1]) if every and self.available else None
 
-    def _open_store(self) -> set[str]:
-        """Make the store, or mend one that a kill left locked; the paths in its index."""
-        if not self._store.is_dir():
-            self._run("init", "--quiet", "--bare", "--template=", str(self._store), in_store=False)
-            info = self._store / "info"
-            info.mkdir()
-            # Wins over the project's own .gitattributes: bytes go in and come out as they are.
-            attributes = "* -text -filter -ident -working-tree-encoding !diff\n"
-            (info / "attributes").write_text(attributes, encoding="utf-8")
-        # One run at a time writes here, so a lock can only be that of a killed process.
-        (self._store / "index.lock").unlink(missing_ok=True)
+    def _open(self) -> None:
+        """Make the store, or mend the list where a kill has left a line half written."""
+        if self._opened:
+            return
+        self.store.open()
         if self._list.exists() and not self._list.read_bytes().endswith(b"\n"):
             with self._list.open("a", encoding="utf-8") as file:
                 file.write("\n")
-        return {path for path in self._run("ls-files", "-z").split("\0") if path}
+        self._opened = True
 
-    def _update(self, stored: set[str]) -> Manifest:
-        """Bring the index to the state of the tree; what it does not keep of it.
+    def _save(self, state: Repositories) -> str:
+        """Its name; what has not changed is not written out again, for it may be long."""
+        if self._saved is None or self._saved[0] is not state:
+            self._saved = (state, state.save(self._manifests))
+        return self._saved[1]
 
-        Path by path and not with `git add`, which takes a repository in the project for a
-        submodule: it stores none of its files, and fails when it has no commit yet.
-        """
-        folders: dict[str, int] = {}
-        modes: dict[str, int] = {}
-        there: set[str] = set()
-        changed: dict[str, tuple[int, ...]] = {}
-        began_ns = time.time_ns()
-        for found in walk_tree(
-            self._project,
-            ".",
-            reader=self._rules,
-            skip=_EXCLUDED,
-            folders=folders,
-            # By what they hold and not by name: source in a folder `venv` is in the clean copy.
-            environments=False,
+    def _walk(self) -> Listing:
+        listing, rules = Listing(), self._left_out.rules
+        for _ in walk_tree(
+            self._project, ".", reader=RulesReader(rules), skip=_EXCLUDED, listing=listing
         ):
-            key = _stat_key(found)
-            if not self._is_as_stored(found.path, key):
-                if not self._can_store(found):
-                    continue
-                changed[found.path] = key
-            there.add(found.path)
-            if stat.S_ISREG(found.stat.st_mode):
-                modes[found.path] = found.stat.st_mode
-        gone = stored - there
-        if gone:
-            self._run("update-index", "-z", "--force-remove", "--stdin", paths=gone)
-        options = ("--add", "--remove", "--replace")
-        if changed:
-            self._run("update-index", "-z", *options, "--stdin", paths=changed)
-        for path in gone:
-            self._seen.pop(path, None)
-        self._seen.update(changed)
-        self._settled_ns = began_ns - SETTLED_NS
-        stored.clear()
-        stored.update(there)
-        return Manifest.of(modes, folders)
-
-    def _is_as_stored(self, path: str, key: tuple[int, ...]) -> bool:
-        """Whether git has the file as it is, by its stat; one that changed just now is read."""
-        return self._seen.get(path) == key and max(key[1], key[2]) < self._settled_ns
-
-    def _can_store(self, found: WalkedFile) -> bool:
-        mode = found.stat.st_mode
-        if stat.S_ISLNK(mode):
-            return True
-        return stat.S_ISREG(mode) and os.access(self._project / found.path, os.R_OK)
-
-    def _run(self, *args: str, in_store: bool = True, paths: Iterable[str] = ()) -> str:
-        kept = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ}
-        env = kept | {
-            "GIT_CONFIG_NOSYSTEM": "1",
-            "GIT_CONFIG_GLOBAL": os.devnull,
-            "GIT_OPTIONAL_LOCKS": "0",
-            "LC_ALL": "C.UTF-8",
-        }
-        settings = ["core.autocrlf=false", "core.safecrlf=false", "core.fileMode=true"]
-        settings += ["core.excludesFile=/dev/null", "core.symlinks=true"]
-        settings += ["core.quotePath=false", "core.bare=false", "gc.auto=0"]
-        command = [str(self._git)]
-        for setting in settings:
-            command += ["-c", setting]
-        if in_store:
-            command += [f"--git-dir={self._store}", f"--work-tree={self._project}"]
-        try:
-            done = subprocess.run(  # our own git, our own store: not the agent's command
-                [*command, *args],
-                cwd=self._project,
-                env=env,
-                input=b"".join(os.fsencode(path) + b"\0" for path in sorted(paths)),
-                capture_output=True,
-                timeout=_TIMEOUT_S,
-                check=False,
-                start_new_session=True,  # Ctrl-C on the terminal is retrai's, not git's
-            )
-        except subprocess.TimeoutExpired as error:
-            raise RetraiError(f"git {args[0]} took longer than {_TIMEOUT_S} s") from error
-        if done.returncode != 0:
-            message = done.stderr.decode(errors="replace").strip().splitlines()
-            raise RetraiError(f"git {args[0]} failed: {message[-1] if message else 'no message'}")
-        return done.stdout.decode(errors="surrogateescape")
-
-
-def _stat_key(found: WalkedFile) -> tuple[int, ...]:
-    status = found.stat
-    times = (status.st_mtime_ns, status.st_ctime_ns)
-    return (status.st_size, *times, status.st_ino, status.st_mode)
+            pass
+        return listing
 
 
 def _printable(name: str) -> str:

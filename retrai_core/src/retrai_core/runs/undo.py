@@ -2,36 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
-import os
-import stat
 import subprocess
 import tempfile
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..errors import UsageError
-from .snapshots import Entry, Snapshots
-from .undo_folders import bits_of, give_bits, take_back_bits, take_back_folders
+from .object_store import Entry
+from .putting_back import Undone, entry_of, put_entry
+from .snapshots import Snapshot, Snapshots
+from .undo_folders import bits_of, give_bits, remove_folders, take_back_bits, take_back_folders
+from .undo_repositories import take_back_repositories
 
 _MERGE_TIMEOUT_S = 60
-
-
-@dataclass
-class Undone:
-    """What came of it, each a list of relative paths.
-
-    Attributes:
-        restored: as they were, byte for byte.
-        removed: the run had made them.
-        merged: the run's change is taken out and the user's later one kept.
-        conflicts: the user has changed the same place since; left alone.
-    """
-
-    restored: list[str] = field(default_factory=list[str])
-    removed: list[str] = field(default_factory=list[str])
-    merged: list[str] = field(default_factory=list[str])
-    conflicts: list[str] = field(default_factory=list[str])
 
 
 def undo(snapshots: Snapshots, project: Path, to: int = 0) -> Undone:
@@ -48,21 +30,32 @@ def undo(snapshots: Snapshots, project: Path, to: int = 0) -> Undone:
     every = snapshots.all()
     if not every:
         raise UsageError("this run kept no snapshot, so there is nothing to undo")
-    goal, end = snapshots.at(to), every[-1]
+    with snapshots.store.reading():
+        return _undone(snapshots, project, snapshots.at(to), every[-1])
+
+
+def _undone(snapshots: Snapshots, project: Path, goal: Snapshot, end: Snapshot) -> Undone:
     wanted, left = snapshots.entries(goal), snapshots.entries(end)
     bits, bits_left = snapshots.manifest(goal), snapshots.manifest(end)
     there = {folder for folder in bits.folders if (project / folder).is_dir()}
     undone = Undone()
     both = wanted.keys() | left.keys()
     paths = sorted(path for path in both if wanted.get(path) != left.get(path))
-    # Removals first: a folder of the run's may stand where a file was.
-    for path in sorted(paths, key=lambda path: path in wanted):
-        _take_back(snapshots, project, path, wanted.get(path), left.get(path), undone)
+    for path in sorted(path for path in paths if path not in wanted):
+        _take_back(snapshots, project, path, None, left[path], undone)
+    repositories = take_back_repositories(snapshots, project, goal, end)
+    # Then the folders they stood in: a file may have been where they are.
+    remove_folders(project, bits, bits_left)
+    for path in sorted(path for path in paths if path in wanted):
+        _take_back(snapshots, project, path, wanted[path], left.get(path), undone)
     for path in undone.restored:
         give_bits(project / path, bits_of(bits, path, wanted[path]))
     stayed = {path: entry for path, entry in wanted.items() if left.get(path) == entry}
     undone.restored += take_back_bits(project, stayed, bits, bits_left)
     take_back_folders(project, bits, bits_left, there)
+    undone.restored += repositories.restored
+    undone.removed += repositories.removed
+    undone.conflicts += repositories.conflicts
     return undone
 
 
@@ -98,48 +91,6 @@ def _take_back(
         undone.merged.append(path)
     else:
         undone.conflicts.append(path)
-
-
-def entry_of(path: Path) -> Entry | None:
-    """What stands at `path`, as git would store it; None for nothing or what git cannot store."""
-    try:
-        mode = path.lstat().st_mode
-    except OSError:
-        return None
-    if stat.S_ISLNK(mode):
-        return Entry("120000", _blob_id(os.fsencode(path.readlink())))
-    if stat.S_ISREG(mode):
-        return Entry("100755" if mode & 0o100 else "100644", _blob_id(path.read_bytes()))
-    return None
-
-
-def _blob_id(data: bytes) -> str:
-    return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
-
-
-def put_entry(target: Path, entry: Entry, data: bytes) -> bool:
-    """Put the file or symlink there in one step; an existing file's other mode bits are kept.
-
-    False where something of the user's is in the way: a folder that is not empty, or a file where
-    a folder must be.
-    """
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        if target.is_dir() and not target.is_symlink():
-            target.rmdir()
-    except OSError:
-        return False
-    old = target.lstat().st_mode if target.is_file() and not target.is_symlink() else 0o644
-    with tempfile.TemporaryDirectory(dir=target.parent, prefix=".retrai-") as folder:
-        new = Path(folder, "new")
-        if not entry.is_file:
-            new.symlink_to(os.fsdecode(data))
-        else:
-            new.write_bytes(data)
-            executable = entry.mode == "100755"
-            new.chmod(stat.S_IMODE(old) | 0o111 if executable else stat.S_IMODE(old) & ~0o111)
-        new.replace(target)
-    return True
 
 
 def _remove_empty_parents(target: Path, project: Path) -> None:

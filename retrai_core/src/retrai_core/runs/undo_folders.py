@@ -8,11 +8,20 @@ from contextlib import suppress
 from pathlib import Path
 
 from .manifest import Manifest
-from .snapshots import Entry
+from .object_store import Entry
+
+
+def remove_folders(project: Path, wanted: Manifest, left: Manifest) -> None:
+    """Remove the run's folders that are empty by now: a file of before may have stood there."""
+    for folder in sorted(left.folders.keys() - wanted.folders.keys(), reverse=True):
+        place = project / folder
+        if place.is_dir() and not place.is_symlink():
+            with suppress(OSError):  # something is in it: the user's, or what is ignored
+                place.rmdir()
 
 
 def take_back_folders(project: Path, wanted: Manifest, left: Manifest, there: set[str]) -> None:
-    """Remove the run's empty folders, make those it removed, and give back permission bits.
+    """Make the folders that the run removed, and give back permission bits.
 
     Args:
         project: the project.
@@ -20,11 +29,6 @@ def take_back_folders(project: Path, wanted: Manifest, left: Manifest, there: se
         left: as the run left them.
         there: those of the wanted ones that stood when the undoing began.
     """
-    for folder in sorted(left.folders.keys() - wanted.folders.keys(), reverse=True):
-        place = project / folder
-        if place.is_dir() and not place.is_symlink():
-            with suppress(OSError):  # something is in it: the user's, or what is ignored
-                place.rmdir()
     for folder, mode in sorted(wanted.folders.items()):
         place = project / folder
         # One that the run left and that is gone since was removed by the user, or by us above.

@@ -49,8 +49,8 @@ class RulesReader:
     """Reads `.gitignore` files and remembers what they said while they stay the same.
 
     Args:
-        fixed: what the files said at an earlier time, by folder (see `texts`); the files themselves
-            are not read then.
+        fixed: what the files said at an earlier time, by their folder; the files themselves are
+            not read then.
     """
 
     def __init__(self, fixed: Mapping[str, str] | None = None) -> None:
@@ -72,10 +72,6 @@ class RulesReader:
         if rules is None or rules.text != text or rules.above is not above:
             rules = self._known[base] = FolderRules(base, text, above)
         return rules
-
-    def texts(self) -> dict[str, str]:
-        """What the files said that were read so far, by their folder relative to the root."""
-        return {base: rules.text for base, rules in self._known.items()}
 
 
 def _text(folder: int) -> str:

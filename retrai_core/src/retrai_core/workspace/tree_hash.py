@@ -7,14 +7,14 @@ import os
 import stat
 import time
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
 from ..errors import WorkspaceError
 from .beneath import reach
 from .ignore_rules import RulesReader
-from .tree_walk import NEVER_WALKED, WalkedFile, walk_tree
+from .tree_walk import NEVER_WALKED, Listing, StatKey, WalkedFile, walk_tree
 
 CACHE_FOLDERS = frozenset(
     {"__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis"}
@@ -42,10 +42,12 @@ class TreeState:
         files: every file that no `.gitignore` names, by path.
         ignored: digest over path, size, mode and time of those that one does (a virtual
             environment, say); their content is not read.
+        listing: what the walk saw, for a snapshot of the same tree.
     """
 
     files: Mapping[str, FileState]
     ignored: str
+    listing: Listing = field(default_factory=Listing, compare=False, repr=False)
 
     @cached_property
     def digest(self) -> str:
@@ -58,7 +60,7 @@ class TreeState:
     def without(self, paths: Collection[str]) -> TreeState:
         """The same tree, as if these files were not there."""
         kept = {path: state for path, state in self.files.items() if path not in paths}
-        return self if len(kept) == len(self.files) else TreeState(kept, self.ignored)
+        return self if len(kept) == len(self.files) else TreeState(kept, self.ignored, self.listing)
 
     def changed_paths(self, before: TreeState) -> list[str]:
         """Paths that were added, removed or changed since `before`, sorted; ignored ones aside."""
@@ -68,7 +70,7 @@ class TreeState:
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    key: tuple[int, ...]
+    key: StatKey
     state: FileState
     hashed_ns: int
 
@@ -99,32 +101,30 @@ class TreeHasher:
         files: dict[str, FileState] = {}
         ignored = hashlib.sha256()
         known: dict[str, _Known] = {}
+        listing = Listing()
         for found in walk_tree(
-            self.root, ".", reader=self._rules, with_ignored=True, skip=self._skip
+            self.root,
+            ".",
+            reader=self._rules,
+            with_ignored=True,
+            skip=self._skip,
+            listing=listing,
         ):
             if found.ignored:
                 if found.path not in unwatched:
                     ignored.update(_stat_line(found))
                 continue
-            entry = self._entry(found)
+            key = listing.files[found.path]
+            entry = self._known.get(found.path)
+            if entry is None or entry.key != key or not _settled(entry):
+                entry = self._read(found, key)
             if entry is not None:
                 known[found.path] = entry
                 files[found.path] = entry.state
         self._known = known
-        return TreeState(files, ignored.hexdigest())
+        return TreeState(files, ignored.hexdigest(), listing)
 
-    def _entry(self, found: WalkedFile) -> _Known | None:
-        status = found.stat
-        key = (
-            status.st_size,
-            status.st_mtime_ns,
-            status.st_ctime_ns,
-            status.st_ino,
-            status.st_mode,
-        )
-        known = self._known.get(found.path)
-        if known is not None and known.key == key and _settled(known):
-            return known
+    def _read(self, found: WalkedFile, key: StatKey) -> _Known | None:
         now_ns = time.time_ns()
         try:
             return _Known(key, _file_state(self.root, found), now_ns)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import stat
+import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from ..errors import WorkspaceError
 from .beneath import explained, reach
@@ -22,8 +24,7 @@ ENVIRONMENT_MARK = "pyvenv.cfg"
 _LIST_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-@dataclass(frozen=True, slots=True)
-class WalkedFile:
+class WalkedFile(NamedTuple):
     """A file, a symlink or a special file.
 
     Attributes:
@@ -35,6 +36,43 @@ class WalkedFile:
     path: str
     stat: os.stat_result
     ignored: bool
+
+
+StatKey = tuple[int, int, int, int, int]
+"""Size, times of change of the content and of the inode in ns, inode, mode: the same for a file
+that was left alone."""
+
+
+def stat_key(status: os.stat_result) -> StatKey:
+    """The key of a file by its stat."""
+    return (
+        status.st_size,
+        status.st_mtime_ns,
+        status.st_ctime_ns,
+        status.st_ino,
+        status.st_mode,
+    )
+
+
+@dataclass
+class Listing:
+    """What one walk saw, for whoever compares it with another; ignored files are not in it.
+
+    Attributes:
+        began_ns: when it began, by the system's clock.
+        files: the key of every file, symlink and special file, by path.
+        folders: the mode of every folder that was walked through.
+        environments: those of the folders that are virtual environments.
+        repositories: where a `.git` stands, a folder or a file, the project's own too.
+        rules: what the `.gitignore` files say, by their folder; empty for the root.
+    """
+
+    began_ns: int = field(default_factory=time.time_ns)
+    files: dict[str, StatKey] = field(default_factory=dict[str, StatKey])
+    folders: dict[str, int] = field(default_factory=dict[str, int])
+    environments: set[str] = field(default_factory=set[str])
+    repositories: list[str] = field(default_factory=list[str])
+    rules: dict[str, str] = field(default_factory=dict[str, str])
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +90,7 @@ def walk_tree(
     reader: RulesReader,
     with_ignored: bool = False,
     skip: frozenset[str] = NEVER_WALKED,
-    folders: dict[str, int] | None = None,
-    environments: bool = True,
+    listing: Listing | None = None,
 ) -> Iterator[WalkedFile]:
     """Every file below `start`, sorted by path.
 
@@ -67,8 +104,7 @@ def walk_tree(
         reader: remembers `.gitignore` files from walk to walk.
         with_ignored: also give what is ignored, marked so.
         skip: names that are left out wherever they stand.
-        folders: gets the mode of every folder that is walked through, by path.
-        environments: also walk through virtual environments.
+        listing: is filled on the way, complete when the walk has ended.
     """
     above, ignored = _rules_above(root, start, reader)
     base = "" if start == "." else start
@@ -79,16 +115,16 @@ def walk_tree(
         if isinstance(item, WalkedFile):
             yield item
             continue
-        listed = _list(root, item, reader, skip)
-        if not environments and item.path and _is_environment(item.path, listed):
-            continue
-        if folders is not None and item.path:
-            folders[item.path] = item.mode
+        listed = _list(root, item, reader, skip, listing)
         stack.extend(found for found in reversed(listed) if with_ignored or not found.ignored)
 
 
 def _list(
-    root: Path, folder: _Folder, reader: RulesReader, skip: frozenset[str]
+    root: Path,
+    folder: _Folder,
+    reader: RulesReader,
+    skip: frozenset[str],
+    listing: Listing | None,
 ) -> list[WalkedFile | _Folder]:
     """What stands in a folder; subfolders sort as `name/`, which makes the whole walk sorted."""
     try:
@@ -101,13 +137,15 @@ def _list(
         rules = folder.rules if folder.ignored else reader.read(handle, folder.path, folder.rules)
         with os.scandir(handle) as entries:
             for entry in entries:
+                path = prefix + entry.name
                 if entry.name in skip:
+                    if listing is not None and entry.name == ".git" and not folder.ignored:
+                        listing.repositories.append(path)
                     continue
                 try:
                     status = entry.stat(follow_symlinks=False)
                 except FileNotFoundError:
                     continue
-                path = prefix + entry.name
                 key = f"{path}/" if stat.S_ISDIR(status.st_mode) else path
                 ignored = folder.ignored or (rules is not None and rules.ignores(key))
                 if key is path:
@@ -117,16 +155,28 @@ def _list(
     finally:
         os.close(handle)
     found.sort(key=lambda pair: pair[0])
-    return [item for _, item in found]
+    listed = [item for _, item in found]
+    if listing is not None and not folder.ignored:
+        _note(listing, folder, rules, listed)
+    return listed
 
 
-def _is_environment(path: str, listed: list[WalkedFile | _Folder]) -> bool:
-    """Whether it has the mark; a link or a pipe of that name is none."""
-    mark = f"{path}/{ENVIRONMENT_MARK}"
-    return any(
-        item.path == mark and isinstance(item, WalkedFile) and stat.S_ISREG(item.stat.st_mode)
-        for item in listed
-    )
+def _note(
+    listing: Listing,
+    folder: _Folder,
+    rules: FolderRules | None,
+    listed: list[WalkedFile | _Folder],
+) -> None:
+    if folder.path:
+        listing.folders[folder.path] = folder.mode
+    if rules is not None and rules is not folder.rules:
+        listing.rules[folder.path] = rules.text
+    files = [item for item in listed if isinstance(item, WalkedFile)]
+    listing.files.update({item.path: stat_key(item.stat) for item in files if not item.ignored})
+    # Whether ignored or not; a link or a pipe of that name is none.
+    mark = f"{folder.path}/{ENVIRONMENT_MARK}"
+    if any(item.path == mark and stat.S_ISREG(item.stat.st_mode) for item in files):
+        listing.environments.add(folder.path)
 
 
 def _rules_above(root: Path, start: str, reader: RulesReader) -> tuple[FolderRules | None, bool]:

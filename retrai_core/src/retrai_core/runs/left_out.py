@@ -1,0 +1,71 @@
+"""Which of a project's files are in no snapshot."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import cast
+
+from ..workspace.tree_walk import Listing
+
+INSTALLED = "node_modules"
+"""What a package manager has put there is left out wherever it stands."""
+
+
+class LeftOut:
+    """What snapshots leave out, as the project's files said it at the first of them.
+
+    What the run adds to a `.gitignore` must not hide what else it adds, and an environment that it
+    breaks must not count as new files.
+
+    Args:
+        path: where it is remembered.
+
+    Attributes:
+        rules: the `.gitignore` files by their folder; None before the first snapshot.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.rules: Mapping[str, str] | None = None
+        self._environments: frozenset[str] = frozenset()
+        if path.exists():
+            known = json.loads(path.read_text(encoding="utf-8"))
+            self.rules = cast("Mapping[str, str]", known["rules"])
+            self._environments = frozenset(cast("list[str]", known["environments"]))
+
+    def begin(self, listing: Listing) -> None:
+        """Remember what the first walk saw; later ones change nothing."""
+        if self.rules is not None:
+            return
+        rules = self.taken_from(listing).rules
+        known = {"rules": rules, "environments": sorted(listing.environments)}
+        temporary = self._path.with_suffix(".new")
+        temporary.write_text(json.dumps(known), encoding="utf-8")
+        temporary.replace(self._path)
+        self.rules, self._environments = rules, frozenset(listing.environments)
+
+    def fits(self, listing: Listing) -> bool:
+        """Whether the walk ignored what the first one did."""
+        return self.rules is not None and self.taken_from(listing).rules == self.rules
+
+    def taken_from(self, listing: Listing) -> Listing:
+        """The listing without installed packages, environments and what stands in them."""
+        environments = self._environments | listing.environments
+        left_out = tuple(
+            f"{folder}/"
+            for folder in listing.folders
+            if folder in environments or os.path.basename(folder) == INSTALLED
+        )
+        if not left_out:
+            return listing
+        return Listing(
+            listing.began_ns,
+            {path: key for path, key in listing.files.items() if not path.startswith(left_out)},
+            {p: mode for p, mode in listing.folders.items() if not f"{p}/".startswith(left_out)},
+            listing.environments,
+            [path for path in listing.repositories if not path.startswith(left_out)],
+            {p: text for p, text in listing.rules.items() if not f"{p}/".startswith(left_out)},
+        )

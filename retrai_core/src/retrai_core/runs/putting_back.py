@@ -1,0 +1,68 @@
+"""What stands in the project now, and putting something else there in one step."""
+
+from __future__ import annotations
+
+import os
+import stat
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from .object_store import EXECUTABLE, FILE, SYMLINK, Entry, blob_id
+
+
+@dataclass
+class Undone:
+    """What came of it, each a list of relative paths.
+
+    A repository is named by its `.git`.
+
+    Attributes:
+        restored: as they were, byte for byte.
+        removed: the run had made them.
+        merged: the run's change is taken out and the user's later one kept.
+        conflicts: the user has changed the same place since; left alone.
+    """
+
+    restored: list[str] = field(default_factory=list[str])
+    removed: list[str] = field(default_factory=list[str])
+    merged: list[str] = field(default_factory=list[str])
+    conflicts: list[str] = field(default_factory=list[str])
+
+
+def entry_of(path: Path) -> Entry | None:
+    """What stands at `path`, as git would store it; None for nothing or what git cannot store."""
+    try:
+        mode = path.lstat().st_mode
+    except OSError:
+        return None
+    if stat.S_ISLNK(mode):
+        return Entry(SYMLINK, blob_id(os.fsencode(path.readlink())))
+    if stat.S_ISREG(mode):
+        return Entry(EXECUTABLE if mode & 0o100 else FILE, blob_id(path.read_bytes()))
+    return None
+
+
+def put_entry(target: Path, entry: Entry, data: bytes) -> bool:
+    """Put the file or symlink there in one step; an existing file's other mode bits are kept.
+
+    False where something of the user's is in the way: a folder that is not empty, or a file where
+    a folder must be.
+    """
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if target.is_dir() and not target.is_symlink():
+            target.rmdir()
+    except OSError:
+        return False
+    old = target.lstat().st_mode if target.is_file() and not target.is_symlink() else 0o644
+    with tempfile.TemporaryDirectory(dir=target.parent, prefix=".retrai-") as folder:
+        new = Path(folder, "new")
+        if not entry.is_file:
+            new.symlink_to(os.fsdecode(data))
+        else:
+            new.write_bytes(data)
+            executable = entry.mode == EXECUTABLE
+            new.chmod(stat.S_IMODE(old) | 0o111 if executable else stat.S_IMODE(old) & ~0o111)
+        new.replace(target)
+    return True
