@@ -120,15 +120,42 @@ async def test_what_the_user_shows_and_hides_is_shown_and_hidden(make, home, out
     assert (await attempt(hidden, 'cat "$1"', outside / "notes.txt")).stdout == ""
 
 
-async def test_hooks_of_the_repository_are_not_for_commands(walled, local, context):
-    hooks = context.project / ".git" / "hooks"
-    hooks.mkdir(parents=True)
-    (context.project / ".git" / "config").write_text("[core]\n")
-    line = "echo evil > .git/hooks/pre-commit; echo evil >> .git/config; cat .git/config"
-    done = await attempt(walled, line)
-    assert done.stdout == "[core]\n"
-    assert not list(hooks.iterdir())
-    assert "evil" in (await attempt(local, line)).stdout
+GIT = {
+    "a hook": "echo evil > .git/hooks/pre-commit",
+    "the configuration": "git config core.fsmonitor ./evil",
+    "another .git": "mv .git old && git init -q . && git config core.fsmonitor ./evil",
+    "another folder": "cp -r .git old && echo ../old > .git/commondir "
+    "&& git config -f old/config core.fsmonitor ./evil",
+    "hooks that were not there": "rmdir .git/hooks; mkdir -p .git/hooks; echo x > .git/hooks/a",
+}
+ASK_GIT = "git config --get core.fsmonitor; ls .git/hooks"
+
+
+@pytest.mark.parametrize("how", GIT)
+async def test_git_is_given_no_program_to_run_later(walled, local, context, how):
+    await attempt(local, "git init -q --template= .")
+    if how == "a hook":
+        (context.project / ".git" / "hooks").mkdir()
+    await attempt(walled, GIT[how])
+    assert (await attempt(local, ASK_GIT)).stdout == ""
+    await attempt(local, f"rm -rf old; {GIT[how]}")
+    assert (await attempt(local, ASK_GIT)).stdout != "", "the attack is none"
+
+
+async def test_a_worktree_stays_that_of_its_repository(walled, local, context):
+    (context.project / ".git").write_text("gitdir: /somewhere\n")
+    line = "rm -f .git; echo gitdir: evil > .git; cat .git"
+    assert (await attempt(walled, line)).stdout == "gitdir: /somewhere\n"
+    assert (await attempt(local, line)).stdout == "gitdir: evil\n"
+
+
+async def test_git_works_within(walled):
+    who = "git config user.name Jo && git config user.email jo@example.org"
+    line = f"git init -q . && {who} && echo a > a && git add a && git commit -qm one"
+    assert (await attempt(walled, line)).exit_code == 0
+    line = "echo b >> a; git stash -q && git stash pop -q && git commit -qam two && git gc -q"
+    done = await attempt(walled, f"{line} && git log --oneline")
+    assert len(done.stdout.splitlines()) == 2, done.stderr
 
 
 KERNEL = """

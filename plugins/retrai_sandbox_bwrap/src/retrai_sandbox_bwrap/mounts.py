@@ -11,6 +11,7 @@ from pathlib import Path
 from retrai_core import View
 
 from .places import is_plain, within
+from .repository import anchored, kept
 from .scratch import clear_way
 from .walls import Walls
 
@@ -21,8 +22,6 @@ MAX_READ_ONLY = 48
 the more there are (10 ms for 50, 60 ms for 200). The guard puts the others back."""
 _SMALL_BYTES = 2**30
 _TMP = Path("/tmp")
-_GIT_CONTROL = (".git/config", ".git/hooks")
-"""What git would run later, outside the sandbox."""
 
 
 @dataclass(frozen=True)
@@ -98,8 +97,7 @@ def bwrap_arguments(walls: Walls, request: Request) -> list[str]:
     for path in walls.secrets:
         if any(within(path, target) and path != target for target in inner):
             made.empty(path)
-    for path in _kept(request):
-        made.add("--ro-bind", path, path)
+    _keep(made, request)
     made.add("--chdir", request.cwd)
     return made.words
 
@@ -164,13 +162,20 @@ def _is_seen(path: Path, walls: Walls, shown: Iterable[Path]) -> bool:
     return not walls.hide(path) or any(within(path, place) for place in shown)
 
 
+def _keep(made: _Arguments, request: Request) -> None:
+    """Mount what commands may not change in the project."""
+    git = request.project / ".git"
+    # A copy of the project is thrown away, and a repository that is shown in its place too.
+    own = not any(within(git, target) for target in request.view.shown)
+    for path in anchored(request.project) if own else ():
+        made.add("--bind", path, path)
+    for path in (*_kept(request), *(kept(request.project) if own else ())):
+        made.add("--ro-bind", path, path)
+
+
 def _kept(request: Request) -> list[Path]:
-    """What commands may not change in the project: existing files, reached through no symlink."""
+    """What the guard wants read-only: existing files of the project, reached through no symlink."""
     project = request.project
     wanted = sorted(request.view.read_only, key=lambda path: (len(path.parts), path))
     plain = (path for path in wanted if within(path, project) and is_plain(path, project))
-    kept = list(islice(plain, MAX_READ_ONLY))
-    if not any(within(project / ".git", target) for target in request.view.shown):
-        control = (project / name for name in _GIT_CONTROL)
-        kept += [path for path in control if is_plain(path, project)]
-    return kept
+    return list(islice(plain, MAX_READ_ONLY))

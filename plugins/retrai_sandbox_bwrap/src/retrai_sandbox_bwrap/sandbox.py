@@ -27,6 +27,7 @@ from .mounts import Request, bwrap_arguments
 from .options import BwrapOptions
 from .processes import few_numbers, process_limit
 from .program import INSTALL, explain, programs
+from .repository import Detour
 from .scratch import Scratch
 from .system_calls import open_filter
 from .walls import Walls, build_walls, places_of_program
@@ -154,6 +155,7 @@ class BwrapSandbox(LocalSandbox):
         for number in self.opens:
             words += ["--seccomp", str(number)]
         words += ["--", *self._inside, *argv]
+        detour = Detour(self.context.project)
         watch = Watch(words, self._bounds(), [self.context.project, scratch])
         kills = self._group.memory_kills()
         looking = asyncio.ensure_future(watch.look())
@@ -165,7 +167,9 @@ class BwrapSandbox(LocalSandbox):
             looking.cancel()
             with suppress(asyncio.CancelledError):
                 await looking
+            told = detour.remove()
             await asyncio.to_thread(self._scratch.give_back, scratch)
+        done = replace(done, stderr=done.stderr + told)
         if not watch.verdict and self._group.memory_kills() > kills:
             note = "[the kernel ended a process: there was no more memory (total_memory_bytes)]\n"
             done = replace(done, stderr=done.stderr + note)
