@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import sys
 import threading
 from collections.abc import Coroutine
 from contextlib import AsyncExitStack
+from pathlib import Path
 from typing import Any, cast
 
+from retrai_core import RunContext
 from retrai_core.contributing import contribute
 from retrai_core.plugins.hooks import HookCaller
+from retrai_core.workspace.safe_paths import SafeWorkspace
 
 
 class SlowToSay:
@@ -35,12 +39,13 @@ class SlowToSay:
         return self.coroutine
 
 
-async def test_what_a_plugin_offers_to_a_run_that_has_ended_is_closed() -> None:
+async def test_what_a_plugin_offers_to_a_run_that_has_ended_is_closed(tmp_path: Path) -> None:
     hooks = SlowToSay()
     anything = cast("Any", None)
+    context = RunContext("r1", tmp_path, SafeWorkspace(tmp_path), sys.executable, tmp_path)
     async with AsyncExitStack() as stack:
         asking = asyncio.create_task(
-            contribute(cast("HookCaller", hooks), anything, stack, anything, lambda _: False)
+            contribute(cast("HookCaller", hooks), context, stack, anything, lambda _: False)
         )
         assert await asyncio.to_thread(hooks.asked.wait, 30)
         asking.cancel()

@@ -6,7 +6,6 @@ import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import AsyncExitStack
-from functools import partial
 from threading import Event
 from typing import cast
 
@@ -68,7 +67,12 @@ async def _offered(
     close: Close,
 ) -> list[Tool]:
     """What one plugin offers; a coroutine that it answers with is awaited on the run's loop."""
-    answer = await _answer(partial(hooks.call_one, record, "tools", context=context))
+
+    def ask() -> object:
+        context.warmed_up.wait()
+        return hooks.call_one(record, "tools", context=context)
+
+    answer = await _answer(ask)
     if isinstance(answer, Exception):
         raise answer
     tools = list(cast("list[Tool]", answer or []))

@@ -9,15 +9,19 @@ from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from .building import built, close, first_working
 from .chosen import CheckChoice, Choice
 from .contracts.agent import Agent
 from .contracts.context import RunContext
+from .contracts.llm import LLMProvider
 from .contributing import contribute
 from .errors import PluginError, UsageError
 from .events import AgentEvent
 from .guard.guard import Guard
+from .loop.budget import Budget
+from .loop.spending import Spending
 from .other_models import OtherModels
 from .plugins.hooks import HookCaller
 from .plugins.patience import patiently
@@ -25,12 +29,16 @@ from .plugins.record import PluginRecord
 from .redaction.redactor import Redactor
 from .workspace.safe_paths import SafeWorkspace
 
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
 
 @dataclass
 class Wired:
     """A run that is ready to start; close it with `closing.aclose()`, whatever happens.
 
     Attributes:
+        spending: what the run's model calls may use, and have used.
         warming: imports what is slow to import, in a thread, from the moment the model's provider
             is there; await it before the first model call.
         contributing: adds the tools that plugins offer at run time (an MCP server's, say) to the
@@ -41,7 +49,8 @@ class Wired:
     agent: Agent
     guard: Guard
     hooks: HookCaller
-    warming: asyncio.Task[None]
+    spending: Spending
+    warming: asyncio.Future[None]
     contributing: asyncio.Task[None]
     closing: AsyncExitStack
 
@@ -91,17 +100,21 @@ async def wire(
     async with AsyncExitStack() as stack:
         others = await stack.enter_async_context(AsyncExitStack())
         context.models_part = OtherModels(config, choice.catalog, context, others)
+        budget = Budget(config.max_cost_usd, config.max_tokens, config.max_time_s)
+        spending = Spending(budget)
+        context.counting_part = partial(_counted, context, spending)
         context.sandbox_part = await first_working(choice, context, stack)
         context.goal_part = built(choice.goal, context, stack)
+        # Before the warm-up: two threads that import modules which import each other deadlock.
+        hooks = await _load_hooks(choice, context)
         context.provider_part = built(choice.provider, context, stack)
-        warming = asyncio.create_task(asyncio.to_thread(_warm_up, context))
+        warming = _warming(context)
         stack.push_async_callback(_finish, warming)
         for tool in choice.tools:
             context.tools[tool.record.name] = built(tool, context, stack)
         if choice.memory is not None:
             context.memory_part = built(choice.memory, context, stack)
         agent = built(choice.agent, context, stack)
-        hooks = await _load_hooks(choice, context)
         late = await stack.enter_async_context(AsyncExitStack())
         offers = contribute(hooks, context, late, close, config.leaves_out)
         contributing = asyncio.create_task(offers)
@@ -112,7 +125,8 @@ async def wire(
         problem = await context.goal.ready()
         if problem is not None:
             raise UsageError(f"the goal {choice.goal.record.name} cannot be checked: {problem}")
-        return Wired(context, agent, guard, hooks, warming, contributing, stack.pop_all())
+        closing = stack.pop_all()
+        return Wired(context, agent, guard, hooks, spending, warming, contributing, closing)
     raise AssertionError("unreachable")  # an exit stack hands exceptions on
 
 
@@ -144,16 +158,40 @@ async def wire_check(choice: CheckChoice, run_dir: Path) -> AsyncGenerator[Guard
         yield Guard(context, config.allow_edit)
 
 
+def _warming(context: RunContext) -> asyncio.Future[None]:
+    """Start the warm-up in a thread, at once: who waits for it may block the event loop."""
+    context.warmed_up.clear()
+    warming = asyncio.get_running_loop().run_in_executor(None, _warm_up, context)
+    warming.add_done_callback(lambda _: context.warmed_up.set())  # also where it never began
+    return warming
+
+
+def _counted(
+    context: RunContext,
+    spending: Spending,
+    model: BaseChatModel,
+    name: str,
+    provider: LLMProvider,
+) -> BaseChatModel:
+    from .loop.counted_model import Account, CountedModel  # LangChain is slow to import
+
+    return CountedModel(model=model, account=Account(context, spending, name, provider))
+
+
 def _warm_up(context: RunContext) -> None:
     """Import what the loop needs; the imports are the run's slowest part, and the baseline check
     runs in a process of its own meanwhile. The provider first: it may import beside us."""
-    context.provider.warm_up()
-    for module in ("loop.act", "loop.evaluate", "loop.human_check", "loop.plan", "runs.checkpoint"):
-        import_module(f"{__package__}.{module}")
-    import_module("langgraph.graph")
+    try:
+        context.provider.warm_up()
+        for name in ("act", "evaluate", "human_check", "plan"):
+            import_module(f"{__package__}.loop.{name}")
+        import_module(f"{__package__}.runs.checkpoint")
+        import_module("langgraph.graph")
+    finally:
+        context.warmed_up.set()
 
 
-async def _finish(warming: asyncio.Task[None]) -> None:
+async def _finish(warming: asyncio.Future[None]) -> None:
     """Wait for the thread: an import cannot be cancelled, and its failure has been told by then."""
     await asyncio.wait({warming})
     if not warming.cancelled():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Event
 from typing import TYPE_CHECKING, Any
 
 from ..events import AgentEvent, EventKind
@@ -30,6 +31,12 @@ class MissingPartError(RuntimeError):
     """A plugin asked for a part that is built after it."""
 
 
+def _happened() -> Event:
+    event = Event()
+    event.set()
+    return event
+
+
 @dataclass
 class RunContext:
     """Everything that one run needs, and no other run sees.
@@ -53,6 +60,9 @@ class RunContext:
             held.
         redactor: knows the project's secrets, see `redact`.
         iteration: the current iteration, kept up to date by the loop.
+        warmed_up: unset while the run's libraries are imported beside it. Two threads that import
+            modules which import each other can end in Python's deadlock error, so `chat_model` and
+            whoever asks for tools at run time wait for it.
 
     Example:
         >>> from retrai_core.workspace.safe_paths import SafeWorkspace
@@ -88,6 +98,8 @@ class RunContext:
     model_part: BaseChatModel | None = None
     memory_part: MemoryStore | None = None
     models_part: Callable[[str, float], BaseChatModel] | None = None
+    counting_part: Callable[[BaseChatModel, str, LLMProvider], BaseChatModel] | None = None
+    warmed_up: Event = field(default_factory=_happened)
 
     @property
     def sandbox(self) -> Sandbox:
@@ -119,6 +131,9 @@ class RunContext:
     def chat_model(self, name: str = "", temperature: float = 0.0) -> BaseChatModel:
         """A chat model beside the agent's: a goal's judge, say.
 
+        Its calls count towards the run's tokens, cost and limits; where a call may go beyond one,
+        it is not made, and the run ends as `budget`.
+
         Args:
             name: any model that an installed provider knows; the run's own when left out.
             temperature: its temperature.
@@ -126,12 +141,18 @@ class RunContext:
         Raises:
             UsageError: nobody knows the model, or it is not ready (a key is missing).
         """
+        self.warmed_up.wait()
         name = name or self.model_name
         if self.provider_part is not None and name == self.model_name:
-            return self.provider_part.create(name, temperature, self)
+            made = self.provider_part.create(name, temperature, self)
+            return self.counted(made, name, self.provider_part)
         if self.models_part is None:
             raise MissingPartError("this context can make no model")
         return self.models_part(name, temperature)
+
+    def counted(self, model: BaseChatModel, name: str, provider: LLMProvider) -> BaseChatModel:
+        """The model with its calls counted; as it is where nothing is counted, in a test say."""
+        return self.counting_part(model, name, provider) if self.counting_part else model
 
     def publish(self, kind: EventKind, **payload: Any) -> None:
         """Tell everyone who listens; never blocks and never raises for a slow listener."""
