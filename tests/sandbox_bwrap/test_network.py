@@ -114,6 +114,20 @@ async def test_no_abstract_socket(walled, local, listen, tmp_path):
     assert listener.heard == [b"leaked"]
 
 
+async def test_no_socket_in_a_folder_that_is_shown(make, local, listen, home):
+    path = str(home / ".cargo" / "s")
+    server = socket.socket(socket.AF_UNIX)
+    server.bind(path)
+    server.listen()
+    listener = listen(server)
+    code = ABSTRACT.replace('"\\0" + ', "")
+    assert (await attempt_python(await make(), code, path)).exit_code != 0
+    assert listener.heard == []
+    await attempt_python(local, code, path)
+    assert listener.something.wait(10)
+    assert (await attempt_python(await make(show=[path]), code, path)).exit_code == 0
+
+
 async def test_no_service_of_the_system_is_in_reach(walled):
     code = "import glob; print(glob.glob('/run/*') + glob.glob('/var/run/*'))"
     assert (await attempt_python(walled, code)).stdout.strip() == "[]"

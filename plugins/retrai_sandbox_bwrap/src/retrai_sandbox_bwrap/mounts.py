@@ -79,11 +79,13 @@ def bwrap_arguments(walls: Walls, request: Request) -> list[str]:
     tmp = request.scratch / "tmp"
     _mount_hidden(made, walls, tmp)
     inner = [target for _, target, _ in binds]
-    places = [*walls.shown, *(walls.network if request.network else ())]
+    network = walls.network if request.network else []
+    places = [*walls.shown, *network]
     clear_way(tmp, sorted([*places, *inner]), _TMP)
     for path in places:
         made.add("--ro-bind", path, path)
-    for path in walls.secrets:
+    closed = [path for path in walls.sockets if not any(within(path, place) for place in network)]
+    for path in (*walls.secrets, *closed):
         if not any(within(path, target) for target in inner) and _is_seen(path, walls, places):
             made.empty(path)
     for source, target, may_write in binds:

@@ -45,6 +45,7 @@ _WITH_NETWORK = (
     "/run/NetworkManager",
     "/run/postgresql",
     "/run/mysqld",
+    "/var/lib/mysql",
 )
 """Where names are looked up, and where databases listen."""
 _FOLDER_VARIABLES = (
@@ -75,6 +76,8 @@ class Walls:
         hidden: folders that are empty for commands, outer ones first.
         shown: what is mounted there all the same, to be read.
         secrets: files and folders that are empty wherever they would be seen.
+        sockets: where services listen, outside of what is hidden: a read-only mount stops no
+            `connect`.
         network: what is shown where there is a network.
         controls: what of /proc is read-only, beside the processes.
         environment: folders of the interpreter that lie in the project; a copy of it has none.
@@ -84,6 +87,7 @@ class Walls:
     hidden: list[Path]
     shown: list[Path]
     secrets: list[Path]
+    sockets: list[Path]
     network: list[Path]
     controls: list[Path]
     environment: list[Path]
@@ -112,6 +116,13 @@ def build_walls(context: RunContext, options: BwrapOptions, environ: Mapping[str
             for path in (*map(Path, _SYSTEM_SECRETS), *Path("/etc/ssh").glob("ssh_host_*_key"))
             if os.access(path, os.R_OK)
         ],
+        sockets=sorted(
+            {
+                path
+                for path in _listening()
+                if not any(within(path, place) for place in _existing(options.show))
+            }
+        ),
         network=[path for path in map(Path, _WITH_NETWORK) if os.path.exists(path)],
         controls=controls(),
         environment=[
@@ -175,6 +186,15 @@ def _kept_by_retrai(run_dir: Path) -> list[Path]:
     """The state folder with the baselines of all runs and the signing key, or this run's alone."""
     runs = run_dir.parent
     return [runs.parent if runs.name == "runs" else run_dir]
+
+
+def _listening() -> Iterator[Path]:
+    """The sockets in the file system that somebody has bound, from /proc/net/unix (proc(5))."""
+    with suppress(OSError):
+        for line in Path("/proc/net/unix").read_text(errors="surrogateescape").splitlines()[1:]:
+            *_, name = line.split(maxsplit=7)
+            if name.startswith("/") and os.access(name, os.W_OK):
+                yield Path(os.path.realpath(name))
 
 
 def _existing(names: list[str]) -> list[Path]:
