@@ -10,6 +10,8 @@ from pathlib import Path
 
 from pydantic import BaseModel, Field, ValidationError
 
+from .other_inputs import OtherInput
+
 SHOWN_CHARS = 2000
 _NOT_THE_PROJECTS = {".git", ".hg", "node_modules", "__pycache__", ".venv", "venv", "target"}
 _BUILT = re.compile(
@@ -26,6 +28,7 @@ class KeptOutput(BaseModel):
         shown: the beginning of it, for people.
         files: digests of the files that it writes, by the path that was given.
         written: files of the project that the command itself made or changed.
+        others: other inputs, with what it printed for them.
         problem: why there is nothing to compare with; empty when there is.
     """
 
@@ -33,6 +36,7 @@ class KeptOutput(BaseModel):
     shown: str = ""
     files: dict[str, str] = Field(default_factory=dict[str, str])
     written: list[str] = Field(default_factory=list[str])
+    others: list[OtherInput] = Field(default_factory=list[OtherInput])
     problem: str = ""
 
     @classmethod

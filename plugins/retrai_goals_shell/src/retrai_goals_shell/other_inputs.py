@@ -1,0 +1,199 @@
+"""Other inputs of a measured command, and what it printed for them when the run began.
+
+A job that prints again what it printed once is told from one that works it out by an input that it
+has not seen. Nobody names one: numbers in the command, in the project's data and in the program are
+changed a little, and what changes the output is an input.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel
+
+MAX_BYTES = 2_000_000
+MAX_FILES = 3
+MAX_LITERALS = 2
+NUMBERS_A_FILE = 5
+
+_DATA = re.compile(r"\.(?:json|jsonl|ndjson|csv|tsv|txt|in|dat|ya?ml|toml|ini|xml|log)$")
+_NO_DATA = re.compile(
+    r"(?:^|/)(?:package(?:-lock)?|tsconfig.*|composer|bun)\.\w+$|(?:^|/)pyproject\.toml$|lock\.\w+$"
+    r"|(?:^|/)(?:requirements|README|LICENSE|CHANGELOG)[^/]*$|(?:^|/)\."
+)
+_CODE = re.compile(r"\.(?:py|[cm]?[jt]s|rb|pl|php|lua|go|rs|c|cc|cpp|h|java|sh)$")
+_NUMBER = re.compile(r"(?<![\w.#-])\d{1,15}(?![\w.])")
+_LARGE = re.compile(r"(?<![\w.])\d(?:_?\d){2,14}(?![\w.])")
+_LINKED = frozenset({"node_modules", ".venv", "venv", "target", "vendor"})
+_LEFT_OUT = frozenset({".git", ".hg", ".svn", ".retrai", "__pycache__"})
+
+
+class OtherInput(BaseModel):
+    """One change of what the command works on.
+
+    Attributes:
+        kind: `command`, `data` (a file) or `literal` (a number in the program).
+        path: of the file, relative to the folder that the command runs in.
+        known: SHA-256 of the data file as it was.
+        old, new: the number in the program.
+        line: the command to run.
+        digest: of what the command printed for it when the run began.
+    """
+
+    kind: Literal["command", "data", "literal"]
+    path: str = ""
+    known: str = ""
+    old: str = ""
+    new: str = ""
+    line: str
+    digest: str = ""
+
+    @property
+    def named(self) -> str:
+        """For people; it does not say which other input was tried."""
+        return "other arguments" if self.kind == "command" else f"other values in {self.path}"
+
+
+class Gone(Exception):  # noqa: N818 - it is an answer, no error
+    """What the output depended on is nowhere any more; the message says it."""
+
+
+def candidates(
+    folder: Path, command: str, programs: Sequence[str], salt: str, written: Sequence[str]
+) -> Iterator[OtherInput]:
+    """What may be an input, the likeliest first.
+
+    Args:
+        folder: where the command runs.
+        command: the shell line.
+        programs: files that it names, relative to `folder`.
+        salt: decides how far numbers are changed.
+        written: files that the command writes, relative to `folder`.
+    """
+    changed = _changed(command, salt)
+    if changed != command:
+        yield OtherInput(kind="command", line=changed)
+    sources = [_text(folder / name) for name in programs if _CODE.search(name)]
+    around = "\n".join([command, *sources])
+    data = [name for name in _data_files(folder) if name not in written]
+    data.sort(key=lambda name: Path(name).name not in around)
+    for name in data[:MAX_FILES]:
+        text = _text(folder / name)
+        if _varied(text, salt) != text:
+            yield OtherInput(kind="data", path=name, known=_hash(text), line=command)
+    for name, text in zip([n for n in programs if _CODE.search(n)], sources, strict=True):
+        numbers = sorted(set(_LARGE.findall(text)), key=lambda each: -int(each))
+        for number in numbers[:MAX_LITERALS]:
+            new = _less(number, salt)
+            yield OtherInput(kind="literal", path=name, old=number, new=new, line=command)
+
+
+def put_in(folder: Path, other: OtherInput, salt: str) -> bool:
+    """Give a copy the other input; False where it cannot be said how.
+
+    Raises:
+        Gone: the number is not in the project any more, in whatever way it may be written.
+    """
+    if other.kind == "command":
+        return True
+    path = folder / other.path
+    text = _text(path)
+    if other.kind == "data":
+        if _hash(text) != other.known:
+            return False  # it is no input any more, or another
+        path.write_text(_varied(text, salt), "utf-8", "surrogateescape")
+        return True
+    pattern = re.compile(rf"(?<![\w.]){re.escape(other.old)}(?![\w.])")
+    if pattern.search(text):
+        path.write_text(pattern.sub(other.new, text), "utf-8", "surrogateescape")
+        return True
+    if not _is_written_somewhere(folder, int(other.old)):
+        raise Gone(f"the output depended on {other.old} in {other.path}, which is nowhere now")
+    return False
+
+
+def copy_for_input(folder: Path, target: Path) -> None:
+    """A copy to change an input in; large folders of others' files are links."""
+    target.mkdir(parents=True)
+    for entry in os.scandir(folder):
+        place = target / entry.name
+        if entry.name in _LEFT_OUT:
+            continue
+        if entry.is_symlink():
+            place.symlink_to(os.readlink(entry.path))
+        elif entry.is_dir() and entry.name in _LINKED:
+            place.symlink_to(entry.path)
+        elif entry.is_dir():
+            shutil.copytree(entry.path, place, symlinks=True)
+        elif entry.is_file():
+            shutil.copy2(entry.path, place)
+
+
+def _varied(text: str, salt: str) -> str:
+    """A text with a few numbers changed, or without its middle line where it has none."""
+    changed = _changed(text, salt)
+    lines = text.splitlines(keepends=True)
+    if changed != text or len(lines) < 4:
+        return changed
+    middle = len(lines) // 2
+    return "".join(lines[:middle] + lines[middle + 1 :])
+
+
+def _changed(text: str, salt: str) -> str:
+    found = [each for each in _NUMBER.finditer(text) if int(each[0]) > 1]
+    step = max(1, len(found) // NUMBERS_A_FILE)
+    for each in reversed(found[::step][:NUMBERS_A_FILE]):
+        text = text[: each.start()] + _less(each[0], salt) + text[each.end() :]
+    return text
+
+
+def _less(number: str, salt: str) -> str:
+    """A number that is a little less, so that the work is not more."""
+    value = int(number)
+    part = 20 + int(hashlib.sha256(salt.encode()).hexdigest()[:4], 16) % 30
+    return str(value - max(1, value // part))
+
+
+def _data_files(folder: Path) -> list[str]:
+    found: list[str] = []
+    for base, folders, files in os.walk(folder):
+        folders[:] = sorted(n for n in folders if n not in _LINKED | _LEFT_OUT and n[0] != ".")
+        for name in sorted(files):
+            path = os.path.relpath(os.path.join(base, name), folder).replace(os.sep, "/")
+            small = os.path.getsize(os.path.join(base, name)) <= MAX_BYTES
+            if _DATA.search(name) and not _NO_DATA.search(path) and small:
+                found.append(path)
+    return found
+
+
+def _is_written_somewhere(folder: Path, value: int) -> bool:
+    """Whether the value may still be there: as it is, by powers and products, or computed."""
+    digits = str(value).rstrip("0")
+    for base, folders, files in os.walk(folder):
+        folders[:] = [n for n in folders if n not in _LINKED | _LEFT_OUT]
+        for name in files:
+            if not (_CODE.search(name) or _DATA.search(name)):
+                continue
+            text = _text(Path(base, name)).replace("_", "").replace(".", "")
+            if re.search(rf"(?<!\d){digits}(?:0*(?!\d)|e)", text, re.IGNORECASE):
+                return True
+    return False
+
+
+def _text(path: Path) -> str:
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            return ""
+        return path.read_text("utf-8", errors="surrogateescape")
+    except OSError:
+        return ""
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
