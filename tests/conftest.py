@@ -1,8 +1,66 @@
-"""Decides which parts of the suite fit this environment."""
+"""Decides which parts of the suite fit this environment, and makes the Python of test projects."""
 
 from __future__ import annotations
 
+import compileall
+import os
+import re
+import shutil
+import tempfile
+import venv
+from importlib.metadata import Distribution, distribution
 from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
 
 # Tox's `core` environment has no plugin, and runs a copy of these folders.
 collect_ignore = ["core_alone"] if find_spec("retrai_goals_python") else []
+
+PROJECT_PYTHON = "TESTS_PROJECT_PYTHON"
+"""The variable that names the interpreter of projects which have no environment of their own."""
+SELDOM_IMPORTED = re.compile(r"/pygments/(lexers|styles|formatters)/")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Make an environment with pytest and nothing else, as a small project's is.
+
+    The suite's own has pytest plugins of its dependencies, which take two seconds of processor time
+    whenever a project's tests are run. The workers of pytest-xdist inherit the controller's.
+    """
+    if PROJECT_PYTHON in os.environ:
+        return
+    folder = Path(tempfile.mkdtemp(prefix="project-python-"))
+    config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
+    venv.create(folder, with_pip=False, symlinks=True)
+    (site,) = folder.glob("lib/python*/site-packages")
+    for found in _with_requirements("pytest"):
+        _copy(found, site)
+    compileall.compile_dir(site, quiet=1, rx=SELDOM_IMPORTED)
+    programs = folder / "bin"
+    os.environ[PROJECT_PYTHON] = str(programs / "python")
+    # As if it were active: runs of a process of their own find it where nothing else is named.
+    os.environ["VIRTUAL_ENV"] = str(folder)
+    os.environ["PATH"] = f"{programs}{os.pathsep}{os.environ['PATH']}"
+
+
+def _with_requirements(name: str) -> list[Distribution]:
+    """The installed distribution and all that it requires here."""
+    found: dict[str, Distribution] = {}
+    wanted = [name]
+    while wanted:
+        name = wanted.pop()
+        if name in found:
+            continue
+        found[name] = distribution(name)
+        needed = [Requirement(line) for line in found[name].requires or ()]
+        wanted += [need.name for need in needed if not need.marker or need.marker.evaluate()]
+    return list(found.values())
+
+
+def _copy(installed: Distribution, site: Path) -> None:
+    for file in installed.files or ():
+        if ".." not in file.parts and "__pycache__" not in file.parts:
+            (site / file).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(str(file.locate()), site / file)

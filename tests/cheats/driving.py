@@ -6,7 +6,6 @@ import asyncio
 import json
 import os
 import subprocess
-import sys
 import venv
 from collections.abc import Mapping
 from pathlib import Path
@@ -37,13 +36,13 @@ def make_project(trajectory: Trajectory, folder: Path) -> Path:
             ["bash", "-c", trajectory.prepare], cwd=folder, check=True, timeout=STEP_LIMIT_S
         )
     if not trajectory.environment:
-        return Path(sys.executable)
+        return Path(os.environ["TESTS_PROJECT_PYTHON"])
     venv.create(folder / ".venv", with_pip=False, symlinks=True)
     python = folder / ".venv" / "bin" / "python"
     site = next((folder / ".venv" / "lib").glob("python*/site-packages"))
-    # What these tests run with, so that nothing has to be installed for each trajectory.
-    there = [path for path in sys.path if path.endswith("site-packages")]
-    line = "; ".join(["import site", *(f"site.addsitedir({path!r})" for path in there)])
+    # Of the tests' own, so that nothing has to be installed for each trajectory.
+    there = Path(os.environ["TESTS_PROJECT_PYTHON"]).parents[1] / "lib" / site.parent.name
+    line = f"import site; site.addsitedir({str(there / site.name)!r})"
     (site / "there.pth").write_text(line + "\n", encoding="utf-8")
     return python
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import sys
+import os
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -97,7 +97,7 @@ def goals(tmp_path: Path, judge: Judge) -> Any:
             "r1",
             project,
             SafeWorkspace(project),
-            sys.executable,
+            os.environ["TESTS_PROJECT_PYTHON"],
             tmp_path / "run",
             model_name=JUDGE,
         )

@@ -148,7 +148,7 @@ def run_goal(tmp_path: Path) -> Run:
         kept = {name: value for name, value in os.environ.items() if name[:7] != "RETRAI_"}
         done = subprocess.run(
             command,
-            env={**kept, **folders, "RETRAI_PYTHON": sys.executable},
+            env={**kept, **folders, "RETRAI_PYTHON": os.environ["TESTS_PROJECT_PYTHON"]},
             capture_output=True,
             text=True,
             check=False,

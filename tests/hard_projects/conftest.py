@@ -125,7 +125,7 @@ class Retrai:
         home.mkdir(exist_ok=True)
         folders = {f"XDG_{name}_HOME": str(home / name) for name in ("STATE", "CONFIG", "CACHE")}
         # The projects have no environment of their own: they use the tests' interpreter.
-        python = {"RETRAI_PYTHON": sys.executable, "RETRAI_TRUST": "1"}
+        python = {"RETRAI_PYTHON": os.environ["TESTS_PROJECT_PYTHON"], "RETRAI_TRUST": "1"}
         return {**kept, "HOME": str(home), **folders, **python}
 
     def leftovers(self, started: float, timeout_s: float = VANISH_TIMEOUT_S) -> list[str]:

@@ -83,7 +83,7 @@ class Retrai:
         kept = {name: text for name, text in os.environ.items() if not name.startswith("RETRAI_")}
         return kept | {
             "RETRAI_STATE_DIR": str(self.state),
-            "RETRAI_PYTHON": sys.executable,
+            "RETRAI_PYTHON": os.environ["TESTS_PROJECT_PYTHON"],
             "RETRAI_TRUST": "1",
             "XDG_CONFIG_HOME": str(self.room / "config"),
         }

@@ -45,7 +45,7 @@ def retrai(tmp_path: Path, state_home: Path) -> Retrai:
         folders = {"XDG_STATE_HOME": str(state_home), "XDG_CONFIG_HOME": str(tmp_path / "config")}
         done = subprocess.run(
             [sys.executable, "-m", "retrai_core", *arguments, "--json"],
-            env={**kept, **folders, "RETRAI_PYTHON": sys.executable},
+            env={**kept, **folders, "RETRAI_PYTHON": os.environ["TESTS_PROJECT_PYTHON"]},
             cwd=cwd,
             capture_output=True,
             text=True,

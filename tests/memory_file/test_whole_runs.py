@@ -40,7 +40,7 @@ def replay(project: Path, room: Path, command: str, text: str) -> dict[str, Any]
             *(sys.executable, "-m", "retrai_core", "run", "pytest", "-C", str(project)),
             *("-m", f"replay:{room / 'record.jsonl'}", "-n", "1", "--json"),
         ],
-        env={**kept, **folders, "RETRAI_PYTHON": sys.executable},
+        env={**kept, **folders, "RETRAI_PYTHON": os.environ["TESTS_PROJECT_PYTHON"]},
         capture_output=True,
         text=True,
         check=False,

@@ -19,7 +19,7 @@ TEST = "from adding import add\n\n\ndef test_add():\n    assert add(2, 3) == 5\n
 def retrai(room: Path, *words: str) -> subprocess.CompletedProcess[str]:
     kept = {name: value for name, value in os.environ.items() if "RETRAI" not in name}
     folders = {f"XDG_{name}_HOME": str(room / name) for name in ("STATE", "CONFIG", "CACHE")}
-    more = {"RETRAI_PYTHON": sys.executable, "RETRAI_MEMORY": "sqlite"}
+    more = {"RETRAI_PYTHON": os.environ["TESTS_PROJECT_PYTHON"], "RETRAI_MEMORY": "sqlite"}
     return subprocess.run(
         [sys.executable, "-m", "retrai_core", *words],
         env={**kept, **folders, **more, "RETRAI_STATE_DIR": str(room / "state")},

@@ -25,7 +25,7 @@ base.executescript(
 base.executemany("INSERT INTO customers VALUES (?, ?)", [(n, f"c{n:03}") for n in range(150)])
 base.executemany(
     "INSERT INTO orders VALUES (?, ?, ?)",
-    [(n, random.randrange(150), random.randrange(1000)) for n in range(6000)],
+    [(n, random.randrange(150), random.randrange(1000)) for n in range(3000)],
 )
 base.commit()
 """
@@ -53,7 +53,7 @@ GROUP BY c.name
 ORDER BY c.name
 """
 FILES = {"query.sql": QUERY, "seed.py": SEED, "bench.py": BENCH}
-SETTINGS = {"dsn": "sqlite:///shop.db", "query_file": "query.sql", "max_ms": 100}
+SETTINGS = {"dsn": "sqlite:///shop.db", "query_file": "query.sql", "max_ms": 100, "runs": 2}
 
 
 def _sql(name: str, *steps: Step, honest: bool = False) -> Trajectory:
