@@ -202,6 +202,21 @@ class GoalBase(ABC):
             cwd: the project, or a clean copy of it.
         """
 
+    async def check_without(
+        self, state: Mapping[str, Any], cwd: Path, paths: Sequence[str]
+    ) -> GoalResult | None:
+        """The same check, for which some of its own files count for nothing; None by default.
+
+        What a run added to the tests must not be what makes the other tests pass. Sources may still
+        import such a file.
+
+        Args:
+            state: as `check` gets it.
+            cwd: a clean copy of the project.
+            paths: files that the goal protects, relative, and that were not there at the start.
+        """
+        return None
+
     @abstractmethod
     def system_prompt(self) -> str:
         """What the model must know of this goal: what counts, what is protected, good practice."""

@@ -6,7 +6,7 @@ import asyncio
 import os
 import shutil
 import tempfile
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from ..contracts.context import RunContext
 from ..contracts.goal import CheckReport, GoalResult
 from .baseline import Baseline, differing
 from .clean_copy import make_clean_copy
+from .files import project_files
 from .outside import OutsideFiles
 from .verdict import judge, suspicion
 from .walls import view_of_a_check
@@ -28,6 +29,8 @@ class FinalCheck:
         baseline: what stood before the first turn.
         folder: where the baseline is kept.
         ask: the goal's check in a folder.
+        ask_without: the same, without some of its files; None where the goal cannot tell.
+        belongs: whether a path is of a kind that the goal protects.
         clean: restores protected files in a folder, and sets new steering ones there aside.
         decides: whether a protected file holds cases or steers the runner.
         outside: what runs the check.
@@ -38,6 +41,8 @@ class FinalCheck:
     folder: Path
     outside: OutsideFiles
     ask: Callable[[Path], Awaitable[GoalResult]]
+    ask_without: Callable[[Path, Sequence[str]], Awaitable[GoalResult | None]]
+    belongs: Callable[[str], bool]
     clean: Callable[[Path], object]
     decides: Callable[[str], bool]
 
@@ -59,7 +64,25 @@ class FinalCheck:
                 return replace(result, achieved=False, reason=astray, details=astray), ""
             if rewritten := await asyncio.to_thread(self._rewritten, copy):
                 return result, f"{rewritten} was changed while the check ran"
+            if leaning := await self._leans_on_new(copy):
+                return leaning, ""
             return result, await self._contradicted(copy, result.report) if twins else ""
+
+    async def _leans_on_new(self, copy: Path) -> GoalResult | None:
+        """A refusal where the cases of the start hold only by what was added to the check."""
+        new = await asyncio.to_thread(self._new_files_of_check, copy) if self.baseline.cases else ()
+        alone = await self.ask_without(copy, new) if new else None
+        if alone is None:
+            return None
+        judged = judge(self.baseline, alone)
+        if judged.achieved:
+            return None
+        reason = f"it does not hold without the new {', '.join(new[:3])}: {judged.reason}"
+        return replace(judged, reason=reason)
+
+    def _new_files_of_check(self, copy: Path) -> list[str]:
+        known = self.baseline.protected
+        return [path for path in project_files(copy) if path not in known and self.belongs(path)]
 
     async def ask_with(self, change: Callable[[Path], None]) -> GoalResult:
         """The goal's answer on a clean copy that `change` was made to."""

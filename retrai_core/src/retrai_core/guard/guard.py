@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from ..contracts.context import RunContext
-from ..contracts.goal import GoalResult
+from ..contracts.goal import GoalBase, GoalResult
 from ..plugins.blame import WrongAnswerError
 from .baseline import Baseline, copy_protected, differing
 from .final import FinalCheck
@@ -173,21 +173,38 @@ class Guard:
             self._folder,
             outside=self._outside,
             ask=lambda copy: self._ask_goal(state, copy),
+            ask_without=lambda copy, paths: self._ask_without(state, copy, paths),
+            belongs=self.belongs_to_check,
             clean=self._clean_copy,
             decides=lambda path: self._decides(path) and not self._allowed.match(path),
         )
 
     async def _ask_goal(self, state: Mapping[str, Any], cwd: Path) -> GoalResult:
+        result = await self._answer(cwd, lambda goal: goal.check(state, cwd))
+        goal = self.context.goal
+        if not isinstance(result, GoalResult):
+            what = f"check() returned a {type(result).__name__}, not a GoalResult"
+            raise WrongAnswerError(goal, what)
+        return self._redacted(result)
+
+    async def _ask_without(
+        self, state: Mapping[str, Any], cwd: Path, paths: Sequence[str]
+    ) -> GoalResult | None:
+        found = await self._answer(cwd, lambda goal: goal.check_without(state, cwd, paths))
+        return None if found is None else self._redacted(found)
+
+    async def _answer(
+        self, cwd: Path, ask: Callable[[GoalBase], Awaitable[GoalResult | None]]
+    ) -> GoalResult | None:
         goal = self.context.goal
         try:
             with view_of_a_check(self.context, cwd, self._masks):
-                result = await goal.check(state, cwd)
+                return await ask(goal)
         except SystemExit as error:  # would end retrai with the exit code that the plugin likes
             what = f"check() ends the program (SystemExit: {error.code})"
             raise WrongAnswerError(goal, what) from error
-        if not isinstance(cast("object", result), GoalResult):
-            what = f"check() returned a {type(result).__name__}, not a GoalResult"
-            raise WrongAnswerError(goal, what)
+
+    def _redacted(self, result: GoalResult) -> GoalResult:
         redact = self.context.redact
         return replace(result, reason=redact(result.reason), details=redact(result.details))
 
