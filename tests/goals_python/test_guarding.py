@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from retrai_goals_python.copied_literals import copied_literals
-from retrai_goals_python.diff_audit import PYTHON_TRICKS, added_lines
+from retrai_goals_python.diff_audit import PYTHON_TRICKS
+from retrai_goals_python.diff_lines import added_lines
 from retrai_goals_python.pyright_audit import audit_types
 from retrai_goals_python.pytest_guarding import audit_diff, protected_globs, steering_globs
 

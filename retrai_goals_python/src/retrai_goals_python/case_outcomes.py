@@ -13,12 +13,14 @@ from .report_lines import (
     Collected,
     Deselected,
     Explanation,
+    Finding,
     Finish,
     Imported,
     InternalError,
     Interrupted,
     Line,
     Phase,
+    Reached,
     Start,
     Stopped,
 )
@@ -54,6 +56,8 @@ class Session:
     deselected: int = 0
     last_started: str = ""
     imported: set[str] = field(default_factory=set[str])
+    reached: list[Finding] = field(default_factory=list[Finding])
+    touched: set[str] | None = None
 
     def running(self) -> list[str]:
         """Cases that were started and have not ended."""
@@ -97,6 +101,9 @@ def _take_end(session: Session, line: Line) -> None:
             session.stopped = line
         case Imported():
             session.imported.update(line.files)
+        case Reached():
+            session.reached += line.findings
+            session.touched = {*(session.touched or ()), *line.touched}
         case Interrupted():
             session.interrupted = line.text
         case InternalError():

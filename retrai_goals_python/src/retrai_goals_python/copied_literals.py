@@ -13,7 +13,8 @@ from pathlib import Path
 
 from retrai_core import Suspicion
 
-from .diff_audit import added_lines, is_source
+from .diff_audit import is_source
+from .diff_lines import added_lines
 from .pytest_detection import test_files
 
 ENOUGH = 3

@@ -57,11 +57,7 @@ def _stopped_early(session: Session) -> str:
 
 
 def _no_finish(session: Session, done: Completed) -> str:
-    how = (
-        f"was ended by signal {-done.exit_code}"
-        if done.exit_code < 0
-        else f"ended with exit status {done.exit_code}"
-    )
+    how = _signal(done) if done.exit_code < 0 else f"ended with exit status {done.exit_code}"
     if session.begin is None or (done.exit_code == 4 and not session.cases):
         return f"pytest did not begin ({how}): {_last_line(done.stderr or done.stdout)}"
     return f"pytest's process {how}{_during(session)}, without the end of its report"
@@ -70,7 +66,7 @@ def _no_finish(session: Session, done: Completed) -> str:
 def _bad_finish(session: Session, finish: Finish, done: Completed, damaged: int) -> str:
     """The session ended, but not every case is known."""
     if done.exit_code < 0:
-        return f"pytest's process was ended by signal {-done.exit_code} after the last test"
+        return f"pytest's process {_signal(done)} after the last test"
     status = finish.exit_status
     if status not in (0, 1, 5):
         meaning = EXIT_MEANINGS.get(status, "pytest ended early")
@@ -81,6 +77,13 @@ def _bad_finish(session: Session, finish: Finish, done: Completed, damaged: int)
         total = len(session.collected)
         return f"{len(missing)} of {total} collected tests were not run: {_some(missing)}"
     return f"{damaged} lines of pytest's report cannot be read" if damaged else ""
+
+
+def _signal(done: Completed) -> str:
+    """Which signal ended the process, and what the sandbox said of it: its note comes last."""
+    note = _last_line(done.stderr)
+    told = f" {note}" if note.startswith("[") and note.endswith("]") else ""
+    return f"was ended by signal {-done.exit_code}{told}"
 
 
 def _during(session: Session) -> str:

@@ -6,7 +6,8 @@ import re
 
 from retrai_core import Suspicion
 
-from .diff_audit import IGNORES, Trick, added_lines, audit_added_lines
+from .diff_audit import IGNORES, Trick, audit_added_lines
+from .diff_lines import added_lines
 
 TRICKS: tuple[Trick, ...] = (
     *IGNORES,

@@ -38,6 +38,7 @@ from .pytest_guarding import audit_diff, protected_globs, steering_globs
 from .pytest_run import PytestRun
 from .runner import render_failures, run_pytest
 from .runner_files import RunnerFiles, declared_text
+from .seen_in_check import SeenInCheck, inside
 
 MAX_CONTRADICTED = 40
 """Test functions whose expectation is changed for the twin; those that were mended come first."""
@@ -107,6 +108,7 @@ class PytestGoal(GoalBase):
         self.options: PytestGoalOptions = options
         self._environment: ProbedEnvironment | None = None
         self._runner_files: RunnerFiles | None = None
+        self._seen = SeenInCheck()
 
     @classmethod
     def detect(cls, project: Path) -> Detection | None:
@@ -123,16 +125,36 @@ class PytestGoal(GoalBase):
         return None if found.found else missing_module(self.context.python, "pytest")
 
     async def check(self, state: Mapping[str, Any], cwd: Path) -> GoalResult:
-        run = await run_pytest(
+        run = await self._run(cwd, self.options.args)
+        if cwd != self.context.project:
+            self._seen = SeenInCheck.of(run, self.options.path)
+        return self._result(run)
+
+    async def check_without(
+        self, state: Mapping[str, Any], cwd: Path, paths: Sequence[str]
+    ) -> GoalResult | None:
+        new = [inside(path, self.options.path) for path in paths if path.endswith(".py")]
+        if not new:
+            return None
+        left_out = [f"--ignore={path}" for path in new if path]
+        run = await self._run(cwd, [*self.options.args, *left_out])
+        # A new file that is named like a test, and is opened all the same, is source.
+        self._seen = SeenInCheck.of(run, self.options.path, needed=paths)
+        return self._result(run)
+
+    async def _run(self, cwd: Path, args: Sequence[str]) -> PytestRun:
+        return await run_pytest(
             self.context.sandbox,
             self.context.python,
             cwd / self.options.path,
             targets=self.options.targets,
-            extra_args=self.options.args,
+            extra_args=args,
             timeout_s=self.options.timeout_s,
             max_chars_per_failure=self.options.max_chars_per_failure,
             copied=await self._copied(cwd),
         )
+
+    def _result(self, run: PytestRun) -> GoalResult:
         details = render_failures(run, max_full=self.options.max_full_failures)
         if not details and not run.all_passed:
             details = run.output_tail
@@ -170,8 +192,9 @@ class PytestGoal(GoalBase):
         found = await self._probe()
         if isinstance(found, str):
             return ()
-        python = self.context.python
-        return await asyncio.to_thread(audit_environment, found, python, project, since_s)
+        python, seen = self.context.python, self._seen
+        changed = await asyncio.to_thread(audit_environment, found, python, project, since_s)
+        return [*changed, *await asyncio.to_thread(seen.beside_diff, project, since_s)]
 
     async def contradict(self, copy: Path, cases: Sequence[str]) -> Contradiction:
         folder = copy / self.options.path
@@ -195,7 +218,11 @@ class PytestGoal(GoalBase):
 
     def audit(self, diff: str) -> Sequence[Suspicion]:
         project = self.context.project
-        return [*audit_diff(diff, project), *copied_literals(diff, project)]
+        return [
+            *audit_diff(diff, project, self._seen.counts_as_source),
+            *self._seen.suspicions(diff, project),
+            *copied_literals(diff, project),
+        ]
 
     async def _copied(self, cwd: Path) -> CopiedProject | None:
         context = self.context

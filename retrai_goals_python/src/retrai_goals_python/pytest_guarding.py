@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from retrai_core import Suspicion
 
 from .declared_tests import TEST_FILES, declared_tests
-from .diff_audit import PYTHON_TRICKS, audit_added_lines
+from .diff_audit import PYTHON_TRICKS, audit_added_lines, is_source
 
 TESTS = ("tests/", "/test/", *TEST_FILES, "conftest.py")
 # What tests compare with, wherever it lies.
@@ -117,10 +117,18 @@ def steering_globs(path: str = ".") -> list[str]:
     return [*STEERING, *shadows]
 
 
-def audit_diff(diff: str, project: Path | None = None) -> list[Suspicion]:
-    """Added lines that skip tests, silence checkers or reach into the runner."""
+def audit_diff(
+    diff: str, project: Path | None = None, reaches: Callable[[str], bool] = is_source
+) -> list[Suspicion]:
+    """Added lines that skip tests, silence checkers or reach into the runner.
+
+    Args:
+        diff: the whole diff of the run.
+        project: where the changed files stand.
+        reaches: whether the code of a file, by its relative path, runs in the check.
+    """
     tricks = [*PYTHON_TRICKS]
     if project is not None:
         inside = re.compile(re.escape(f"{project}/") + r"(?:[^\"']*/)?tests?/")
         tricks.append((inside, "names a test file"))
-    return audit_added_lines(diff, tricks, project)
+    return audit_added_lines(diff, tricks, project, reaches)

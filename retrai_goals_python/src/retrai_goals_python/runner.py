@@ -31,7 +31,7 @@ from .stack_dump import read_stacks
 __all__ = ["Failure", "PytestRun", "render_failures", "run_pytest"]
 
 REPORTER = "_retrai_pytest_report"
-INSIDE = (REPORTER, "_retrai_imports")
+INSIDE = (REPORTER, "_retrai_explain", "_retrai_imports", "_retrai_watch")
 OUTPUT_BYTES = 200_000
 
 

@@ -17,16 +17,16 @@ import json
 import os
 import signal
 import sys
-from typing import Any, Generator, Tuple, cast
+from typing import Any, Generator, List
 
 import _retrai_imports
+import _retrai_watch
 import pytest
+from _retrai_explain import MAX_TEXT, describe_subtest, explain, shorten
 
 REPORT = "RETRAI_PYTEST_REPORT"
 PATH_BEFORE = "RETRAI_PYTHONPATH_BEFORE"
-MAX_TEXT = 16000
 MAX_SECTION = 3000
-MAX_ENTRIES = 24
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -109,65 +109,6 @@ def dump_stacks_at_the_end(folder: str, process: str) -> None:
         faulthandler.register(signal.SIGTERM, file=stacks, all_threads=True, chain=True)
 
 
-def shorten(text: Any, limit: int) -> str:
-    text = str(text)
-    if len(text) <= limit:
-        return text
-    half = limit // 2
-    cut = len(text) - 2 * half
-    return "%s\n... %d characters left out ...\n%s" % (text[:half], cut, text[-half:])
-
-
-def explain_entry(entry: Any) -> dict[str, Any]:
-    place = getattr(entry, "reprfileloc", None)
-    return {
-        "path": str(getattr(place, "path", "") or ""),
-        "line": int(getattr(place, "lineno", 0) or 0),
-        "where": str(getattr(place, "message", "") or ""),
-        "lines": shorten("\n".join(str(x) for x in getattr(entry, "lines", ())), MAX_TEXT),
-    }
-
-
-def explain(longrepr: Any) -> dict[str, Any]:
-    """pytest's own explanation of a failure or a skip, as plain data."""
-    if longrepr is None:
-        return {}
-    if isinstance(longrepr, tuple):
-        path, line, reason = cast("Tuple[object, Any, object]", longrepr)
-        return {"path": str(path), "line": int(line or 0), "text": str(reason)}
-    # Not every explanation has these: a doctest's, a collection error's and a plugin's are texts.
-    crash: Any = getattr(longrepr, "reprcrash", None)
-    alone: Any = (getattr(longrepr, "reprtraceback", None), None, "")
-    chain: Any = getattr(longrepr, "chain", None) or [alone]
-    parts: list[dict[str, Any]] = []
-    for link in chain:
-        entries: list[Any] = list(getattr(link[0], "reprentries", None) or ())
-        if len(entries) > MAX_ENTRIES:
-            entries = entries[: MAX_ENTRIES // 3] + entries[-2 * MAX_ENTRIES // 3 :]
-        after = str(link[2] or "")
-        if entries:
-            parts.append({"entries": [explain_entry(entry) for entry in entries], "after": after})
-    found: dict[str, Any] = {"chain": parts}
-    if crash is not None:
-        found["path"] = str(crash.path)
-        found["line"] = int(crash.lineno or 0)
-        found["message"] = shorten(crash.message, MAX_TEXT)
-    if not parts:
-        found["text"] = shorten(longrepr, MAX_TEXT)
-    return found
-
-
-def describe_subtest(report: Any) -> str:
-    """What tells one subtest from another; empty for a test of its own."""
-    context = getattr(report, "context", None)
-    if context is None or not hasattr(context, "kwargs"):
-        return ""
-    parts = [] if context.msg is None else ["[%s]" % context.msg]
-    if context.kwargs:
-        parts.append("(%s)" % ", ".join("%s=%s" % pair for pair in sorted(context.kwargs.items())))
-    return " ".join(parts) or "(<subtest>)"
-
-
 class Reporter:
     """The hooks that write; registered in the process that has the whole picture."""
 
@@ -183,11 +124,17 @@ class Reporter:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any, error: Any) -> None:
-        self.write_imported(getattr(node, "workeroutput", {}).get("retrai_imported"))
+        output = getattr(node, "workeroutput", {})
+        self.write_imported(output.get("retrai_imported"))
+        self.write_reached(output.get("retrai_reached"))
 
     def write_imported(self, files: Any) -> None:
         if files:
             self.writer.write("imported", files=files)
+
+    def write_reached(self, seen: Any) -> None:
+        if seen:
+            self.writer.write("reached", findings=seen[0], touched=seen[1])
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, node: Any, ids: Any) -> None:
@@ -243,6 +190,7 @@ class Reporter:
     def pytest_sessionfinish(self, session: Any, exitstatus: Any) -> Generator[None, Any, None]:
         yield
         self.write_imported(_imports and _imports.loaded())
+        self.write_reached(watched(session))
         self.writer.write("finish", exit_status=int(getattr(session, "exitstatus", exitstatus)))
 
 
@@ -254,15 +202,29 @@ class WorkerImports:
         self.imports = _retrai_imports.lead(*config.workerinput.get("retrai_imports", ("", "")))
 
     @pytest.hookimpl(trylast=True)
-    def pytest_sessionfinish(self) -> None:
+    def pytest_sessionfinish(self, session: Any) -> None:
         if self.imports is not None:
             self.config.workeroutput["retrai_imported"] = self.imports.loaded()
+        self.config.workeroutput["retrai_reached"] = watched(session)
+
+
+def watched(session: Any) -> List[Any]:
+    """What the project's code did beside giving answers, and the files that were opened."""
+    if _watch is None:
+        return []
+    # A file with examples in its docstrings is source all the same.
+    items = [one for one in session.items if type(one).__name__ != "DoctestItem"]
+    paths = [str(getattr(item, "path", None) or item.fspath) for item in items]
+    tests = {os.path.realpath(path) for path in paths}
+    found = _watch.findings(tests, list(session.config.pluginmanager.get_plugins()))
+    return [found, sorted(_watch.touched)]
 
 
 _report_path = os.environ.get(REPORT, "")
 _writer = Writer(_report_path) if _report_path else None
 # Before any plugin and any of the project's files is imported.
 _imports = _retrai_imports.start(HERE)
+_watch = _retrai_watch.start(os.getcwd())
 
 
 @pytest.hookimpl(hookwrapper=True, tryfirst=True)
