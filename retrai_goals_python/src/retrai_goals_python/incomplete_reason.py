@@ -24,6 +24,13 @@ def incomplete_reason(session: Session, done: Completed, timeout_s: float, damag
         done: how the process ended.
         timeout_s: the limit that the process had, in seconds.
         damaged: how many lines of the report could not be read.
+
+    Example:
+        >>> from .report_lines import Begin
+        >>> session = Session(begin=Begin(kind="begin", pytest="9.0.0", python="3.13.0"))
+        >>> killed = Completed(-9, "", "[ended by the sandbox: it used 9.0 GiB of memory]\\n")
+        >>> print(incomplete_reason(session, killed, 60, 0).partition(", ")[0])
+        pytest's process was ended by signal 9 [ended by the sandbox: it used 9.0 GiB of memory]
     """
     if done.timed_out:
         return f"pytest was still running after {timeout_s:g} s{_when_time_was_up(session)}"
