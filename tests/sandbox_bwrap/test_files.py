@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from retrai_core import View
+
 from .conftest import SECRET, attempt, attempt_python
 
 WRITES = {
@@ -118,6 +120,25 @@ async def test_what_the_user_shows_and_hides_is_shown_and_hidden(make, home, out
     assert "Read-only file system" in done.stderr
     hidden = await make(show=[str(outside)], hide=[str(outside / "notes.txt")])
     assert (await attempt(hidden, 'cat "$1"', outside / "notes.txt")).stdout == ""
+
+
+async def test_no_environment_of_the_project_s_opens_the_home(
+    make, make_environment, context, home, tmp_path
+):
+    context.python = make_environment(context.project / ".venv")
+    letters = home / "letters"
+    sandbox = await make()
+    line = 'echo "home = $1" >> .venv/pyvenv.cfg; echo "$1" > .venv/lib/python*/site-packages/a.pth'
+    await attempt(sandbox, line, letters)
+    code = "import sys; print(open(sys.argv[1]).read())"
+    for at_work in (sandbox, await make()):  # in this run, and in the next one
+        assert SECRET not in (await attempt_python(at_work, code, letters / "private.txt")).stdout
+    await attempt(sandbox, 'mv .venv elsewhere; ln -s "$1" .venv', letters)
+    copy = tmp_path / "copy"
+    copy.mkdir()
+    sandbox.view = View(shown={context.project: copy})
+    done = await attempt(sandbox, 'cat "$1"', context.project / ".venv" / "private.txt")
+    assert SECRET not in done.stdout
 
 
 GIT = {

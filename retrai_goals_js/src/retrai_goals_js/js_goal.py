@@ -159,8 +159,13 @@ class JsGoal(GoalBase):
             env={"CI": "true", "NO_COLOR": "1", "FORCE_COLOR": "0", "DO_NOT_TRACK": "1", **env},
             limits=Limits(output_bytes=OUTPUT_BYTES),
             writable=writable,
-            readable=[*program_folders(self.program(), command[0]), *_linked(folder)],
+            readable=[*program_folders(*self._outside(command[0])), *_linked(folder)],
         )
+
+    def _outside(self, program: str) -> list[str]:
+        """The programs that no command can have made a link to what is not for it."""
+        named = [each for each in (self.program(), program) if each]
+        return [each for each in named if not Path(each).is_relative_to(self.context.project)]
 
     def _problem(self, run: SuiteRun, done: Completed, printed: str) -> str:
         if done.timed_out:
@@ -190,9 +195,15 @@ def _fresh_folder() -> Path:
 
 
 def _linked(folder: Path) -> list[Path]:
-    """Where `node_modules` really lies when it is a link (a workspace's, or a shared store's)."""
+    """Where `node_modules` really lies when it is a link (a workspace's, or a shared store's).
+
+    Only where that has the name too: a command could have made the link, to any folder.
+    """
     modules = folder / "node_modules"
-    return [modules.resolve()] if modules.is_symlink() and modules.exists() else []
+    if not modules.is_symlink() or not modules.is_dir():
+        return []
+    real = modules.resolve()
+    return [real] if real.name == "node_modules" else []
 
 
 def _last_line(text: str) -> str:

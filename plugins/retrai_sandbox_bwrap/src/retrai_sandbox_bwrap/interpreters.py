@@ -4,22 +4,32 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from pydantic import BaseModel, ValidationError
 
+from .places import within
+
 _LINKS = 20
 """Symlinks followed from an interpreter's name to its file, at most."""
 
 
-def interpreter_folders(python: str) -> Iterator[Path]:
-    """The environment of `python`, and every installation that its symlinks lead through."""
+def interpreter_folders(python: str, untrusted: Sequence[Path] = ()) -> Iterator[Path]:
+    """The environment of `python`, and every installation that its symlinks lead through.
+
+    Args:
+        python: an absolute path; of a bare name there is nothing.
+        untrusted: folders whose links and settings lead no further: commands can write there, and
+            would have any folder shown to them.
+    """
     if not os.path.isabs(python):
         return
     place = Path(python)
     for _ in range(_LINKS):
+        if any(within(place, folder) for folder in untrusted):
+            return
         yield program_folder(place.parent)
         yield from _named_home(place.parent.parent / "pyvenv.cfg")
         try:
@@ -50,9 +60,11 @@ def _named_home(config: Path) -> Iterator[Path]:
         return
     for line in lines:
         name, _, value = line.partition("=")
-        if name.strip() == "home" and os.path.isabs(value.strip()):
-            yield program_folder(Path(value.strip()))
-            yield program_folder(Path(os.path.realpath(value.strip())))
+        place = Path(value.strip())
+        # Only where an interpreter lies: the file may be a command's work, of an earlier run.
+        if name.strip() == "home" and place.is_absolute() and any(place.glob("py*3*")):
+            yield program_folder(place)
+            yield program_folder(Path(os.path.realpath(place)))
 
 
 class _Directory(BaseModel):
@@ -66,8 +78,21 @@ class _DirectUrl(BaseModel):
     dir_info: _Directory = _Directory()
 
 
-def editable_sources(python: str) -> Iterator[Path]:
-    """Folders outside an environment that its packages are imported from."""
+def editable_sources(python: str, project: Path) -> Iterator[Path]:
+    """Folders outside an environment that its packages are imported from.
+
+    Of an environment within `project`, where commands can write, only folders of Python projects.
+    """
+    mine = within(Path(python), project)
+    for path in _sources(python):
+        if not mine or any((at / mark).exists() for at in (path, path.parent) for mark in _MARKS):
+            yield path
+
+
+_MARKS = ("pyproject.toml", "setup.py", "setup.cfg")
+
+
+def _sources(python: str) -> Iterator[Path]:
     for packages in Path(python).parent.parent.glob("lib*/python*/site-packages"):
         for path in packages.glob("*.pth"):
             yield from _lines_of(path)

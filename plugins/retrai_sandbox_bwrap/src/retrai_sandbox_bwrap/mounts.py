@@ -95,9 +95,11 @@ def bwrap_arguments(walls: Walls, request: Request) -> list[str]:
             made.add("--ro-bind", source, target)
     if request.project in request.view.shown:
         for path in walls.environment:
-            made.add("--ro-bind", path, path)
+            if is_plain(path, request.project):
+                made.add("--ro-bind", path, path)
+    written = [target for _, target, may_write in binds if may_write]
     for path in walls.secrets:
-        if any(within(path, target) and path != target for target in inner):
+        if path not in written and any(within(path, target) for target in inner):
             made.empty(path)
     _keep(made, request)
     made.add("--chdir", request.cwd)

@@ -142,13 +142,14 @@ class BwrapSandbox(LocalSandbox):
         variables = {"TMPDIR": "/tmp", **(env or {})}
         argv = _argv(command, folder, variables)
         scratch = await asyncio.to_thread(self._scratch.folder, self.view.scratch)
+        reach = [self.context.project, *self.view.shown.values(), *writable]
         request = Request(
             project=self.context.project,
             cwd=folder,
             view=self.view,
             scratch=scratch,
             writable=writable,
-            readable=[*readable, *places_of_program(argv[0], self._walls)],
+            readable=[*readable, *places_of_program(argv[0], self._walls, reach)],
             network=self._has_network(),
         )
         words = [*self._around, self._program, *bwrap_arguments(self._walls, request)]

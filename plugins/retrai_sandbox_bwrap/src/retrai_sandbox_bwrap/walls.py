@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import pwd
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -139,24 +139,32 @@ def build_walls(context: RunContext, options: BwrapOptions, environ: Mapping[str
     wanted = [
         *(path for home in homes for path in shown_of_home(home)),
         *interpreter_folders(context.python),
-        *editable_sources(context.python),
+        *editable_sources(context.python, context.project),
         *_named_folders(environ),
         *_repository(context.project),
     ]
     narrow = [
         path
         for path in wanted
-        if os.path.exists(path) and walls.hide(path) and not walls.holds_hidden(path)
+        if os.path.exists(path)
+        and walls.hide(path)
+        and not walls.holds_hidden(path)
+        and not within(path, context.project)
     ]
     walls.shown.extend(outermost([*narrow, *_existing(options.show)]))
     return walls
 
 
-def places_of_program(program: str, walls: Walls) -> list[Path]:
-    """What is hidden of the installation of a program that is called by its absolute path."""
+def places_of_program(program: str, walls: Walls, writable: Sequence[Path]) -> list[Path]:
+    """What is hidden of the installation of a program that is called by its absolute path.
+
+    Nothing of one in a folder that commands can write; what the project's own interpreter needs was
+    found before the first of them.
+    """
     if not os.path.isabs(program) or not walls.hide(Path(program)):
         return []
-    wanted = outermost(path for path in interpreter_folders(program) if os.path.exists(path))
+    places = interpreter_folders(program, writable)
+    wanted = outermost(path for path in places if os.path.exists(path))
     return [path for path in wanted if walls.hide(path) and not walls.holds_hidden(path)]
 
 
