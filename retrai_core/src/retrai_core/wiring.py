@@ -103,13 +103,14 @@ async def wire(
         budget = Budget(config.max_cost_usd, config.max_tokens, config.max_time_s)
         spending = Spending(budget)
         context.counting_part = partial(_counted, context, spending)
-        context.sandbox_part = await first_working(choice, context, stack)
-        context.goal_part = built(choice.goal, context, stack)
         # Before the warm-up: two threads that import modules which import each other deadlock.
         hooks = await _load_hooks(choice, context)
+        # The first part, since its warm-up is what the first request waits for longest.
         context.provider_part = built(choice.provider, context, stack)
         warming = _warming(context)
         stack.push_async_callback(_finish, warming)
+        context.sandbox_part = await first_working(choice, context, stack)
+        context.goal_part = built(choice.goal, context, stack)
         for tool in choice.tools:
             context.tools[tool.record.name] = built(tool, context, stack)
         if choice.memory is not None:

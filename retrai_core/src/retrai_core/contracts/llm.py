@@ -65,7 +65,8 @@ class LLMProvider(ABC):
         return None
 
     def warm_up(self) -> None:
-        """Import what is slow to import; called in a thread while the baseline check runs."""
+        """Import what is slow to import; called in a thread while the sandbox is tried and the
+        baseline check runs."""
         return None
 
     def cost_usd(self, model: str, usage: Mapping[str, Any]) -> float | None:
