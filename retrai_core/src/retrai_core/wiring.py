@@ -75,28 +75,11 @@ async def wire(
     """
     config = choice.config
     workspace = SafeWorkspace(config.cwd)
-    interpreter = choice.interpreter
-    context = RunContext(
-        run_id=config.run_id,
-        project=config.cwd,
-        workspace=workspace,
-        python=interpreter.path,
-        run_dir=run_dir,
-        model_name=config.model_name,
-        task=config.task,
-        max_iterations=config.max_iterations,
-        hitl_enabled=config.hitl_enabled,
-        plugin_options=config.plugins,
-        permissions=config.permissions.model_dump() if config.permissions else {},
-        mcp=config.mcp,
-        on_event=on_event,
-        redactor=redactor or Redactor(),
-    )
+    context = _context(choice, run_dir, workspace, on_event, redactor or Redactor())
     for notice in choice.notices:
         context.publish("log", level=notice.level, message=notice.message)
-    context.publish(
-        "log", level="info", message=f"python {interpreter.path} ({interpreter.origin})"
-    )
+    python = choice.interpreter
+    context.publish("log", level="info", message=f"python {python.path} ({python.origin})")
     async with AsyncExitStack() as stack:
         others = await stack.enter_async_context(AsyncExitStack())
         context.models_part = OtherModels(config, choice.catalog, context, others)
@@ -123,9 +106,7 @@ async def wire(
         guard = Guard(context, config.allow_edit)
         workspace.refuse_write = guard.refuse_write
         workspace.on_refused = guard.note_refusal
-        problem = await context.goal.ready()
-        if problem is not None:
-            raise UsageError(f"the goal {choice.goal.record.name} cannot be checked: {problem}")
+        await _refuse_unready(choice, context)
         closing = stack.pop_all()
         return Wired(context, agent, guard, hooks, spending, warming, contributing, closing)
     raise AssertionError("unreachable")  # an exit stack hands exceptions on
@@ -153,10 +134,41 @@ async def wire_check(choice: CheckChoice, run_dir: Path) -> AsyncGenerator[Guard
         context.models_part = OtherModels(config, choice.catalog, context, stack)
         context.sandbox_part = await first_working(choice, context, stack)
         context.goal_part = built(choice.goal, context, stack)
-        problem = await context.goal.ready()
-        if problem is not None:
-            raise UsageError(f"the goal {choice.goal.record.name} cannot be checked: {problem}")
+        await _refuse_unready(choice, context)
         yield Guard(context, config.allow_edit)
+
+
+def _context(
+    choice: Choice,
+    run_dir: Path,
+    workspace: SafeWorkspace,
+    on_event: Callable[[AgentEvent], None],
+    redactor: Redactor,
+) -> RunContext:
+    """The context of a run, before any part of it is built."""
+    config = choice.config
+    return RunContext(
+        run_id=config.run_id,
+        project=config.cwd,
+        workspace=workspace,
+        python=choice.interpreter.path,
+        run_dir=run_dir,
+        model_name=config.model_name,
+        task=config.task,
+        max_iterations=config.max_iterations,
+        hitl_enabled=config.hitl_enabled,
+        plugin_options=config.plugins,
+        permissions=config.permissions.model_dump() if config.permissions else {},
+        mcp=config.mcp,
+        on_event=on_event,
+        redactor=redactor,
+    )
+
+
+async def _refuse_unready(choice: Choice | CheckChoice, context: RunContext) -> None:
+    problem = await context.goal.ready()
+    if problem is not None:
+        raise UsageError(f"the goal {choice.goal.record.name} cannot be checked: {problem}")
 
 
 def _warming(context: RunContext) -> asyncio.Future[None]:
