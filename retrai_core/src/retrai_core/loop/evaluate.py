@@ -15,6 +15,7 @@ from .parts import LoopParts, parts_of
 from .progress import GRACE, advance, tokens_saved, trouble
 from .state import FAILED_STRATEGIES_KEPT, AgentState, StateUpdate, Stop
 from .steadiness import Flaky
+from .unseen_audit import audit_unseen
 from .verifier import Evaluation
 
 
@@ -103,6 +104,9 @@ async def _audit(parts: LoopParts) -> str:
         found = [
             *await asyncio.to_thread(lambda: goal.audit(_diff(parts))),
             *await goal.audit_environment(parts.context.project, since_s),
+            *await asyncio.to_thread(
+                audit_unseen, goal, parts.context.project, parts.snapshots, since_s
+            ),
         ]
     except (RetraiError, OSError) as error:
         # Whoever could make the audit fail would have switched it off.
