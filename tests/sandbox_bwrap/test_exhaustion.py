@@ -9,6 +9,7 @@ import pytest
 
 from retrai_sandbox_bwrap import cgroup
 from retrai_sandbox_bwrap.processes import few_numbers
+from retrai_sandbox_bwrap.watch import Level, files_gone
 
 from .conftest import attempt, attempt_python
 
@@ -135,6 +136,15 @@ async def test_filling_the_disk_is_ended(make, local, context):
             path.unlink()
     await attempt(local, line, "50", context.project, "true")
     assert len(list(context.project.glob("fill-*"))) == 50
+
+
+@pytest.mark.parametrize(
+    ("after", "total", "ends"),
+    [(1_000, 1_000_000, True), (100_000, 1_000_000, False), (0, 0, False), (190_000, 10**7, False)],
+)
+def test_a_disk_full_of_empty_files_is_full(after, total, ends):
+    start, now = (Level(1, 1, (1,), ((left, total),)) for left in (200_000, after))
+    assert bool(files_gone(start, now)) is ends
 
 
 async def test_the_folders_in_memory_are_bounded(walled):

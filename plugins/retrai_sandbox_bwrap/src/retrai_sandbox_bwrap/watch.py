@@ -24,6 +24,9 @@ _SPARE_DISK_BYTES = 2**30
 _SPARE_MEMORY_BYTES = 256 * 2**20
 _NOISE_BYTES = 128 * 2**20
 """Other programs use disk and memory too; less than this is nobody's fault."""
+_SPARE_FILES = 0.02
+_NOISE_FILES = 50_000
+"""A disk can be full of empty files: the share of its files that is left, and what is noise."""
 
 
 @dataclass(frozen=True)
@@ -36,12 +39,14 @@ class Bounds:
 
 
 @dataclass(frozen=True)
-class _Level:
+class Level:
     """What the machine has at one moment."""
 
     tasks: int
     memory_bytes: int
     disk_bytes: tuple[int, ...]
+    disk_files: tuple[tuple[int, int], ...] = ()
+    """For each disk: how many more files it can hold, and how many in all (0: as many as fit)."""
 
 
 @dataclass(frozen=True)
@@ -83,28 +88,34 @@ class Watch:
             now = self._level()
             due = time.monotonic() - counted >= COUNT_EVERY_S
             if not self.verdict:
-                self.verdict = self._disk(start, now) or self._memory_gone(start, now)
+                self.verdict = (
+                    self._disk(start, now)
+                    or files_gone(start, now)
+                    or self._memory_gone(start, now)
+                )
             if not self.verdict and (due or self._grew(start, now)):
                 counted = time.monotonic()
                 self.verdict = self._count()
             if self.verdict:
                 self._end()
 
-    def _level(self) -> _Level:
+    def _level(self) -> Level:
         free: list[int] = []
+        files: list[tuple[int, int]] = []
         for folder in self._folders:
             with suppress(OSError):
                 found = os.statvfs(folder)
                 free.append(found.f_bavail * found.f_frsize)
-        return _Level(_tasks(), _available_memory(), tuple(free))
+                files.append((found.f_favail, found.f_files))
+        return Level(_tasks(), _available_memory(), tuple(free), tuple(files))
 
-    def _grew(self, start: _Level, now: _Level) -> bool:
+    def _grew(self, start: Level, now: Level) -> bool:
         return (
             now.tasks - start.tasks > self._bounds.processes
             or start.memory_bytes - now.memory_bytes > self._bounds.memory_bytes
         )
 
-    def _disk(self, start: _Level, now: _Level) -> str:
+    def _disk(self, start: Level, now: Level) -> str:
         for before, after in zip(start.disk_bytes, now.disk_bytes, strict=False):
             taken = before - after
             scarce = after < _SPARE_DISK_BYTES and taken > _NOISE_BYTES
@@ -112,7 +123,7 @@ class Watch:
                 return f"the disk's free space shrank by {_size(taken)} (disk_bytes)"
         return ""
 
-    def _memory_gone(self, start: _Level, now: _Level) -> str:
+    def _memory_gone(self, start: Level, now: Level) -> str:
         taken = start.memory_bytes - now.memory_bytes
         if now.memory_bytes < _SPARE_MEMORY_BYTES and taken > machine_memory_bytes() // 4:
             return f"the machine's free memory shrank to {_size(now.memory_bytes)}"
@@ -144,6 +155,14 @@ class Watch:
         for pid in self._mains(_processes()):
             with suppress(OSError):
                 os.kill(pid, signal.SIGKILL)
+
+
+def files_gone(start: Level, now: Level) -> str:
+    """Why a command must end that has made so many files that the disk can hold few more."""
+    for (before, _), (after, total) in zip(start.disk_files, now.disk_files, strict=False):
+        if before - after > _NOISE_FILES and after < _SPARE_FILES * total:
+            return f"the disk can hold no more than {after} further files ({before - after} fewer)"
+    return ""
 
 
 def _tasks() -> int:
