@@ -15,7 +15,6 @@ from .contracts.context import RunContext
 from .contracts.memory import Strategy
 from .gates import ANSWER_LIMIT_S, ToolGates
 from .loop import prompt
-from .loop.budget import Budget
 from .loop.new_tests import NewTestsCheck
 from .loop.parts import Ask, LoopParts
 from .loop.tool_schema import bind, schema
@@ -68,7 +67,7 @@ async def assemble(choice: Choice, wired: Wired, kept: Kept, ask: Ask) -> LoopPa
         new_tests=NewTestsCheck(wired.guard, kept.snapshots),
         model=with_tools,
         prompt=words,
-        budget=Budget(config.max_cost_usd, config.max_tokens, config.max_time_s),
+        spending=wired.spending,
         schema_chars=sum(len(str(schema(tool))) for tool in tools),
         max_tampering=config.max_tampering,
         gate=gates.decide if wired.hooks.implementers("before_tool") else None,

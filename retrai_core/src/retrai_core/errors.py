@@ -74,3 +74,11 @@ class ToolError(RetraiError):
 
 class RunNotFoundError(UsageError):
     """No run has this id, or more than one begins with it."""
+
+
+class BudgetSpentError(BaseException):
+    """A model beside the agent's was asked for more than the run may use; ends it as `budget`.
+
+    No `Exception`: who asks a judge takes any of those for the judge's failure, and would go on
+    with a verdict that nobody gave.
+    """

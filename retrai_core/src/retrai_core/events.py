@@ -10,7 +10,8 @@ tool_call              id, name, args (object), summary (one short line for peop
 tool_result            id, name, ok, content, duration_s, cut_chars (what the limit cut),
                        replayed (true when a resumed run took the result from the journal)
 llm_usage              model, text, tool_calls ([{id, name, args}]), input_tokens, output_tokens,
-                       total_tokens, cost_usd (null when unknown), duration_s
+                       total_tokens, cost_usd (null when unknown), duration_s; beside (optional;
+                       true: of a model beside the agent's, a judge, whose words are not told)
 goal_check             phase: baseline | iteration | final; achieved, reason, details,
                        counts ({outcome: n}), duration_s, remembered (true: nothing was run)
 human_check_required   question, reason

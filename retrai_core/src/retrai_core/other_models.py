@@ -45,4 +45,7 @@ class OtherModels:
             config = self._config.model_copy(update={"model_name": name})
             part = choose_provider(config, self._context.run_dir, self._catalog)
             self._providers[name] = built(part, self._context, self._stack)
-        return self._providers[name].create(name, temperature, self._context)
+        provider = self._providers[name]
+        return self._context.counted(
+            provider.create(name, temperature, self._context), name, provider
+        )

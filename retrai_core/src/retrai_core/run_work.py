@@ -13,6 +13,7 @@ from .contracts.context import RunContext
 from .contracts.goal import GoalResult
 from .errors import RetraiError
 from .holding import Holding
+from .loop.spending import used_by_agent
 from .loop.steadiness import SHOWN as FLAKY_NAMED
 from .loop.verifier import Verifier
 from .receipts.signing import SigningKey
@@ -30,7 +31,6 @@ from .workspace.portable_tree import digest_of
 if TYPE_CHECKING:
     from langchain_core.messages import AnyMessage
 
-    from .loop.spending import Usage
     from .loop.state import AgentState
 
 Graph = Any
@@ -86,7 +86,7 @@ class RunWork:
             holding = Holding(wired, self._choice, self._record, self._folder)
             try:
                 await holding.begin()
-                outcome, reason = await self._run(wired, resume)
+                outcome, reason = await self._within_budget(wired, resume)
                 return outcome, holding.with_counts(reason)
             except asyncio.CancelledError:
                 outcome = "interrupted"
@@ -96,6 +96,26 @@ class RunWork:
                     await self._wrap_up(wired, outcome)
                 finally:
                     holding.end()
+
+    async def _within_budget(self, wired: Wired, resume: bool) -> tuple[Status, str]:
+        """The work, which a model beside the agent's may end where the run cannot pay for it."""
+        spending = wired.spending
+        try:
+            return await self._run(wired, resume)
+        except asyncio.CancelledError:
+            raise
+        except BaseException:
+            if not spending.refused:
+                raise
+            return "budget", spending.refused
+        finally:
+            if not self._messages:  # it did not come to a state, which would say what was used
+                spending.go_on(read_events(self._folder / "events.jsonl"), None)
+            used = spending.total
+            self._record.tokens = Tokens(
+                input=used.input_tokens, output=used.output_tokens, total=used.total_tokens
+            )
+            self._record.cost_usd = used.cost_usd
 
     async def _run(self, wired: Wired, resume: bool) -> tuple[Status, str]:
         context = wired.context
@@ -144,7 +164,6 @@ class RunWork:
     ) -> tuple[Status, str]:
         from .assembling import Kept, assemble
         from .loop.beginning import fresh_state, take_up
-        from .loop.spending import lost_usage
         from .runs.checkpoint import open_checkpoints
 
         context = wired.context
@@ -170,15 +189,17 @@ class RunWork:
                     shown = self._choice.config.context_tokens
                     first = fresh_state(context, self._record.goal, baseline, shown)
                 before = first or cast("AgentState", (await graph.aget_state(config)).values)
+                wired.spending.agent = used_by_agent(before)
                 if resume:
-                    parts.lost = lost_usage(read_events(self._folder / "events.jsonl"), before)
+                    wired.spending.go_on(read_events(self._folder / "events.jsonl"), before)
                 try:
                     await self._drive(graph, config, context, first)
                 finally:
                     self._record.findings = sorted({*self._record.findings, *parts.findings})
                     state = cast("AgentState", (await graph.aget_state(config)).values)
                     if state:  # empty when it was stopped before the first step was kept
-                        self._note_state(state, verifier, parts.lost)
+                        wired.spending.agent = used_by_agent(state)
+                        self._note_state(state, verifier)
                 return _outcome(state)
         finally:
             journal.close()
@@ -207,18 +228,10 @@ class RunWork:
             answer = await self._question(question["question"], question["reason"])
             going = Command(resume=answer)
 
-    def _note_state(self, state: AgentState, verifier: Verifier, lost: Usage) -> None:
-        from .loop.spending import total_cost  # it comes with the loop's own, slow imports
-
+    def _note_state(self, state: AgentState, verifier: Verifier) -> None:
         record = self._record
         self._messages = state["messages"]
         record.iterations = state["iteration"]
-        record.tokens = Tokens(
-            input=state["input_tokens"] + lost.input_tokens,
-            output=state["output_tokens"] + lost.output_tokens,
-            total=state["total_tokens"] + lost.total_tokens,
-        )
-        record.cost_usd = total_cost(state["estimated_cost_usd"], lost.cost_usd)
         if state["stop"] is not None:
             record.saved_iterations = state["stop"].get("saved_iterations", 0)
             record.saved_tokens = state["stop"].get("saved_tokens", 0)

@@ -44,7 +44,7 @@ def read_run_log(path: Path) -> Recording:
     answers = [
         (position, parse_answer(event, path))
         for position, event in enumerate(events)
-        if event.kind == "llm_usage"
+        if event.kind == "llm_usage" and not event.payload.get("beside")
     ]
     decisions = [
         Decision(

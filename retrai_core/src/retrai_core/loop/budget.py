@@ -5,10 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-
-from langchain_core.messages import AIMessage, BaseMessage
+from typing import TYPE_CHECKING
 
 from .pricing import PER, Price
+
+if TYPE_CHECKING:
+    from langchain_core.messages import BaseMessage
 
 CHARS_PER_TOKEN = 3.0
 """Fewer than English text has (about 4), so that the estimate of a prompt is rather too high."""
@@ -94,6 +96,8 @@ def allowance(
 
 def _chars(message: BaseMessage) -> int:
     """What a message sends: its content, and the arguments of its calls, whole files among them."""
+    from langchain_core.messages import AIMessage  # slow to import; a run has its budget before
+
     calls = message.tool_calls if isinstance(message, AIMessage) else []
     return len(str(message.content)) + sum(len(str(call)) for call in calls)
 

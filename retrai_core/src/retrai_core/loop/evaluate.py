@@ -9,7 +9,7 @@ from langchain_core.messages import HumanMessage
 from langchain_core.runnables import RunnableConfig
 
 from ..contracts.context import RunContext
-from ..errors import RetraiError
+from ..errors import BudgetSpentError, RetraiError
 from . import prompt
 from .parts import LoopParts, parts_of
 from .progress import GRACE, advance, tokens_saved, trouble
@@ -27,6 +27,8 @@ async def evaluate(state: AgentState, config: RunnableConfig) -> StateUpdate:
     refused_before = len(parts.guard.refusals)
     refused_by_tools = refused_before - parts.refusals_counted
     evaluation = await parts.verifier.evaluate(state)
+    if parts.spending.refused:  # and whoever was refused took it for something else
+        raise BudgetSpentError(parts.spending.refused)
     refused = state["refused"] + refused_by_tools + bool(evaluation.undone)
     parts.refusals_counted = len(parts.guard.refusals)
     iteration = state["iteration"] + 1
@@ -57,11 +59,8 @@ async def evaluate(state: AgentState, config: RunnableConfig) -> StateUpdate:
         update |= _flaky(evaluation.flaky)
     else:
         update |= _not_yet(parts, state, evaluation, iteration, refused)
-    context.publish(
-        "iteration_complete",
-        total_tokens=state["total_tokens"],
-        cost_usd=state["estimated_cost_usd"],
-    )
+    used = parts.spending.total
+    context.publish("iteration_complete", total_tokens=used.total_tokens, cost_usd=used.cost_usd)
     return update
 
 

@@ -14,9 +14,8 @@ from ..contracts.hooks import GateDecision, ToolCall
 from ..guard.guard import Guard
 from ..runs.journal import ToolJournal
 from ..runs.snapshots import Snapshots
-from .budget import Budget
 from .new_tests import NewTestsCheck
-from .spending import Usage
+from .spending import Spending
 
 if TYPE_CHECKING:
     from .verifier import Verifier
@@ -39,7 +38,7 @@ class LoopParts:
         snapshots: remembers trees.
         model: the chat model with the run's tools bound to it.
         prompt: the system prompt, made once.
-        budget: what the run's model calls may use.
+        spending: what the run's model calls may use and have used.
         schema_chars: the length of the tools' descriptions, which every call sends.
         max_tampering: how many refused changes end the run.
         gate: asked before every call.
@@ -49,7 +48,6 @@ class LoopParts:
         findings: what the run added that is worth a look, for its record.
         verifier: remembers verdicts by the tree they were given on.
         new_tests: tries the tests that the run added on the sources as they were.
-        lost: what was spent in a killed process and is in no checkpoint.
         unseen: why the tree as it stands could not be kept, and so not be looked through; empty
             when it could.
     """
@@ -62,7 +60,7 @@ class LoopParts:
     new_tests: NewTestsCheck
     model: Runnable[list[BaseMessage], AIMessage]
     prompt: str
-    budget: Budget
+    spending: Spending
     schema_chars: int = 0
     max_tampering: int = 3
     gate: Gate | None = None
@@ -70,7 +68,6 @@ class LoopParts:
     provider_title: str = "the provider"
     refusals_counted: int = 0
     findings: list[str] = field(default_factory=list[str])
-    lost: Usage = field(default_factory=Usage)
     unseen: str = ""
 
 

@@ -15,7 +15,7 @@ from . import prompt
 from .budget import Allowance, allowance
 from .parts import LoopParts, parts_of
 from .pricing import cost_of, price_of
-from .spending import total_cost
+from .spending import Usage, used_by_agent
 from .state import AgentState, PendingCall, StateUpdate, Stop
 from .tool_names import tool_called, wire_name
 from .window import window
@@ -62,15 +62,16 @@ def _messages(parts: LoopParts, state: AgentState) -> list[BaseMessage]:
 
 
 async def _allowed(parts: LoopParts, state: AgentState, messages: list[BaseMessage]) -> Allowance:
-    if not parts.budget.limits_calls:
-        return allowance(parts.budget, messages, 0, 0, 0.0, {})
+    spending, context = parts.spending, parts.context
+    if spending.refused:  # and whoever was refused kept it to himself
+        return Allowance(problem=spending.refused)
+    spending.agent = used_by_agent(state)
+    if not spending.budget.limits_calls:
+        return allowance(spending.budget, messages, 0, 0, 0.0, {})
+    price = await price_of(context, context.provider, state["model_name"])
+    used = spending.total
     return allowance(
-        parts.budget,
-        messages,
-        parts.schema_chars,
-        state["total_tokens"] + parts.lost.total_tokens,
-        total_cost(state["estimated_cost_usd"], parts.lost.cost_usd),
-        await price_of(parts.context, state["model_name"]),
+        spending.budget, messages, parts.schema_chars, used.total_tokens, used.cost_usd, price
     )
 
 
@@ -98,30 +99,31 @@ async def _answered(
     if [call["id"] for call in answer.tool_calls] != [call["id"] for call in pending]:
         answer = _with_every_call_valid(answer, pending)
     usage = cast("dict[str, Any]", answer.usage_metadata or {})
-    cost = await cost_of(parts.context, state["model_name"], usage) if usage else 0.0
+    context = parts.context
+    cost = await cost_of(context, context.provider, state["model_name"], usage) if usage else 0.0
+    counts = [int(usage.get(f"{name}_tokens", 0)) for name in ("input", "output", "total")]
+    used = parts.spending.agent = used_by_agent(state) + Usage(*counts, cost_usd=cost)
     parts.context.publish(
         "llm_usage",
         model=state["model_name"],
         text=answer.text,
         tool_calls=[{"id": c["id"], "name": c["name"], "args": c["args"]} for c in pending],
-        input_tokens=usage.get("input_tokens", 0),
-        output_tokens=usage.get("output_tokens", 0),
-        total_tokens=usage.get("total_tokens", 0),
+        input_tokens=counts[0],
+        output_tokens=counts[1],
+        total_tokens=counts[2],
         cost_usd=cost,
         duration_s=round(duration_s, 3),
     )
-    known = state["estimated_cost_usd"]
     idle = 0 if pending else state["idle_turns"] + 1
     update: StateUpdate = {
         "messages": _kept(answer, pending),
         "pending_tool_calls": pending,
         "model_failures": 0,
         "idle_turns": idle,
-        "input_tokens": state["input_tokens"] + usage.get("input_tokens", 0),
-        "output_tokens": state["output_tokens"] + usage.get("output_tokens", 0),
-        "total_tokens": state["total_tokens"] + usage.get("total_tokens", 0),
-        # One call of unknown price makes the sum unknown.
-        "estimated_cost_usd": None if known is None or cost is None else known + cost,
+        "input_tokens": used.input_tokens,
+        "output_tokens": used.output_tokens,
+        "total_tokens": used.total_tokens,
+        "estimated_cost_usd": used.cost_usd,
     }
     if idle >= MAX_IDLE_TURNS:
         said = " ".join(answer.text.split())[:300] or "nothing"

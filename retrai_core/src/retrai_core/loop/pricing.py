@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from ..contracts.context import RunContext
+from ..contracts.llm import LLMProvider
 from ..errors import RetraiError
 from ..plugins.aside import aside
 
@@ -20,24 +21,26 @@ Price = Mapping[str, float | None]
 """US dollars for `PER` tokens of `input` and `output`; None when not known."""
 
 
-async def cost_of(context: RunContext, model: str, usage: Mapping[str, Any]) -> float | None:
+async def cost_of(
+    context: RunContext, provider: LLMProvider, model: str, usage: Mapping[str, Any]
+) -> float | None:
     """What a call cost in US dollars; None when that is not known.
 
     The answer is paid for, so a provider that fails here costs the run nothing but the figure.
     """
     try:
-        return await aside(partial(context.provider.cost_usd, model, usage), _LIMIT_S)
+        return await aside(partial(provider.cost_usd, model, usage), _LIMIT_S)
     except (RetraiError, TimeoutError) as error:
         message = f"what the call to {model} cost is not known: {error}"
         context.publish("log", level="warning", message=message)
         return None
 
 
-async def price_of(context: RunContext, model: str) -> Price:
+async def price_of(context: RunContext, provider: LLMProvider, model: str) -> Price:
     """The price of `model`."""
 
     async def of(**usage: int) -> float | None:
         asked: dict[str, Any] = {"input_tokens": 0, "output_tokens": 0, **usage}
-        return await cost_of(context, model, asked | {"total_tokens": PER})
+        return await cost_of(context, provider, model, asked | {"total_tokens": PER})
 
     return {"input": await of(input_tokens=PER), "output": await of(output_tokens=PER)}

@@ -1,13 +1,17 @@
-"""What a killed run has spent beyond its last checkpoint: an answer that was lost was paid for."""
+"""What a run has spent: by its agent, by models beside it, and in a killed process."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Literal, cast
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, cast
 
 from ..events import AgentEvent
-from .state import AgentState
+from .budget import Budget
+
+if TYPE_CHECKING:
+    from .state import AgentState
 
 _Count = Literal["input_tokens", "output_tokens", "total_tokens"]
 
@@ -21,10 +25,57 @@ class Usage:
     total_tokens: int = 0
     cost_usd: float | None = 0.0
 
+    def __add__(self, other: Usage) -> Usage:
+        """Both together; the cost is unknown when one of them is."""
+        known = self.cost_usd is not None and other.cost_usd is not None
+        return Usage(
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            self.total_tokens + other.total_tokens,
+            (self.cost_usd or 0) + (other.cost_usd or 0) if known else None,
+        )
 
-def total_cost(one: float | None, other: float | None) -> float | None:
-    """The sum; None when one of them is not known."""
-    return None if one is None or other is None else one + other
+
+@dataclass
+class Spending:
+    """What one run may use, and what it has used.
+
+    Attributes:
+        budget: the limits.
+        agent: used by the agent's model; what the state says.
+        lost: used in earlier processes of the run, and in no state.
+        others: used in this process by models beside the agent's.
+        refused: why such a model was not asked; empty while none had to be.
+        loop: the run's, on which every model is asked.
+        turn: who asks such a model holds it, where a limit must not be passed by two at once.
+    """
+
+    budget: Budget
+    agent: Usage = field(default_factory=Usage)
+    lost: Usage = field(default_factory=Usage)
+    others: Usage = field(default_factory=Usage)
+    refused: str = ""
+    loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.get_running_loop)
+    turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    @property
+    def total(self) -> Usage:
+        """All of it."""
+        return self.agent + self.lost + self.others
+
+    def go_on(self, events: Iterable[AgentEvent], state: AgentState | None) -> None:
+        """Take up what the log of the run knows, this process's part of it too."""
+        self.lost, self.others = lost_usage(events, state), Usage()
+
+
+def used_by_agent(state: AgentState) -> Usage:
+    """What the state says."""
+    return Usage(
+        state["input_tokens"],
+        state["output_tokens"],
+        state["total_tokens"],
+        state["estimated_cost_usd"],
+    )
 
 
 def lost_usage(events: Iterable[AgentEvent], state: AgentState | None) -> Usage:

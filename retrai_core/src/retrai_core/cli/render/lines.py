@@ -87,6 +87,9 @@ class EventLines:
 
     def _llm_usage(self, event: AgentEvent) -> list[Text]:
         usage = event.payload
+        if usage.get("beside"):
+            said = f"{usage['model']} is asked ({usage['total_tokens']} tokens)"
+            return [self._line(event, "beside", said, usage["duration_s"], style="magenta")]
         said = str(usage["text"] or "")
         if not said:
             said = "calls " + ", ".join(str(call["name"]) for call in usage["tool_calls"])

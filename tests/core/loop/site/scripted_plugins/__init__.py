@@ -51,6 +51,10 @@ class ExpectedText(GoalBase):
         stamps: bool = False
         flaky_checks: list = Field(default_factory=list)
         """The numbers of the checks, from 1, in which b.txt fails for no reason."""
+        asks: int = 0
+        """How many times at once a check asks the run's own model beside the agent."""
+        question: str = "Is it right?"
+        hides_refusals: bool = False
 
     @classmethod
     def detect(cls, project):
@@ -60,6 +64,10 @@ class ExpectedText(GoalBase):
     async def check(self, state, cwd):
         with (self.context.run_dir / "checks").open("a") as log:
             log.write(f"{cwd}\n")
+        if self.options.asks:
+            model = self.context.chat_model()
+            asked = [model.ainvoke(self.options.question) for _ in range(self.options.asks)]
+            await asyncio.gather(*asked, return_exceptions=self.options.hides_refusals)
         cases = {}
         if self.options.writes and (cwd / "a.txt").read_text() != "wrong\n":
             stamp = time.time_ns() if self.options.stamps else "written by the suite"

@@ -1,0 +1,141 @@
+"""A chat model beside the agent's whose calls count as the agent's do."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+from typing import Any, cast
+
+from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.utils.function_calling import convert_to_openai_tool
+
+from ..contracts.context import RunContext
+from ..contracts.llm import LLMProvider
+from ..errors import BudgetSpentError
+from .budget import allowance
+from .pricing import Price, cost_of, price_of
+from .spending import Spending, Usage
+
+
+class Account:
+    """Books the calls of one model.
+
+    Args:
+        context: the run.
+        spending: what the run may use and has used.
+        name: the model's.
+        provider: knows its price.
+    """
+
+    def __init__(
+        self, context: RunContext, spending: Spending, name: str, provider: LLMProvider
+    ) -> None:
+        self._context = context
+        self._provider = provider
+        self.spending = spending
+        self.name = name
+
+    async def limits(self, messages: list[BaseMessage], schema_chars: int) -> dict[str, int]:
+        """How long the answer may be.
+
+        Raises:
+            BudgetSpentError: the call may go beyond the run's budget.
+        """
+        spending = self.spending
+        price: Price = {}
+        if spending.budget.limits_calls:
+            price = await price_of(self._context, self._provider, self.name)
+        total = spending.total
+        allowed = allowance(
+            spending.budget, messages, schema_chars, total.total_tokens, total.cost_usd, price
+        )
+        if allowed.problem:
+            spending.refused = f"{allowed.problem} (for {self.name}, beside the agent's model)"
+            raise BudgetSpentError(spending.refused)
+        return {} if allowed.output_tokens is None else {"max_tokens": allowed.output_tokens}
+
+    async def book(self, answer: AIMessage, duration_s: float) -> None:
+        """Count an answer, and tell that it was given."""
+        used = cast("dict[str, Any]", answer.usage_metadata or {})
+        cost = await cost_of(self._context, self._provider, self.name, used) if used else 0.0
+        counts = {
+            name: int(used.get(name, 0))
+            for name in ("input_tokens", "output_tokens", "total_tokens")
+        }
+        self.spending.others += Usage(**counts, cost_usd=cost)
+        self._context.publish(
+            "llm_usage",
+            model=self.name,
+            text="",
+            tool_calls=[],
+            **counts,
+            cost_usd=cost,
+            duration_s=round(duration_s, 3),
+            beside=True,
+        )
+
+
+class CountedModel(BaseChatModel):
+    """Asks the model that it stands for, and books what that used.
+
+    Attributes:
+        model: the model, or what came of binding tools to it.
+        account: an `Account`.
+        schema_chars: the length of the descriptions of its tools, which every call sends.
+    """
+
+    model: Any
+    account: Any
+    schema_chars: int = 0
+
+    @property
+    def _llm_type(self) -> str:
+        return "counted"
+
+    def bind_tools(self, tools: Sequence[Any], **kwargs: Any) -> Any:
+        """The same with tools; raises what the model does that cannot call any."""
+        bound = self.model.bind_tools(tools, **kwargs)
+        chars = sum(len(str(convert_to_openai_tool(tool))) for tool in tools)
+        return self.model_copy(update={"model": bound, "schema_chars": chars})
+
+    async def _agenerate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: AsyncCallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> ChatResult:
+        spending: Spending = self.account.spending
+        if not spending.budget.limits_calls:
+            return await self._asked(messages, stop, kwargs)
+        async with spending.turn:
+            return await self._asked(messages, stop, kwargs)
+
+    def _generate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: CallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> ChatResult:
+        """For a plugin's thread: the run's own event loop would wait for itself."""
+        spending: Spending = self.account.spending
+        asked = self._agenerate(messages, stop, **kwargs)
+        return asyncio.run_coroutine_threadsafe(asked, spending.loop).result()
+
+    async def _asked(
+        self, messages: list[BaseMessage], stop: list[str] | None, given: dict[str, Any]
+    ) -> ChatResult:
+        limits = await self.account.limits(messages, self.schema_chars)
+        if limits and "max_tokens" in given:
+            limits["max_tokens"] = min(limits["max_tokens"], given["max_tokens"])
+        if stop is not None:
+            given = given | {"stop": stop}
+        started = time.monotonic()
+        answer = await self.model.ainvoke(messages, **(given | limits))
+        await self.account.book(answer, time.monotonic() - started)
+        return ChatResult(generations=[ChatGeneration(message=answer)])
