@@ -67,7 +67,7 @@ async def test_an_exit_status_that_disagrees_achieves_nothing(make_project, make
 
 async def test_a_hang_is_a_result(make_project, make_goal, context):
     make_project({"test_a.py": "import time\ndef test_hang():\n    time.sleep(600)\n"})
-    result = await make_goal(timeout_s=3).check({}, context.project)
+    result = await make_goal(timeout_s=8).check({}, context.project)
     assert not result.achieved
     assert result.report is not None
     assert not result.report.complete

@@ -27,8 +27,7 @@ async def test_source_that_rewrites_a_test_file_is_suspect(tmp_path: Path) -> No
     (tmp_path / "run").mkdir()
     context = RunContext("r1", project, SafeWorkspace(project), sys.executable, tmp_path / "run")
     context.sandbox_part = LocalSandbox(SandboxOptions(), context)
-    options = PytestGoalOptions(args=["-p", "no:langsmith_plugin"])
-    context.goal_part = PytestGoal(options, context)
+    context.goal_part = PytestGoal(PytestGoalOptions(), context)
     guard = Guard(context, [])
     try:
         assert not (await guard.take_baseline()).achieved

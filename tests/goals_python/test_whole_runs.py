@@ -17,7 +17,7 @@ RUN_LIMIT_S = 240
 Call = tuple[str, dict[str, str]]
 LOOK: Call = ("file_list", {"path": "."})
 # Plugins of the interpreter that runs these tests cost more time than the example's tests.
-QUICK = "[pytest]\npythonpath = {path}\naddopts = -p no:langsmith_plugin -p no:xdist\n"
+QUICK = "[pytest]\npythonpath = {path}\naddopts = -p no:xdist\n"
 
 
 def patch(path: str, old: str, new: str) -> Call:

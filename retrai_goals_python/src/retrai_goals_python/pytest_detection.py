@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -64,6 +64,11 @@ def find_evidence(project: Path) -> str:
 
 def test_files(project: Path) -> Iterator[str]:
     """Relative paths of test files, those in `tests/` first; only so many entries are looked at."""
+    return files_called(project, TEST_FILES)
+
+
+def files_called(project: Path, patterns: Sequence[str]) -> Iterator[str]:
+    """Relative paths of files with such names, as `test_files` finds them."""
     looked_at = 0
     waiting = ["tests", "test", ""]
     seen: set[str] = set()
@@ -86,7 +91,7 @@ def test_files(project: Path) -> Iterator[str]:
             if entry.is_dir(follow_symlinks=False):
                 if entry.name not in NOT_OURS and not entry.name.startswith("."):
                     waiting.append(path)
-            elif any(fnmatch(entry.name, pattern) for pattern in TEST_FILES):
+            elif any(fnmatch(entry.name, pattern) for pattern in patterns):
                 yield path
         waiting = [path for path in waiting if path.count("/") < MAX_DEPTH]
 

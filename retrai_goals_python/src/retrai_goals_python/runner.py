@@ -21,6 +21,7 @@ from pathlib import Path
 
 from retrai_core import Completed, Limits, Sandbox, ToolError
 
+from .brought_along import left_out
 from .copied_project import CopiedProject
 from .environment import ProbedEnvironment, missing_module, probe_environment
 from .pytest_run import Failure, PytestRun
@@ -126,7 +127,8 @@ async def _start(
     }
     first = [str(folder / "path"), variables["RETRAI_PYTHONPATH_BEFORE"]]
     variables["PYTHONPATH"] = os.pathsep.join(filter(None, first))
-    command = [python, "-m", "pytest", "-p", REPORTER, *arguments]
+    brought = await asyncio.to_thread(left_out, python, cwd, arguments)
+    command = [python, "-m", "pytest", "-p", REPORTER, *brought, *arguments]
     try:
         return await sandbox.run(
             command,

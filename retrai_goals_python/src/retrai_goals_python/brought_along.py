@@ -1,0 +1,50 @@
+"""Plugins of pytest that are in an environment only because retrai is installed there."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from .pytest_detection import TEST_FILES, files_called
+from .runner_files import DECLARING
+
+BROUGHT = {"langsmith": "langsmith_plugin"}
+"""By the word that a project which uses it would have to write: the name of its entry point.
+
+LangChain requires langsmith, whose plugin adds an option and no outcome, and takes more than a
+second of processor time whenever pytest starts."""
+
+
+def left_out(python: str, cwd: Path, arguments: Sequence[str]) -> list[str]:
+    """Arguments that keep pytest from loading what nobody but retrai asked for; reads files.
+
+    Args:
+        python: the project's interpreter. Only in retrai's own environment is anything left out.
+        cwd: the project, or a copy of it.
+        arguments: the other arguments for pytest.
+
+    Example:
+        >>> left_out("/usr/bin/python3-of-another-environment", Path.cwd(), [])
+        []
+    """
+    if os.path.dirname(os.path.dirname(os.path.abspath(python))) != sys.prefix:
+        return []
+    words = [word for word in BROUGHT if not any(word in argument for argument in arguments)]
+    for text in _texts(cwd) if words else ():
+        words = [word for word in words if word.encode() not in text]
+    return [part for word in words for part in ("-p", f"no:{BROUGHT[word]}")]
+
+
+def _texts(cwd: Path) -> Iterator[bytes]:
+    """What could use a plugin: configuration, here and above, tests, and their fixtures."""
+    above = (*DECLARING, "pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "conftest.py")
+    folders = (cwd, *cwd.parents)
+    found = [path for folder in folders for name in above for path in folder.glob(name)]
+    found += [cwd / path for path in files_called(cwd, (*TEST_FILES, "conftest.py"))]
+    for path in found:
+        try:
+            yield path.read_bytes()
+        except OSError:
+            continue
