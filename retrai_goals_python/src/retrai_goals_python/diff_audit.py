@@ -98,7 +98,12 @@ PYTHON_TRICKS: tuple[Trick, ...] = (
 
 def is_source(path: str) -> bool:
     """A Python file that is no test: a README may name test files, and new tests import pytest."""
-    return path.endswith(".py") and not _TEST_PATH.search(path)
+    return path.endswith(".py") and not is_test(path)
+
+
+def is_test(path: str) -> bool:
+    """Whether a file is named like a test, or stands among tests."""
+    return _TEST_PATH.search(path) is not None
 
 
 def audit_added_lines(

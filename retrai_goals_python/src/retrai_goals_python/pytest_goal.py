@@ -23,6 +23,7 @@ from retrai_core import (
     Suspicion,
 )
 
+from .changed_examples import changed_examples
 from .contradiction import contradict_tests
 from .copied_literals import copied_literals
 from .copied_project import CopiedProject, copied_project
@@ -109,6 +110,7 @@ class PytestGoal(GoalBase):
         self._environment: ProbedEnvironment | None = None
         self._runner_files: RunnerFiles | None = None
         self._seen = SeenInCheck()
+        self._known: set[str] | None = None
 
     @classmethod
     def detect(cls, project: Path) -> Detection | None:
@@ -127,7 +129,9 @@ class PytestGoal(GoalBase):
     async def check(self, state: Mapping[str, Any], cwd: Path) -> GoalResult:
         run = await self._run(cwd, self.options.args)
         if cwd != self.context.project:
-            self._seen = SeenInCheck.of(run, self.options.path)
+            self._seen = SeenInCheck.of(run, self.options.path, known=self._known or ())
+        elif self._known is None:
+            self._known = {one.what for one in run.reached if not one.path}
         return self._result(run)
 
     async def check_without(
@@ -139,7 +143,7 @@ class PytestGoal(GoalBase):
         left_out = [f"--ignore={path}" for path in new if path]
         run = await self._run(cwd, [*self.options.args, *left_out])
         # A new file that is named like a test, and is opened all the same, is source.
-        self._seen = SeenInCheck.of(run, self.options.path, needed=paths)
+        self._seen = SeenInCheck.of(run, self.options.path, paths, self._known or ())
         return self._result(run)
 
     async def _run(self, cwd: Path, args: Sequence[str]) -> PytestRun:
@@ -221,6 +225,7 @@ class PytestGoal(GoalBase):
         return [
             *audit_diff(diff, project, self._seen.counts_as_source),
             *self._seen.suspicions(diff, project),
+            *changed_examples(diff, project, self._seen.examples_in),
             *copied_literals(diff, project),
         ]
 

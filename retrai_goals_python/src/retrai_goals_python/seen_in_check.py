@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from retrai_core import Suspicion
 
-from .diff_audit import is_source
+from .diff_audit import is_source, is_test
 from .diff_lines import added_lines, text_before
 from .environment_audit import STEP_S
 from .installed import ctime_ns
@@ -26,38 +26,51 @@ class SeenInCheck:
         reached: what the project's own code did to pytest, or looked up in it.
         opened: the files that were opened or imported; None where that is not known.
         needed: those of them that are named like tests, and are sources all the same.
+        holding: the files that cases stand in.
     """
 
     reached: Sequence[Suspicion] = ()
     opened: frozenset[str] | None = None
     needed: frozenset[str] = frozenset()
+    holding: frozenset[str] = frozenset()
     _in_diff: set[str] = field(default_factory=set[str])
 
     @classmethod
-    def of(cls, run: PytestRun, folder: str, needed: Sequence[str] = ()) -> SeenInCheck:
+    def of(
+        cls, run: PytestRun, folder: str, needed: Sequence[str] = (), known: Collection[str] = ()
+    ) -> SeenInCheck:
         """What a run in `folder` of the project showed.
 
         Args:
             run: the run.
             folder: relative to the project.
             needed: files that are named like tests and were not collected.
+            known: what was seen before the run and is no file's in particular.
         """
         base = "" if folder == "." else f"{folder}/"
         found = [
-            Suspicion(f"{base}{one.path}", one.line, one.what, one.reaches_runner)
+            Suspicion(
+                f"{base}{one.path}" if one.path else "", one.line, one.what, one.reaches_runner
+            )
             for one in run.reached
-            if one.path
+            if one.path or one.what not in known
         ]
+        holding = frozenset(f"{base}{case.partition('::')[0]}" for case in run.cases)
         if run.touched is None:
-            return cls(found)
+            return cls(found, holding=holding)
         opened = frozenset(f"{base}{path}" for path in run.touched)
-        return cls(found, opened, opened.intersection(needed))
+        return cls(found, opened, opened.intersection(needed), holding)
 
     def counts_as_source(self, path: str) -> bool:
         """Whether the code of a file runs in the check and is no test's."""
         if path in self.needed:
             return True
         return is_source(path) and (self.opened is None or path in self.opened)
+
+    @property
+    def examples_in(self) -> frozenset[str]:
+        """Files that are no tests' and hold cases all the same: examples in prose or docstrings."""
+        return frozenset(path for path in self.holding if not is_test(path))
 
     def suspicions(self, diff: str, project: Path) -> Iterator[Suspicion]:
         """What changed files were seen to do.
@@ -66,6 +79,8 @@ class SeenInCheck:
         """
         self._in_diff = {path for path, _, _ in added_lines(diff)}
         for found in self.reached:
+            if not (project / found.path).is_file():
+                yield found  # code of an archive, or of no file at all: in no diff
             if found.path not in self._in_diff:
                 continue
             if not (is_source(found.path) or found.path in self.needed):

@@ -9,6 +9,8 @@ import tokenize
 from collections.abc import Iterable
 from pathlib import Path
 
+from .unreachable import has_code, unreachable_parts
+
 _IGNORES = re.compile(r"#\s*(?:type:\s*ignore|pyright:\s*(?:ignore|basic|off|standard)\b)")
 _RULES = re.compile(r"#\s*pyright:\s*(?P<rules>report\w+\s*=.*)")
 _LAXER = re.compile(r"report\w+\s*=\s*(?:false|none|information|warning)")
@@ -62,12 +64,12 @@ def _comments(text: str) -> list[str]:
 
 
 def _hidden(text: str) -> int:
-    """`@no_type_check`, and branches that only a run takes: `if not TYPE_CHECKING`, an `else`."""
+    """Unreachable code, `@no_type_check`, and what only a run takes: `if not TYPE_CHECKING`."""
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError):
         return 0
-    found = 0
+    found = unreachable_parts(tree)
     for node in ast.walk(tree):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             found += sum(_name(decorator) == "no_type_check" for decorator in node.decorator_list)
@@ -75,14 +77,8 @@ def _hidden(text: str) -> int:
             negated = isinstance(node.test, ast.UnaryOp) and isinstance(node.test.op, ast.Not)
             asked = node.test.operand if isinstance(node.test, ast.UnaryOp) else node.test
             if _name(asked) == "TYPE_CHECKING":
-                found += negated or _has_code(node.orelse)
+                found += negated or has_code(node.orelse)
     return found
-
-
-def _has_code(body: list[ast.stmt]) -> bool:
-    """Whether there is more than imports and plain names, as honest fallbacks have."""
-    plain = (ast.Import, ast.ImportFrom, ast.Assign, ast.Pass)
-    return any(not isinstance(statement, plain) for statement in body)
 
 
 def _name(node: ast.expr) -> str:
