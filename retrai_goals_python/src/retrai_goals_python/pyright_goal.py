@@ -39,6 +39,7 @@ from .pyright_output import (
     render_diagnostics,
 )
 from .type_excuses import excuses_in
+from .unchecked_code import moved_out_of_sight
 
 PRIORITY = 30
 MAX_DETAILS = 16_000
@@ -209,7 +210,10 @@ class PyrightGoal(GoalBase):
         return await asyncio.to_thread(audit_environment, probed, python, project, since_s)
 
     def audit(self, diff: str) -> Sequence[Suspicion]:
-        return audit_types(diff)
+        project, base = self.context.project, self.options.path
+        prefix = "" if base == "." else f"{base}/"
+        checked = [prefix + path for path in checked_files(project / base, self.options.targets)]
+        return [*audit_types(diff), *moved_out_of_sight(diff, project, checked)]
 
     @property
     def _wants_warnings(self) -> bool:

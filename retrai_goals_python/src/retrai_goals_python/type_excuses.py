@@ -31,11 +31,23 @@ def excuses_in(folder: Path, names: Iterable[str]) -> dict[str, int]:
             continue
         count = count_excuses(text)
         # A stub is believed instead of the source beside it, which nobody looks at then.
-        if name.endswith(".pyi") and (folder / name).with_suffix(".py").is_file():
+        if name.endswith(".pyi") and _stands_for_source(folder, name):
             count += 1
         if count:
             found[name] = count
     return found
+
+
+def _stands_for_source(folder: Path, stub: str) -> bool:
+    """Whether a stub, beside the source or in a folder of stubs, is of a file of the project."""
+    if (folder / stub).with_suffix(".py").is_file():
+        return True
+    parts = stub.removesuffix(".pyi").removesuffix("/__init__").split("/")
+    modules = ["/".join(parts[start:]) for start in range(1, len(parts))]
+    bases = [folder / root / module for root in ("", "src") for module in modules]
+    return any(
+        base.with_suffix(".py").is_file() or (base / "__init__.py").is_file() for base in bases
+    )
 
 
 def count_excuses(text: str) -> int:
