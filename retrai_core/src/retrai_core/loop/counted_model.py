@@ -62,17 +62,16 @@ class Account:
         """Count an answer, and tell that it was given."""
         used = cast("dict[str, Any]", answer.usage_metadata or {})
         cost = await cost_of(self._context, self._provider, self.name, used) if used else 0.0
-        counts = {
-            name: int(used.get(name, 0))
-            for name in ("input_tokens", "output_tokens", "total_tokens")
-        }
-        self.spending.others += Usage(**counts, cost_usd=cost)
+        counts = [int(used.get(f"{name}_tokens", 0)) for name in ("input", "output", "total")]
+        self.spending.others += Usage(*counts, cost_usd=cost)
         self._context.publish(
             "llm_usage",
             model=self.name,
             text="",
             tool_calls=[],
-            **counts,
+            input_tokens=counts[0],
+            output_tokens=counts[1],
+            total_tokens=counts[2],
             cost_usd=cost,
             duration_s=round(duration_s, 3),
             beside=True,
