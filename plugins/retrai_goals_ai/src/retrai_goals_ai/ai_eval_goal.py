@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 from pydantic import Field
 
 from retrai_core import (
+    Contradiction,
     GoalBase,
     GoalOptions,
     GoalResult,
@@ -20,11 +21,13 @@ from retrai_core import (
     Trick,
     audit_lines,
 )
+from retrai_goals_python.contradiction import contradict_tests
 from retrai_goals_python.runner import render_failures
 
 from .harness import HARNESS, code_problem, hash_of, read_harness, seal_problem
 from .harness_run import outcome_line, run_harness
 
+MAX_CONTRADICTED = 40
 _MAKE_ONE = '`retrai generate-eval "WHAT THE PROJECT SHOULD DO"` writes one'
 _MODULES = ("pytest", "_pytest", "pluggy", "iniconfig", "packaging", "_retrai_pytest_report")
 _TRICKS = (
@@ -32,9 +35,22 @@ _TRICKS = (
     Trick(re.compile(r"\b_?pytest\b|\bpluggy\b|PYTEST_"), "reaches into pytest", True),
     Trick(re.compile(r"\bos\._exit\b|\batexit\b|\bos\.kill\b"), "ends the process", True),
     Trick(re.compile(r"eval_harness|_retrai|RETRAI_"), "looks for the harness", True),
-    Trick(re.compile(r"\b_getframe\b|\binspect\.(stack|currentframe)\b"), "inspects callers", True),
+    Trick(
+        re.compile(
+            r"\b_getframe\b|\b_current_frames\b|\binspect\.(stack|currentframe|trace)\b"
+            r"|\b(extract|format|print)_stack\b"
+        ),
+        "inspects callers",
+        True,
+    ),
+    Trick(re.compile(r"\bsys\.(argv|flags|orig_argv)\b|/proc/"), "asks how it was started", True),
     Trick(re.compile(r"\bbuiltins\.\w+\s*="), "changes a built-in", True),
-    Trick(re.compile(r"\bdef __(eq|ne)__\b.*return True\b"), "equals everything", True),
+    Trick(
+        re.compile(r"\bdef __(eq|ne)__\b.*:\s*return (True|False)\b|\b__(eq|ne)__\W*[=:]\s*lambda"),
+        "equals everything",
+        True,
+        lines=3,
+    ),
 )
 
 PROMPT = f"""\
@@ -98,6 +114,16 @@ class AiEvalGoal(GoalBase):
             details = run.output_tail
         reason = f"harness {hash_of(text)[:12]}: {outcome_line(run)}"
         return GoalResult(run.all_passed, reason, details, run.to_report())
+
+    async def contradict(self, copy: Path, cases: Sequence[str]) -> Contradiction:
+        functions = dict.fromkeys(case.split("[", 1)[0] for case in cases)
+        tried = await asyncio.to_thread(contradict_tests, copy, functions, MAX_CONTRADICTED)
+        if not tried:
+            return Contradiction()
+        context = self.context
+        run = await run_harness(context.sandbox, context.python, copy, self.options.timeout_s)
+        passed = {case.split("[", 1)[0] for case, how in run.cases.items() if how == "passed"}
+        return Contradiction(tried, [function for function in tried if function in passed])
 
     def system_prompt(self) -> str:
         return PROMPT

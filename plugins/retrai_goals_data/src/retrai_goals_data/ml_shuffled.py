@@ -1,4 +1,4 @@
-"""Deals out the targets of a project's data anew, in a copy of it."""
+"""Deals out a project's data anew, in a copy of it: its targets, or each column by itself."""
 
 from __future__ import annotations
 
@@ -16,20 +16,38 @@ MAX_BYTES = 50_000_000
 
 
 def shuffle_targets(copy: Path, globs: Sequence[str], target: str) -> bool:
-    """Shuffle the target's column in each CSV file that has one; whether there was any.
+    """Shuffle the target's column in each CSV file that has one, and say whether there was any.
+
+    Without a target every column is dealt out by itself: then no column tells of another.
 
     Args:
         copy: a copy of the project, which is changed.
         globs: the data files, in gitignore syntax.
-        target: the column.
+        target: the column; empty where it is not known.
     """
-    data_files = GitIgnoreSpec.from_lines(globs)
     done = False
-    for path in sorted(copy.rglob("*.csv")):
-        name = path.relative_to(copy).as_posix()
-        if not path.is_symlink() and data_files.match_file(name):
-            done = _shuffle(path, target) or done
+    for path in _data_files(copy, globs):
+        done = _shuffle(path, target) or done
     return done
+
+
+def empty_data(copy: Path, globs: Sequence[str]) -> None:
+    """Leave nothing of each CSV file but its header."""
+    for path in _data_files(copy, globs):
+        with path.open("rb") as file:
+            header = file.readline(MAX_BYTES)
+        path.write_bytes(header)
+
+
+def _data_files(copy: Path, globs: Sequence[str]) -> list[Path]:
+    meant = GitIgnoreSpec.from_lines(globs)
+    return [
+        path
+        for path in sorted(copy.rglob("*.csv"))
+        if path.is_file()
+        and not path.is_symlink()
+        and meant.match_file(path.relative_to(copy).as_posix())
+    ]
 
 
 def _shuffle(path: Path, target: str) -> bool:
@@ -37,11 +55,13 @@ def _shuffle(path: Path, target: str) -> bool:
         if path.stat().st_size > MAX_BYTES:
             return False
         table = read_csv(path.read_bytes())
-        values = list(table.texts(target))
+        names = [target] if target else list(table.columns)
+        dealt = {name: list(table.texts(name)) for name in names}
     except (OSError, TableError):
         return False
-    random.Random(1).shuffle(values)
-    columns = {**table.columns, target: values}
+    for number, values in enumerate(dealt.values(), start=1):
+        random.Random(number).shuffle(values)
+    columns = {**table.columns, **dealt}
     output = io.StringIO()
     writer = csv.writer(output, lineterminator="\n")
     writer.writerow(columns)
