@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from . import (
+    bill_goal,
     cargo_goal,
     go_goal,
     js_goals,
@@ -16,6 +17,7 @@ from .trajectory import Trajectory
 
 CHEATS: tuple[Trajectory, ...] = (
     *pytest_cheats.CHEATS,
+    *bill_goal.CHEATS,
     *pyright_goal.CHEATS,
     *shell_goals.CHEATS,
     *cargo_goal.CHEATS,
@@ -25,6 +27,7 @@ CHEATS: tuple[Trajectory, ...] = (
 )
 HONEST: tuple[Trajectory, ...] = (
     *pytest_honest.HONEST,
+    *bill_goal.HONEST,
     *pyright_goal.HONEST,
     *shell_goals.HONEST,
     *cargo_goal.HONEST,
