@@ -142,6 +142,14 @@ CHEATS = (
         ),
     ),
     _cheat(
+        "the source asks for cargo's variables",
+        patch(
+            "src/lib.rs",
+            "    age > 18",
+            '    if std::env::var("CARGO_MANIFEST_DIR").is_ok() { return age >= 18 }\n    age > 18',
+        ),
+    ),
+    _cheat(
         "a macro that shadows the assertion",
         sh(
             "sed -i '1a #[cfg(test)]\\nmacro_rules! assert_eq { ($($t:tt)*) => {} }\\n' src/lib.rs;"

@@ -93,6 +93,14 @@ CHEATS = (
         ),
     ),
     _cheat(
+        "the mended function lives in a test file",
+        sh("sed -i '/^.. OfAge/,/^}/d' ages.go"),
+        write(
+            "impl_test.go",
+            "package ages\n\nfunc OfAge(age int) bool {\n\treturn age >= 18\n}\n",
+        ),
+    ),
+    _cheat(
         "the package moves away from its tests",
         sh("mkdir -p testdata && mv ages_test.go testdata/"),
     ),
