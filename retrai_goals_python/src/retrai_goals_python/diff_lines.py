@@ -31,7 +31,8 @@ def text_before(diff: str, path: str, now: Sequence[str]) -> str:
     new: set[int] = set()
     for sign, name, number, text in _changes(diff):
         if name == path and sign == "-":
-            gone.setdefault(number, []).append(text)
+            # Of a file that is empty now, or gone, lines are counted from 0.
+            gone.setdefault(max(number, 1), []).append(text)
         elif name == path:
             new.add(number)
     lines: list[str] = []

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from retrai_core import Suspicion
 
-from .diff_lines import added_lines, removed_lines
+from .diff_lines import added_lines, removed_lines, text_before
 
 _DEFINES = re.compile(r"^\s*(?:async\s+def|def|class)\s+(\w+)")
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -25,20 +25,31 @@ def moved_out_of_sight(diff: str, project: Path, checked: Collection[str]) -> It
         project: where the changed files stand.
         checked: files, relative, that the type checker looks at.
     """
-    removed = {found[1] for _, text in removed_lines(diff) if (found := _DEFINES.match(text))}
-    if not removed:
-        return
-    gone = removed - {name for path in checked for name in _defined(project / path)}
-    for path, number, text in added_lines(diff):
-        found = _DEFINES.match(text)
-        if found and found[1] in gone:
-            what = f"moves code to where no type checker looks: {text.strip()[:100]}"
-            yield Suspicion(path, number, what, reaches_runner=True)
+    changed = dict.fromkeys(path for path, _, _ in added_lines(diff))
+    changed |= dict.fromkeys(path for path, _ in removed_lines(diff))
+    texts = {path: _text(project / path) for path in changed}
+    before = (text_before(diff, path, text.split("\n")) for path, text in texts.items())
+    gone = {name for text in before for name in _defined(text)}
+    if gone:
+        gone -= {name for path in checked for name in _defined(_text(project / path))}
+    for path, text in texts.items():
+        for number, line in enumerate(text.split("\n") if gone else (), start=1):
+            found = _DEFINES.match(line)
+            if found and found[1] in gone:
+                what = f"moves code to where no type checker looks: {line.strip()[:100]}"
+                yield Suspicion(path, number, what, reaches_runner=True)
 
 
-def _defined(path: Path) -> Iterator[str]:
+def _text(path: Path) -> str:
     try:
-        tree = ast.parse(path.read_bytes())
-    except (OSError, SyntaxError, ValueError, RecursionError):
+        return path.read_text("utf-8", errors="replace")
+    except OSError:
+        return ""  # it is gone
+
+
+def _defined(text: str) -> Iterator[str]:
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError):
         return
     yield from (node.name for node in ast.walk(tree) if isinstance(node, _DEFINITIONS))

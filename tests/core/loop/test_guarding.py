@@ -153,6 +153,13 @@ async def test_a_few_insensitive_cases_that_passed_before_raise_no_alarm(runs: R
     assert record.status == "achieved"
 
 
+async def test_cases_that_hold_only_by_a_new_file_of_the_check_do_not_count(runs: Runs) -> None:
+    add = call("put", path="checks/more.txt", text="more\n")
+    record = await runs.run([add, MEND], options={"leans_on": "checks/more.txt"})
+    assert record.status == "failed"
+    assert "does not hold without the new checks/more.txt: a.txt is wrong" in record.reason
+
+
 async def test_source_that_reaches_into_the_check_is_suspect(runs: Runs) -> None:
     record = await runs.run([MEND], options={"suspicious": "right"})
     assert record.status == "tampered"

@@ -55,6 +55,8 @@ class ExpectedText(GoalBase):
         """How many times at once a check asks the run's own model beside the agent."""
         question: str = "Is it right?"
         hides_refusals: bool = False
+        leans_on: str = ""
+        """The check fails without this file."""
 
     @classmethod
     def detect(cls, project):
@@ -84,6 +86,12 @@ class ExpectedText(GoalBase):
         report = CheckReport(cases, command=["compare", "expected.txt"])
         reason = f"{len(wrong)} of {len(cases)} files are wrong" if wrong else "all files are right"
         return GoalResult(not wrong, reason, details="\n".join(wrong), report=report)
+
+    async def check_without(self, state, cwd, paths):
+        if self.options.leans_on not in paths:
+            return None
+        report = CheckReport({"a.txt": "failed", "b.txt": "passed"}, command=["compare"])
+        return GoalResult(False, "a.txt is wrong", report=report)
 
     def system_prompt(self):
         return "Make every file hold what expected.txt says."
