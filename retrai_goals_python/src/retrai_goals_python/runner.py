@@ -1,7 +1,7 @@
 """Runs a project's pytest with the project's own interpreter and gives back every case by its id.
 
 This is the documented library module of `retrai-goals-python`: other distributions may use
-`run_pytest`, `render_failures`, `PytestRun` and `Failure`.
+`run_pytest`, `render_failures`, `contradict_tests`, `PytestRun` and `Failure`.
 
 The results come from pytest's own reports, which a small reporter (standard library only, put on
 the interpreter's path for this run) writes to a fresh folder outside the project. The reporter
@@ -22,6 +22,7 @@ from pathlib import Path
 from retrai_core import Completed, Limits, Sandbox, ToolError
 
 from .brought_along import left_out
+from .contradiction import contradict_tests
 from .copied_project import CopiedProject
 from .environment import ProbedEnvironment, missing_module, probe_environment
 from .pytest_run import Failure, PytestRun
@@ -29,7 +30,7 @@ from .rendering import render_failures
 from .report_reading import make_run
 from .stack_dump import read_stacks
 
-__all__ = ["Failure", "PytestRun", "render_failures", "run_pytest"]
+__all__ = ["Failure", "PytestRun", "contradict_tests", "render_failures", "run_pytest"]
 
 REPORTER = "_retrai_pytest_report"
 INSIDE = (REPORTER, "_retrai_explain", "_retrai_imports", "_retrai_watch")

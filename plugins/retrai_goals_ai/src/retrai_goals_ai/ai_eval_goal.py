@@ -21,8 +21,7 @@ from retrai_core import (
     Trick,
     audit_lines,
 )
-from retrai_goals_python.contradiction import contradict_tests
-from retrai_goals_python.runner import render_failures
+from retrai_goals_python.runner import contradict_tests, render_failures
 
 from .harness import HARNESS, code_problem, hash_of, read_harness, seal_problem
 from .harness_run import outcome_line, run_harness
