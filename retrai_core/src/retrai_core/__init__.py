@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .contracts.agent import Agent, AgentOptions
     from .contracts.audit import Trick, audit_lines
     from .contracts.context import RunContext
+    from .contracts.diff_lines import changed_lines
     from .contracts.frontend import Frontend
     from .contracts.goal import (
         CaseOutcome,
@@ -51,6 +52,7 @@ _HOME = {
     "contracts.agent": ("Agent", "AgentOptions"),
     # For goals: what an `audit` is made of.
     "contracts.audit": ("Trick", "audit_lines"),
+    "contracts.diff_lines": ("changed_lines",),
     "contracts.context": ("RunContext",),
     "contracts.frontend": ("Frontend",),
     "contracts.goal": (
@@ -152,6 +154,7 @@ __all__ = [
     "WorkspaceError",
     "__version__",
     "audit_lines",
+    "changed_lines",
     "hookimpl",
     "open_workbench",
     "suite_result",

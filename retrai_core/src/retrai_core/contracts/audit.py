@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from .diff_lines import changed_lines
 from .goal import Suspicion
 
-_HUNK = re.compile(r"^@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 _SHOWN = 120
 
 
@@ -54,7 +54,7 @@ def audit_lines(
         >>> [found.what for found in audit_lines(diff, tricks, is_source=lambda path: True)]
         ['ends the process: process.exit(0)']
     """
-    changes = list(_changes(diff))
+    changes = list(changed_lines(diff))
     before = _LinesBefore(changes, project)
     moved = {text.strip() for sign, _, _, text in changes if sign == "-"}
     return [
@@ -116,22 +116,4 @@ class _LinesBefore:
         try:
             return (self._project / path).read_text("utf-8", errors="replace").split("\n")
         except (OSError, ValueError):
-            return []  # it is gone, or its name is quoted: all that is known stands in the diff
-
-
-def _changes(diff: str) -> Iterator[tuple[str, str, int, str]]:
-    """Each changed line: `+` or `-`, the file by its new name, its new line number, the text."""
-    path, number, old_left, new_left = "", 0, 0, 0
-    for line in diff.splitlines():
-        if old_left > 0 or new_left > 0:
-            # A hunk says how long it is; what looks like a header within it is content.
-            if line.startswith(("+", "-")):
-                yield line[0], path, number, line[1:]
-            old_left -= not line.startswith(("+", "\\"))
-            new_left -= not line.startswith(("-", "\\"))
-            number += not line.startswith(("-", "\\"))
-        elif line.startswith("+++ "):
-            path = line[4:].split("\t")[0].removeprefix("b/")
-        elif found := _HUNK.match(line):
-            old, start, new = found.groups(default="1")
-            number, old_left, new_left = int(start), int(old), int(new)
+            return []  # it is gone: all that is known stands in the diff
