@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from retrai_goals_shell.other_inputs import OtherInput, candidates
+from retrai_goals_shell.other_inputs import OtherInput, candidates, copy_for_input
 from retrai_goals_shell.perf_check import PerfCheckGoal
 
 from .conftest import Bench
@@ -87,3 +88,17 @@ def test_what_is_no_input_is_not_changed(bench: Bench) -> None:
         candidates(bench.project, "python3 job.py", ["job.py"], "salt", ["out.txt"])
     )
     assert [(each.kind, each.path) for each in found] == [("data", "words.txt")]
+
+
+def test_what_cannot_be_read_stops_no_trial(tmp_path: Path) -> None:
+    project, copy = tmp_path / "project", tmp_path / "copy"
+    (project / "data").mkdir(parents=True)
+    (project / "data" / "numbers.txt").write_text("11\n")
+    (project / ".#job.sh").symlink_to("nobody@nowhere")
+    os.mkfifo(project / "pipe.txt")
+    os.mkfifo(project / "data" / "pipe.txt")
+    found = [each.path for each in candidates(project, "bash job.sh", [], "s", [])]
+    assert found == ["data/numbers.txt"]
+    copy_for_input(project, copy)
+    copied = sorted(path.name for path in copy.rglob("*") if path.is_file())
+    assert copied == ["numbers.txt"]

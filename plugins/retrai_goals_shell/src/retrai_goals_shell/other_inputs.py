@@ -12,6 +12,7 @@ import os
 import re
 import shutil
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
@@ -119,7 +120,11 @@ def put_in(folder: Path, other: OtherInput, salt: str) -> bool:
 
 
 def copy_for_input(folder: Path, target: Path) -> None:
-    """A copy to change an input in; large folders of others' files are links."""
+    """A copy to change an input in; large folders of others' files are links.
+
+    Without what cannot be read or copied (a database's folder, a pipe): the command gets to see it
+    in no copy, so that what it prints is compared all the same.
+    """
     target.mkdir(parents=True)
     for entry in os.scandir(folder):
         place = target / entry.name
@@ -130,9 +135,11 @@ def copy_for_input(folder: Path, target: Path) -> None:
         elif entry.is_dir() and entry.name in _LINKED:
             place.symlink_to(entry.path)
         elif entry.is_dir():
-            shutil.copytree(entry.path, place, symlinks=True)
+            with suppress(shutil.Error):  # raised at the end: all else has been copied
+                shutil.copytree(entry.path, place, symlinks=True)
         elif entry.is_file():
-            shutil.copy2(entry.path, place)
+            with suppress(PermissionError, FileNotFoundError):
+                shutil.copy2(entry.path, place)
 
 
 def _varied(text: str, salt: str) -> str:
@@ -166,8 +173,7 @@ def _data_files(folder: Path) -> list[str]:
         folders[:] = sorted(n for n in folders if n not in _LINKED | _LEFT_OUT and n[0] != ".")
         for name in sorted(files):
             path = os.path.relpath(os.path.join(base, name), folder).replace(os.sep, "/")
-            small = os.path.getsize(os.path.join(base, name)) <= MAX_BYTES
-            if _DATA.search(name) and not _NO_DATA.search(path) and small:
+            if _DATA.search(name) and not _NO_DATA.search(path) and _is_small(folder / path):
                 found.append(path)
     return found
 
@@ -188,11 +194,14 @@ def _is_written_somewhere(folder: Path, value: int) -> bool:
 
 def _text(path: Path) -> str:
     try:
-        if path.stat().st_size > MAX_BYTES:
-            return ""
-        return path.read_text("utf-8", errors="surrogateescape")
+        return path.read_text("utf-8", errors="surrogateescape") if _is_small(path) else ""
     except OSError:
         return ""
+
+
+def _is_small(path: Path) -> bool:
+    """Whether it is a file that is looked into; no pipe, and no symlink to nothing."""
+    return path.is_file() and path.stat().st_size <= MAX_BYTES
 
 
 def _hash(text: str) -> str:
