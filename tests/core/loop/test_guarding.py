@@ -160,6 +160,12 @@ async def test_cases_that_hold_only_by_a_new_file_of_the_check_do_not_count(runs
     assert "does not hold without the new checks/more.txt: a.txt is wrong" in record.reason
 
 
+async def test_what_is_asked_of_a_suite_as_a_whole_may_need_its_new_files(runs: Runs) -> None:
+    add = call("put", path="checks/more.txt", text="more\n")
+    options = {"leans_on": "checks/more.txt", "alone": "passed"}
+    assert (await runs.run([add, MEND], options=options)).status == "achieved"
+
+
 async def test_source_that_reaches_into_the_check_is_suspect(runs: Runs) -> None:
     record = await runs.run([MEND], options={"suspicious": "right"})
     assert record.status == "tampered"

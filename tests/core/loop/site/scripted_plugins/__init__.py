@@ -56,6 +56,7 @@ class ExpectedText(GoalBase):
         question: str = "Is it right?"
         hides_refusals: bool = False
         leans_on: str = ""
+        alone: str = "failed"
         """The check fails without this file."""
 
     @classmethod
@@ -90,7 +91,7 @@ class ExpectedText(GoalBase):
     async def check_without(self, state, cwd, paths):
         if self.options.leans_on not in paths:
             return None
-        report = CheckReport({"a.txt": "failed", "b.txt": "passed"}, command=["compare"])
+        report = CheckReport({"a.txt": self.options.alone, "b.txt": "passed"}, command=["compare"])
         return GoalResult(False, "a.txt is wrong", report=report)
 
     def system_prompt(self):
