@@ -128,6 +128,16 @@ async def test_no_socket_in_a_folder_that_is_shown(make, local, listen, home):
     assert (await attempt_python(await make(show=[path]), code, path)).exit_code == 0
 
 
+async def test_a_service_that_ends_stops_no_command(make, home):
+    path = home / ".cargo" / "s"
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(path))
+        sandbox = await make()
+        assert (await attempt_python(sandbox, "print(1)")).exit_code == 0
+    path.unlink()
+    assert (await attempt_python(sandbox, "print(1)")).exit_code == 0
+
+
 async def test_no_service_of_the_system_is_in_reach(walled):
     code = "import glob; print(glob.glob('/run/*') + glob.glob('/var/run/*'))"
     assert (await attempt_python(walled, code)).stdout.strip() == "[]"

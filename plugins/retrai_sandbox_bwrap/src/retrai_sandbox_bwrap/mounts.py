@@ -84,7 +84,9 @@ def bwrap_arguments(walls: Walls, request: Request) -> list[str]:
     clear_way(tmp, sorted([*places, *inner]), _TMP)
     for path in places:
         made.add("--ro-bind", path, path)
-    closed = [path for path in walls.sockets if not any(within(path, place) for place in network)]
+    # A service may have ended since; where nothing stands, nothing can be mounted.
+    sockets = (path for path in walls.sockets if os.path.exists(path))
+    closed = [path for path in sockets if not any(within(path, place) for place in network)]
     for path in (*walls.secrets, *closed):
         if not any(within(path, target) for target in inner) and _is_seen(path, walls, places):
             made.empty(path)
