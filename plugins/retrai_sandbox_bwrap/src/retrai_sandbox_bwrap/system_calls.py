@@ -13,6 +13,7 @@ import errno
 import os
 import platform
 import struct
+import tempfile
 from dataclasses import dataclass
 
 _LOAD, _EQUAL, _AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06
@@ -76,13 +77,16 @@ def filter_program(machine: str = platform.machine()) -> bytes | None:
 
 
 def open_filter() -> int | None:
-    """The filter for this machine in a file in memory, by its descriptor."""
+    """The filter for this machine in a file without a name, by its descriptor.
+
+    On the disk: not every build of Python can make one in memory, nor does every machine let it.
+    """
     program = filter_program()
     if program is None:
         return None
-    handle = os.memfd_create("filter")
-    os.write(handle, program)
-    return handle
+    with tempfile.TemporaryFile(buffering=0) as file:
+        file.write(program)
+        return os.dup(file.fileno())
 
 
 def _rules(table: _Table) -> list[_Instruction]:
