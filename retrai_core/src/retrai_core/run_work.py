@@ -188,9 +188,8 @@ class RunWork:
                 if not (resume and await take_up(graph, config, context)):
                     shown = self._choice.config.context_tokens
                     first = fresh_state(context, self._record.goal, baseline, shown)
-                before = first or cast("AgentState", (await graph.aget_state(config)).values)
-                wired.spending.agent = used_by_agent(before)
                 if resume:
+                    before = first or cast("AgentState", (await graph.aget_state(config)).values)
                     wired.spending.go_on(read_events(self._folder / "events.jsonl"), before)
                 try:
                     await self._drive(graph, config, context, first)

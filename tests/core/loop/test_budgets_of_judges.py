@@ -10,7 +10,11 @@ from typing import Any
 import pytest
 from langchain_core.messages import HumanMessage
 
-from retrai_core.loop.budget import MIN_OUTPUT_TOKENS
+from retrai_core.contracts.context import RunContext
+from retrai_core.events import AgentEvent
+from retrai_core.loop.budget import MIN_OUTPUT_TOKENS, Budget
+from retrai_core.loop.counted_model import Account, CountedModel
+from retrai_core.loop.spending import Spending, Usage
 from retrai_core.run_manager import RunManager
 
 Runs = Any
@@ -127,3 +131,17 @@ async def test_a_plugin_s_own_thread_may_ask_as_well(
     record = await runs.run([LOOK, MEND], max_tokens=100_000)
     assert record.status == "achieved"
     assert record.tokens.total == 3 * ASK_TOKENS
+
+
+async def test_the_run_s_own_loop_is_told_that_it_would_wait_for_itself(tmp_path: Path) -> None:
+    context = RunContext("r1", tmp_path, Any, "python", tmp_path)
+    account = Account(context, Spending(Budget()), "judge", Any)
+    with pytest.raises(RuntimeError, match="await `ainvoke`"):
+        CountedModel(model=None, account=account).invoke("is it so?")
+
+
+async def test_what_the_agent_used_and_no_state_knows_counts_once() -> None:
+    used = {"input_tokens": 10, "output_tokens": 5, "total_tokens": 15, "cost_usd": 0.5}
+    spending = Spending(Budget(), agent=Usage(10, 5, 15, 0.5))
+    spending.go_on([AgentEvent("llm_usage", "r1", 0, used)], None)
+    assert spending.total == Usage(10, 5, 15, 0.5)

@@ -132,7 +132,8 @@ class RunContext:
         """A chat model beside the agent's: a goal's judge, say.
 
         Its calls count towards the run's tokens, cost and limits; where a call may go beyond one,
-        it is not made, and the run ends as `budget`.
+        it is not made, and the run ends as `budget`. Await its `ainvoke`; `invoke` is for a thread
+        of one's own, since the run's event loop would wait for itself.
 
         Args:
             name: any model that an installed provider knows; the run's own when left out.

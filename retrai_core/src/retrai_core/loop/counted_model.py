@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from collections.abc import Sequence
 from typing import Any, cast
@@ -121,8 +122,14 @@ class CountedModel(BaseChatModel):
         run_manager: CallbackManagerForLLMRun | None = None,
         **kwargs: Any,
     ) -> ChatResult:
-        """For a plugin's thread: the run's own event loop would wait for itself."""
+        """For a plugin's thread: the run's own event loop would wait for itself.
+
+        Raises:
+            RuntimeError: it was called on that loop.
+        """
         spending: Spending = self.account.spending
+        if threading.get_ident() == spending.thread:
+            raise RuntimeError("`invoke` would wait for itself here: await `ainvoke`")
         asked = self._agenerate(messages, stop, **kwargs)
         return asyncio.run_coroutine_threadsafe(asked, spending.loop).result()
 

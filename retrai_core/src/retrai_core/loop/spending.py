@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, cast
@@ -47,6 +48,7 @@ class Spending:
         others: used in this process by models beside the agent's.
         refused: why such a model was not asked; empty while none had to be.
         loop: the run's, on which every model is asked.
+        thread: the loop's.
         turn: who asks such a model holds it, where a limit must not be passed by two at once.
     """
 
@@ -56,6 +58,7 @@ class Spending:
     others: Usage = field(default_factory=Usage)
     refused: str = ""
     loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.get_running_loop)
+    thread: int = field(default_factory=threading.get_ident)
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     @property
@@ -65,6 +68,7 @@ class Spending:
 
     def go_on(self, events: Iterable[AgentEvent], state: AgentState | None) -> None:
         """Take up what the log of the run knows, this process's part of it too."""
+        self.agent = Usage() if state is None else used_by_agent(state)
         self.lost, self.others = lost_usage(events, state), Usage()
 
 
