@@ -461,6 +461,19 @@ def test_installed_packages_and_environments_stay_out_also_when_one_is_broken(
 
 
 @needs_git
+def test_the_mark_of_an_environment_hides_no_folder_of_the_project(
+    snapshots: Snapshots, project: Path
+) -> None:
+    (project / "src").mkdir()
+    (project / "src" / "a.py").write_text("1\n")
+    snapshots.take(0)
+    (project / "src" / "a.py").write_text("2\n")
+    (project / "src" / "pyvenv.cfg").write_text("home = /usr/bin\n")
+    snapshots.take(1, seen_by_an_evaluation(project))
+    assert snapshots.changed_files() == ["src/a.py", "src/pyvenv.cfg"]
+
+
+@needs_git
 def test_many_files_and_large_ones_come_back_as_they_were(
     snapshots: Snapshots, project: Path
 ) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import cast
 
@@ -17,8 +17,9 @@ INSTALLED = "node_modules"
 class LeftOut:
     """What snapshots leave out, as the project's files said it at the first of them.
 
-    What the run adds to a `.gitignore` must not hide what else it adds, and an environment that it
-    breaks must not count as new files.
+    What the run adds to a `.gitignore` must not hide what else it adds, an environment that it
+    breaks must not count as new files, and the mark of one does not make it of a folder with files
+    of the project.
 
     Args:
         path: where it is remembered.
@@ -31,21 +32,29 @@ class LeftOut:
         self._path = path
         self.rules: Mapping[str, str] | None = None
         self._environments: frozenset[str] = frozenset()
+        self._folders: frozenset[str] = frozenset()
         if path.exists():
             known = json.loads(path.read_text(encoding="utf-8"))
             self.rules = cast("Mapping[str, str]", known["rules"])
             self._environments = frozenset(cast("list[str]", known["environments"]))
+            self._folders = frozenset(cast("list[str]", known.get("folders", [])))
 
     def begin(self, listing: Listing) -> None:
         """Remember what the first walk saw; later ones change nothing."""
         if self.rules is not None:
             return
-        rules = self.taken_from(listing).rules
-        known = {"rules": rules, "environments": sorted(listing.environments)}
+        seen = self.taken_from(listing)
+        rules, folders = seen.rules, _folders_of(seen.files)
+        known = {
+            "rules": rules,
+            "environments": sorted(listing.environments),
+            "folders": sorted(folders),
+        }
         temporary = self._path.with_suffix(".new")
         temporary.write_text(json.dumps(known), encoding="utf-8")
         temporary.replace(self._path)
         self.rules, self._environments = rules, frozenset(listing.environments)
+        self._folders = folders
 
     def fits(self, listing: Listing) -> bool:
         """Whether the walk ignored what the first one did."""
@@ -53,7 +62,7 @@ class LeftOut:
 
     def taken_from(self, listing: Listing) -> Listing:
         """The listing without installed packages, environments and what stands in them."""
-        environments = self._environments | listing.environments
+        environments = self._environments | (listing.environments - self._folders)
         left_out = tuple(
             f"{folder}/"
             for folder in listing.folders
@@ -69,3 +78,14 @@ class LeftOut:
             [path for path in listing.repositories if not path.startswith(left_out)],
             {p: text for p, text in listing.rules.items() if not f"{p}/".startswith(left_out)},
         )
+
+
+def _folders_of(files: Iterable[str]) -> frozenset[str]:
+    """Every folder that holds a file, or a folder with one."""
+    found: set[str] = set()
+    for path in files:
+        folder = os.path.dirname(path)
+        while folder and folder not in found:
+            found.add(folder)
+            folder = os.path.dirname(folder)
+    return frozenset(found)
