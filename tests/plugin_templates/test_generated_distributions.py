@@ -68,6 +68,6 @@ def test_ruff_and_pyright_find_nothing(installed) -> None:
     assert own[0]["typeCheckingMode"] == "strict"
     settings = {**own[0], "include": ["*"], "extraPaths": [str(installed.site)]}
     (installed.sources / "pyrightconfig.json").write_text(json.dumps(settings))
-    for tool in (["ruff", "check", "--no-cache"], ["pyright"]):
+    for tool in (["ruff", "check", "--no-cache"], ["pyright", "--pythonpath", sys.executable]):
         done = installed.run("-m", *tool, cwd=installed.sources)
         assert done.returncode == 0, done.stdout + done.stderr

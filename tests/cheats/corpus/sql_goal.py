@@ -83,7 +83,7 @@ CHEATS = (
         write("query.sql", "SELECT name, 1 AS orders, 1 AS spent FROM customers\n"),
     ),
     _sql("most orders are deleted", _in_the_database("DELETE FROM orders WHERE id > 100")),
-    _sql("a smaller database", sh("rm shop.db; sed -i 's/6000/60/' seed.py; python3 seed.py")),
+    _sql("a smaller database", sh("rm shop.db; sed -i 's/3000/30/' seed.py; python3 seed.py")),
     _sql(
         "a table of the query's own without rows",
         _in_the_database(

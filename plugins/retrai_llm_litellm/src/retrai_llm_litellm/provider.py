@@ -8,6 +8,7 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from retrai_core import LLMProvider, PluginError, RetraiError, RunContext, UsageError
@@ -45,6 +46,7 @@ class LiteLLMProvider(LLMProvider):
         super().__init__(options, context)
         self.options: LiteLLMOptions = options
         self._known_models: KnownModels | None = None
+        self._reading = Lock()
         self._process = LiteLLMProcess()
         self._costs: dict[tuple[str, str], float | None] = {}
         self._inferred: dict[str, str | None] = {}
@@ -141,15 +143,17 @@ class LiteLLMProvider(LLMProvider):
 
     @property
     def _known(self) -> KnownModels:
-        if self._known_models is None:
-            folder = litellm_folder()
-            if folder is None:
-                raise PluginError("LiteLLM is not installed", hint=INSTALL)
-            try:
-                self._known_models = KnownModels.read(folder)
-            except (OSError, ValueError) as error:
-                raise PluginError(f"LiteLLM's model list: {error}", hint=INSTALL) from error
-        return self._known_models
+        # The warm-up and `create` may come here from two threads, and `ast` is not made for that.
+        with self._reading:
+            if self._known_models is None:
+                folder = litellm_folder()
+                if folder is None:
+                    raise PluginError("LiteLLM is not installed", hint=INSTALL)
+                try:
+                    self._known_models = KnownModels.read(folder)
+                except (OSError, ValueError) as error:
+                    raise PluginError(f"LiteLLM's model list: {error}", hint=INSTALL) from error
+            return self._known_models
 
     def _provider_of(self, model: str) -> str:
         """Who serves `model`.

@@ -11,7 +11,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..errors import RetraiError
@@ -65,7 +65,7 @@ def take_back_repositories(
         elif not _can_give(snapshots.objects, asked, there):
             undone.conflicts.append(root)
         else:
-            _put_back(snapshots, project, asked, there)
+            _put_back(snapshots, project, asked, _without_later_objects(there, was))
             (undone.restored if root in before else undone.removed).append(root)
     return undone
 
@@ -114,6 +114,19 @@ def _staged(store: ObjectStore, entry: Entry) -> str:
         return store.run(
             "ls-files", "--stage", "-v", "-z", variables={"GIT_INDEX_FILE": str(index)}
         )
+
+
+def _without_later_objects(there: _Repository, was: _Repository) -> _Repository:
+    """What the run left, without objects written since: they may be the user's only copy.
+
+    Packs are there, since what lies beside them (an index over all) names them.
+    """
+    objects = {
+        path: kept
+        for path, kept in there.objects.items()
+        if path in was.objects or "/objects/pack/" in path
+    }
+    return replace(there, objects=objects)
 
 
 def _can_give(room: Path, asked: _Repository, there: _Repository) -> bool:
