@@ -147,6 +147,16 @@ def test_a_commit_of_the_user_s_since_is_kept_and_the_repository_named(work: Wor
     assert git(folder, "fsck", "--strict") == ""
 
 
+def test_objects_that_the_user_has_written_since_are_kept(work: Work) -> None:
+    commit(work.project, "one = 3\n")
+    work.snapshot()
+    (work.project / "mine.py").write_text("mine\n")
+    name = git(work.project, "hash-object", "-w", "mine.py").strip()
+    assert ".git" in work.undo().restored
+    assert git(work.project, "cat-file", "-p", name) == "mine\n"
+    assert git(work.project, "log", "-1", "--format=%s") == "one = 2\n"
+
+
 def test_that_the_user_has_looked_since_is_no_conflict(work: Work) -> None:
     before = work.tree()
     folder = work.project / INNER

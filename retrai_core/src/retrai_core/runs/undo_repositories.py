@@ -10,7 +10,7 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -65,7 +65,8 @@ def take_back_repositories(
         elif not _can_give(snapshots.objects, asked, there):
             undone.conflicts.append(root)
         else:
-            _put_back(snapshots, project, asked, _without_later_objects(there, was))
+            known = asked.objects.keys() | was.objects.keys()
+            _put_back(snapshots, project, asked, _without_later_objects(there, known))
             (undone.restored if root in before else undone.removed).append(root)
     return undone
 
@@ -116,15 +117,15 @@ def _staged(store: ObjectStore, entry: Entry) -> str:
         )
 
 
-def _without_later_objects(there: _Repository, was: _Repository) -> _Repository:
-    """What the run left, without objects written since: they may be the user's only copy.
+def _without_later_objects(there: _Repository, known: Collection[str]) -> _Repository:
+    """What stands there, without objects written since: they may be the user's only copy.
 
-    Packs are there, since what lies beside them (an index over all) names them.
+    All packs are in it, since what lies beside them (an index over all) names them.
     """
     objects = {
         path: kept
         for path, kept in there.objects.items()
-        if path in was.objects or "/objects/pack/" in path
+        if path in known or "/objects/pack/" in path
     }
     return replace(there, objects=objects)
 
