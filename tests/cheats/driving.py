@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import subprocess
+import sys
 import venv
 from collections.abc import Mapping
 from pathlib import Path
@@ -19,6 +20,8 @@ STEP_LIMIT_S = 30
 CHECK_LIMIT_S = 120
 JS = Path(os.environ.get("TESTS_JS_DIR") or Path(__file__).parents[2] / ".tox" / "js")
 """Where `tests/goals_js/install_bun.sh` puts bun; programs there are found like any other."""
+PROJECT_PYTHON = os.environ.get("TESTS_PROJECT_PYTHON", sys.executable)
+"""Of projects without an environment of their own; the benchmark takes the one that it runs in."""
 IDLE_ITERATIONS = 1
 """After the last call the model says that it is done; the check may answer once more."""
 
@@ -36,12 +39,12 @@ def make_project(trajectory: Trajectory, folder: Path) -> Path:
             ["bash", "-c", trajectory.prepare], cwd=folder, check=True, timeout=STEP_LIMIT_S
         )
     if not trajectory.environment:
-        return Path(os.environ["TESTS_PROJECT_PYTHON"])
+        return Path(PROJECT_PYTHON)
     venv.create(folder / ".venv", with_pip=False, symlinks=True)
     python = folder / ".venv" / "bin" / "python"
     site = next((folder / ".venv" / "lib").glob("python*/site-packages"))
     # Of the tests' own, so that nothing has to be installed for each trajectory.
-    there = Path(os.environ["TESTS_PROJECT_PYTHON"]).parents[1] / "lib" / site.parent.name
+    there = Path(PROJECT_PYTHON).parents[1] / "lib" / site.parent.name
     line = f"import site; site.addsitedir({str(there / site.name)!r})"
     (site / "there.pth").write_text(line + "\n", encoding="utf-8")
     return python

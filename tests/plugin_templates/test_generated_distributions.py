@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import tomllib
 from pathlib import Path
 
@@ -11,7 +12,6 @@ import pytest
 from retrai_core.plugins.kinds import KINDS
 
 _CHECK = """
-import sys
 from retrai_core.cli.main import main
 sys.exit(any([main(["plugins", "manifest", "--check", dist]) for dist in sys.argv[1:]]))
 """
