@@ -12,6 +12,7 @@ import pytest
 from retrai_core.plugins.kinds import KINDS
 
 _CHECK = """
+import sys
 from retrai_core.cli.main import main
 sys.exit(any([main(["plugins", "manifest", "--check", dist]) for dist in sys.argv[1:]]))
 """
