@@ -59,12 +59,16 @@ class GoalResult:
         reason: one line for people (`2 of 20 tests fail`).
         details: what the model needs to go on: failures with location and relevant lines.
         report: the cases; None only where a goal has no notion of a case.
+        cut_off: how the check was ended before it could answer, so that this is no verdict on the
+            tree. The core fills it in by how the commands ended; a goal whose check is not a
+            command may too.
     """
 
     achieved: bool
     reason: str
     details: str = ""
     report: CheckReport | None = None
+    cut_off: Literal["", "killed", "timed_out"] = ""
 
 
 @dataclass(frozen=True, slots=True)

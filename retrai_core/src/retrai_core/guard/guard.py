@@ -13,6 +13,7 @@ from ..contracts.context import RunContext
 from ..contracts.goal import GoalBase, GoalResult
 from ..plugins.blame import WrongAnswerError
 from .baseline import Baseline, copy_protected, differing
+from .cut_off import watched
 from .final import FinalCheck
 from .globs import Globs, exactly
 from .holdout import Holdout
@@ -196,10 +197,22 @@ class Guard:
     async def _answer(
         self, cwd: Path, ask: Callable[[GoalBase], Awaitable[GoalResult | None]]
     ) -> GoalResult | None:
+        """What the goal says; a check that was killed is run once more before it counts."""
+        found = await self._one_answer(cwd, ask)
+        if found is None or found.cut_off != "killed":
+            return found
+        message = f"the check did not end by itself and is run once more: {found.reason}"
+        self.context.publish("log", level="warning", message=self.context.redact(message))
+        return await self._one_answer(cwd, ask)
+
+    async def _one_answer(
+        self, cwd: Path, ask: Callable[[GoalBase], Awaitable[GoalResult | None]]
+    ) -> GoalResult | None:
         goal = self.context.goal
         try:
-            with view_of_a_check(self.context, cwd, self._masks):
-                return await ask(goal)
+            with view_of_a_check(self.context, cwd, self._masks), watched(self.context) as endings:
+                found = await ask(goal)
+                return endings.mark(found) if isinstance(found, GoalResult) else found
         except SystemExit as error:  # would end retrai with the exit code that the plugin likes
             what = f"check() ends the program (SystemExit: {error.code})"
             raise WrongAnswerError(goal, what) from error

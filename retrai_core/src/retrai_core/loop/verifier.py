@@ -112,8 +112,9 @@ class Verifier:
         await self._find_held_out(result)
         self.checks_run += 1
         tree = await self._fingerprint()
-        self._known, self.last = (tree, _Verdict(result)), result
-        self._verdicts.note(tree, result)
+        self._remember(tree, _Verdict(result))
+        if not result.cut_off:
+            self._verdicts.note(tree, result)
         self._publish("baseline", result, time.monotonic() - started)
         return result
 
@@ -124,7 +125,7 @@ class Verifier:
         """
         verdict = await self._confirmed({}, result, twins=False)
         tree = await self._fingerprint()
-        self._known, self.last, self.flaky = (tree, verdict), verdict.result, verdict.flaky
+        self._remember(tree, verdict)
         return verdict.result
 
     def expect_changes(self) -> None:
@@ -147,7 +148,8 @@ class Verifier:
         result = await self._guard.check(state)
         self.checks_run += 1
         self._publish("iteration", result, time.monotonic() - started)
-        flaky = self._verdicts.against(before, result)
+        # A check that was cut off gave no answer that another could contradict.
+        flaky = None if result.cut_off else self._verdicts.against(before, result)
         if flaky is not None:
             verdict = _disbelieved(result, flaky)
         elif result.achieved:
@@ -156,9 +158,15 @@ class Verifier:
             verdict = _Verdict(result)
         # The fingerprint after the check: what the suite itself wrote is part of what was judged.
         after = await self._fingerprint()
-        self._verdicts.note(after, result)
-        self._known, self.last, self.flaky = (after, verdict), verdict.result, verdict.flaky
+        if not result.cut_off:
+            self._verdicts.note(after, result)
+        self._remember(after, verdict)
         return _evaluation(verdict, False, undone, after)
+
+    def _remember(self, tree: str, verdict: _Verdict) -> None:
+        """Keep the verdict for this tree; one of a check that was killed is asked for again."""
+        self.last, self.flaky = verdict.result, verdict.flaky
+        self._known = None if verdict.result.cut_off == "killed" else (tree, verdict)
 
     async def _confirmed(
         self, state: Mapping[str, Any], result: GoalResult, *, twins: bool
@@ -170,8 +178,14 @@ class Verifier:
         """
         self.on_copy, self.passed_on_copies = None, 0
         first, suspect = await self._check_copy(state, twins=twins)
-        for _ in range(max(self._confirm - 1, 0 if first.achieved else 1)):
+        if first.cut_off:
+            first, suspect = await self._check_copy(state, twins=twins)
+        more = 0 if first.cut_off else max(self._confirm - 1, 0 if first.achieved else 1)
+        for _ in range(more):
             again, _ = await self._check_copy(state, twins=False)
+            if again.cut_off:
+                first = again if first.achieved else first
+                break
             flaky = differ(first, again, "on two clean copies")
             if flaky is not None:
                 return _disbelieved(again if first.achieved else first, flaky)

@@ -51,6 +51,10 @@ class ExpectedText(GoalBase):
         stamps: bool = False
         flaky_checks: list = Field(default_factory=list)
         """The numbers of the checks, from 1, in which b.txt fails for no reason."""
+        killed_checks: list = Field(default_factory=list)
+        """The numbers of the checks, from 1, whose runner is killed before it has answered."""
+        slow_checks: list = Field(default_factory=list)
+        """The same, of those whose runner does not end in its time."""
         asks: int = 0
         """How many times at once a check asks the run's own model beside the agent."""
         question: str = "Is it right?"
@@ -71,6 +75,9 @@ class ExpectedText(GoalBase):
             model = self.context.chat_model()
             asked = [model.ainvoke(self.options.question) for _ in range(self.options.asks)]
             await asyncio.gather(*asked, return_exceptions=self.options.hides_refusals)
+        number = len((self.context.run_dir / "checks").read_text().split())
+        if cut_off := await self._cut_off(number):
+            return cut_off
         cases = {}
         if self.options.writes and (cwd / "a.txt").read_text() != "wrong\n":
             stamp = time.time_ns() if self.options.stamps else "written by the suite"
@@ -81,12 +88,22 @@ class ExpectedText(GoalBase):
             cases[name] = "passed" if found == text else "failed"
         if self.options.fails_in_copies and cwd != self.context.project:
             cases = dict.fromkeys(cases, "failed")
-        if len((self.context.run_dir / "checks").read_text().split()) in self.options.flaky_checks:
+        if number in self.options.flaky_checks:
             cases["b.txt"] = "failed"
         wrong = [name for name, outcome in cases.items() if outcome != "passed"]
         report = CheckReport(cases, command=["compare", "expected.txt"])
         reason = f"{len(wrong)} of {len(cases)} files are wrong" if wrong else "all files are right"
         return GoalResult(not wrong, reason, details="\n".join(wrong), report=report)
+
+    async def _cut_off(self, number):
+        if number in self.options.killed_checks:
+            done = await self.context.sandbox.run("kill -9 $$", timeout_s=20)
+        elif number in self.options.slow_checks:
+            done = await self.context.sandbox.run("sleep 20", timeout_s=0.01)
+        else:
+            return None
+        report = CheckReport({}, command=["compare", "expected.txt"], complete=False)
+        return GoalResult(False, f"the runner ended with {done.exit_code}", report=report)
 
     async def check_without(self, state, cwd, paths):
         if self.options.leans_on not in paths:
