@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from functools import wraps
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..contracts.agent import Agent
 
 if TYPE_CHECKING:
     from langgraph.checkpoint.base import BaseCheckpointSaver
     from langgraph.graph.state import CompiledStateGraph
+
+    from .state import AgentState
+
+T = TypeVar("T")
 
 
 class GoalLoopAgent(Agent):
@@ -36,8 +42,18 @@ class GoalLoopAgent(Agent):
         graph.add_node("evaluate", evaluate)
         graph.add_node("human_check", human_check)
         graph.add_edge(START, "plan")
-        graph.add_conditional_edges("plan", after_plan)
+        graph.add_conditional_edges("plan", _at_once(after_plan))
         graph.add_edge("act", "evaluate")
-        graph.add_conditional_edges("evaluate", after_evaluate)
-        graph.add_conditional_edges("human_check", after_human_check)
+        graph.add_conditional_edges("evaluate", _at_once(after_evaluate))
+        graph.add_conditional_edges("human_check", _at_once(after_human_check))
         return graph.compile(checkpointer=checkpointer)
+
+
+def _at_once(router: Callable[[AgentState], T]) -> Callable[[AgentState], Any]:
+    """The router on the event loop: LangGraph hands a plain function to a thread, for nothing."""
+
+    @wraps(router)
+    async def route(state: AgentState) -> T:
+        return router(state)
+
+    return route

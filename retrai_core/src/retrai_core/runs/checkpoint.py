@@ -22,10 +22,11 @@ from langgraph.checkpoint.sqlite import SqliteSaver
 
 
 class Checkpoints(SqliteSaver):
-    """LangGraph's saver, with each call as one hop to a worker thread, and small channel versions.
+    """LangGraph's saver without its hops between threads, and with small channel versions.
 
     LangGraph's asynchronous saver hops for every statement, cursor and commit: twenty times an
-    iteration, which costs more than the writing itself.
+    iteration, which costs more than the writing itself. Here what is written is written at once,
+    as the journal and the run log are; what is read, which may be long, takes one hop.
     """
 
     def get_next_version(self, current: Any, channel: None) -> Any:
@@ -64,7 +65,7 @@ class Checkpoints(SqliteSaver):
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
         """See `put`."""
-        return await asyncio.to_thread(self.put, config, checkpoint, metadata, new_versions)
+        return self.put(config, checkpoint, metadata, new_versions)
 
     async def aput_writes(
         self,
@@ -74,7 +75,7 @@ class Checkpoints(SqliteSaver):
         task_path: str = "",
     ) -> None:
         """See `put_writes`."""
-        await asyncio.to_thread(self.put_writes, config, writes, task_id, task_path)
+        self.put_writes(config, writes, task_id, task_path)
 
     async def adelete_thread(self, thread_id: str) -> None:
         """See `delete_thread`."""
