@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from retrai_goals_shell.other_inputs import OtherInput, candidates, copy_for_input
+from retrai_goals_shell import trial_copy
+from retrai_goals_shell.input_trials import InputTrials
+from retrai_goals_shell.other_inputs import OtherInput, candidates
 from retrai_goals_shell.perf_check import PerfCheckGoal
+from retrai_goals_shell.trial_copy import TrialCopy
 
 from .conftest import Bench
 
@@ -91,7 +97,7 @@ def test_what_is_no_input_is_not_changed(bench: Bench) -> None:
 
 
 def test_what_cannot_be_read_stops_no_trial(tmp_path: Path) -> None:
-    project, copy = tmp_path / "project", tmp_path / "copy"
+    project = tmp_path / "project"
     (project / "data").mkdir(parents=True)
     (project / "data" / "numbers.txt").write_text("11\n")
     (project / ".#job.sh").symlink_to("nobody@nowhere")
@@ -99,6 +105,113 @@ def test_what_cannot_be_read_stops_no_trial(tmp_path: Path) -> None:
     os.mkfifo(project / "data" / "pipe.txt")
     found = [each.path for each in candidates(project, "bash job.sh", [], "s", [])]
     assert found == ["data/numbers.txt"]
-    copy_for_input(project, copy)
-    copied = sorted(path.name for path in copy.rglob("*") if path.is_file())
+    with TrialCopy(project) as copy:
+        copied = sorted(path.name for path in copy.folder.rglob("*") if path.is_file())
     assert copied == ["numbers.txt"]
+
+
+def trials(bench: Bench, command: str) -> InputTrials:
+    """Trials of a command in the bench's project."""
+    return InputTrials(
+        sandbox=bench.context.sandbox,
+        command=command,
+        path=".",
+        ignored=[],
+        timeout_s=60,
+        salt="salt",
+    )
+
+
+JOB = """\
+cat state target/state node_modules/state new 2>&1
+echo more >> state; echo more >> target/state; rm node_modules/state; touch new
+echo $((1000 + 2000)) "$1"
+"""
+STATE = {"state": "a\n", "target/state": "b\n", "node_modules/state": "c\n"}
+
+
+async def test_no_trial_writes_into_the_project_or_sees_what_another_one_wrote(
+    bench: Bench,
+) -> None:
+    bench.write({"job.sh": JOB, "data.txt": "100\n200\n", **STATE})
+    bench.project.joinpath(".git").mkdir()
+    command = "bash job.sh 500"
+    found = await trials(bench, command).find(bench.project, ["job.sh"], [], "another")
+    assert len(found) == 2
+    assert {name: (bench.project / name).read_text() for name in STATE} == STATE
+    assert not (bench.project / "new").exists()
+    # Every one of them again, the other way round: none depends on what was tried before.
+    others = [*reversed(found), *found]
+    assert await trials(bench, command).differs(bench.project, others) == ""
+
+
+def test_a_copy_is_brought_back_to_what_it_was(bench: Bench) -> None:
+    bench.write({"a/b/text.txt": "one\n", "c.txt": "two\n", "d/e.txt": "three\n", "kept/f": "4"})
+    (bench.project / "link").symlink_to("c.txt")
+    with TrialCopy(bench.project) as copy:
+        was = shape(copy.folder)
+        copy.fresh().joinpath("left").write_text("x")
+        (copy.folder / "a" / "b" / "text.txt").write_text("1ne\n")
+        (copy.folder / "c.txt").unlink()
+        (copy.folder / "c.txt").mkdir()
+        (copy.folder / "c.txt" / "inside").write_text("x")
+        shutil.rmtree(copy.folder / "d")
+        (copy.folder / "d").write_text("a file now")
+        (copy.folder / "link").unlink()
+        (copy.folder / "link").symlink_to("a")
+        (copy.folder / "new" / "deep").mkdir(parents=True)
+        (copy.folder / "a").chmod(0o700)
+        shutil.rmtree(copy.folder / "kept")
+        (copy.folder / "kept").symlink_to(bench.project / "kept")
+        assert list(copy.fresh().iterdir()) == []
+        assert shape(copy.folder) == was
+        assert len(list(copy.room.iterdir())) == 2
+        room = copy.room
+    assert not room.exists()
+    assert (bench.project / "kept" / "f").read_text() == "4"
+
+
+@contextmanager
+def full_disk(monkeypatch: pytest.MonkeyPatch) -> Generator[None]:
+    """While no copy can be written."""
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(trial_copy, "make_clean_copy", full)
+        yield
+
+
+def shape(folder: Path) -> dict[str, tuple[int, str]]:
+    """Mode and content of everything below."""
+    return {
+        path.relative_to(folder).as_posix(): (
+            path.lstat().st_mode,
+            os.readlink(path) if path.is_symlink() else ("" if path.is_dir() else path.read_text()),
+        )
+        for path in folder.rglob("*")
+    }
+
+
+async def test_no_room_for_a_copy_is_told_and_fails_a_check_that_needs_one(
+    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench.write({"numbers.txt": "11\n20\n300\n", "job.sh": SUM})
+    given = {"command": "bash job.sh numbers.txt", "max_seconds": 60, "runs": 1, "repeats": 1}
+    goal = bench.build(PerfCheckGoal, **given, warmup=0)
+    assert (await goal.check({}, bench.project)).achieved
+    copy = tmp_path / "copy"
+    shutil.copytree(bench.project, copy)
+    with full_disk(monkeypatch):
+        found = await goal.check(LATER, copy)
+    assert not found.achieved
+    assert found.reason == "other inputs could not be tried: [Errno 28] No space left on device"
+    # When the run begins nothing can have been written down yet: it is told, and goes on.
+    told: list[str] = []
+    bench.context.on_event = lambda event: told.append(str(event.payload.get("message")))
+    shutil.rmtree(bench.context.run_dir)
+    bench.context.run_dir.mkdir()
+    with full_disk(monkeypatch):
+        assert (await goal.check({}, bench.project)).achieved
+    assert told == [f"perf-check: {found.reason}"]

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from .loop.state import AgentState
     from .loop.steps import LoopSteps
     from .run_manager import HumanQuestion, RunManager
+    from .guard.clean_copy import make_clean_copy
     from .runs.record import RunRecord
     from .runs.store import RunStore
     from .sandbox.local import LocalOptions, LocalSandbox
@@ -91,6 +92,8 @@ _HOME = {
     "run_manager": ("HumanQuestion", "RunManager"),
     "runs.record": ("RunRecord",),
     "runs.store": ("RunStore",),
+    # For goals that try something which changes the project.
+    "guard.clean_copy": ("make_clean_copy",),
     "settings": ("RunConfig",),
     "workbench": ("open_workbench",),
     # For sandboxes that build on it.
@@ -166,3 +169,4 @@ def __getattr__(name: str) -> Any:
     if module is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"{__name__}.{module}"), name)
+    "make_clean_copy",

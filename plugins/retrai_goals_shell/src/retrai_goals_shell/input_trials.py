@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
-import tempfile
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from retrai_core import Limits, Sandbox
 
 from .kept_output import comparable, digest_of
-from .other_inputs import Gone, OtherInput, candidates, copy_for_input, put_in
+from .other_inputs import Gone, OtherInput, candidates, put_in
+from .trial_copy import TrialCopy
 
 WANTED = 2
 TRIES = 5
 LONGEST_S = 60.0
 """A command that takes longer is not run again on other inputs when the run begins."""
 OUTPUT_BYTES = 50_000_000
+
+
+class NoTrialError(Exception):
+    """No copy could be had to try other inputs in; the message says why, in one line."""
 
 
 @dataclass(frozen=True)
@@ -50,55 +55,75 @@ class InputTrials:
             project: the project as it stands when the run begins.
             programs, written: see `candidates`.
             digest: of the output for the input as it is.
+
+        Raises:
+            NoTrialError: there is no copy to try them in.
         """
         found: list[OtherInput] = []
         every = candidates(project / self.path, self.command, programs, self.salt, written)
-        for number, other in enumerate(every):
-            if number == TRIES or len(found) == WANTED:
-                break
-            printed = await self._run(project, other)
-            # One that it fails for is no input.
-            if printed and printed != digest:
-                found.append(other.model_copy(update={"digest": printed}))
+        tried = list(islice(every, TRIES))
+        if not tried:
+            return found
+        async with self._copy(project) as copy:
+            for other in tried:
+                printed = await self._run(copy, other)
+                # One that it fails for is no input.
+                if printed and printed != digest:
+                    found.append(other.model_copy(update={"digest": printed}))
+                if len(found) == WANTED:
+                    break
         return found
 
     async def differs(self, project: Path, others: Sequence[OtherInput]) -> str:
-        """Why the command does not do what it did for other inputs; empty where it does."""
-        for other in others:
-            try:
-                printed = await self._run(project, other)
-            except Gone as gone:
-                return str(gone)
-            if printed not in (None, other.digest):
-                return f"for {other.named} it does not print what it printed at the start"
+        """Why the command does not do what it did for other inputs; empty where it does.
+
+        Raises:
+            NoTrialError: there is no copy to try them in.
+        """
+        async with self._copy(project) as copy:
+            for other in others:
+                try:
+                    printed = await self._run(copy, other)
+                except Gone as gone:
+                    return str(gone)
+                if printed not in (None, other.digest):
+                    return f"for {other.named} it does not print what it printed at the start"
         return ""
 
-    async def _run(self, project: Path, other: OtherInput) -> str | None:
+    @asynccontextmanager
+    async def _copy(self, project: Path) -> AsyncGenerator[TrialCopy]:
+        """One copy for all trials.
+
+        Raises:
+            NoTrialError: it could not be made, or be brought back to what it was.
+        """
+        try:
+            copy = await asyncio.to_thread(lambda: TrialCopy(project).__enter__())
+            try:
+                yield copy
+            finally:
+                await asyncio.to_thread(copy.__exit__)
+        except OSError as error:
+            raise NoTrialError(f"other inputs could not be tried: {error}") from error
+
+    async def _run(self, copy: TrialCopy, other: OtherInput) -> str | None:
         """The digest of what it prints; empty where it fails, None where nothing can be tried.
 
         Raises:
             Gone: the input is nowhere any more.
         """
-        room = await asyncio.to_thread(_room)
-        copy = room / project.name
-        try:
-            await asyncio.to_thread(copy_for_input, project, copy)
-            if not await asyncio.to_thread(put_in, copy / self.path, other, self.salt):
-                return None
-            done = await self.sandbox.run(
-                ["bash", "-c", other.line],
-                timeout_s=self.timeout_s,
-                cwd=copy / self.path,
-                env={"TMPDIR": str(room), "XDG_CACHE_HOME": str(room / "cache")},
-                limits=Limits(output_bytes=OUTPUT_BYTES),
-                writable=[room],
-            )
-        finally:
-            await asyncio.to_thread(shutil.rmtree, room, ignore_errors=True)
+        scratch = await asyncio.to_thread(copy.fresh)
+        folder = copy.folder / self.path
+        if not await asyncio.to_thread(put_in, folder, other, self.salt):
+            return None
+        done = await self.sandbox.run(
+            ["bash", "-c", other.line],
+            timeout_s=self.timeout_s,
+            cwd=folder,
+            env={"TMPDIR": str(scratch), "XDG_CACHE_HOME": str(scratch / "cache")},
+            limits=Limits(output_bytes=OUTPUT_BYTES),
+            writable=[copy.room],
+        )
         if done.timed_out or done.exit_code:
             return ""
         return digest_of(comparable(done.stdout, self.ignored))
-
-
-def _room() -> Path:
-    return Path(tempfile.mkdtemp(prefix="tmp-")).resolve()

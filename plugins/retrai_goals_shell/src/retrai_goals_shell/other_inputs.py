@@ -10,9 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
@@ -117,29 +115,6 @@ def put_in(folder: Path, other: OtherInput, salt: str) -> bool:
     if not _is_written_somewhere(folder, int(other.old)):
         raise Gone(f"the output depended on {other.old} in {other.path}, which is nowhere now")
     return False
-
-
-def copy_for_input(folder: Path, target: Path) -> None:
-    """A copy to change an input in; large folders of others' files are links.
-
-    Without what cannot be read or copied (a database's folder, a pipe): the command gets to see it
-    in no copy, so that what it prints is compared all the same.
-    """
-    target.mkdir(parents=True)
-    for entry in os.scandir(folder):
-        place = target / entry.name
-        if entry.name in _LEFT_OUT:
-            continue
-        if entry.is_symlink():
-            place.symlink_to(os.readlink(entry.path))
-        elif entry.is_dir() and entry.name in _LINKED:
-            place.symlink_to(entry.path)
-        elif entry.is_dir():
-            with suppress(shutil.Error):  # raised at the end: all else has been copied
-                shutil.copytree(entry.path, place, symlinks=True)
-        elif entry.is_file():
-            with suppress(PermissionError, FileNotFoundError):
-                shutil.copy2(entry.path, place)
 
 
 def _varied(text: str, salt: str) -> str:

@@ -28,7 +28,7 @@ from retrai_core import (
 from .command_audit import audit_commands
 from .command_environment import command_environment
 from .command_files import TESTS, files_in_command, named_files, steering_globs
-from .input_trials import LONGEST_S, InputTrials
+from .input_trials import LONGEST_S, InputTrials, NoTrialError
 from .kept_output import (
     SHOWN_CHARS,
     KeptOutput,
@@ -125,7 +125,10 @@ class PerfCheckGoal(GoalBase):
         if self.options.compare_output and kept.problem:
             return suite_result({}, command, problem=kept.problem)
         if self.options.compare_output and cwd != self.context.project and kept.others:
-            measured.astray = await self._trials.differs(cwd, kept.others)
+            try:
+                measured.astray = await self._trials.differs(cwd, kept.others)
+            except NoTrialError as error:
+                return suite_result({}, command, problem=str(error))
         return self._judge(measured, kept, command)
 
     def system_prompt(self) -> str:
@@ -235,7 +238,10 @@ class PerfCheckGoal(GoalBase):
             folder = cwd / self.options.path
             programs = named_files(self.options.command, folder)
             written = [*measured.written, *self.options.output_files]
-            others = await self._trials.find(cwd, programs, written, digest)
+            try:
+                others = await self._trials.find(cwd, programs, written, digest)
+            except NoTrialError as error:
+                self.context.publish("log", level="warning", message=f"perf-check: {error}")
         return KeptOutput(
             digest=digest,
             shown=measured.shown,

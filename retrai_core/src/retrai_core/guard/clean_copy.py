@@ -16,7 +16,7 @@ _WHOLE = 1 << 20
 """Files up to this many bytes are read and written in one go."""
 
 
-def make_clean_copy(project: Path, target: Path) -> None:
+def make_clean_copy(project: Path, target: Path, *, without: frozenset[str] = frozenset()) -> None:
     """Copy `project` to `target` without caches and without virtual environments.
 
     Ignored files come along, since a suite may need them (a generated version file, node_modules);
@@ -26,12 +26,20 @@ def make_clean_copy(project: Path, target: Path) -> None:
 
     Blocks are shared where the file system can do that; hard links are not used, for what a check
     writes through one would change the original.
+
+    Args:
+        project: an absolute path.
+        target: what must not be there yet; its parents are made.
+        without: names of files and folders that are left behind too, wherever they stand.
+
+    Raises:
+        OSError: it cannot be written (the disk is full); what is there by then stays.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
-    _copy_folder(os.fspath(project), os.fspath(target))
+    _copy_folder(os.fspath(project), os.fspath(target), CACHES | without)
 
 
-def _copy_folder(source: str, target: str) -> None:
+def _copy_folder(source: str, target: str, left_behind: frozenset[str]) -> None:
     try:
         with os.scandir(source) as found:
             entries = list(found)
@@ -39,14 +47,14 @@ def _copy_folder(source: str, target: str) -> None:
         return
     os.mkdir(target)
     for entry in entries:
-        if entry.name in CACHES or entry.name.endswith((".pyc", ".pyo")):
+        if entry.name in left_behind or entry.name.endswith((".pyc", ".pyo")):
             continue
         place = f"{target}/{entry.name}"
         if entry.is_symlink():
             os.symlink(os.readlink(entry.path), place)
         elif entry.is_dir():
             if not is_virtual_environment(entry.path):
-                _copy_folder(entry.path, place)
+                _copy_folder(entry.path, place, left_behind)
         elif entry.is_file():  # and no socket, pipe or device, which cannot be copied
             _copy_file(entry.path, place)
     shutil.copystat(source, target)

@@ -1,0 +1,123 @@
+"""One copy of a project for several trials, brought back between them to what it was."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+from retrai_core import make_clean_copy
+
+WITHOUT = frozenset({".git", ".hg", ".svn"})
+"""No trial may read what the history holds; a held-out test can be in it."""
+
+_Seen = tuple[int, ...]
+
+
+class TrialCopy:
+    """A clean copy of `project`, made when it is entered and removed when it is left.
+
+    Nothing in it is the project's own: what a trial writes, into `target/` say, is not written
+    there.
+
+    Attributes:
+        room: the folder around the copy, which a trial may write.
+        folder: the copy.
+
+    Raises:
+        OSError: it could not be made, or brought back; on entering, and from `fresh`.
+    """
+
+    def __init__(self, project: Path) -> None:
+        self._project = project
+        self._temporary = tempfile.TemporaryDirectory(prefix="tmp-", ignore_cleanup_errors=True)
+        self.room = Path(self._temporary.name).resolve()
+        self.folder = self.room / project.name
+        self._first: dict[str, _Seen] = {}
+        self._trials = 0
+
+    def __enter__(self) -> TrialCopy:
+        try:
+            make_clean_copy(self._project, self.folder, without=WITHOUT)
+            self._first = _seen(self.folder)
+        except BaseException:
+            self._temporary.cleanup()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._temporary.cleanup()
+
+    def fresh(self) -> Path:
+        """Undo what was done in the copy; a new empty folder for temporary files and caches."""
+        if self._trials:
+            self._bring_back()
+        self._trials += 1
+        scratch = self.room / f"scratch-{self._trials}"
+        scratch.mkdir()
+        return scratch
+
+    def _bring_back(self) -> None:
+        for entry in self.room.iterdir():
+            if entry != self.folder:
+                _remove(entry)
+        if _is_folder(self.folder):
+            now = _seen(self.folder)
+        else:
+            _remove(self.folder)
+            self.folder.mkdir()
+            now = {}
+        changed = sorted(path for path, seen in self._first.items() if now.get(path) != seen)
+        # Parents first: nothing may be removed through a symlink that has come in a folder's place.
+        for path in sorted({*changed, *(now.keys() - self._first.keys())}):
+            target = self.folder / path
+            if os.path.lexists(target) and not (self._was_folder(path) and _is_folder(target)):
+                _remove(target)
+        for path in changed:
+            self._put(path)
+
+    def _was_folder(self, path: str) -> bool:
+        return path in self._first and stat.S_ISDIR(self._first[path][0])
+
+    def _put(self, path: str) -> None:
+        source, target = self._project / path, self.folder / path
+        if self._was_folder(path):
+            target.mkdir(exist_ok=True)
+            target.chmod(stat.S_IMODE(self._first[path][0]))
+        else:
+            shutil.copy2(source, target, follow_symlinks=False)
+        self._first[path] = _key(target)
+
+
+def _seen(folder: Path) -> dict[str, _Seen]:
+    """What tells each file, symlink and folder below from a changed one, by relative path."""
+    found: dict[str, _Seen] = {}
+    for base, folders, files in os.walk(folder):
+        for name in (*folders, *files):
+            path = Path(base, name)
+            with suppress(FileNotFoundError):
+                found[path.relative_to(folder).as_posix()] = _key(path)
+    return found
+
+
+def _key(path: Path) -> _Seen:
+    """What a change of it shows in; a folder's stands in what lies in it."""
+    status = path.lstat()
+    if stat.S_ISDIR(status.st_mode):
+        return (status.st_mode,)
+    times = (status.st_mtime_ns, status.st_ctime_ns)
+    return (status.st_mode, status.st_ino, status.st_size, *times)
+
+
+def _is_folder(path: Path) -> bool:
+    return path.is_dir() and not path.is_symlink()
+
+
+def _remove(path: Path) -> None:
+    if _is_folder(path):
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
