@@ -13,9 +13,10 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from .contracts.agent import Agent, AgentOptions
-    from .contracts.audit import Trick, audit_lines
+    from .contracts.audit import LOOKS_FOR_RETRAI, Trick, audit_lines
     from .contracts.context import RunContext
     from .contracts.diff_lines import changed_lines
+    from .contracts.folder_options import FolderOptions, globs_below, missing_folder
     from .contracts.frontend import Frontend
     from .contracts.goal import (
         CaseOutcome,
@@ -34,15 +35,17 @@ if TYPE_CHECKING:
     from .contracts.mcp_server import McpServer
     from .contracts.memory import MemoryOptions, MemoryStore, RunOutcome, Strategy
     from .contracts.sandbox import Completed, Limits, Sandbox, SandboxOptions, View
+    from .contracts.shell_words import ShellWords
     from .contracts.suite_result import suite_result
     from .contracts.tool import Tool, ToolArgs, ToolOptions, ToolResult
+    from .contracts.without_files import without_files
     from .contracts.workspace import Entry, Workspace
     from .errors import ModelError, PluginError, RetraiError, ToolError, UsageError, WorkspaceError
     from .events import EVENT_KINDS, AgentEvent, EventKind
+    from .guard.clean_copy import make_clean_copy
     from .loop.state import AgentState
     from .loop.steps import LoopSteps
     from .run_manager import HumanQuestion, RunManager
-    from .guard.clean_copy import make_clean_copy
     from .runs.record import RunRecord
     from .runs.store import RunStore
     from .sandbox.local import LocalOptions, LocalSandbox
@@ -52,9 +55,11 @@ if TYPE_CHECKING:
 _HOME = {
     "contracts.agent": ("Agent", "AgentOptions"),
     # For goals: what an `audit` is made of.
-    "contracts.audit": ("Trick", "audit_lines"),
+    "contracts.audit": ("LOOKS_FOR_RETRAI", "Trick", "audit_lines"),
     "contracts.diff_lines": ("changed_lines",),
     "contracts.context": ("RunContext",),
+    # For goals that run in one folder of the project.
+    "contracts.folder_options": ("FolderOptions", "globs_below", "missing_folder"),
     "contracts.frontend": ("Frontend",),
     "contracts.goal": (
         "CaseOutcome",
@@ -73,8 +78,10 @@ _HOME = {
     "contracts.mcp_server": ("McpServer",),
     "contracts.memory": ("MemoryOptions", "MemoryStore", "RunOutcome", "Strategy"),
     "contracts.sandbox": ("Completed", "Limits", "Sandbox", "SandboxOptions", "View"),
+    "contracts.shell_words": ("ShellWords",),
     "contracts.suite_result": ("suite_result",),
     "contracts.tool": ("Tool", "ToolArgs", "ToolOptions", "ToolResult"),
+    "contracts.without_files": ("without_files",),
     "contracts.workspace": ("Entry", "Workspace"),
     "errors": (
         "ModelError",
@@ -85,6 +92,8 @@ _HOME = {
         "WorkspaceError",
     ),
     "events": ("EVENT_KINDS", "AgentEvent", "EventKind"),
+    # For goals that try something which changes the project.
+    "guard.clean_copy": ("make_clean_copy",),
     # For agents: they import langgraph.
     "loop.state": ("AgentState",),
     "loop.steps": ("LoopSteps",),
@@ -92,8 +101,6 @@ _HOME = {
     "run_manager": ("HumanQuestion", "RunManager"),
     "runs.record": ("RunRecord",),
     "runs.store": ("RunStore",),
-    # For goals that try something which changes the project.
-    "guard.clean_copy": ("make_clean_copy",),
     "settings": ("RunConfig",),
     "workbench": ("open_workbench",),
     # For sandboxes that build on it.
@@ -103,6 +110,7 @@ _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 
 __all__ = [
     "EVENT_KINDS",
+    "LOOKS_FOR_RETRAI",
     "Agent",
     "AgentEvent",
     "AgentOptions",
@@ -115,6 +123,7 @@ __all__ = [
     "Entry",
     "Environment",
     "EventKind",
+    "FolderOptions",
     "Frontend",
     "GateDecision",
     "GoalBase",
@@ -142,6 +151,7 @@ __all__ = [
     "RunStore",
     "Sandbox",
     "SandboxOptions",
+    "ShellWords",
     "Strategy",
     "Suspicion",
     "Tool",
@@ -158,9 +168,13 @@ __all__ = [
     "__version__",
     "audit_lines",
     "changed_lines",
+    "globs_below",
     "hookimpl",
+    "make_clean_copy",
+    "missing_folder",
     "open_workbench",
     "suite_result",
+    "without_files",
 ]
 
 
@@ -169,4 +183,3 @@ def __getattr__(name: str) -> Any:
     if module is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"{__name__}.{module}"), name)
-    "make_clean_copy",

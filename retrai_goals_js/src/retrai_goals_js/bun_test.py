@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
-from pydantic import Field, field_validator
+from pydantic import Field
 
-from retrai_core import Completed, Detection, GoalOptions, Marker, RunContext
+from retrai_core import (
+    Completed,
+    Detection,
+    GoalOptions,
+    Marker,
+    RunContext,
+    ShellWords,
+    missing_folder,
+)
 
 from .bun_report import read_bun_report
 from .js_goal import JsGoal
 from .node_programs import HOW_TO_INSTALL_BUN, find_bun
-from .place import PlaceOptions, missing_folder
+from .place import PlaceOptions
 from .suite_run import SuiteRun
 
 PRIORITY = 60
@@ -39,15 +46,10 @@ for.
 class BunTestOptions(PlaceOptions):
     """Options of the goal `bun-test`."""
 
-    targets: list[str] = Field(default_factory=list[str])
+    targets: ShellWords = Field(default_factory=list[str])
     """Files, folders or parts of paths; all tests when empty. Split like a shell line."""
-    args: list[str] = Field(default_factory=list[str])
+    args: ShellWords = Field(default_factory=list[str])
     """More arguments for `bun test` (`--timeout 10000`), split like a shell line."""
-
-    @field_validator("targets", "args", mode="before")
-    @classmethod
-    def _split(cls, value: object) -> object:
-        return shlex.split(value) if isinstance(value, str) else value
 
 
 class BunTestGoal(JsGoal):

@@ -22,7 +22,9 @@ from retrai_core import (
     RunContext,
     Suspicion,
     ToolError,
+    globs_below,
     suite_result,
+    without_files,
 )
 
 from .js_audit import audit_js
@@ -33,9 +35,9 @@ from .js_guarding import (
     installed_fingerprint,
     protected_globs,
 )
-from .new_test_files import taken_away
+from .new_test_files import loaded_by_none
 from .node_programs import program_folders, user_configuration
-from .place import PlaceOptions, below
+from .place import PlaceOptions
 from .suite_run import SuiteRun, readable
 
 OUTPUT_BYTES = 10_000_000
@@ -96,14 +98,17 @@ class JsGoal(GoalBase):
     async def check_without(
         self, state: Mapping[str, Any], cwd: Path, paths: Sequence[str]
     ) -> GoalResult | None:
-        with taken_away(cwd, paths) as taken:
-            return await self.check(state, cwd) if taken else None
+        tests = await asyncio.to_thread(loaded_by_none, cwd, paths)
+        if not tests:
+            return None
+        with without_files(cwd, tests):
+            return await self.check(state, cwd)
 
     def protected(self, project: Path) -> Sequence[str]:
-        return below(self.place.path, protected_globs())
+        return globs_below(self.place.path, protected_globs())
 
     def steering(self, project: Path) -> Sequence[str]:
-        return below(self.place.path, STEERING)
+        return globs_below(self.place.path, STEERING)
 
     def audit(self, diff: str) -> Sequence[Suspicion]:
         return audit_js(diff, self.context.project)

@@ -1,4 +1,4 @@
-"""Test files that a run added, taken away for one check: others must not pass by what they do.
+"""Which test files that a run added can be taken away: others must not pass by what they do.
 
 All files of mocha and bun share one process, and a file that patches a module there patches it for
 every test.
@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 
 MAX_BYTES = 1_000_000
@@ -18,30 +17,15 @@ _CODE = re.compile(r"\.(?:[cm]?[jt]sx?|vue|svelte|json)$")
 _NOT_OURS = frozenset({"node_modules", ".git", "coverage"})
 
 
-@contextmanager
-def taken_away(copy: Path, paths: Sequence[str]) -> Generator[list[str]]:
-    """Take files out of a copy for a while; those that were taken.
-
-    What another file loads by its name stays: a helper that the tests were missing, say.
+def loaded_by_none(copy: Path, paths: Sequence[str]) -> list[str]:
+    """Those of `paths` that no other file loads by its name, as a helper of tests is loaded.
 
     Args:
         copy: a copy of the project.
         paths: relative to it.
     """
     loaded = _loaded_by_others(copy, set(paths))
-    taken = [path for path in paths if _stem(copy / path) not in loaded]
-    for path in taken:
-        (copy / path).rename(_aside(copy / path))
-    try:
-        yield taken
-    finally:
-        for path in taken:
-            _aside(copy / path).rename(copy / path)
-
-
-def _aside(path: Path) -> Path:
-    # No runner takes a name that ends so for a test.
-    return path.with_name(f"{path.name}.away")
+    return [path for path in paths if _stem(copy / path) not in loaded]
 
 
 def _loaded_by_others(copy: Path, paths: set[str]) -> set[str]:

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-import shlex
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
-from pydantic import Field, field_validator
+from pydantic import Field
 
-from retrai_core import Completed, Detection, GoalOptions, Marker, RunContext
+from retrai_core import (
+    Completed,
+    Detection,
+    GoalOptions,
+    Marker,
+    RunContext,
+    ShellWords,
+    missing_folder,
+)
 
 from .jest_report import read_jest_report
 from .js_goal import JsGoal
@@ -19,7 +26,7 @@ from .mocha_report import read_mocha_report
 from .node_programs import HOW_TO_INSTALL_NODE
 from .node_report import read_node_report
 from .package_json import Runner, TestScript, find_test_script, read_package
-from .place import PlaceOptions, missing_folder
+from .place import PlaceOptions
 from .suite_run import SuiteRun
 
 PRIORITY = 70
@@ -53,13 +60,8 @@ class NpmTestOptions(PlaceOptions):
 
     script: str = Field(default="test", min_length=1, pattern=r"^[^-\s]\S*$")
     """The script of package.json; its last command must be the runner."""
-    args: list[str] = Field(default_factory=list[str])
+    args: ShellWords = Field(default_factory=list[str])
     """More arguments for the runner, split like a shell line."""
-
-    @field_validator("args", mode="before")
-    @classmethod
-    def _split(cls, value: object) -> object:
-        return shlex.split(value) if isinstance(value, str) else value
 
 
 class NpmTestGoal(JsGoal):

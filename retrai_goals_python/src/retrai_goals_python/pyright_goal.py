@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-import shlex
 import sys
 from collections.abc import Mapping, Sequence
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-from pydantic import Field, field_validator
+from pydantic import Field
 
 from retrai_core import (
     CaseOutcome,
     CheckReport,
     Completed,
     Detection,
+    FolderOptions,
     GoalBase,
     GoalOptions,
     GoalResult,
     Limits,
     Marker,
     RunContext,
+    ShellWords,
     Suspicion,
     ToolError,
 )
@@ -60,12 +61,10 @@ instead of hiding it.
 """
 
 
-class PyrightGoalOptions(GoalOptions):
+class PyrightGoalOptions(FolderOptions):
     """Options of the goal `pyright`."""
 
-    path: str = "."
-    """The folder to run pyright in, relative to the project (for a monorepo)."""
-    targets: list[str] = Field(default_factory=list[str])
+    targets: ShellWords = Field(default_factory=list[str])
     """Files and folders to check; those of pyright's configuration when empty."""
     level: Literal["error", "warning"] = "warning"
     """The least severe diagnostics that the model is shown."""
@@ -73,19 +72,6 @@ class PyrightGoalOptions(GoalOptions):
     """Whether a warning keeps the goal from being achieved."""
     timeout_s: float = Field(default=300.0, gt=0)
     """Wall-clock seconds for one run of pyright."""
-
-    @field_validator("targets", mode="before")
-    @classmethod
-    def _split(cls, value: object) -> object:
-        return shlex.split(value) if isinstance(value, str) else value
-
-    @field_validator("path")
-    @classmethod
-    def _stay_inside(cls, value: str) -> str:
-        path = PurePosixPath(value)
-        if path.is_absolute() or ".." in path.parts:
-            raise ValueError("must be a folder inside the project")
-        return str(path)
 
 
 class PyrightGoal(GoalBase):

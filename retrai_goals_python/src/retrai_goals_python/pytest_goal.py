@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import re
-import shlex
 from collections.abc import Mapping, Sequence
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any, ClassVar
 
-from pydantic import Field, field_validator
+from pydantic import Field
 
 from retrai_core import (
     Contradiction,
     Detection,
     Environment,
+    FolderOptions,
     GoalBase,
     GoalOptions,
     GoalResult,
     Marker,
     RunContext,
+    ShellWords,
     Suspicion,
+    missing_folder,
 )
 
 from .changed_examples import changed_examples
@@ -64,14 +66,12 @@ instead of bending the code.
 """
 
 
-class PytestGoalOptions(GoalOptions):
+class PytestGoalOptions(FolderOptions):
     """Options of the goal `pytest`."""
 
-    path: str = "."
-    """The folder to run pytest in, relative to the project (for a monorepo)."""
-    targets: list[str] = Field(default_factory=list[str])
+    targets: ShellWords = Field(default_factory=list[str])
     """Files, folders or test ids; all when empty. A string is split like a shell line."""
-    args: list[str] = Field(default_factory=list[str])
+    args: ShellWords = Field(default_factory=list[str])
     """More arguments for pytest. A string is split like a shell line."""
     timeout_s: float = Field(default=120.0, gt=0)
     """Wall-clock seconds for one run of the whole suite."""
@@ -79,19 +79,6 @@ class PytestGoalOptions(GoalOptions):
     """The longest text of one failing test that the model gets, in characters."""
     max_full_failures: int = Field(default=10, ge=1)
     """How many different failures the model gets in full; of the rest only names."""
-
-    @field_validator("targets", "args", mode="before")
-    @classmethod
-    def _split(cls, value: object) -> object:
-        return shlex.split(value) if isinstance(value, str) else value
-
-    @field_validator("path")
-    @classmethod
-    def _stay_inside(cls, value: str) -> str:
-        path = PurePosixPath(value)
-        if path.is_absolute() or ".." in path.parts:
-            raise ValueError("must be a folder inside the project")
-        return str(path)
 
 
 class PytestGoal(GoalBase):
@@ -118,9 +105,9 @@ class PytestGoal(GoalBase):
         return Detection(evidence) if evidence else None
 
     async def ready(self) -> str | None:
-        folder = self.context.project / self.options.path
-        if not await asyncio.to_thread(folder.is_dir):
-            return f"the option path={self.options.path} names no folder of {self.context.project}"
+        problem = await asyncio.to_thread(missing_folder, self.context.project, self.options.path)
+        if problem:
+            return problem
         found = await self._probe()
         if isinstance(found, str):
             return found

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import difflib
-import shlex
 from pathlib import PurePosixPath
 from typing import Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from retrai_core import GoalOptions
+from retrai_core import (
+    GoalOptions,
+    ShellWords,
+)
 
 from .analysis.metrics import LESS_IS_BETTER, NAMES
 
@@ -28,7 +30,7 @@ any name that the script reports."""
     """What the metric must reach."""
     direction: Literal["auto", ">=", "<="] = "auto"
     """Whether more or less is better; `auto` knows the common metrics."""
-    args: list[str] = Field(default_factory=list[str])
+    args: ShellWords = Field(default_factory=list[str])
     """Arguments of the script. A string is split like a shell line."""
     test_data: str = ""
     """A CSV file with rows that the script never sees; best outside the project, where the agent \
@@ -49,11 +51,6 @@ does not see it either. With it retrai computes the metric itself."""
     """How often it trains, with another seed each time; the median counts."""
     timeout_s: float = Field(default=600.0, gt=0)
     """Seconds after which one training is ended."""
-
-    @field_validator("args", mode="before")
-    @classmethod
-    def _split(cls, value: object) -> object:
-        return shlex.split(value) if isinstance(value, str) else value
 
     @field_validator("data", "metric_files", mode="before")
     @classmethod

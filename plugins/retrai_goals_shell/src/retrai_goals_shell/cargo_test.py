@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import shlex
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
-from pydantic import Field, field_validator
+from pydantic import Field
 
 from retrai_core import (
     CaseOutcome,
@@ -22,9 +21,13 @@ from retrai_core import (
     GoalResult,
     Marker,
     RunContext,
+    ShellWords,
     Suspicion,
     ToolError,
+    globs_below,
+    missing_folder,
     suite_result,
+    without_files,
 )
 
 from .cargo_environment import (
@@ -37,10 +40,9 @@ from .cargo_output import compile_errors, read_targets
 from .cargo_project import CargoProject, read_metadata
 from .inline_tests import KeptTests, changed_tests, read_project
 from .merged_run import run_merged
-from .new_test_files import taken_away
-from .place import PlaceOptions, below, missing_folder
+from .place import PlaceOptions
 from .rust_contradiction import contradict_rust_tests
-from .rust_guarding import PROTECTED, STEERING, audit_rust
+from .rust_guarding import PROTECTED, STEERING, audit_rust, is_test_program
 
 METADATA_TIMEOUT_S = 60.0
 MAX_CONTRADICTED = 40
@@ -66,17 +68,12 @@ process, and answers made only for what the tests ask are no solution, and they 
 class CargoTestOptions(PlaceOptions):
     """Options of the goal `cargo-test`."""
 
-    args: list[str] = Field(default_factory=list[str])
+    args: ShellWords = Field(default_factory=list[str])
     """More arguments for `cargo test` (`--workspace --features full`), split like a shell line."""
     offline: bool = True
     """Whether cargo may only use crates that were fetched already (`cargo fetch`)."""
     protect_inline_tests: bool = True
     """Whether tests that stand inside source files must stay word for word as they are."""
-
-    @field_validator("args", mode="before")
-    @classmethod
-    def _split(cls, value: object) -> object:
-        return shlex.split(value) if isinstance(value, str) else value
 
 
 class CargoTestGoal(GoalBase):
@@ -124,19 +121,18 @@ class CargoTestGoal(GoalBase):
     async def check_without(
         self, state: Mapping[str, Any], cwd: Path, paths: Sequence[str]
     ) -> GoalResult | None:
-        # A module that tests were missing is no test by itself: it lies in a folder of theirs.
-        def stays(path: str) -> bool:
-            folder = path.rpartition("/")[0]
-            return not path.endswith(".rs") or folder.rpartition("/")[2] not in ("tests", "benches")
-
-        with taken_away(cwd, paths, stays) as taken:
-            return await self.check(state, cwd) if taken else None
+        # Any of them may change what was built for the others.
+        tests = [path for path in paths if is_test_program(path)]
+        if not tests:
+            return None
+        with without_files(cwd, tests):
+            return await self.check(state, cwd)
 
     def system_prompt(self) -> str:
         return PROMPT
 
     def protected(self, project: Path) -> Sequence[str]:
-        return below(self.options.path, PROTECTED)
+        return globs_below(self.options.path, PROTECTED)
 
     def steering(self, project: Path) -> Sequence[str]:
         return STEERING

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from .place import below
+from retrai_core import globs_below
 
 TESTS = [
     "/tests/",
@@ -88,7 +88,7 @@ def steering_globs(path: str) -> list[str]:
     Args:
         path: the folder that it runs in, relative to the project.
     """
-    return [*STEERING, *SHADOWS, *(below(path, SHADOWS) if path != "." else ())]
+    return [*STEERING, *SHADOWS, *(globs_below(path, SHADOWS) if path != "." else ())]
 
 
 def files_in_command(command: str, project: Path, path: str = ".") -> list[str]:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import asyncio
 import itertools
 import os
-import shlex
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
-from pydantic import Field, field_validator
+from pydantic import Field
 
 from retrai_core import (
     CaseOutcome,
@@ -25,9 +24,13 @@ from retrai_core import (
     Limits,
     Marker,
     RunContext,
+    ShellWords,
     Suspicion,
     ToolError,
+    globs_below,
+    missing_folder,
     suite_result,
+    without_files,
 )
 
 from .go_cases import GoCases, expected_tests, judge_packages
@@ -36,8 +39,7 @@ from .go_environment import HOW_TO_INSTALL, go_environment, module_folders
 from .go_guarding import PROTECTED, STEERING, audit_go
 from .go_output import packages_listed, read_packages
 from .merged_run import OUTPUT_BYTES
-from .new_test_files import taken_away
-from .place import PlaceOptions, below, missing_folder
+from .place import PlaceOptions
 
 LIST_TIMEOUT_S = 120.0
 MAX_CONTRADICTED = 40
@@ -61,17 +63,12 @@ solution, and they are looked for.
 class GoTestOptions(PlaceOptions):
     """Options of the goal `go-test`."""
 
-    packages: list[str] = Field(default_factory=lambda: ["./..."], min_length=1)
+    packages: ShellWords = Field(default_factory=lambda: ["./..."], min_length=1)
     """Which packages are tested, split like a shell line."""
-    args: list[str] = Field(default_factory=list[str])
+    args: ShellWords = Field(default_factory=list[str])
     """More arguments for `go test` (`-race -tags integration`), split like a shell line."""
     offline: bool = True
     """Whether go may only use modules that were downloaded already (`go mod download`)."""
-
-    @field_validator("args", "packages", mode="before")
-    @classmethod
-    def _split(cls, value: object) -> object:
-        return shlex.split(value) if isinstance(value, str) else value
 
 
 class GoTestGoal(GoalBase):
@@ -139,18 +136,21 @@ class GoTestGoal(GoalBase):
     async def check_without(
         self, state: Mapping[str, Any], cwd: Path, paths: Sequence[str]
     ) -> GoalResult | None:
-        # Data that tests read is not compiled into them.
-        with taken_away(cwd, paths, lambda path: not path.endswith("_test.go")) as taken:
-            return await self.check(state, cwd) if taken else None
+        # They are compiled into the same program as the others; data that tests read is not.
+        tests = [path for path in paths if path.endswith("_test.go")]
+        if not tests:
+            return None
+        with without_files(cwd, tests):
+            return await self.check(state, cwd)
 
     def system_prompt(self) -> str:
         return PROMPT
 
     def protected(self, project: Path) -> Sequence[str]:
-        return below(self.options.path, PROTECTED)
+        return globs_below(self.options.path, PROTECTED)
 
     def steering(self, project: Path) -> Sequence[str]:
-        return below(self.options.path, STEERING)
+        return globs_below(self.options.path, STEERING)
 
     async def external_state(self, project: Path) -> str:
         return await self._go_version()

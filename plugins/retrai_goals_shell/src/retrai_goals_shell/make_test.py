@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import re
-import shlex
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
-from pydantic import Field, field_validator
+from pydantic import Field
 
 from retrai_core import (
     Completed,
@@ -22,8 +21,11 @@ from retrai_core import (
     GoalResult,
     Marker,
     RunContext,
+    ShellWords,
     Suspicion,
     ToolError,
+    globs_below,
+    missing_folder,
     suite_result,
 )
 
@@ -41,7 +43,7 @@ from .makefile import (
     script_of,
 )
 from .merged_run import run_merged
-from .place import PlaceOptions, below, missing_folder
+from .place import PlaceOptions
 from .script_twins import contradict_command
 
 PRIORITY = 80
@@ -68,15 +70,10 @@ class MakeTestOptions(PlaceOptions):
 
     target: str = Field(default="test", pattern=r"^[\w./][\w./-]*$")
     """The target to make."""
-    args: list[str] = Field(default_factory=list[str])
+    args: ShellWords = Field(default_factory=list[str])
     """More arguments for make (`-j4 VERBOSE=1`), split like a shell line."""
-    protect: list[str] = Field(default_factory=list[str])
+    protect: ShellWords = Field(default_factory=list[str])
     """More globs of files that belong to the check and may not be changed."""
-
-    @field_validator("args", "protect", mode="before")
-    @classmethod
-    def _split(cls, value: object) -> object:
-        return shlex.split(value) if isinstance(value, str) else value
 
 
 class MakeTestGoal(GoalBase):
@@ -138,23 +135,24 @@ class MakeTestGoal(GoalBase):
         return PROMPT.format(target=self.options.target, place=place)
 
     def protected(self, project: Path) -> Sequence[str]:
-        shared = below(self.options.path, [*TESTS, *CONFIGURATION])
+        shared = globs_below(self.options.path, [*TESTS, *CONFIGURATION])
         makefile = find_makefile(project / self.options.path)
         if makefile is None:
             return [*shared, *self.options.protect]
         text, target, path = _text(makefile), self.options.target, self.options.path
         own = files_in_command(recipe_of(text, target), project, path)
         # A target that does nothing but run a script is that script.
-        whole = below(path, [f"/{name}" for name in script_of(text, target)])
-        return [*shared, *own, *whole, *below(path, included_files(text)), *self.options.protect]
+        whole = [f"/{name}" for name in script_of(text, target)]
+        read = globs_below(path, [*whole, *included_files(text)])
+        return [*shared, *own, *read, *self.options.protect]
 
     def steering(self, project: Path) -> Sequence[str]:
         # A file of the target's name makes make believe that it is done; a folder holds tests.
         name = f"/{self.options.target}"
         path = self.options.path
         makefile = find_makefile(project / path)
-        included = below(path, included_files(_text(makefile)) if makefile else [])
-        done = below(path, [name])
+        included = globs_below(path, included_files(_text(makefile)) if makefile else [])
+        done = globs_below(path, [name])
         shared = steering_globs(path)
         return [*done, *(f"!{glob}/**" for glob in done), *shared, "*.mk", *included]
 

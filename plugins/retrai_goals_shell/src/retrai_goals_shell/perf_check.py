@@ -22,6 +22,8 @@ from retrai_core import (
     RunContext,
     Suspicion,
     ToolError,
+    globs_below,
+    missing_folder,
     suite_result,
 )
 
@@ -40,7 +42,6 @@ from .kept_output import (
 )
 from .other_inputs import OtherInput
 from .perf_options import PerfCheckOptions
-from .place import below, missing_folder
 from .timings import Timings
 
 OUTPUT_BYTES = 50_000_000
@@ -144,7 +145,7 @@ class PerfCheckGoal(GoalBase):
 
     def protected(self, project: Path) -> Sequence[str]:
         own = files_in_command(self.options.command, project, self.options.path)
-        return [*below(self.options.path, TESTS), *own, *self.options.protect]
+        return [*globs_below(self.options.path, TESTS), *own, *self.options.protect]
 
     def steering(self, project: Path) -> Sequence[str]:
         return steering_globs(self.options.path)

@@ -135,6 +135,17 @@ def audit_rust(diff: str, project: Path | None = None) -> list[Suspicion]:
     return found + audit_lines(diff, OF_PROGRAMS, is_source=_is_library, project=project)
 
 
+def is_test_program(path: str) -> bool:
+    """Whether a file is a test program of its own: a module that tests share is none by itself.
+
+    Example:
+        >>> [is_test_program(f"tests/{name}.rs") for name in ("orders", "shared/mod")]
+        [True, False]
+    """
+    folder = path.rpartition("/")[0]
+    return path.endswith(".rs") and folder.rpartition("/")[2] in ("tests", "benches")
+
+
 def _equal_to_everything(diff: str, project: Path) -> list[Suspicion]:
     """Comparisons that the run changed and that do not look at what they compare with."""
     found: list[Suspicion] = []

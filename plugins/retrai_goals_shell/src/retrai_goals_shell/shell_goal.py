@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
-from pydantic import Field, field_validator
+from pydantic import Field
 
 from retrai_core import (
     Completed,
@@ -18,8 +17,11 @@ from retrai_core import (
     GoalOptions,
     GoalResult,
     RunContext,
+    ShellWords,
     Suspicion,
     ToolError,
+    globs_below,
+    missing_folder,
     suite_result,
 )
 
@@ -27,7 +29,7 @@ from .command_audit import audit_commands
 from .command_environment import command_environment
 from .command_files import CONFIGURATION, TESTS, files_in_command, named_files, steering_globs
 from .merged_run import run_merged
-from .place import PlaceOptions, below, missing_folder
+from .place import PlaceOptions
 from .script_twins import contradict_command
 from .success_condition import SuccessCondition
 
@@ -54,13 +56,8 @@ class ShellGoalOptions(PlaceOptions):
     """The shell line that is run as the check."""
     success_condition: SuccessCondition = Field(default_factory=SuccessCondition)
     """`exit_code` (0), `output_contains`, `output_matches`, `max_seconds`; all that are set."""
-    protect: list[str] = Field(default_factory=list[str])
+    protect: ShellWords = Field(default_factory=list[str])
     """More globs of files that belong to the check and may not be changed."""
-
-    @field_validator("protect", mode="before")
-    @classmethod
-    def _split(cls, value: object) -> object:
-        return shlex.split(value) if isinstance(value, str) else value
 
 
 class ShellGoal(GoalBase):
@@ -124,7 +121,7 @@ class ShellGoal(GoalBase):
         )
 
     def protected(self, project: Path) -> Sequence[str]:
-        shared = below(self.options.path, [*TESTS, *CONFIGURATION])
+        shared = globs_below(self.options.path, [*TESTS, *CONFIGURATION])
         return [*shared, *self._own(project), *self.options.protect]
 
     def steering(self, project: Path) -> Sequence[str]:

@@ -29,6 +29,15 @@ class Trick:
     reaches_runner: bool = False
     lines: int = 1
 
+    @classmethod
+    def reaching(cls, pattern: str, what: str, *, lines: int = 1) -> Trick:
+        """One that reaches the runner, from a regular expression as text."""
+        return cls(re.compile(pattern), what, reaches_runner=True, lines=lines)
+
+
+LOOKS_FOR_RETRAI = Trick.reaching("(?i:_retrai|retrai[_-])", "looks for retrai")
+"""Source that can tell a check of retrai from a plain one, in whatever language it is written."""
+
 
 def audit_lines(
     diff: str,
@@ -50,7 +59,7 @@ def audit_lines(
 
     Example:
         >>> diff = "--- a/x.js\\n+++ b/x.js\\n@@ -1 +1,2 @@\\n a()\\n+process.exit(0)\\n"
-        >>> tricks = [Trick(re.compile(r"process[.]exit"), "ends the process", True)]
+        >>> tricks = [Trick.reaching(r"process[.]exit", "ends the process")]
         >>> [found.what for found in audit_lines(diff, tricks, is_source=lambda path: True)]
         ['ends the process: process.exit(0)']
     """
