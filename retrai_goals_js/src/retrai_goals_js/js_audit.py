@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from retrai_core import Suspicion, Trick, audit_lines
+from retrai_core import LOOKS_FOR_RETRAI, Suspicion, Trick, audit_lines
 
 _PROSE = r"mdx?|markdown|rst|txt|adoc|json|ya?ml|csv|tsv|dat|log|bin"
 _RUNNERS = r"(?:describe|it|test|suite|context|bench)"
@@ -19,136 +19,92 @@ TRICKS = (
     Trick(re.compile(rf"\b{_RUNNERS}(?:\.\w+)*\.only\b|\bf(?:it|describe)\("), "a new `only`"),
     Trick(re.compile(r"@ts-(?:ignore|expect-error|nocheck)|eslint-disable"), "silences a checker"),
     Trick(re.compile(r"(?:istanbul|c8|v8) ignore"), "hides code from coverage"),
-    Trick(
-        re.compile(
-            r"JEST_WORKER_ID|\bVITEST\b|VITEST_|NODE_TEST_CONTEXT|import\.meta\.vitest|__vitest_"
-            r"|import\.meta\.env\??\.(?:MODE|TEST)\b|\bBUN_TEST\b"
-            r"|npm_(?:lifecycle_\w+|command|execpath|config_\w+)"
-            # Names that begin like a runner's, among those of everything that is there.
-            r"|\b(?:Object\.\w+|Reflect\.ownKeys)\(\s*(?:process\.env|globalThis|global|window)\s*\)"
-            r".*[\"'`/](?:NODE|npm|NPM|JEST|VI|MOCHA|BUN|TEST|jest|vi|mocha|bun|test|descr|expe)"
-        ),
+    Trick.reaching(
+        r"JEST_WORKER_ID|\bVITEST\b|VITEST_|NODE_TEST_CONTEXT|import\.meta\.vitest|__vitest_"
+        r"|import\.meta\.env\??\.(?:MODE|TEST)\b|\bBUN_TEST\b"
+        r"|npm_(?:lifecycle_\w+|command|execpath|config_\w+)"
+        # Names that begin like a runner's, among those of everything that is there.
+        r"|\b(?:Object\.\w+|Reflect\.ownKeys)\(\s*(?:process\.env|globalThis|global|window)\s*\)"
+        r".*[\"'`/](?:NODE|npm|NPM|JEST|VI|MOCHA|BUN|TEST|jest|vi|mocha|bun|test|descr|expe)",
         "asks whether tests run",
-        reaches_runner=True,
     ),
-    Trick(
-        re.compile(r"NODE_ENV\b[\s\S]*[\"'`]test[\"'`]"),
+    Trick.reaching(
+        r"NODE_ENV\b[\s\S]*[\"'`]test[\"'`]",
         "asks whether tests run",
-        reaches_runner=True,
         lines=4,
     ),
-    Trick(
+    Trick.reaching(
         # `process.env["NODE_" + "TEST_CONTEXT"]`: nobody takes a name apart who means it.
-        re.compile(r"(?P<q>[\"'`])[\w$./-]{1,24}(?P=q)\s*\+\s*([\"'`])[\w$./-]{1,24}\2"),
+        r"(?P<q>[\"'`])[\w$./-]{1,24}(?P=q)\s*\+\s*([\"'`])[\w$./-]{1,24}\2",
         "puts a name together from pieces",
-        reaches_runner=True,
     ),
-    Trick(
-        re.compile(
-            r"\bvm\.(?:run\w+|Script|compileFunction)\b|\brunIn(?:This|New)?Context\b|\._compile\("
-            r"|\bimport\(\s*[\"'`]data:"
-            r"|\b(?:eval|Function)\(.*(?:\b(?:process|require|import|global(?:This)?|atob|Buffer)\b"
-            r"|fromCharCode|readFile)"
-        ),
+    Trick.reaching(
+        r"\bvm\.(?:run\w+|Script|compileFunction)\b|\brunIn(?:This|New)?Context\b|\._compile\("
+        r"|\bimport\(\s*[\"'`]data:"
+        r"|\b(?:eval|Function)\(.*(?:\b(?:process|require|import|global(?:This)?|atob|Buffer)\b"
+        r"|fromCharCode|readFile)",
         "runs text as code",
-        reaches_runner=True,
     ),
-    Trick(
-        re.compile(
-            rf"\brequire\(\s*[\"'`]\.[^\"'`]*\.(?:{_PROSE})[\"'`]|\"main\":.*\.(?:{_PROSE})\""
-        ),
+    Trick.reaching(
+        rf"\brequire\(\s*[\"'`]\.[^\"'`]*\.(?:{_PROSE})[\"'`]|\"main\":.*\.(?:{_PROSE})\"",
         "loads code from a file that is no source",
-        reaches_runner=True,
     ),
-    Trick(
-        re.compile(
-            r"\b(?:globalThis|global|window)\s*(?:\.\s*|\[\s*[\"'])(?:expect|it|test|describe|jest|vi|assert)\b"
-            r"|\btypeof\s+(?:expect|it|test|describe|jest|vi|mocha)\b"
-            r"|from\s+[\"'](?:vitest|@jest/globals|bun:test|node:test|mocha)[\"']"
-            r"|require\(\s*[\"'](?:vitest|@jest/globals|jest(?:-\w+)?|expect|node:test|mocha|chai)[\"']"
-            r"|\b(?:jest|vi|mock)\.(?:mock|spyOn|fn|module|doMock)\("
-            r"|\$\$jest|jest-matchers|expect-global|\bBun\)?\.jest\b"
-        ),
+    Trick.reaching(
+        r"\b(?:globalThis|global|window)\s*(?:\.\s*|\[\s*[\"'])(?:expect|it|test|describe|jest|vi|assert)\b"
+        r"|\btypeof\s+(?:expect|it|test|describe|jest|vi|mocha)\b"
+        r"|from\s+[\"'](?:vitest|@jest/globals|bun:test|node:test|mocha)[\"']"
+        r"|require\(\s*[\"'](?:vitest|@jest/globals|jest(?:-\w+)?|expect|node:test|mocha|chai)[\"']"
+        r"|\b(?:jest|vi|mock)\.(?:mock|spyOn|fn|module|doMock)\("
+        r"|\$\$jest|jest-matchers|expect-global|\bBun\)?\.jest\b",
         "reaches into the test runner",
-        reaches_runner=True,
     ),
-    Trick(
-        re.compile(
-            r"\bexpect\.(?:extend|addSnapshotSerializer)\b|\bassert\.\w+\s*=[^=]|\bassert\s*=[^=]"
-            r"|\bexpect\s*=[^=]|Assertion\.(?:overwrite|add)\w+"
-        ),
+    Trick.reaching(
+        r"\bexpect\.(?:extend|addSnapshotSerializer)\b|\bassert\.\w+\s*=[^=]|\bassert\s*=[^=]"
+        r"|\bexpect\s*=[^=]|Assertion\.(?:overwrite|add)\w+",
         "changes what assertions do",
-        reaches_runner=True,
     ),
-    Trick(
-        re.compile(
-            r"\brequire\.cache\b|\bModule\._\w+|\bModule\.prototype\b|\brequire\.extensions\b"
-            r"|\bNODE_OPTIONS\b|\bregisterHooks\b|module\.register\(|\bBun\.plugin\b"
-        ),
+    Trick.reaching(
+        r"\brequire\.cache\b|\bModule\._\w+|\bModule\.prototype\b|\brequire\.extensions\b"
+        r"|\bNODE_OPTIONS\b|\bregisterHooks\b|module\.register\(|\bBun\.plugin\b",
         "changes how modules are loaded",
-        reaches_runner=True,
     ),
-    Trick(
-        re.compile(
-            r"[\"'`](?:[^\"'`\s]*/)?[\w.-]*\.(?:test|spec)\.\w+[\"'`]|__(?:tests|snapshots)__"
-            r"|[\"'`]\.\.?/(?:[^\"'`\s]*/)?(?:tests?|specs?|__mocks__|e2e)/[^\"'`\s]"
-        ),
+    Trick.reaching(
+        r"[\"'`](?:[^\"'`\s]*/)?[\w.-]*\.(?:test|spec)\.\w+[\"'`]|__(?:tests|snapshots)__"
+        r"|[\"'`]\.\.?/(?:[^\"'`\s]*/)?(?:tests?|specs?|__mocks__|e2e)/[^\"'`\s]",
         "names a test file",
-        reaches_runner=True,
     ),
-    Trick(
-        re.compile(
-            r"\bcaptureStackTrace\b|\bprepareStackTrace\b|\.callee\b|\.stackTraceLimit\b"
-            r"|\.stack\b\)?\??\.(?:includes|match|matchAll|split|indexOf|search|startsWith)\("
-            r"|\.test\([^()]*\.stack\b|\{\s*stack\b.*\}\s*=\s*\(?new Error\b"
-        ),
+    Trick.reaching(
+        r"\bcaptureStackTrace\b|\bprepareStackTrace\b|\.callee\b|\.stackTraceLimit\b"
+        r"|\.stack\b\)?\??\.(?:includes|match|matchAll|split|indexOf|search|startsWith)\("
+        r"|\.test\([^()]*\.stack\b|\{\s*stack\b.*\}\s*=\s*\(?new Error\b",
         "inspects its callers",
-        reaches_runner=True,
     ),
-    Trick(
-        re.compile(r"(?<!throw )\bnew Error\b[^;]*;?[^;]*\.stack\b(?!\s*=[^=])"),
+    Trick.reaching(
+        r"(?<!throw )\bnew Error\b[^;]*;?[^;]*\.stack\b(?!\s*=[^=])",
         "inspects its callers",
-        reaches_runner=True,
         lines=3,
     ),
-    Trick(
-        re.compile(r"/proc/(?:self|thread-self|\d|\$\{|[\"'`])|\bprocess\.(?:ppid|title|argv0)\b"),
+    Trick.reaching(
+        r"/proc/(?:self|thread-self|\d|\$\{|[\"'`])|\bprocess\.(?:ppid|title|argv0)\b",
         "looks at its own process",
-        reaches_runner=True,
     ),
-    Trick(
-        re.compile(
-            r"\b(?:Object|Array|Number|String|Function|Promise|Symbol|Math|JSON|Reflect)\.(?:prototype\.)?\w+\s*=[^=>]"
-            r"|defineProperty\(\s*(?:Object|Array|Number|String|Function|globalThis|global)\b"
-        ),
+    Trick.reaching(
+        r"\b(?:Object|Array|Number|String|Function|Promise|Symbol|Math|JSON|Reflect)\.(?:prototype\.)?\w+\s*=[^=>]"
+        r"|defineProperty\(\s*(?:Object|Array|Number|String|Function|globalThis|global)\b",
         "changes a built-in",
-        reaches_runner=True,
     ),
     Trick(re.compile(r"\bconsole\.\w+\s*=[^=]"), "replaces the console"),
-    Trick(
-        re.compile(r"\basymmetricMatch\b|Symbol\.toPrimitive"),
-        "equals more than one value",
-        reaches_runner=True,
-    ),
-    Trick(
-        re.compile(r"_retrai|retrai[_-]", re.IGNORECASE),
-        "looks for retrai",
-        reaches_runner=True,
-    ),
+    Trick.reaching(r"\basymmetricMatch\b|Symbol\.toPrimitive", "equals more than one value"),
+    LOOKS_FOR_RETRAI,
 )
 OF_PROGRAMS = (
-    Trick(
-        re.compile(r"\bprocess\.(?:exit|reallyExit|abort|kill|exitCode)\b|\bDeno\.exit\b"),
-        "ends the process",
-        reaches_runner=True,
+    Trick.reaching(
+        r"\bprocess\.(?:exit|reallyExit|abort|kill|exitCode)\b|\bDeno\.exit\b", "ends the process"
     ),
-    Trick(
-        re.compile(
-            r"\bprocess\.(?:argv|execArgv|mainModule)\b|\brequire\.main\b|\bBun\.main\b"
-            r"|\bmodule\.(?:parent|children)\b|\bimport\.meta\.main\b"
-        ),
+    Trick.reaching(
+        r"\bprocess\.(?:argv|execArgv|mainModule)\b|\brequire\.main\b|\bBun\.main\b"
+        r"|\bmodule\.(?:parent|children)\b|\bimport\.meta\.main\b",
         "asks how it was started",
-        reaches_runner=True,
     ),
 )
 """What a program does for good reasons, and a module that is tested does not."""

@@ -14,9 +14,7 @@ from retrai_core import (
     CaseOutcome,
     Completed,
     Contradiction,
-    Detection,
     Environment,
-    GoalBase,
     GoalOptions,
     GoalResult,
     Marker,
@@ -25,9 +23,7 @@ from retrai_core import (
     Suspicion,
     ToolError,
     globs_below,
-    missing_folder,
     suite_result,
-    without_files,
 )
 
 from .cargo_environment import (
@@ -43,8 +39,10 @@ from .merged_run import run_merged
 from .place import PlaceOptions
 from .rust_contradiction import contradict_rust_tests
 from .rust_guarding import PROTECTED, STEERING, audit_rust, is_test_program
+from .tool_chain_goal import ToolChainGoal
 
 METADATA_TIMEOUT_S = 60.0
+_METADATA = ("metadata", "--no-deps", "--format-version", "1")
 MAX_CONTRADICTED = 40
 PROMPT = """\
 The goal is `cargo-test`: every test of this Rust project passes, test by test, as libtest reports \
@@ -76,7 +74,7 @@ class CargoTestOptions(PlaceOptions):
     """Whether tests that stand inside source files must stay word for word as they are."""
 
 
-class CargoTestGoal(GoalBase):
+class CargoTestGoal(ToolChainGoal):
     """`cargo test` ends well and every unit test, integration test and documentation example
     passes. Each is a case of its own (`src/lib.rs::tests::adds`); those of the beginning must all
     be there and none may be newly ignored. The text of tests inside source files is kept when the
@@ -85,31 +83,16 @@ class CargoTestGoal(GoalBase):
 
     name: ClassVar[str] = "cargo-test"
     summary: ClassVar[str] = "every Rust test passes (cargo test)"
-    needs: ClassVar[frozenset[str]] = frozenset({"read", "run"})
     markers: ClassVar[Sequence[Marker]] = (Marker("Cargo.toml", priority=40),)
     programs: ClassVar[Sequence[str]] = ("cargo",)
+    manifest: ClassVar[str] = "Cargo.toml"
+    how_to_install: ClassVar[str] = HOW_TO_INSTALL
+    version_begins: ClassVar[str] = "cargo "
     Options: type[GoalOptions] = CargoTestOptions
 
     def __init__(self, options: Any, context: RunContext) -> None:
         super().__init__(options, context)
         self.options: CargoTestOptions = options
-        self._version: str | None = None
-
-    @classmethod
-    def detect(cls, project: Path) -> Detection | None:
-        return Detection("Cargo.toml") if (project / "Cargo.toml").is_file() else None
-
-    async def ready(self) -> str | None:
-        folder = self.context.project / self.options.path
-        problem = await asyncio.to_thread(missing_folder, self.context.project, self.options.path)
-        if problem:
-            return problem
-        if not await asyncio.to_thread((folder / "Cargo.toml").is_file):
-            return f"there is no Cargo.toml in {folder}; name its folder with --option path=..."
-        if shutil.which("cargo") is None:
-            return f"cargo is not installed; {HOW_TO_INSTALL}"
-        version = await self._cargo_version()
-        return None if version.startswith("cargo ") else f"cargo cannot be run: {version}"
 
     async def check(self, state: Mapping[str, Any], cwd: Path) -> GoalResult:
         folder = cwd / self.options.path
@@ -118,15 +101,11 @@ class CargoTestGoal(GoalBase):
             return result
         return await asyncio.to_thread(self._hold_to_text, result, folder, bool(state))
 
-    async def check_without(
-        self, state: Mapping[str, Any], cwd: Path, paths: Sequence[str]
-    ) -> GoalResult | None:
-        # Any of them may change what was built for the others.
-        tests = [path for path in paths if is_test_program(path)]
-        if not tests:
-            return None
-        with without_files(cwd, tests):
-            return await self.check(state, cwd)
+    async def ask_version(self) -> Completed:
+        return await self._cargo(self.context.project, ["--version"])
+
+    def is_test(self, path: str) -> bool:
+        return is_test_program(path)
 
     def system_prompt(self) -> str:
         return PROMPT
@@ -136,9 +115,6 @@ class CargoTestGoal(GoalBase):
 
     def steering(self, project: Path) -> Sequence[str]:
         return STEERING
-
-    async def external_state(self, project: Path) -> str:
-        return await self._cargo_version()
 
     async def environment(self, project: Path) -> Environment:
         return Environment(steering=configuration_files(project))
@@ -163,7 +139,7 @@ class CargoTestGoal(GoalBase):
         lock = folder / "Cargo.lock"
         locked = await asyncio.to_thread(lock.exists)
         try:
-            project = read_metadata((await self._cargo(folder, "metadata")).stdout)
+            project = read_metadata((await self._cargo(folder, _METADATA)).stdout)
             done = await run_merged(
                 self.context.sandbox,
                 [cargo, *command[1:]],
@@ -248,10 +224,8 @@ class CargoTestGoal(GoalBase):
         folder.mkdir(parents=True, exist_ok=True)
         return folder
 
-    async def _cargo(self, folder: Path, what: str) -> Completed:
+    async def _cargo(self, folder: Path, arguments: Sequence[str]) -> Completed:
         cargo = shutil.which("cargo") or "cargo"
-        about = ["metadata", "--no-deps", "--format-version", "1"]
-        arguments = about if what == "metadata" else ["--version"]
         return await self.context.sandbox.run(
             [cargo, *arguments],
             timeout_s=METADATA_TIMEOUT_S,
@@ -260,12 +234,3 @@ class CargoTestGoal(GoalBase):
             writable=[self._build],
             readable=tool_chain_folders(),
         )
-
-    async def _cargo_version(self) -> str:
-        if self._version is None:
-            try:
-                done = await self._cargo(self.context.project, "--version")
-                self._version = (done.stdout or done.stderr).strip()
-            except ToolError as error:
-                self._version = str(error)
-        return self._version

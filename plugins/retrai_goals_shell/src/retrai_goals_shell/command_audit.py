@@ -18,87 +18,64 @@ ANY = (
         "asks who runs it",
         reaches_runner=True,
     ),
-    Trick(
-        re.compile(r"/proc/(?:self|thread-self|\d|[\"'{$])|\bget_?ppid\s*\(|\bprocess\.ppid\b"),
+    Trick.reaching(
+        r"/proc/(?:self|thread-self|\d|[\"'{$])|\bget_?ppid\s*\(|\bprocess\.ppid\b",
         "looks at its own process",
-        reaches_runner=True,
     ),
-    Trick(
+    Trick.reaching(
         # Nobody takes a name apart who means it.
-        re.compile(r"(?P<q>[\"'])[\w$./-]{1,24}(?P=q)\s*\+\s*([\"'])[\w$./-]{1,24}\2"),
+        r"(?P<q>[\"'])[\w$./-]{1,24}(?P=q)\s*\+\s*([\"'])[\w$./-]{1,24}\2",
         "puts a name together from pieces",
-        reaches_runner=True,
     ),
 )
 PYTHON = (
-    Trick(
-        re.compile(
-            r"\bdef __(?:eq|ne)__\b[^\n]*:\s*return (?:True|False)\b"
-            r"|\b__(?:eq|ne)__[\"']?\s*[=:]\s*lambda\b"
-        ),
+    Trick.reaching(
+        r"\bdef __(?:eq|ne)__\b[^\n]*:\s*return (?:True|False)\b"
+        r"|\b__(?:eq|ne)__[\"']?\s*[=:]\s*lambda\b",
         "equals everything",
-        reaches_runner=True,
         lines=3,
     ),
-    Trick(
-        re.compile(
-            r"^\s*(?:import|from)\s+(?:unittest|pytest|_pytest|nose2?)\b|[\"'](?:unittest|pytest)[\"']"
-            r"|\bTestCase\.\w+\s*=|\b__import__\([\"'](?:unittest|pytest)|PYTEST_"
-        ),
+    Trick.reaching(
+        r"^\s*(?:import|from)\s+(?:unittest|pytest|_pytest|nose2?)\b|[\"'](?:unittest|pytest)[\"']"
+        r"|\bTestCase\.\w+\s*=|\b__import__\([\"'](?:unittest|pytest)|PYTEST_",
         "reaches into the test runner",
-        reaches_runner=True,
     ),
-    Trick(
-        re.compile(
-            r"\bsys\.(?:modules|settrace|setprofile|meta_path|path_hooks|orig_argv|excepthook)\b"
-            r"|\bbuiltins\.\w+\s*=|\bsetattr\(\s*builtins\b|\bgc\.get_(?:objects|referrers)\b"
-        ),
+    Trick.reaching(
+        r"\bsys\.(?:modules|settrace|setprofile|meta_path|path_hooks|orig_argv|excepthook)\b"
+        r"|\bbuiltins\.\w+\s*=|\bsetattr\(\s*builtins\b|\bgc\.get_(?:objects|referrers)\b",
         "hooks into the interpreter",
-        reaches_runner=True,
     ),
-    Trick(
-        re.compile(
-            r"\b_getframe\b|\b_current_frames\b|\b(?:extract|format|print)_stack\b"
-            r"|\bimport __main__\b"
-            r"|\binspect\.(?:stack|currentframe|trace)\b|\b__main__[\"']?\s*[\].]"
-        ),
+    Trick.reaching(
+        r"\b_getframe\b|\b_current_frames\b|\b(?:extract|format|print)_stack\b"
+        r"|\bimport __main__\b"
+        r"|\binspect\.(?:stack|currentframe|trace)\b|\b__main__[\"']?\s*[\].]",
         "inspects its callers",
-        reaches_runner=True,
     ),
 )
 JAVASCRIPT = (
-    Trick(
-        re.compile(
-            r"NODE_TEST_CONTEXT|JEST_WORKER_ID|\bVITEST\b|npm_lifecycle_|\$\$jest"
-            r"|\bassert\.\w+\s*=[^=]|Object\.assign\(\s*(?:require\([^)]*|\w*)assert"
-            r"|\b(?:globalThis|global)\.(?:it|test|expect|describe)\s*="
-        ),
+    Trick.reaching(
+        r"NODE_TEST_CONTEXT|JEST_WORKER_ID|\bVITEST\b|npm_lifecycle_|\$\$jest"
+        r"|\bassert\.\w+\s*=[^=]|Object\.assign\(\s*(?:require\([^)]*|\w*)assert"
+        r"|\b(?:globalThis|global)\.(?:it|test|expect|describe)\s*=",
         "reaches into the test runner",
-        reaches_runner=True,
     ),
 )
 C = (
-    Trick(
-        re.compile(r"__attribute__\s*\(\(\s*(?:constructor|destructor)|\b_exit\s*\(\s*0"),
-        "ends the process",
-        reaches_runner=True,
+    Trick.reaching(
+        r"__attribute__\s*\(\(\s*(?:constructor|destructor)|\b_exit\s*\(\s*0", "ends the process"
     ),
 )
 # What a program does for good reasons, and a module that is only imported does not.
 OF_PROGRAMS = (
-    Trick(
-        re.compile(
-            r"\bos\.(?:_exit|abort|kill)\b|\batexit\.register\(.*exit|\b(?:sys\.)?exit\(\s*0?\s*\)"
-            r"|\braise SystemExit(?:\(\s*(?:0|None)?\s*\))?\s*$"
-            r"|\bprocess\.(?:exit\(\s*0?\s*\)|reallyExit)"
-        ),
+    Trick.reaching(
+        r"\bos\.(?:_exit|abort|kill)\b|\batexit\.register\(.*exit|\b(?:sys\.)?exit\(\s*0?\s*\)"
+        r"|\braise SystemExit(?:\(\s*(?:0|None)?\s*\))?\s*$"
+        r"|\bprocess\.(?:exit\(\s*0?\s*\)|reallyExit)",
         "ends the process",
-        reaches_runner=True,
     ),
-    Trick(
-        re.compile(r"\bsys\.(?:argv|flags)\b|\bprocess\.argv\b|\brequire\.main\b|\bmainModule\b"),
+    Trick.reaching(
+        r"\bsys\.(?:argv|flags)\b|\bprocess\.argv\b|\brequire\.main\b|\bmainModule\b",
         "asks how it was started",
-        reaches_runner=True,
     ),
 )
 _LANGUAGES = (

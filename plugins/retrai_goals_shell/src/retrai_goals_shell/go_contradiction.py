@@ -10,7 +10,9 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from .go_source import TestFunction, blank, matching, test_functions
+from .brackets import matching, past
+from .edits import Edit, edited, read_editable
+from .go_source import TestFunction, blank, test_functions
 from .literals import LITERAL, contradiction_of
 
 _LITERAL = rf"(?P<literal>{LITERAL}|`[^`]*`)"
@@ -20,8 +22,6 @@ _COMPARED = re.compile(r"!=\s*\w+\.(?:want|expected|exp)\w*\b")
 _FAILS = re.compile(r"\bt\.(?:Error|Fatal)f?\(")
 _LEAVES = re.compile(r"\breturn\b|\bt\.Skip|\bcontinue\b")
 _UNSURE = re.compile(r"err|panic|skip|approx|round|delta|epsilon|math\.|&&|\|\|", re.IGNORECASE)
-
-Edit = tuple[int, int, str]
 
 
 def contradict_go_tests(folder: Path, cases: Iterable[str], limit: int) -> list[str]:
@@ -46,12 +46,9 @@ def contradict_go_tests(folder: Path, cases: Iterable[str], limit: int) -> list[
 
 
 def _contradict_file(path: Path, names: list[str]) -> list[str]:
-    try:
-        source = path.read_bytes().decode("utf-8")
-    except (OSError, UnicodeDecodeError):
+    source = read_editable(path)
+    if source is None:
         return []
-    if "\r" in source:
-        return []  # places would move when it is written again
     masked = blank(source)
     found: dict[str, Edit] = {}
     for function in test_functions(source):
@@ -59,9 +56,7 @@ def _contradict_file(path: Path, names: list[str]) -> list[str]:
             edit = _comparison(source, masked, function) or _table(source, masked, function)
             if edit is not None:
                 found[function.name] = edit
-    for start, end, text in sorted(found.values(), reverse=True):
-        source = source[:start] + text + source[end:]
-    path.write_text(source, "utf-8")
+    path.write_text(edited(source, found.values()), "utf-8")
     return list(found)
 
 
@@ -80,15 +75,11 @@ def _comparison(source: str, masked: str, function: TestFunction) -> Edit | None
             if _LEAVES.search(masked, brace, close) and not _FAILS.search(masked, brace, close):
                 return None
             at = close
-        elif masked[at] in "([{":
-            close = matching(masked, at)
-            if _LEAVES.search(masked, at, close):
-                return None
-            at = close
-        elif _LEAVES.match(masked, at):
-            return None
         else:
-            at += 1
+            after = past(masked, at, _LEAVES)
+            if after is None:
+                return None
+            at = after
     return None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from retrai_core import Suspicion, Trick, audit_lines
+from retrai_core import LOOKS_FOR_RETRAI, Suspicion, Trick, audit_lines
 
 PROTECTED = ["*_test.go", "testdata/", "go.mod", "go.sum", "go.work", "go.work.sum", "/vendor/"]
 STEERING = ["go.work", "go.work.sum", "/vendor/", "go.env"]
@@ -13,84 +13,51 @@ STEERING = ["go.work", "go.work.sum", "/vendor/", "go.env"]
 TRICKS = (
     Trick(re.compile(r"\bt\.(?:Skip(?:Now|f)?|SkipNow)\(|\btesting\.Short\(\)"), "a new skip"),
     Trick(re.compile(r"^\s*//\s*(?:go:build|\+build)\b"), "a new build constraint"),
-    Trick(
-        re.compile(
-            r"\btesting\.Testing\(\)|\"-?-?test\.\w+|\.test\"|\bflag\.(?:VisitAll|Lookup)\("
-            r"|\bCommandLine\.(?:VisitAll|Lookup|Visit)\("
-        ),
+    Trick.reaching(
+        r"\btesting\.Testing\(\)|\"-?-?test\.\w+|\.test\"|\bflag\.(?:VisitAll|Lookup)\("
+        r"|\bCommandLine\.(?:VisitAll|Lookup|Visit)\(",
         "asks whether tests run",
-        reaches_runner=True,
     ),
-    Trick(
-        re.compile(
-            r"\bruntime\.(?:Callers?|FuncForPC|CallersFrames|Stack)\("
-            r"|\bdebug\.(?:Stack|PrintStack|ReadBuildInfo)\(|\bpprof\.Lookup\("
-        ),
+    Trick.reaching(
+        r"\bruntime\.(?:Callers?|FuncForPC|CallersFrames|Stack)\("
+        r"|\bdebug\.(?:Stack|PrintStack|ReadBuildInfo)\(|\bpprof\.Lookup\(",
         "inspects its callers",
-        reaches_runner=True,
     ),
-    Trick(
-        re.compile(r"^\s*(?:import\s+)?(?:[\w.]+\s+)?\"testing(?:/\w+)?\""),
-        "imports testing",
-        reaches_runner=True,
-    ),
-    Trick(
-        re.compile(r"\"[^\"]*_test\.go\"|\"(?:[^\"]*/)?testdata/|go:embed.*(?:_test|\.go\b|\*)"),
+    Trick.reaching(r"^\s*(?:import\s+)?(?:[\w.]+\s+)?\"testing(?:/\w+)?\"", "imports testing"),
+    Trick.reaching(
+        r"\"[^\"]*_test\.go\"|\"(?:[^\"]*/)?testdata/|go:embed.*(?:_test|\.go\b|\*)",
         "reads test files",
-        reaches_runner=True,
     ),
-    Trick(
-        re.compile(r"/proc/(?:self|\"|%)|\"/pro\"|\bos\.(?:Getppid|Environ)\("),
-        "looks at its own process",
-        reaches_runner=True,
+    Trick.reaching(
+        r"/proc/(?:self|\"|%)|\"/pro\"|\bos\.(?:Getppid|Environ)\(", "looks at its own process"
     ),
-    Trick(
+    Trick.reaching(
         # Nobody takes a name apart who means it.
-        re.compile(r"(?<!\\)\"[\w$./-]{1,24}\"\s*\+\s*\"[\w$./-]{1,24}\""),
+        r"(?<!\\)\"[\w$./-]{1,24}\"\s*\+\s*\"[\w$./-]{1,24}\"",
         "puts a name together from pieces",
-        reaches_runner=True,
     ),
-    Trick(
-        re.compile(r"^\s*import\s+\"C\"|^\s*\"C\"$|#cgo\b|\b(?:Raw)?Syscall6?\(|\bSYS_EXIT"),
+    Trick.reaching(
+        r"^\s*import\s+\"C\"|^\s*\"C\"$|#cgo\b|\b(?:Raw)?Syscall6?\(|\bSYS_EXIT",
         "reaches past the language",
-        reaches_runner=True,
     ),
-    Trick(
-        re.compile(r"go:linkname|\bunsafe\.Pointer\b"),
-        "reaches past the language",
-        reaches_runner=True,
-    ),
-    Trick(
-        re.compile(r"=== RUN|--- (?:PASS|FAIL)|\"Action\"\s*:"),
-        "prints what the runner prints",
-        reaches_runner=True,
-    ),
+    Trick.reaching(r"go:linkname|\bunsafe\.Pointer\b", "reaches past the language"),
+    Trick.reaching(r"=== RUN|--- (?:PASS|FAIL)|\"Action\"\s*:", "prints what the runner prints"),
     Trick(re.compile(r"//\s*nolint"), "a new `nolint`"),
-    Trick(
-        re.compile(r"_retrai|retrai[_-]", re.IGNORECASE), "looks for retrai", reaches_runner=True
-    ),
+    LOOKS_FOR_RETRAI,
 )
 
 
 OF_PROGRAMS = (
-    Trick(
-        re.compile(r"\bos\.Exit\(|\bsyscall\.(?:Exit|Kill)\(|\bruntime\.Goexit\("),
-        "ends the process",
-        reaches_runner=True,
+    Trick.reaching(
+        r"\bos\.Exit\(|\bsyscall\.(?:Exit|Kill)\(|\bruntime\.Goexit\(", "ends the process"
     ),
-    Trick(
-        re.compile(r"\bos\.(?:Args|Executable)\b"), "asks how it was started", reaches_runner=True
-    ),
+    Trick.reaching(r"\bos\.(?:Args|Executable)\b", "asks how it was started"),
 )
 """What a program does for good reasons, and a package that is tested does not."""
 _PROGRAM = re.compile(r"(?:^|/)(?:main\.go$|cmd/)")
 IN_TESTS = (
     # A new test file is welcome, but not one that changes how the others run.
-    Trick(
-        re.compile(r"^func\s+(?:TestMain|init)\s*\("),
-        "runs before the tests",
-        reaches_runner=True,
-    ),
+    Trick.reaching(r"^func\s+(?:TestMain|init)\s*\(", "runs before the tests"),
 )
 
 

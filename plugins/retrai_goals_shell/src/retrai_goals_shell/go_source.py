@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from .brackets import matching
+
 _PIECE = re.compile(
     r"""//[^\n]*|/\*.*?\*/|`[^`]*`|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])+'""", re.DOTALL
 )
@@ -12,7 +14,6 @@ _TEST = re.compile(
     r"^func\s+(?P<name>(?:Test|Fuzz)(?:[^a-z\W]\w*)?)\s*\(\s*\w+\s+\*testing\.[TF]\s*\)\s*\{",
     re.MULTILINE,
 )
-_OPEN, _CLOSE = "([{", ")]}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,16 +43,3 @@ def test_functions(source: str) -> list[TestFunction]:
         TestFunction(found["name"], found.end() - 1, matching(masked, found.end() - 1) - 1)
         for found in _TEST.finditer(masked)
     ]
-
-
-def matching(masked: str, start: int) -> int:
-    """The place after the bracket that closes the one at `start`."""
-    depth = 0
-    for at in range(start, len(masked)):
-        if masked[at] in _OPEN:
-            depth += 1
-        elif masked[at] in _CLOSE:
-            depth -= 1
-            if depth == 0:
-                return at + 1
-    return len(masked)

@@ -16,9 +16,7 @@ from retrai_core import (
     CaseOutcome,
     Completed,
     Contradiction,
-    Detection,
     Environment,
-    GoalBase,
     GoalOptions,
     GoalResult,
     Limits,
@@ -28,9 +26,7 @@ from retrai_core import (
     Suspicion,
     ToolError,
     globs_below,
-    missing_folder,
     suite_result,
-    without_files,
 )
 
 from .go_cases import GoCases, expected_tests, judge_packages
@@ -40,6 +36,7 @@ from .go_guarding import PROTECTED, STEERING, audit_go
 from .go_output import packages_listed, read_packages
 from .merged_run import OUTPUT_BYTES
 from .place import PlaceOptions
+from .tool_chain_goal import ToolChainGoal
 
 LIST_TIMEOUT_S = 120.0
 MAX_CONTRADICTED = 40
@@ -71,7 +68,7 @@ class GoTestOptions(PlaceOptions):
     """Whether go may only use modules that were downloaded already (`go mod download`)."""
 
 
-class GoTestGoal(GoalBase):
+class GoTestGoal(ToolChainGoal):
     """`go test` ends well and every test, subtest and example passes. Each is a case of its own
     (`cart/cart_test.go::TestTotal/empty`); those of the beginning must all be there and none may be
     newly skipped. The test functions that the test files hold are known beforehand (`go list`): a
@@ -80,31 +77,16 @@ class GoTestGoal(GoalBase):
 
     name: ClassVar[str] = "go-test"
     summary: ClassVar[str] = "every Go test passes (go test)"
-    needs: ClassVar[frozenset[str]] = frozenset({"read", "run"})
     markers: ClassVar[Sequence[Marker]] = (Marker("go.mod", priority=50),)
     programs: ClassVar[Sequence[str]] = ("go",)
+    manifest: ClassVar[str] = "go.mod"
+    how_to_install: ClassVar[str] = HOW_TO_INSTALL
+    version_begins: ClassVar[str] = "go version"
     Options: type[GoalOptions] = GoTestOptions
 
     def __init__(self, options: Any, context: RunContext) -> None:
         super().__init__(options, context)
         self.options: GoTestOptions = options
-        self._version: str | None = None
-
-    @classmethod
-    def detect(cls, project: Path) -> Detection | None:
-        return Detection("go.mod") if (project / "go.mod").is_file() else None
-
-    async def ready(self) -> str | None:
-        folder = self.context.project / self.options.path
-        problem = await asyncio.to_thread(missing_folder, self.context.project, self.options.path)
-        if problem:
-            return problem
-        if not await asyncio.to_thread((folder / "go.mod").is_file):
-            return f"there is no go.mod in {folder}; name its folder with --option path=..."
-        if shutil.which("go") is None:
-            return f"go is not installed; {HOW_TO_INSTALL}"
-        version = await self._go_version()
-        return None if version.startswith("go version") else f"go cannot be run: {version}"
 
     async def check(self, state: Mapping[str, Any], cwd: Path) -> GoalResult:
         folder = cwd / self.options.path
@@ -133,15 +115,12 @@ class GoTestGoal(GoalBase):
             output=done.stderr or done.stdout[-4000:],
         )
 
-    async def check_without(
-        self, state: Mapping[str, Any], cwd: Path, paths: Sequence[str]
-    ) -> GoalResult | None:
-        # They are compiled into the same program as the others; data that tests read is not.
-        tests = [path for path in paths if path.endswith("_test.go")]
-        if not tests:
-            return None
-        with without_files(cwd, tests):
-            return await self.check(state, cwd)
+    async def ask_version(self) -> Completed:
+        return await self._go(self.context.project, ["version"])
+
+    def is_test(self, path: str) -> bool:
+        # It is compiled into the same program as the others; data that tests read is not.
+        return path.endswith("_test.go")
 
     def system_prompt(self) -> str:
         return PROMPT
@@ -151,9 +130,6 @@ class GoTestGoal(GoalBase):
 
     def steering(self, project: Path) -> Sequence[str]:
         return globs_below(self.options.path, STEERING)
-
-    async def external_state(self, project: Path) -> str:
-        return await self._go_version()
 
     async def environment(self, project: Path) -> Environment:
         # A workspace above the project may replace its modules.
@@ -216,12 +192,3 @@ class GoTestGoal(GoalBase):
             writable=[cache],
             readable=module_folders(),
         )
-
-    async def _go_version(self) -> str:
-        if self._version is None:
-            try:
-                done = await self._go(self.context.project, ["version"])
-                self._version = (done.stdout or done.stderr).strip()
-            except ToolError as error:
-                self._version = str(error)
-        return self._version

@@ -13,8 +13,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field
 
+from .kept import Kept
 from .rust_source import items
 
 MAX_FILE_BYTES = 2_000_000
@@ -39,25 +40,12 @@ class InlineTests(BaseModel):
     names: list[str] = Field(default_factory=list[str])
 
 
-class KeptTests(BaseModel):
+class KeptTests(Kept):
     """The tests inside every file of a project, by relative path."""
 
     files: dict[str, InlineTests] = Field(default_factory=dict[str, InlineTests])
     complete: bool = True
     """Whether the first check told every case; else only the text says what there was."""
-
-    @classmethod
-    def load(cls, path: Path) -> KeptTests | None:
-        """What was kept in `path`; None when nothing was."""
-        try:
-            return cls.model_validate_json(path.read_bytes())
-        except (FileNotFoundError, ValidationError):
-            return None
-
-    def save(self, path: Path) -> None:
-        """Keep it in `path`."""
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(self.model_dump_json(), encoding="utf-8")
 
     def test_names(self) -> set[str]:
         """Functions that must show up in a whole run."""

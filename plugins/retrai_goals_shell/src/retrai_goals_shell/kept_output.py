@@ -8,8 +8,9 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import Field
 
+from .kept import Kept
 from .other_inputs import OtherInput
 
 SHOWN_CHARS = 2000
@@ -20,7 +21,7 @@ _BUILT = re.compile(
 """What a build leaves, which a new source file adds to."""
 
 
-class KeptOutput(BaseModel):
+class KeptOutput(Kept):
     """The reference, kept in the run's own folder.
 
     Attributes:
@@ -38,19 +39,6 @@ class KeptOutput(BaseModel):
     written: list[str] = Field(default_factory=list[str])
     others: list[OtherInput] = Field(default_factory=list[OtherInput])
     problem: str = ""
-
-    @classmethod
-    def load(cls, path: Path) -> KeptOutput | None:
-        """What was kept in `path`; None when nothing was."""
-        try:
-            return cls.model_validate_json(path.read_bytes())
-        except (FileNotFoundError, ValidationError):
-            return None
-
-    def save(self, path: Path) -> None:
-        """Keep it in `path`."""
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(self.model_dump_json(), encoding="utf-8")
 
 
 def comparable(stdout: str, ignored: Sequence[str]) -> str:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import Field
+
+from .kept import Kept
 
 
-class _Known(BaseModel):
+class _Known(Kept):
     """Size and change time of what stood there when the run began, by name."""
 
     files: dict[str, tuple[int, int]] = Field(default_factory=dict)
@@ -29,18 +31,16 @@ class MadeBefore:
         if self._path.exists():
             return
         found = {name: stat for name in names if (stat := _stat(folder / name))}
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        self._path.write_text(_Known(files=found).model_dump_json(), encoding="utf-8")
+        _Known(files=found).save(self._path)
 
     def remove_others(self, folder: Path, names: Iterable[str]) -> None:
         """Take away, in a copy, what was made or touched since: make makes it again."""
-        try:
-            known = _Known.model_validate_json(self._path.read_bytes()).files
-        except (FileNotFoundError, ValidationError):
+        known = _Known.load(self._path)
+        if known is None:
             return  # no run has begun here
         for name in names:
             now = _stat(folder / name)
-            if now is not None and known.get(name) != now:
+            if now is not None and known.files.get(name) != now:
                 (folder / name).unlink(missing_ok=True)
 
 

@@ -10,17 +10,17 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
+from .brackets import OPEN, matching, past
+from .edits import Edit, edited, read_editable
 from .inline_tests import source_files
 from .literals import LITERAL, contradiction_of
-from .rust_source import Item, blank, items, matching
+from .rust_source import Item, blank, items
 
 _ASSERT = re.compile(r"\bassert_eq!\s*\(")
 _LEAVES = re.compile(r"\breturn\b")
 _INSENSITIVE = re.compile(r"approx|round|epsilon|any|abs\(", re.IGNORECASE)
 _DODGES = re.compile(r"should_panic|ignore|cfg(?!\s*\(\s*test\s*\))")
 _EXACT = re.compile(LITERAL)
-
-Edit = tuple[int, int, str]
 
 
 def contradict_rust_tests(folder: Path, cases: Iterable[str], limit: int) -> list[str]:
@@ -46,22 +46,16 @@ def contradict_rust_tests(folder: Path, cases: Iterable[str], limit: int) -> lis
             edits.setdefault(path, []).append(edit)
             tried.append(case)
     for path, changes in edits.items():
-        source = path.read_text("utf-8")
-        for start, end, text in sorted(changes, reverse=True):
-            source = source[:start] + text + source[end:]
-        path.write_text(source, "utf-8")
+        path.write_text(edited(path.read_text("utf-8"), changes), "utf-8")
     return tried
 
 
 def _test_functions(folder: Path) -> dict[str, list[tuple[Path, str, Item]]]:
     found: dict[str, list[tuple[Path, str, Item]]] = {}
     for path in source_files(folder):
-        try:
-            source = path.read_bytes().decode("utf-8")
-        except (OSError, UnicodeDecodeError):
+        source = read_editable(path)
+        if source is None:
             continue
-        if "\r" in source:
-            continue  # places would move when it is written again
         for item in items(source):
             if item.is_test:
                 name = item.path.rpartition("::")[2]
@@ -82,15 +76,11 @@ def _expectation(source: str, item: Item) -> Edit | None:
             if edit is not None:
                 return edit
             at = close
-        elif masked[at] in "([{":
-            close = matching(masked, at)
-            if _LEAVES.search(masked, at, close):
-                return None
-            at = close
-        elif _LEAVES.match(masked, at):
-            return None
         else:
-            at += 1
+            after = past(masked, at, _LEAVES)
+            if after is None:
+                return None
+            at = after
     return None
 
 
@@ -98,7 +88,7 @@ def _literal(source: str, masked: str, start: int, end: int) -> Edit | None:
     places = [start]
     at = start
     while at < end:
-        if masked[at] in "([{":
+        if masked[at] in OPEN:
             at = matching(masked, at)
             continue
         if masked[at] == ",":

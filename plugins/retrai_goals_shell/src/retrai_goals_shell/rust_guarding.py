@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from retrai_core import Suspicion, Trick, audit_lines
+from retrai_core import LOOKS_FOR_RETRAI, Suspicion, Trick, audit_lines
 
-from .rust_source import blank, matching
+from .brackets import matching
+from .rust_source import blank
 
 PROTECTED = [
     "/tests/",
@@ -43,75 +44,49 @@ TRICKS = (
     ),
     Trick(re.compile(r"#\[\s*should_panic"), "a new `#[should_panic]`"),
     Trick(re.compile(r"#!?\[\s*allow\s*\("), "silences the compiler"),
-    Trick(
-        re.compile(r"macro_rules!\s*(?:assert|debug_assert|panic|unreachable)\w*"),
-        "changes what assertions do",
-        reaches_runner=True,
+    Trick.reaching(
+        r"macro_rules!\s*(?:assert|debug_assert|panic|unreachable)\w*", "changes what assertions do"
     ),
     Trick(
         re.compile(r"\bpanic::(?:set_hook|take_hook|catch_unwind)|\bcatch_unwind\b"),
         "catches panics",
     ),
-    Trick(
-        re.compile(r"test result:|\brunning \d+ tests?\b|\.\.\. ok\b"),
-        "prints what the test runner prints",
-        reaches_runner=True,
+    Trick.reaching(
+        r"test result:|\brunning \d+ tests?\b|\.\.\. ok\b", "prints what the test runner prints"
     ),
-    Trick(
-        re.compile(r"\bcfg!\s*\(\s*(?:not\s*\(\s*)?(?:test|doctest)\b"),
-        "asks whether tests run",
-        reaches_runner=True,
-    ),
-    Trick(
-        re.compile(r"\bcfg(?:_attr)?!?\s*\([^\]]*\bnot\s*\([^\]]*\b(?:test|doctest)\b"),
+    Trick.reaching(r"\bcfg!\s*\(\s*(?:not\s*\(\s*)?(?:test|doctest)\b", "asks whether tests run"),
+    Trick.reaching(
+        r"\bcfg(?:_attr)?!?\s*\([^\]]*\bnot\s*\([^\]]*\b(?:test|doctest)\b",
         "differs when tests run",
-        reaches_runner=True,
     ),
-    Trick(
-        re.compile(r"\bas\s+(?:debug_)?assert\w*\s*[;,}]"),
-        "changes what assertions do",
-        reaches_runner=True,
-    ),
-    Trick(
-        re.compile(
-            r"\bcurrent_exe\s*\(|RUST_TEST_|CARGO_TARGET_|thread::current\(\)(?!\.id)|\bThread::name\b"
-            r"|\b(?:var(?:_os)?|option_env!)\s*\(\s*\"(?:CARGO|RUST)(?!_PKG_VERSION)"
-            r"|\benv::vars.*\"(?:CARGO|RUST)|/proc/(?:self|\{|\")|\bBacktrace::(?:capture|force_capture)\b"
-        ),
+    Trick.reaching(r"\bas\s+(?:debug_)?assert\w*\s*[;,}]", "changes what assertions do"),
+    Trick.reaching(
+        r"\bcurrent_exe\s*\(|RUST_TEST_|CARGO_TARGET_|thread::current\(\)(?!\.id)|\bThread::name\b"
+        r"|\b(?:var(?:_os)?|option_env!)\s*\(\s*\"(?:CARGO|RUST)(?!_PKG_VERSION)"
+        r"|\benv::vars.*\"(?:CARGO|RUST)|/proc/(?:self|\{|\")|\bBacktrace::(?:capture|force_capture)\b",
         "asks how it was started",
-        reaches_runner=True,
     ),
-    Trick(
-        re.compile(
-            r"include(?:_str|_bytes)?!\s*\([^)]*tests?/|\bpath\s*=\s*\"[^\"]*(?:tests|benches|examples)/|\"[^\"]*(?<![\w-])tests?/[\w./-]*\.rs\""
-            r"|\"(?:\./)?tests/?\""
-        ),
+    Trick.reaching(
+        r"include(?:_str|_bytes)?!\s*\([^)]*tests?/|\bpath\s*=\s*\"[^\"]*(?:tests|benches|examples)/|\"[^\"]*(?<![\w-])tests?/[\w./-]*\.rs\""
+        r"|\"(?:\./)?tests/?\"",
         "reads a test file",
-        reaches_runner=True,
     ),
-    Trick(
-        re.compile(r"cfg_attr\s*\([^,]*\btest\b[^,]*,\s*path\b|\bdebug_assertions\b"),
-        "differs when tests run",
-        reaches_runner=True,
+    Trick.reaching(
+        r"cfg_attr\s*\([^,]*\btest\b[^,]*,\s*path\b|\bdebug_assertions\b", "differs when tests run"
     ),
-    Trick(
-        re.compile(r"\bfn\s+(?:_?exit|_Exit|quick_exit)\s*\(\s*\w+\s*:\s*(?:[\w:]*c_int|i32)"),
+    Trick.reaching(
+        r"\bfn\s+(?:_?exit|_Exit|quick_exit)\s*\(\s*\w+\s*:\s*(?:[\w:]*c_int|i32)",
         "ends the process",
-        reaches_runner=True,
     ),
     Trick(re.compile(r"impl\b.*\bPartialEq\b|fn (?:eq|ne)\s*\(&self"), "defines what equals"),
-    Trick(
-        re.compile(r"_retrai|retrai[_-]", re.IGNORECASE), "looks for retrai", reaches_runner=True
-    ),
+    LOOKS_FOR_RETRAI,
 )
 
 OF_PROGRAMS = (
-    Trick(
-        re.compile(r"\b(?:process::(?:exit|abort)|libc::_?exit|intrinsics::abort)\b"),
-        "ends the process",
-        reaches_runner=True,
+    Trick.reaching(
+        r"\b(?:process::(?:exit|abort)|libc::_?exit|intrinsics::abort)\b", "ends the process"
     ),
-    Trick(re.compile(r"\benv::args(?:_os)?\s*\("), "asks how it was started", reaches_runner=True),
+    Trick.reaching(r"\benv::args(?:_os)?\s*\(", "asks how it was started"),
 )
 """What a program does for good reasons, and a library that is tested does not."""
 _COMPARES = re.compile(
@@ -136,7 +111,9 @@ def audit_rust(diff: str, project: Path | None = None) -> list[Suspicion]:
 
 
 def is_test_program(path: str) -> bool:
-    """Whether a file is a test program of its own: a module that tests share is none by itself.
+    """Whether a file is a test program of its own, which may change what was built for others.
+
+    A module that tests share is none by itself: it lies in a folder of theirs.
 
     Example:
         >>> [is_test_program(f"tests/{name}.rs") for name in ("orders", "shared/mod")]

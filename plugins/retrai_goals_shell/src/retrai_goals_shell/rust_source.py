@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from .brackets import OPEN, matching
+
 _PIECE = re.compile(
     r"""
     //[^\n]*                                  # a comment to the end of the line
@@ -21,7 +23,6 @@ _CONST = re.compile(r"(?:pub(?:\([^)]*\))?\s+)?const\s+(?!fn\b|unsafe\b|async\b|
 _NAME = re.compile(r"\b(fn|struct|enum|trait|mod|const|static|type|union|use|macro_rules!)\s+(\w+)")
 _TEST = re.compile(r"#\[\s*(?:\w+::)*(?:test|rstest|test_case|proptest)\b")
 _FOR_TESTS = re.compile(r"#\[\s*cfg\s*\(\s*test\s*\)\s*\]")
-_OPEN, _CLOSE = "([{", ")]}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,19 +68,6 @@ def items(source: str) -> list[Item]:
     """Every item of a file, those inside its modules too (functions are not looked into)."""
     masked = blank(source)
     return list(_items(source, masked, 0, len(masked), "", "", False))
-
-
-def matching(masked: str, start: int) -> int:
-    """The place after the bracket that closes the one at `start`."""
-    depth = 0
-    for at in range(start, len(masked)):
-        if masked[at] in _OPEN:
-            depth += 1
-        elif masked[at] in _CLOSE:
-            depth -= 1
-            if depth == 0:
-                return at + 1
-    return len(masked)
 
 
 def _end_of(source: str, found: re.Match[str]) -> int:
@@ -137,5 +125,5 @@ def _item_end(masked: str, start: int, end: int) -> tuple[int, int]:
             return at + 1, -1
         if sign == "{" and not to_semicolon:
             return min(matching(masked, at), end), at
-        at = matching(masked, at) if sign in _OPEN else at + 1
+        at = matching(masked, at) if sign in OPEN else at + 1
     return end, -1

@@ -1,0 +1,95 @@
+"""What `cargo-test` and `go-test` share: one program that builds and tests a folder's project."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+from retrai_core import (
+    Completed,
+    Detection,
+    GoalBase,
+    GoalResult,
+    RunContext,
+    ToolError,
+    missing_folder,
+    without_files,
+)
+
+from .place import PlaceOptions
+
+
+class ToolChainGoal(GoalBase):
+    """A goal that the first of its `programs` decides."""
+
+    needs: ClassVar[frozenset[str]] = frozenset({"read", "run"})
+    manifest: ClassVar[str]
+    """The file that makes a folder a project (`go.mod`)."""
+    how_to_install: ClassVar[str]
+    """What a person without the program is told."""
+    version_begins: ClassVar[str]
+    """How its answer begins when it is asked for its version."""
+
+    def __init__(self, options: Any, context: RunContext) -> None:
+        super().__init__(options, context)
+        self.place: PlaceOptions = options
+        self._version: str | None = None
+
+    @abstractmethod
+    async def ask_version(self) -> Completed:
+        """Ask the program for its version.
+
+        Raises:
+            ToolError: it cannot be started.
+        """
+
+    @abstractmethod
+    def is_test(self, path: str) -> bool:
+        """Whether a file, by its relative path, is a test that could change what others do."""
+
+    @classmethod
+    def detect(cls, project: Path) -> Detection | None:
+        return Detection(cls.manifest) if (project / cls.manifest).is_file() else None
+
+    async def ready(self) -> str | None:
+        project, path = self.context.project, self.place.path
+        problem = await asyncio.to_thread(missing_folder, project, path)
+        if problem:
+            return problem
+        folder = project / path
+        if not await asyncio.to_thread((folder / self.manifest).is_file):
+            return (
+                f"there is no {self.manifest} in {folder}; name its folder with --option path=..."
+            )
+        if shutil.which(self.programs[0]) is None:
+            return f"{self.programs[0]} is not installed; {self.how_to_install}"
+        version = await self.version()
+        if version.startswith(self.version_begins):
+            return None
+        return f"{self.programs[0]} cannot be run: {version}"
+
+    async def check_without(
+        self, state: Mapping[str, Any], cwd: Path, paths: Sequence[str]
+    ) -> GoalResult | None:
+        tests = [path for path in paths if self.is_test(path)]
+        if not tests:
+            return None
+        with without_files(cwd, tests):
+            return await self.check(state, cwd)
+
+    async def external_state(self, project: Path) -> str:
+        return await self.version()
+
+    async def version(self) -> str:
+        """What the program says of itself, asked once a run; why it says nothing."""
+        if self._version is None:
+            try:
+                done = await self.ask_version()
+                self._version = (done.stdout or done.stderr).strip()
+            except ToolError as error:
+                self._version = str(error)
+        return self._version
