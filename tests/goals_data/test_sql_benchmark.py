@@ -12,8 +12,10 @@ from typing import Any
 import pytest
 
 from retrai_core import GoalResult, RunContext
+from retrai_goals_data.database.connecting import opened
 from retrai_goals_data.database.jobs import Job, Target
 from retrai_goals_data.database.main import do
+from retrai_goals_data.database.unique_columns import unique_together_in
 from retrai_goals_data.sql_goal import SqlBenchmark
 
 MS = 60.0
@@ -223,6 +225,65 @@ async def test_a_table_of_the_same_name_in_its_place_is_seen(
     assert "the data was changed" in (await after(goal, project, swap)).reason
 
 
+SPENT = """\
+CREATE VIEW spent AS SELECT c.id, c.name, (
+    SELECT sum(o.total) FROM orders o WHERE o.customer_id = c.id AND o.total > 900
+) AS spent FROM customers c"""
+SUMS = "CREATE VIEW sums AS SELECT * FROM spent"
+OF_SPENT = "SELECT name, spent FROM spent ORDER BY spent DESC, name"
+OF_SUMS = "SELECT name, spent FROM sums ORDER BY spent DESC, name"
+KEPT = "CREATE TABLE kept AS SELECT * FROM spent"
+REMADE: dict[str, tuple[str, list[str], str]] = {
+    "a table in a view's place": (
+        OF_SPENT,
+        [KEPT, "DROP VIEW spent", "CREATE TABLE spent AS SELECT * FROM kept"],
+        "spent is a table, and was a view at the start",
+    ),
+    "a view of a table in its place": (
+        OF_SPENT,
+        [KEPT, "DROP VIEW spent", "CREATE VIEW spent AS SELECT * FROM kept"],
+        "the view spent is defined otherwise than at the start",
+    ),
+    "a table in the place of a view that a view reads": (
+        OF_SUMS,
+        [KEPT, "DROP VIEW spent", "CREATE TABLE spent AS SELECT * FROM kept"],
+        "spent is a table, and was a view at the start",
+    ),
+}
+
+
+@pytest.mark.parametrize(("query", "statements", "told"), REMADE.values(), ids=list(REMADE))
+async def test_a_view_of_the_same_rows_may_not_become_a_table(
+    project: Path, new_goal: Goals, query: str, statements: list[str], told: str
+) -> None:
+    execute(project, SPENT, SUMS)
+    rewrite(project, query)
+    options = {"dsn": "sqlite:///shop.db", "query_file": "report.sql", "max_ms": 60_000, "runs": 1}
+    goal = new_goal(SqlBenchmark, **options)
+    first = await goal.check({}, project)
+    assert first.achieved, first.details
+    execute(project, *statements)
+    result = await goal.check({}, project)
+    assert not result.achieved
+    assert result.reason.startswith(f"what is read was made anew ({told})")
+    assert "`allow_redefined`" in result.details
+    goal.options.allow_redefined = ["Spent"]
+    assert (await goal.check({}, project)).achieved
+
+
+async def test_what_leaves_a_view_as_it_is_may_be_made(project: Path, new_goal: Goals) -> None:
+    execute(project, SPENT, SUMS)
+    rewrite(project, OF_SUMS)
+    options = {"dsn": "sqlite:///shop.db", "query_file": "report.sql", "max_ms": 60_000, "runs": 1}
+    goal = new_goal(SqlBenchmark, **options)
+    assert (await goal.check({}, project)).achieved
+    index = "CREATE INDEX by_customer ON orders (customer_id, total)"
+    execute(project, index, "ANALYZE", "CREATE VIEW other AS SELECT 1", KEPT)
+    execute(project, "DROP VIEW sums", SUMS.replace(" AS ", "\n  AS "))
+    result = await goal.check({}, project)
+    assert result.achieved, result.details
+
+
 WRITING = [
     "DELETE FROM orders",
     "INSERT INTO orders VALUES (1, 1, 1)",
@@ -359,3 +420,28 @@ def test_options_out_of_range_are_said(options: dict[str, object], said: str) ->
     given = {"dsn": "sqlite:///shop.db", "query_file": "report.sql", "max_ms": 10, **options}
     with pytest.raises(ValueError, match=said):
         SqlBenchmark.Options.model_validate(given)
+
+
+def test_keys_and_unique_columns_are_found_however_they_are_declared(tmp_path: Path) -> None:
+    path = tmp_path / "t.db"
+    with closing(sqlite3.connect(path)) as base:
+        base.executescript(
+            'CREATE TABLE "a ""b" (x UNIQUE, y, "z""1", PRIMARY KEY ("z""1", y), UNIQUE (y, x));'
+            "CREATE VIEW v AS SELECT 1 AS one; CREATE TABLE plain (x)"
+        )
+    target = Target(dialect="sqlite", url=f"sqlite:///{path}", path=str(path))
+    with opened(target, timeout_s=5) as database:
+        unique_in = unique_together_in(database)
+        found = [list(names) for names in unique_in('a "b') or ()]
+        assert sorted(found) == [["x"], ["y", "x"], ['z"1', "y"]]
+        assert [name for names in unique_in("v") or () for name in names] == []
+        assert [name for names in unique_in("plain") or () for name in names] == []
+
+
+def test_sqlite_has_the_functions_that_sqlalchemy_gives_it(tmp_path: Path) -> None:
+    path = tmp_path / "t.db"
+    sqlite3.connect(path).close()
+    target = Target(dialect="sqlite", url=f"sqlite:///{path}", path=str(path))
+    query = "SELECT 'orders' REGEXP '^or', NULL REGEXP 'a', floor(2.5)"
+    report = do(Job(kind="bench", target=target, query=query, runs=1, show_rows=1))
+    assert report.shown.splitlines()[1:] == ["1 | None | 2"], report.problem

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -22,6 +24,16 @@ except SystemExit as end:
     code = end.code
 found = sorted({name.partition(".")[0] for name in sys.modules} & set(json.loads(sys.argv[1])))
 print(json.dumps({"code": code, "heavy": found}), file=sys.stderr)
+"""
+JOBS = """
+import json, sys
+from retrai_goals_data.database.jobs import Job, Target
+from retrai_goals_data.database.main import do
+target = Target(dialect="sqlite", url="", path=sys.argv[2])
+for kind in ("reach", "check"):
+    report = do(Job(kind=kind, target=target, query="SELECT id FROM t WHERE id > 1", runs=1))
+    found = sorted({name.partition(".")[0] for name in sys.modules} & set(json.loads(sys.argv[1])))
+    print(json.dumps([report.problem, found]))
 """
 PYTEST_INI = """[pytest]
 addopts = -p no:langsmith_plugin -p no:xdist -p no:asyncio -p no:anyio -p no:hypothesispytest
@@ -80,3 +92,12 @@ def test_a_goal_for_data_imports_them_in_another_process(tmp_path: Path) -> None
 @pytest.mark.parametrize("command", [("plugins", "list"), ("tools", "list"), ("--help",)])
 def test_lists_import_nothing_heavy(tmp_path: Path, command: tuple[str, ...]) -> None:
     assert heavy_after(tmp_path, *command) == (0, [])
+
+
+def test_what_asks_sqlite_imports_only_what_the_job_needs(tmp_path: Path) -> None:
+    path = tmp_path / "t.db"
+    with closing(sqlite3.connect(path)) as base:
+        base.executescript("CREATE TABLE t (id); INSERT INTO t VALUES (1), (2)")
+    command = [sys.executable, "-c", JOBS, json.dumps(HEAVY), str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    assert [json.loads(line) for line in done.stdout.splitlines()] == [["", []], ["", ["sqlglot"]]]

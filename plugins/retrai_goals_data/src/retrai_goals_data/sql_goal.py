@@ -71,12 +71,10 @@ class SqlBenchmark(GoalBase):
             target = self.target(project)
             if not await asyncio.to_thread(_is_there, target):
                 return f"dsn: there is no database file {target.path}"
-            text = await asyncio.to_thread(self._query_text, project)
+            await asyncio.to_thread(self._query_text, project)
         except ValueError as error:
             return str(error)
-        job = self._job("bench", target, text).model_copy(
-            update={"query": "SELECT 1", "runs": 1, "warmup": 0, "max_ms": 0.0}
-        )
+        job = Job(kind="reach", target=target, timeout_s=self.options.timeout_s)
         try:
             report = await self.ask(job, STATE_TIMEOUT_S, self.context.project)
         except ChildError as error:
@@ -116,7 +114,8 @@ class SqlBenchmark(GoalBase):
             return self._incomplete(report.problem or "no answer", report.plan)
         if first.tables is None or first.answer is None:
             return self._incomplete(NOT_SEEN)
-        verdict = judge(report, first.answer, first.tables, self.options.max_ms)
+        options = self.options
+        verdict = judge(report, first.answer, first.tables, options.max_ms, options.allow_redefined)
         plan = f"Plan of {self.dsn.dialect}:\n{report.plan}"
         details = "\n\n".join(
             [*verdict.details, figures(report.times_ms, self.options.max_ms), plan]

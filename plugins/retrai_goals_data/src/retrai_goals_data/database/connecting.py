@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import math
 import os
+import re
 import sqlite3
 import threading
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any
-
-from sqlalchemy import Engine, create_engine
-from sqlalchemy.engine import URL, make_url
+from typing import TYPE_CHECKING, Any
 
 from .jobs import Dialect, Target
+
+if TYPE_CHECKING:
+    # Half of the time that a small check takes; SQLite's driver needs nothing of it.
+    from sqlalchemy import URL, Engine
 
 CONNECT_TIMEOUT_S = 10
 LOOK_TIMEOUT_S = 300.0
@@ -30,15 +33,20 @@ class Database:
 
     Attributes:
         dialect: of the database.
-        engine: SQLAlchemy's, for what it knows of tables.
-        raw: the driver's connection, through SQLAlchemy's pool.
+        engine: SQLAlchemy's, for what it knows of tables; None for SQLite.
+        raw: the driver's connection, but for SQLite through SQLAlchemy's pool.
         timeout_s: for each statement.
     """
 
     dialect: Dialect
-    engine: Engine
+    engine: Engine | None
     raw: Any
     timeout_s: float
+
+    @property
+    def driver(self) -> Any:
+        """The driver's own connection."""
+        return self.raw if self.engine is None else self.raw.driver_connection
 
     def cursor(self) -> Any:
         return self.raw.cursor()
@@ -68,7 +76,7 @@ class Database:
 
         def interrupt() -> None:
             passed.set()
-            connection = self.raw.driver_connection
+            connection = self.driver
             for name in ("cancel_safe", "cancel", "interrupt"):
                 if hasattr(connection, name):
                     getattr(connection, name)()
@@ -104,45 +112,68 @@ def opened(
     """
     if target.path and not os.path.isfile(target.path):
         raise UnreachableError(f"there is no database file {target.path}")
-    url = make_url(target.url)
+    secrets: list[str] = []
+    database = None
     try:
-        engine = create_engine(_url(url, target, write), connect_args=_arguments(target, write))
-        raw: Any = engine.raw_connection()
+        if target.dialect == "sqlite":
+            database = Database("sqlite", None, _open_file(target.path, write), timeout_s)
+        else:
+            from sqlalchemy import make_url
+
+            url = make_url(target.url)
+            secrets = _secrets(url)
+            database = _connect(url, target, write, timeout_s)
+        _prepare(database, target, write, autocommit)
     except Exception as error:
-        raise UnreachableError(_without_secret(f"{type(error).__name__}: {error}", url)) from error
-    database = Database(target.dialect, engine, raw, timeout_s)
+        _close(database, autocommit)
+        said = _without(secrets, f"{type(error).__name__}: {error}")
+        raise UnreachableError(said) from error
     try:
-        try:
-            _prepare(database, target, write, autocommit)
-        except Exception as error:
-            text = f"{type(error).__name__}: {error}"
-            raise UnreachableError(_without_secret(text, url)) from error
         yield database
     finally:
-        with suppress(Exception):
-            if not autocommit:
-                raw.rollback()
-        raw.close()
-        engine.dispose()
+        _close(database, autocommit)
 
 
-def _url(url: URL, target: Target, write: bool) -> URL:
-    if target.dialect == "sqlite":
-        mode = "rw" if write or _opens_for_writing(target.path) else "ro"
-        name = "file:" + _quoted(target.path)
-        return URL.create("sqlite", database=name, query={"mode": mode, "uri": "true"})
-    return url
+def _close(database: Database | None, autocommit: bool) -> None:
+    if database is None:
+        return
+    with suppress(Exception):
+        if not autocommit:
+            database.raw.rollback()
+    database.raw.close()
+    if database.engine is not None:
+        database.engine.dispose()
 
 
-def _quoted(path: str) -> str:
+def _open_file(path: str, write: bool) -> sqlite3.Connection:
     from urllib.parse import quote
 
-    return quote(path)
+    mode = "rw" if write or _opens_for_writing(path) else "ro"
+    connection = sqlite3.connect(
+        f"file:{quote(path)}?mode={mode}",
+        uri=True,
+        timeout=CONNECT_TIMEOUT_S,
+        # Another thread interrupts it when its time is over.
+        check_same_thread=False,
+    )
+    # As SQLAlchemy has them, with which most who ask SQLite from Python do it.
+    connection.create_function("regexp", 2, _found, deterministic=True)
+    connection.create_function("floor", 1, math.floor, deterministic=True)
+    return connection
+
+
+def _found(pattern: str, text: str | None) -> bool | None:
+    return None if text is None else re.search(pattern, text) is not None
+
+
+def _connect(url: URL, target: Target, write: bool, timeout_s: float) -> Database:
+    from sqlalchemy import create_engine
+
+    engine = create_engine(url, connect_args=_arguments(target, write))
+    return Database(target.dialect, engine, engine.raw_connection(), timeout_s)
 
 
 def _arguments(target: Target, write: bool) -> dict[str, Any]:
-    if target.dialect == "sqlite":
-        return {"timeout": CONNECT_TIMEOUT_S}
     if target.dialect == "duckdb":
         config = {} if target.files else {"enable_external_access": "false"}
         # A database in memory is empty, and cannot be opened for reading only.
@@ -152,7 +183,7 @@ def _arguments(target: Target, write: bool) -> dict[str, Any]:
 
 def _prepare(database: Database, target: Target, write: bool, autocommit: bool) -> None:
     cursor = database.cursor()
-    connection = database.raw.driver_connection
+    connection = database.driver
     if target.dialect == "postgresql":
         connection.autocommit = True
         # Were this process killed, the server would go on by itself.
@@ -204,9 +235,13 @@ def _forbid_changes(connection: sqlite3.Connection) -> None:
     connection.set_authorizer(decide)
 
 
-def _without_secret(text: str, url: URL) -> str:
+def _secrets(url: URL) -> list[str]:
+    """What of an address no message may show."""
+    return [str(one) for one in (url.password, url.render_as_string(hide_password=False)) if one]
+
+
+def _without(secrets: list[str], text: str) -> str:
     line = " ".join(text.split())
-    for secret in (url.password, url.render_as_string(hide_password=False)):
-        if secret and str(secret) in line:
-            line = line.replace(str(secret), "***")
+    for secret in secrets:
+        line = line.replace(secret, "***")
     return line[:600]

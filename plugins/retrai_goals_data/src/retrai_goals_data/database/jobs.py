@@ -55,11 +55,13 @@ def _alike(one: tuple[str, str], other: tuple[str, str]) -> bool:
 
 
 class TableState(BaseModel):
-    """A table or view that a query reads: its columns with types, and its rows as a digest."""
+    """A table or view that a query reads: its columns with types, its rows as a digest, and what it
+    and all that it reads are (see `definitions`)."""
 
     columns: list[tuple[str, str]]
     rows: int
     digest: str
+    made_of: dict[str, str] = {}
 
 
 class Job(BaseModel):
@@ -67,7 +69,8 @@ class Job(BaseModel):
 
     Attributes:
         kind: `check` measures `query` and compares it with `original`; `bench` only measures, or
-            runs a statement that makes an index; `state` gives a fingerprint.
+            runs a statement that makes an index; `state` gives a fingerprint; `reach` only looks
+            whether the database can be asked.
         known: what the original query answered, where that is known.
         extra_tables: tables that a rewritten query may read beside those of the original.
         timeout_s: for one statement.
@@ -79,7 +82,7 @@ class Job(BaseModel):
         show_rows: how many rows are given as text.
     """
 
-    kind: Literal["check", "bench", "state"]
+    kind: Literal["check", "bench", "state", "reach"]
     target: Target
     query: str = ""
     original: str = ""

@@ -14,14 +14,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import md5
-from typing import Any
-
-from sqlalchemy import inspect
 
 from .connecting import Database
 from .measuring import as_text, run_once
 from .reading import Query, read_query
 from .row_digest import Row, row_text
+from .unique_columns import unique_together_in
 
 MAX_ROWS = 1_500
 MOST = 0.7
@@ -76,8 +74,7 @@ def compare_on_samples(
     left, right = (read_query(text, database.dialect) for text in texts)
     database.timeout_s = TIMEOUT_S
     if database.dialect == "sqlite":
-        connection = database.raw.driver_connection
-        connection.create_function("md5", 1, _md5, deterministic=True)
+        database.driver.create_function("md5", 1, _md5, deterministic=True)
     done = 0
     problem = "no sample gave any rows"
     tables = {**query.tables, **original.tables}
@@ -147,7 +144,7 @@ def _fill(
     salt: str,
     dealt: bool,
 ) -> None:
-    inspector: Any = inspect(database.engine)
+    together_in = unique_together_in(database)
     # Takes away the temporary tables of the sample before.
     database.rollback()
     cursor = database.cursor()
@@ -157,7 +154,7 @@ def _fill(
     for name, sql in tables.items():
         cursor.execute(f"SELECT * FROM {sql} LIMIT 0")
         columns = [str(column[0]) for column in cursor.description]
-        groups = _units(inspector, _bare(sql), columns) if dealt else [columns]
+        groups = _units(together_in(_bare(sql)), columns) if dealt else [columns]
         rows = _selection(sql, columns, groups, salt, parts[name])
         cursor.execute(f"CREATE TEMP TABLE {sql} AS {rows}")
     if on_server:
@@ -192,15 +189,12 @@ def _selection(
     return f"WITH retrai_sample AS ({sample}) SELECT {listed} FROM {parts[0]}{joined}"
 
 
-def _units(inspector: Any, table: str, columns: Sequence[str]) -> list[list[str]]:
+def _units(unique: Sequence[Sequence[str]] | None, columns: Sequence[str]) -> list[list[str]]:
     """The columns, those together that are unique together; the order within does not matter."""
-    together: list[set[str]] = []
-    try:
-        found: list[list[str]] = [inspector.get_pk_constraint(table)["constrained_columns"]]
-        found += [one["column_names"] for one in inspector.get_unique_constraints(table)]
-    except Exception:  # noqa: BLE001 - a view, or a driver that does not know; then all stay
+    if unique is None:
         return [list(columns)]
-    for names in found:
+    together: list[set[str]] = []
+    for names in unique:
         group = set(names)
         joined = [other for other in together if other & group]
         together = [other for other in together if not other & group]

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .connecting import LOOK_TIMEOUT_S, Database
+from .definitions import definitions
 from .jobs import TableState
 from .row_digest import row_text
 
@@ -30,7 +31,11 @@ def table_states(
         tables: names as SQL, by the names to give back.
         full: hash every row; else rows are only counted.
     """
-    return {name: table_state(database, sql, full=full) for name, sql in tables.items()}
+    found: dict[str, TableState] = {}
+    for name, sql in tables.items():
+        state = table_state(database, sql, full=full)
+        found[name] = state.model_copy(update={"made_of": definitions(database, sql)})
+    return found
 
 
 def table_state(database: Database, table: str, *, full: bool = True) -> TableState:

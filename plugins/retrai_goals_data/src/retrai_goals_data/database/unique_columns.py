@@ -1,0 +1,49 @@
+"""Which columns of a table are unique together, by its primary key and its constraints."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .connecting import Database
+
+UniqueColumns = Sequence[Sequence[str]] | None
+"""Names that are unique together, per key or constraint; None where the database cannot tell."""
+
+
+def unique_together_in(database: Database) -> Callable[[str], UniqueColumns]:
+    """What tells it of a table by its name, without quotation marks."""
+    if database.engine is None:
+        return lambda table: _in_sqlite(database, table)
+    from sqlalchemy import inspect
+
+    inspector: Any = inspect(database.engine)
+    return lambda table: _by_inspector(inspector, table)
+
+
+def _in_sqlite(database: Database, table: str) -> UniqueColumns:
+    columns = _pragma(database, "table_info", table)
+    key = sorted((place, name) for _, name, _, _, _, place in columns if place)
+    found = [[name for _, name in key]]
+    for _, index, _, origin, _ in _pragma(database, "index_list", table):
+        if origin == "u":
+            found.append([name for _, _, name in _pragma(database, "index_info", index)])
+    return found
+
+
+def _pragma(database: Database, name: str, about: str) -> list[Any]:
+    quoted = about.replace('"', '""')
+    cursor = database.cursor()
+    try:
+        return cursor.execute(f'PRAGMA {name}("{quoted}")').fetchall()
+    finally:
+        cursor.close()
+
+
+def _by_inspector(inspector: Any, table: str) -> UniqueColumns:
+    try:
+        found: list[list[str]] = [inspector.get_pk_constraint(table)["constrained_columns"]]
+        found += [one["column_names"] for one in inspector.get_unique_constraints(table)]
+    except Exception:  # noqa: BLE001 - a view, or a driver that does not know
+        return None
+    return found
