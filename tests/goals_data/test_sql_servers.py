@@ -122,6 +122,47 @@ def goal(address: str, new_goal: Callable[..., Any], context: RunContext) -> Sql
     )
 
 
+VIEWS = (
+    f"CREATE VIEW spent AS {FAST.partition(' ORDER BY')[0]}",
+    "CREATE VIEW sums AS SELECT * FROM spent",
+)
+REMADE = {
+    "a table": (
+        "CREATE TABLE kept AS SELECT * FROM spent",
+        "DROP VIEW sums",
+        "DROP VIEW spent",
+        "ALTER TABLE kept RENAME TO spent",
+        VIEWS[1],
+    ),
+    "a materialized view": (
+        "DROP VIEW sums",
+        "DROP VIEW spent",
+        VIEWS[0].replace("VIEW", "MATERIALIZED VIEW"),
+        VIEWS[1],
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", REMADE)
+async def test_what_a_view_reads_may_not_become_something_else_with_the_same_rows(
+    goal: SqlBenchmark, address: str, context: RunContext, kind: str
+) -> None:
+    if "postgres" not in address and kind != "a table":
+        pytest.skip("DuckDB has none")
+    (context.project / "report.sql").write_text("SELECT name, spent FROM sums ORDER BY 2 DESC, 1")
+    target = goal.target(context.project)
+    for view in VIEWS:
+        execute(target, view)
+    assert (await goal.check({}, context.project)).achieved
+    execute(target, "CREATE INDEX by_customer ON orders (customer_id)")
+    assert (await goal.check({}, context.project)).achieved
+    for statement in REMADE[kind]:
+        execute(target, statement)
+    result = await goal.check({}, context.project)
+    assert not result.achieved
+    assert f"spent is {kind}, and was a view at the start" in result.reason
+
+
 async def test_a_rewrite_is_told_from_an_answer_that_only_looks_alike(
     goal: SqlBenchmark, context: RunContext
 ) -> None:

@@ -8,6 +8,7 @@ from statistics import median
 
 from retrai_core import CaseOutcome
 
+from .database.definitions import changed_definitions
 from .database.jobs import Answer, Report, TableState
 
 DATA = "the tables hold what they held"
@@ -41,7 +42,11 @@ class Verdict:
 
 
 def judge(
-    report: Report, first: Answer, tables: Mapping[str, TableState], max_ms: float
+    report: Report,
+    first: Answer,
+    tables: Mapping[str, TableState],
+    max_ms: float,
+    redefined: Sequence[str] = (),
 ) -> Verdict:
     """Hold a report against the first check's.
 
@@ -50,10 +55,11 @@ def judge(
         first: the rows at the start.
         tables: what the query read at the start, as it was then.
         max_ms: the limit for the median.
+        redefined: tables and views that may become something else with the same rows.
     """
     assert report.answer is not None
     verdict = Verdict(figures=figures(report.times_ms, max_ms))
-    verdict.add(DATA, *_data_problem(tables, report.tables))
+    verdict.add(DATA, *_data_problem(tables, report.tables, redefined))
     same = report.answer.same_as(first)
     # The digest in the name: a verdict on other data is not taken for the same.
     rows = f"the same {first.rows} rows as at the start ({first.content[0][:12]})"
@@ -92,9 +98,12 @@ def figures(times_ms: Sequence[float], max_ms: float) -> str:
 
 
 def _data_problem(
-    before: Mapping[str, TableState], now: Mapping[str, TableState]
+    before: Mapping[str, TableState],
+    now: Mapping[str, TableState],
+    redefined: Sequence[str],
 ) -> tuple[str, str]:
     found: list[str] = []
+    others: dict[str, None] = {}
     for name, state in before.items():
         there = now.get(name)
         if there is None:
@@ -105,7 +114,12 @@ def _data_problem(
             found.append(f"{name} has {there.rows} rows, {state.rows} at the start")
         elif there.digest != state.digest:
             found.append(f"{name} has other values")
-    if not found:
+        if there is not None:
+            others |= dict.fromkeys(changed_definitions(state.made_of, there.made_of, redefined))
+    if not found and not others:
         return "", ""
-    listed = "; ".join(found)
+    listed = "; ".join([*found, *others])
+    if not found:
+        allow = "The user can allow it with `allow_redefined`."
+        return f"what is read was made anew ({listed})", f"{listed}. Restore it. {allow}"
     return f"the data was changed ({listed})", f"The data may not be changed: {listed}. Restore it."

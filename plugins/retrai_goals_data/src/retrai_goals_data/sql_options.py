@@ -41,6 +41,9 @@ A relative file is one of the project; `${NAME}` stands for an environment varia
 are read, or by counting them, which is weaker and fast on very large tables."""
     extra_tables: list[str] = Field(default_factory=list[str])
     """Tables that a rewritten query may read beside those of the first one."""
+    allow_redefined: list[str] = Field(default_factory=list[str])
+    """Views and tables that may become something else which holds the same rows (a view that is \
+made a table); what is read may otherwise not be made anew."""
     data_files: list[str] = Field(default_factory=list[str])
     """Globs of files that DuckDB queries read (`data/*.csv`); they are protected."""
 
@@ -58,7 +61,7 @@ are read, or by counting them, which is weaker and fast on very large tables."""
             raise ValueError("must be a file inside the project")
         return value
 
-    @field_validator("extra_tables", "data_files", mode="before")
+    @field_validator("extra_tables", "allow_redefined", "data_files", mode="before")
     @classmethod
     def _one_or_many(cls, value: object) -> object:
         return value.split() if isinstance(value, str) else value
