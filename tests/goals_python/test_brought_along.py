@@ -41,6 +41,28 @@ def test_an_argument_that_names_it_decides(tmp_path: Path) -> None:
     assert left_out(sys.executable, tmp_path, ["-p", "no:langsmith_plugin"]) == []
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("PYTEST_ADDOPTS", "-q -p langsmith_plugin"), ("PYTEST_PLUGINS", "langsmith.pytest_plugin")],
+)
+def test_a_variable_of_pytests_that_asks_for_it_decides(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, value: str
+) -> None:
+    assert left_out(sys.executable, tmp_path, [], {name: value}) == []
+    assert left_out(sys.executable, tmp_path, [], {"OTHER": value}) == OUT
+    # The sandbox may pass on retrai's own.
+    monkeypatch.setenv(name, value)
+    assert left_out(sys.executable, tmp_path, []) == []
+    assert left_out(sys.executable, tmp_path, [], {name: "-q"}) == OUT
+
+
+async def test_pytest_gets_what_a_variable_asks_for(run, make_project) -> None:
+    make_project({"test_one.py": ASKS.format(name="'lang' + 'smith'", loaded=True)})
+    env = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_ADDOPTS": "-p langsmith_plugin"}
+    result = await run(env=env)
+    assert dict(result.cases) == {"test_one.py::test_one": "passed"}, result.output_tail
+
+
 def test_in_another_environment_nothing_is_left_out(tmp_path: Path) -> None:
     assert left_out(str(tmp_path / "bin" / "python"), tmp_path, []) == []
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from .pytest_detection import TEST_FILES, files_called
@@ -16,14 +16,20 @@ BROUGHT = {"langsmith": "langsmith_plugin"}
 LangChain requires langsmith, whose plugin adds an option and no outcome, and takes more than a
 second of processor time whenever pytest starts."""
 
+ASKING = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS")
+"""Variables of pytest's that may ask for a plugin, where the sandbox passes them on."""
 
-def left_out(python: str, cwd: Path, arguments: Sequence[str]) -> list[str]:
+
+def left_out(
+    python: str, cwd: Path, arguments: Sequence[str], env: Mapping[str, str] | None = None
+) -> list[str]:
     """Arguments that keep pytest from loading what nobody but retrai asked for; reads files.
 
     Args:
         python: the project's interpreter. Only in retrai's own environment is anything left out.
         cwd: the project, or a copy of it.
         arguments: the other arguments for pytest.
+        env: variables that pytest gets beside retrai's own.
 
     Example:
         >>> left_out("/usr/bin/python3-of-another-environment", Path.cwd(), [])
@@ -31,7 +37,9 @@ def left_out(python: str, cwd: Path, arguments: Sequence[str]) -> list[str]:
     """
     if os.path.dirname(os.path.dirname(os.path.abspath(python))) != sys.prefix:
         return []
-    words = [word for word in BROUGHT if not any(word in argument for argument in arguments)]
+    variables = {**os.environ, **(env or {})}
+    asked = [*arguments, *(variables.get(name, "") for name in ASKING)]
+    words = [word for word in BROUGHT if not any(word in text for text in asked)]
     for text in _texts(cwd) if words else ():
         words = [word for word in words if word.encode() not in text]
     return [part for word in words for part in ("-p", f"no:{BROUGHT[word]}")]

@@ -128,7 +128,7 @@ async def _start(
     }
     first = [str(folder / "path"), variables["RETRAI_PYTHONPATH_BEFORE"]]
     variables["PYTHONPATH"] = os.pathsep.join(filter(None, first))
-    brought = await asyncio.to_thread(left_out, python, cwd, arguments)
+    brought = await asyncio.to_thread(left_out, python, cwd, arguments, env)
     command = [python, "-m", "pytest", "-p", REPORTER, *brought, *arguments]
     try:
         return await sandbox.run(
