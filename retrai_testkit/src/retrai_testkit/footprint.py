@@ -7,7 +7,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from copy import copy
 from types import FunctionType, ModuleType
 from typing import Any, cast
@@ -47,18 +47,22 @@ class Footprint:
 
     def left_running(self) -> list[str]:
         """Threads and processes that were not there before, and do not end within 5 s."""
-        deadline = time.monotonic() + _SETTLE_S
-        while (left := self._running()) and time.monotonic() < deadline:
-            threading.Event().wait(0.02)
-        return left
+        return _settled(lambda: [*self._running_threads(), *self._running_processes()])
+
+    def processes_left_running(self) -> list[str]:
+        """Processes alone; while an event loop runs, threads of its pool stay."""
+        return _settled(self._running_processes)
 
     def new_processes(self) -> bool:
         """Whether a process was started since."""
         return bool(_children() - self._children)
 
-    def _running(self) -> list[str]:
+    def _running_threads(self) -> list[str]:
         threads = [t for t in threading.enumerate() if t not in self._threads]
-        lines = [f"the thread {thread.name} is still running" for thread in threads]
+        return [f"the thread {thread.name} is still running" for thread in threads]
+
+    def _running_processes(self) -> list[str]:
+        lines: list[str] = []
         for pid in sorted(_children() - self._children):
             try:
                 words = " ".join(psutil.Process(pid).cmdline())
@@ -94,6 +98,14 @@ class Footprint:
             elif _is_container(value) and value != as_it_was:
                 found.append(f"{name} was changed")
         return found
+
+
+def _settled(look: Callable[[], list[str]]) -> list[str]:
+    """What `look` still finds when it had time to end."""
+    deadline = time.monotonic() + _SETTLE_S
+    while (left := look()) and time.monotonic() < deadline:
+        threading.Event().wait(0.02)
+    return left
 
 
 def _signals() -> Mapping[int, Any]:

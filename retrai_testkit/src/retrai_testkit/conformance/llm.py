@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, ClassVar
@@ -30,6 +31,23 @@ _TOOL = {
         "parameters": {"type": "object", "properties": {"path": {"type": "string"}}},
     },
 }
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What a model did.
+
+    Attributes:
+        model: as it was made.
+        with_tools: its answer with a tool bound.
+        costs: of an answer without tools, of several numbers of tokens, of an unknown model.
+        left: what the whole of it left changed in our process.
+    """
+
+    model: Any
+    with_tools: Any
+    costs: Sequence[Any]
+    left: Sequence[str] = ()
 
 
 class LLMProviderConformance(BuiltConformance):
@@ -118,40 +136,28 @@ class LLMProviderConformance(BuiltConformance):
 
     @pytest.mark.usefixtures("ready_environment")
     def test_it_makes_a_chat_model_that_answers(
-        self, tmp_path: Path, plugin_options: Mapping[str, Any]
+        self, tmp_path: Path, plugin_options: Mapping[str, Any], kept: dict[str, Any]
     ) -> None:
         """`create` gives a LangChain chat model that binds tools and answers with an AIMessage."""
         from langchain_core.language_models import BaseChatModel
         from langchain_core.messages import AIMessage
 
-        async def use(bench: Bench, provider: Any) -> None:
-            model = self._created(bench, provider)
-            assert isinstance(model, BaseChatModel)
-            answer = await model.bind_tools([_TOOL]).ainvoke(self.prompt)
-            assert isinstance(answer, AIMessage)
-            assert answer.content or answer.tool_calls or answer.invalid_tool_calls, "no answer"
-            for call in answer.tool_calls:
-                assert call["name"]
-                assert call["id"], "the journal needs each call's id"
-
-        self.drive(tmp_path, plugin_options, use)
+        seen = self._asked(tmp_path, plugin_options, kept)
+        assert isinstance(seen.model, BaseChatModel)
+        answer = seen.with_tools
+        assert isinstance(answer, AIMessage)
+        assert answer.content or answer.tool_calls or answer.invalid_tool_calls, "no answer"
+        for call in answer.tool_calls:
+            assert call["name"]
+            assert call["id"], "the journal needs each call's id"
 
     @pytest.mark.usefixtures("ready_environment")
     def test_the_cost_of_an_answer_is_a_price_or_unknown(
-        self, tmp_path: Path, plugin_options: Mapping[str, Any]
+        self, tmp_path: Path, plugin_options: Mapping[str, Any], kept: dict[str, Any]
     ) -> None:
         """`cost_usd` gives dollars, or None where the price is not known; it raises nothing."""
-
-        async def use(bench: Bench, provider: Any) -> None:
-            answer = await self._created(bench, provider).ainvoke(self.prompt)
-            usage = answer.usage_metadata or _usage(0)
-            for tokens in (usage, _usage(0), _usage(1_000_000)):
-                cost = provider.cost_usd(self.model, tokens)
-                assert cost is None or (isinstance(cost, (int, float)) and cost >= 0)
-            cost = provider.cost_usd("no-such-model", _usage(10))
-            assert cost is None or cost >= 0
-
-        self.drive(tmp_path, plugin_options, use)
+        for cost in self._asked(tmp_path, plugin_options, kept).costs:
+            assert cost is None or (isinstance(cost, (int, float)) and cost >= 0)
 
     @pytest.mark.usefixtures("ready_environment")
     def test_a_model_that_cannot_be_made_is_said_in_one_line(
@@ -205,10 +211,9 @@ class LLMProviderConformance(BuiltConformance):
             assert not waiting, "20 s after its cancellation it is still at work"
             with suppress(asyncio.CancelledError, RetraiError):
                 await task
-            return await asyncio.to_thread(before.left_running)
+            return await asyncio.to_thread(before.processes_left_running)
 
-        lines = self.drive(tmp_path, plugin_options, use)
-        left = [line for line in lines if "process" in line]
+        left = self.drive(tmp_path, plugin_options, use)
         assert not left, "; ".join(left)
 
     @pytest.mark.usefixtures("ready_environment")
@@ -242,19 +247,30 @@ class LLMProviderConformance(BuiltConformance):
 
     @pytest.mark.usefixtures("ready_environment")
     def test_using_it_changes_no_global_state(
-        self, tmp_path: Path, plugin_options: Mapping[str, Any]
+        self, tmp_path: Path, plugin_options: Mapping[str, Any], kept: dict[str, Any]
     ) -> None:
         """No module or class variable, folder, environment, thread or process is left changed."""
-
-        async def use(bench: Bench, provider: Any) -> None:
-            await self._created(bench, provider).ainvoke(self.prompt)
-
-        before = Footprint(self.package)
-        self.drive(tmp_path / "first", plugin_options, use)
-        self.require_unchanged(before.changes())
+        self.require_unchanged(self._asked(tmp_path, plugin_options, kept).left)
 
     def prepare_context(self, context: RunContext) -> None:
         """Give the context what the model reads of it (a goal, tools); nothing when left out."""
+
+    def _asked(self, base: Path, options: Mapping[str, Any], kept: dict[str, Any]) -> _Asked:
+        """A model asked once with tools and once without; what three tests judge."""
+        if "asked" not in kept:
+            before = Footprint(self.package)
+            seen = self.drive(base / "asked", options, self._ask)
+            kept["asked"] = replace(seen, left=before.changes())
+        return kept["asked"]
+
+    async def _ask(self, bench: Bench, provider: Any) -> _Asked:
+        model = self._created(bench, provider)
+        with_tools = await model.bind_tools([_TOOL]).ainvoke(self.prompt)
+        answer = await model.ainvoke(self.prompt)
+        usage = answer.usage_metadata or _usage(0)
+        costs = [provider.cost_usd(self.model, one) for one in (usage, _usage(0), _usage(10**6))]
+        costs.append(provider.cost_usd("no-such-model", _usage(10)))
+        return _Asked(model, with_tools, costs)
 
     def _created(self, bench: Bench, provider: Any) -> Any:
         self.prepare_context(bench.context)

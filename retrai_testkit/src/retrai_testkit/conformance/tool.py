@@ -240,9 +240,9 @@ class ToolConformance(BuiltConformance):
                 self._call(bench, tool, endless.args),
                 until=lambda: bench.sandbox.uses > uses and before.new_processes(),
             )
-            return await asyncio.to_thread(before.left_running)
+            return await asyncio.to_thread(before.processes_left_running)
 
-        left = [line for line in self.drive(tmp_path, plugin_options, use) if "process" in line]
+        left = self.drive(tmp_path, plugin_options, use)
         assert not left, "; ".join(left)
 
     def _observed(
