@@ -179,6 +179,98 @@ def test_that_the_run_has_looked_is_no_reason_for_a_conflict(work: Work) -> None
     assert len(git(work.project, "log", "--format=%s").splitlines()) == 3
 
 
+@pytest.mark.parametrize("where", [".", INNER])
+def test_that_the_run_has_looked_is_not_told_as_a_change(work: Work, where: str) -> None:
+    before = work.tree()
+    folder = work.project / where
+    os.utime(folder / "code.py", ns=(1, 1))
+    git(folder, "status")  # writes what it saw of the file into the index
+    git(folder, "hash-object", "-w", "--stdin")  # and an object that nothing names
+    work.snapshot()
+    assert work.tree() != before
+    assert work.undo() == Undone()
+    assert {p: k for p, k in work.tree().items() if "/objects" not in p} == {
+        p: k for p, k in before.items() if "/objects" not in p
+    }
+
+
+@pytest.mark.parametrize("change", ["config", "bits", "branch", "staged"])
+def test_less_than_a_commit_is_told_where_it_can_be_seen(work: Work, change: str) -> None:
+    before = work.tree()
+    if change == "config":
+        git(work.project, "config", "user.name", "somebody else")
+    elif change == "bits":
+        (work.project / ".git" / "refs").chmod(0o700)
+    elif change == "branch":
+        git(work.project, "branch", "new")
+    else:
+        (work.project / "code.py").write_text("one = 3\n")
+        git(work.project, "add", "code.py")
+    work.snapshot()
+    assert ".git" in work.undo().restored
+    assert work.tree() == before
+
+
+def damage(path: Path) -> None:
+    """Change one byte in the middle, in place: the same inode and size, and the same time."""
+    status = path.stat()
+    path.chmod(0o644)
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 0xFF
+    with path.open("r+b") as file:
+        file.write(data)
+    path.chmod(status.st_mode & 0o777)
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+
+def object_files(folder: Path) -> list[Path]:
+    return sorted(path for path in (folder / ".git/objects").rglob("*") if path.is_file())
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_an_object_that_was_damaged_in_place_is_told(work: Work, packed: bool) -> None:
+    if packed:
+        git(work.project, "gc", "--quiet", "--prune=now")
+        work.snapshot()
+    damaged = [path for path in object_files(work.project) if not packed or path.suffix == ".pack"]
+    damage(damaged[0])
+    work.snapshot()
+    undone = work.undo(to=work.iteration - 2)
+    name = damaged[0].relative_to(work.project).as_posix()
+    assert undone == Undone(damaged=[name])
+    assert git(work.project / INNER, "fsck", "--strict") == ""
+    # Nothing else is ever taken for damaged, though git has touched it.
+    os.utime(object_files(work.project / INNER)[0])
+    assert work.undo(to=work.iteration - 2).damaged == [name]
+
+
+def test_a_damaged_object_of_which_there_is_a_copy_is_sound_again(
+    work: Work, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: object, **__: object) -> None:
+        raise OSError(errno.EXDEV, "another file system")
+
+    monkeypatch.setattr(os, "link", refused)
+    (tmp_path / "run-with-copies").mkdir()
+    work.snapshots = Snapshots(tmp_path / "run-with-copies", work.project)
+    work.snapshot()
+    before = work.tree()
+    damage(object_files(work.project)[0])
+    work.snapshot()
+    assert work.undo(to=work.iteration - 2) == Undone(restored=[".git"])
+    assert work.tree() == before
+    assert git(work.project, "fsck", "--strict") == ""
+
+
+def test_a_deleted_repository_is_not_put_back_from_damaged_objects(work: Work) -> None:
+    for path in object_files(work.project):
+        damage(path)
+    shutil.rmtree(work.project / ".git")
+    work.snapshot()
+    assert work.undo().conflicts == [".git"]
+    assert not (work.project / ".git").exists()
+
+
 def test_objects_are_copied_where_they_cannot_be_linked_and_missed_when_too_large(
     work: Work, new_work: Work, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

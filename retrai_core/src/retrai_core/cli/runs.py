@@ -146,7 +146,7 @@ def undo(run_id: str, to: int) -> int:
     """Take back what a run has changed; what you have changed since is kept.
 
     Where you have changed the same place as the run, the file is left alone and named, and the
-    exit code is 1.
+    exit code is 1. So it is where the run has damaged an object of a repository for good.
     """
     from ..runs.snapshots import Snapshots
     from ..runs.undo import undo as undo_run
@@ -164,9 +164,13 @@ def undo(run_id: str, to: int) -> int:
             f"conflict  {path}  (changed since in the same place; left alone)"
             for path in undone.conflicts
         ),
+        *(
+            f"damaged   {path}  (overwritten in place, and no sound copy is kept; see `git fsck`)"
+            for path in undone.damaged
+        ),
     ]
     click.echo("\n".join(told) or "nothing to undo: the project is as it was")
-    return 1 if undone.conflicts else 0
+    return 1 if undone.conflicts or undone.damaged else 0
 
 
 @runs.command()

@@ -22,12 +22,15 @@ class Undone:
         removed: the run had made them.
         merged: the run's change is taken out and the user's later one kept.
         conflicts: the user has changed the same place since; left alone.
+        damaged: objects of a repository that were overwritten in place, and of which no sound copy
+            is kept.
     """
 
     restored: list[str] = field(default_factory=list[str])
     removed: list[str] = field(default_factory=list[str])
     merged: list[str] = field(default_factory=list[str])
     conflicts: list[str] = field(default_factory=list[str])
+    damaged: list[str] = field(default_factory=list[str])
 
 
 def entry_of(path: Path) -> Entry | None:

@@ -137,6 +137,10 @@ class Snapshots:
         """The state of every `.git` then; None where it is not known."""
         return Repositories.load(self._manifests, snapshot.repositories)
 
+    def repositories_known_ns(self, snapshot: Snapshot) -> int:
+        """When that was known, in ns since the epoch: nothing was linked for it after that."""
+        return (self._manifests / f"{snapshot.repositories}.json").stat().st_mtime_ns
+
     def repositories_now(self, paths: Iterable[str]) -> Repositories:
         """The state of some as they stand now; kept in the store, but in no snapshot."""
         with self._one_at_a_time:

@@ -56,6 +56,7 @@ def _undone(snapshots: Snapshots, project: Path, goal: Snapshot, end: Snapshot) 
     undone.restored += repositories.restored
     undone.removed += repositories.removed
     undone.conflicts += repositories.conflicts
+    undone.damaged += repositories.damaged
     return undone
 
 

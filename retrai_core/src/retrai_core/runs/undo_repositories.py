@@ -16,6 +16,7 @@ from pathlib import Path
 
 from ..errors import RetraiError
 from .manifest import Manifest
+from .object_check import is_sound
 from .object_store import Entry, ObjectStore
 from .putting_back import Undone, put_entry
 from .repositories import KeptObject, Repositories
@@ -67,8 +68,66 @@ def take_back_repositories(
         else:
             known = asked.objects.keys() | was.objects.keys()
             _put_back(snapshots, project, asked, _without_later_objects(there, known))
-            (undone.restored if root in before else undone.removed).append(root)
+            if _is_noticed(store, asked, was):
+                (undone.restored if root in before else undone.removed).append(root)
+    _mend_objects(snapshots, project, goal, before, undone)
     return undone
+
+
+def _mend_objects(
+    snapshots: Snapshots,
+    project: Path,
+    goal: Snapshot,
+    before: Mapping[str, _Repository],
+    undone: Undone,
+) -> None:
+    """Find objects that were written to in place, which no name and no size tells.
+
+    Most are kept as links of the very same file, and are then damaged there too.
+    """
+    since_ns = snapshots.repositories_known_ns(goal)
+    for root, repository in before.items():
+        if root in undone.conflicts:
+            continue
+        mended = False
+        for path, (name, bits) in repository.objects.items():
+            place, kept = project / path, snapshots.objects / name
+            if not _is_damaged(path, place, since_ns):
+                continue
+            if name and not _is_damaged(path, kept, 0):
+                _give_object(kept, place)
+                give_bits(place, bits)
+                mended = True
+            else:
+                undone.damaged.append(path)
+        if mended and root not in undone.restored:
+            undone.restored.append(root)
+
+
+def _is_damaged(path: str, file: Path, since_ns: int) -> bool:
+    """Whether it has been written to after a moment, and is not sound; gone is not damaged."""
+    try:
+        return file.lstat().st_ctime_ns > since_ns and not is_sound(path, file)
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
+
+
+def _is_noticed(store: ObjectStore, asked: _Repository, was: _Repository) -> bool:
+    """Whether the user could see that the run did it: more than that git looked at the files."""
+    kept = {path: kept for path, kept in was.objects.items() if path in asked.objects}
+    return not (
+        _is_same(store, asked, was)
+        and kept == asked.objects
+        and _seen_bits(asked.manifest) == _seen_bits(was.manifest)
+    )
+
+
+def _seen_bits(manifest: Manifest) -> tuple[Mapping[str, int], Mapping[str, int]]:
+    """Without the folders of objects, which come with objects that nothing names."""
+    folders = {p: bits for p, bits in manifest.folders.items() if "/objects/" not in p}
+    return folders, manifest.odd
 
 
 def _by_root(store: ObjectStore, moment: Repositories) -> dict[str, _Repository]:
@@ -133,7 +192,7 @@ def _without_later_objects(there: _Repository, known: Collection[str]) -> _Repos
 def _can_give(room: Path, asked: _Repository, there: _Repository) -> bool:
     """Whether every object that is missing now was kept, and is as it was."""
     return all(
-        _is_intact(room, kept[0])
+        _is_intact(room, path, kept[0])
         for path, kept in asked.objects.items()
         if _name(there, path) != kept[0]
     )
@@ -145,10 +204,12 @@ def _name(repository: _Repository, path: str) -> str | None:
     return None if kept is None else kept[0]
 
 
-def _is_intact(room: Path, name: str) -> bool:
+def _is_intact(room: Path, path: str, name: str) -> bool:
     """Whether it was kept, and nobody has written to it through the file it is a link of."""
+    kept = room / name
     try:
-        return bool(name) and f"{(room / name).lstat().st_size:x}" == name.rpartition("-")[2]
+        size = f"{kept.lstat().st_size:x}"
+        return bool(name) and size == name.rpartition("-")[2] and is_sound(path, kept)
     except OSError:
         return False
 
