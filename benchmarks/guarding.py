@@ -20,7 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 
 from retrai_core import RunContext
@@ -110,47 +110,61 @@ def cpu_s() -> float:
     return sum(used.ru_utime + used.ru_stime for used in each)
 
 
-async def measure(project: Path, room: Path, rounds: int) -> float:
-    """Print the figures of one project; the CPU seconds of a snapshot."""
-    run_dir = room / f"{project.name}-run"
-    run_dir.mkdir()
-    context = RunContext("bench", project, SafeWorkspace(project), sys.executable, run_dir)
+class Bench:
+    """One project, and each kind of work that is measured on it.
 
-    async def plain() -> None:
+    Args:
+        project: the project's folder.
+        room: where the run's own files and the copies go.
+    """
+
+    def __init__(self, project: Path, room: Path) -> None:
+        self.project = project
+        self.room = room
+        run_dir = room / f"{project.name}-run"
+        run_dir.mkdir()
+        workspace = SafeWorkspace(project)
+        self.context = RunContext("bench", project, workspace, sys.executable, run_dir)
+        self.hasher = TreeHasher(project)
+
+    def start(self) -> Guard:
+        """A guard of the project, with a sandbox and a goal of its own."""
+        self.context.sandbox_part = LocalSandbox(LocalOptions(), self.context)
+        self.context.goal_part = PytestGoal(PytestGoalOptions(), self.context)
+        return Guard(self.context, [])
+
+    async def end(self) -> None:
+        """Close what `start` opened."""
+        if self.context.sandbox_part is not None:
+            await self.context.sandbox_part.aclose()
+            self.context.sandbox_part = None
+
+    async def begin(self) -> None:
+        """What a run does once: the baseline, and a first look at every file."""
+        await self.start().take_baseline()
+        await self.end()
+        self.hasher.state()
+
+    async def plain(self) -> None:
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
         await asyncio.to_thread(
-            subprocess.run, command, cwd=project, check=True, capture_output=True
+            subprocess.run, command, cwd=self.project, check=True, capture_output=True
         )
 
-    def start() -> Guard:
-        context.sandbox_part = LocalSandbox(LocalOptions(), context)
-        context.goal_part = PytestGoal(PytestGoalOptions(), context)
-        return Guard(context, [])
-
-    async def end() -> None:
-        if context.sandbox_part is not None:
-            await context.sandbox_part.aclose()
-            context.sandbox_part = None
-
-    await start().take_baseline()
-    await end()
-    hasher = TreeHasher(project)
-    hasher.state()
-
-    def checking() -> Callable[[], Awaitable[None]]:
-        guard = start()
+    def checking(self) -> Callable[[], Awaitable[None]]:
+        guard = self.start()
 
         async def check() -> None:
             await guard.restore()
-            await asyncio.to_thread(hasher.state)
+            await asyncio.to_thread(self.hasher.state)
             result = await guard.check({})
             assert result.achieved, result.reason
-            await asyncio.to_thread(hasher.state)
+            await asyncio.to_thread(self.hasher.state)
 
         return check
 
-    def finals(*, twins: bool) -> Callable[[], Awaitable[None]]:
-        guard = start()
+    def finals(self, *, twins: bool) -> Callable[[], Awaitable[None]]:
+        guard = self.start()
 
         async def final() -> None:
             result, suspect = await guard.final_check({}, twins=twins)
@@ -158,25 +172,34 @@ async def measure(project: Path, room: Path, rounds: int) -> float:
 
         return final
 
-    async def copy() -> None:
-        with tempfile.TemporaryDirectory(dir=room) as folder:
-            await asyncio.to_thread(make_clean_copy, project, Path(folder) / "copy")
+    async def copy(self) -> None:
+        with tempfile.TemporaryDirectory(dir=self.room) as folder:
+            await asyncio.to_thread(make_clean_copy, self.project, Path(folder) / "copy")
 
+
+async def measure(project: Path, room: Path, rounds: int) -> float:
+    """Print the figures of one project; the CPU seconds of a snapshot."""
+    bench = Bench(project, room)
+    await bench.begin()
     rows = {
-        "plain pytest": await figures(rounds, plain, end),
-        "a check of a run": await figures(rounds, checking(), end),
-        "final verification, no twins": await figures(rounds, finals(twins=False), end),
-        "final verification": await figures(rounds, finals(twins=True), end),
-        "of it the clean copy": await figures(rounds, copy, end),
-        **snapshot_figures(project, run_dir, hasher, rounds),
+        "plain pytest": await figures(rounds, bench.plain, bench.end),
+        "a check of a run": await figures(rounds, bench.checking(), bench.end),
+        "final verification, no twins": await figures(rounds, bench.finals(twins=False), bench.end),
+        "final verification": await figures(rounds, bench.finals(twins=True), bench.end),
+        "of it the clean copy": await figures(rounds, bench.copy, bench.end),
+        **snapshot_figures(project, bench.context.run_dir, bench.hasher, rounds),
     }
+    show(sum(len(names) for _, _, names in os.walk(project)), rows)
+    return rows["a snapshot"][1]
+
+
+def show(files: int, rows: Mapping[str, tuple[float, float]]) -> None:
+    """Print wall-clock and processor time of each work, and their ratios to plain pytest."""
     base_wall, base_cpu = rows["plain pytest"]
-    files = sum(len(names) for _, _, names in os.walk(project))
     print(f"\n{files} files{'':22} | wall ms | CPU ms | wall ratio | CPU ratio")
     for name, (wall, cpu) in rows.items():
         ratios = f"{wall / base_wall:10.2f} | {cpu / base_cpu:9.2f}"
         print(f"{name:32} | {wall * 1000:7.0f} | {cpu * 1000:6.0f} | {ratios}", flush=True)
-    return rows["a snapshot"][1]
 
 
 async def measured(given: argparse.Namespace, room: Path) -> float:

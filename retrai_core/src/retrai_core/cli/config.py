@@ -10,6 +10,7 @@ import click
 
 from ..errors import RetraiError
 from .columns import aligned
+from .project_option import project_option
 from .render.words import one_line
 
 if TYPE_CHECKING:
@@ -24,14 +25,7 @@ def config() -> None:
 
 
 @config.command()
-@click.option(
-    "-C",
-    "project",
-    type=click.Path(path_type=Path),
-    default=Path(),
-    metavar="DIR",
-    help="The project's folder; the current one when left out.",
-)
+@project_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def show(project: Path, as_json: bool) -> None:
     """Show each value and where it comes from.

@@ -11,6 +11,7 @@ import click
 from ..config_files import PROJECT_FILE
 from ..errors import UsageError
 from .completion import complete_goal, complete_model
+from .project_option import project_option
 
 if TYPE_CHECKING:
     from ..plugins.catalog import Catalog
@@ -27,14 +28,7 @@ hitl_enabled: false
 
 
 @click.command()
-@click.option(
-    "-C",
-    "project",
-    type=click.Path(path_type=Path),
-    default=Path(),
-    metavar="DIR",
-    help="The project's folder; the current one when left out.",
-)
+@project_option
 @click.option(
     "--goal", shell_complete=complete_goal, help="The goal; found from the project when left out."
 )

@@ -13,6 +13,7 @@ import click
 
 from ..errors import UsageError
 from .columns import aligned
+from .project_option import project_option
 from .render.words import one_line
 
 if TYPE_CHECKING:
@@ -23,14 +24,6 @@ T = TypeVar("T")
 
 _HEADINGS = ("ID", "GOAL", "WORKED", "TRUST", "STRATEGY")
 _PATTERN_WIDTH = 100
-_PROJECT_OPTION = click.option(
-    "-C",
-    "project",
-    type=click.Path(path_type=Path),
-    default=Path(),
-    metavar="DIR",
-    help="The project's folder; the current one when left out.",
-)
 
 
 @click.group()
@@ -39,7 +32,7 @@ def memory() -> None:
 
 
 @memory.command("list")
-@_PROJECT_OPTION
+@project_option
 @click.option("--goal", help="Only strategies for this goal.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def list_entries(project: Path, goal: str | None, as_json: bool) -> None:
@@ -66,7 +59,7 @@ def list_entries(project: Path, goal: str | None, as_json: bool) -> None:
 
 @memory.command()
 @click.argument("ids", nargs=-1, metavar="[ID]...")
-@_PROJECT_OPTION
+@project_option
 @click.option("--goal", help="All strategies for this goal.")
 @click.option("--all", "everything", is_flag=True, help="All strategies.")
 def forget(ids: Sequence[str], project: Path, goal: str | None, everything: bool) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from .columns import aligned
+from .project_option import project_option
 
 if TYPE_CHECKING:
     from ..plugins.environment import Finding
@@ -15,14 +16,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option(
-    "-C",
-    "project",
-    type=click.Path(path_type=Path),
-    default=Path(),
-    metavar="DIR",
-    help="The project's folder; the current one when left out.",
-)
+@project_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def doctor(project: Path, as_json: bool) -> int:
     """Look for what is wrong, and show what a run of this project would use.

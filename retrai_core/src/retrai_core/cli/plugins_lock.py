@@ -6,16 +6,11 @@ from pathlib import Path
 
 import click
 
+from .project_option import project_option
+
 
 @click.command()
-@click.option(
-    "-C",
-    "project",
-    type=click.Path(path_type=Path),
-    default=Path(),
-    metavar="DIR",
-    help="The project's folder; the current one when left out.",
-)
+@project_option
 @click.option("--check", is_flag=True, help="Write nothing; exit 2 when the set differs.")
 def lock(project: Path, check: bool) -> None:
     """Write retrai.lock: every distribution whose plugins are used, with version and hash.

@@ -11,18 +11,12 @@ import click
 
 from .budget_options import budget_options
 from .completion import complete_goal, complete_model, complete_option, complete_tools
+from .project_option import project_option
 
 
 @click.command()
 @click.argument("goal", required=False, shell_complete=complete_goal)
-@click.option(
-    "-C",
-    "project",
-    type=click.Path(path_type=Path),
-    default=Path(),
-    metavar="DIR",
-    help="The project's folder; the current one when left out.",
-)
+@project_option
 @click.option(
     "-m",
     "--model",

@@ -1,0 +1,17 @@
+"""The flag that says which project a command is about."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+project_option = click.option(
+    "-C",
+    "project",
+    type=click.Path(path_type=Path),
+    default=Path(),
+    metavar="DIR",
+    help="The project's folder; the current one when left out.",
+)
+"""Adds `-C DIR` to a command, which gets it as `project`."""
