@@ -84,6 +84,8 @@ RUNNER_PACKAGES = re.compile(
 )
 """Packages that run tests or compile for them: what changes there changes the check."""
 
+_CHANGED = "belongs to the test runner and was changed during the run"
+
 
 def protected_globs() -> list[str]:
     """Gitignore globs of tests, snapshots, a runner's configuration, lock files, package.json."""
@@ -91,7 +93,7 @@ def protected_globs() -> list[str]:
 
 
 def audit_node_modules(folders: Sequence[Path], since_s: float) -> list[Suspicion]:
-    """Files of the runner's packages that were changed since a moment, each package once.
+    """Files of the runner's packages that were changed since a moment.
 
     Args:
         folders: in and below which `node_modules` may be.
@@ -100,10 +102,10 @@ def audit_node_modules(folders: Sequence[Path], since_s: float) -> list[Suspicio
     found: list[Suspicion] = []
     for modules in dict.fromkeys(path for folder in folders for path in _node_modules(folder)):
         for package in _runner_packages(modules):
-            changed = _first_changed(package, since_s)
-            if changed is not None:
-                what = "belongs to the test runner and was changed during the run"
-                found.append(Suspicion(str(changed), 1, what, reaches_runner=True))
+            found += [
+                Suspicion(str(path), 1, _CHANGED, reaches_runner=True)
+                for path in _changed(package, since_s)
+            ]
     return found
 
 
@@ -139,15 +141,22 @@ def _entries(modules: Path) -> list[tuple[str, Path]]:
     return [(name, modules / name) for name in names]
 
 
-def _first_changed(package: Path, since_s: float) -> Path | None:
-    for base, folders, files in os.walk(package):
+def _changed(package: Path, since_s: float) -> Iterator[Path]:
+    if package.is_symlink() and _is_newer(package, since_s):
+        yield package
+    # pnpm's packages are links to where they really stand.
+    for base, folders, files in os.walk(package.resolve()):
         folders[:] = [name for name in folders if name not in (".cache", ".vite")]
-        for name in files:
+        links = [name for name in folders if Path(base, name).is_symlink()]
+        for name in [*files, *links]:
             path = Path(base, name)
-            try:
-                # The change time cannot be set back, unlike that of the content.
-                if path.lstat().st_ctime > since_s:
-                    return path
-            except OSError:
-                continue
-    return None
+            if _is_newer(path, since_s):
+                yield path
+
+
+def _is_newer(path: Path, since_s: float) -> bool:
+    try:
+        # The change time cannot be set back, unlike that of the content.
+        return path.lstat().st_ctime > since_s
+    except OSError:
+        return False

@@ -15,7 +15,7 @@ from .parts import LoopParts, parts_of
 from .progress import GRACE, advance, tokens_saved, trouble
 from .state import FAILED_STRATEGIES_KEPT, AgentState, StateUpdate, Stop
 from .steadiness import Flaky
-from .unseen_audit import audit_unseen
+from .unseen_audit import audit_around
 from .verifier import Evaluation
 
 
@@ -98,14 +98,11 @@ async def _audit(parts: LoopParts) -> str:
     Most findings only raise suspicion and are told; source that reaches into the runner or reads
     the tests is suspect by itself, since it could pass every check that the runner makes.
     """
-    goal, since_s = parts.context.goal, parts.guard.baseline.taken_at
+    goal = parts.context.goal
     try:
         found = [
             *await asyncio.to_thread(lambda: goal.audit(_diff(parts))),
-            *await goal.audit_environment(parts.context.project, since_s),
-            *await asyncio.to_thread(
-                audit_unseen, goal, parts.context.project, parts.snapshots, since_s
-            ),
+            *await audit_around(parts.guard, parts.snapshots),
         ]
     except (RetraiError, OSError) as error:
         # Whoever could make the audit fail would have switched it off.

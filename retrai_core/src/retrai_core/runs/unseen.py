@@ -5,88 +5,168 @@ Source can load from there what no diff of the run shows.
 
 from __future__ import annotations
 
+import codecs
 import os
 import re
 import stat
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from ..workspace.tree_hash import CACHE_FOLDERS
 from ..workspace.tree_walk import ENVIRONMENT_MARK, NEVER_WALKED
 from .left_out import INSTALLED
 
-MAX_BYTES = 1_000_000
-MAX_FILES = 500
+MAX_BYTES = 20_000_000
+MAX_FILES = 3_000
+"""Of all files together that are read; what is beyond is told."""
 _SKIPPED = NEVER_WALKED | CACHE_FOLDERS | {".cache", ".vite"}
 _WORD = re.compile(r"\w+(?:-\w+)*")
+_MODULES = f"/{INSTALLED}/"
+_DATA = re.compile(
+    # A control character before any text or comment could have begun: ELF, PNG, gzip, SQLite, ...
+    rb"[^'\"`/#\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]*[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]"
+    # or no UTF-8 from the start (JPEG), or an archive of compiled code.
+    rb"|[\x80-\xc1\xf5-\xff]|!<arch>\n"
+)
+"""How no program begins. One with a NUL in a comment is none of it."""
 
 
-def unseen_changes(project: Path, since_s: float, seen: Collection[str], diff: str) -> str:
-    """A diff of such files, as if every line of theirs was added.
+@dataclass(frozen=True, slots=True)
+class ChangedFile:
+    """A file or symlink that was changed since a moment: its path in the project, and its size."""
+
+    path: str
+    size: int
+    is_link: bool = False
+
+    @property
+    def is_installed(self) -> bool:
+        """Whether it stands in `node_modules`."""
+        return _MODULES in f"/{self.path}"
+
+
+@dataclass(frozen=True, slots=True)
+class Unseen:
+    """What counts of such files.
+
+    Attributes:
+        diff: as if every line of theirs was added.
+        unread: those beyond what is read at most.
+    """
+
+    diff: str
+    unread: Sequence[str] = ()
+
+
+def changed_files(project: Path, since_s: float) -> list[ChangedFile]:
+    """Every file that was changed since, ignored or not; environments of Python are left out.
+
+    Args:
+        project: the project.
+        since_s: seconds since the epoch.
+    """
+    return list(_changed(os.fspath(project), since_s))
+
+
+def unseen_changes(
+    project: Path, changed: Sequence[ChangedFile], seen: Collection[str], diff: str
+) -> Unseen:
+    """A diff of those that no snapshot holds and that count.
 
     Of what was ignored only that counts which a line that the run added names: a build writes many
     files, and those are made of what the diff shows.
 
     Args:
         project: the project.
-        since_s: seconds since the epoch; files that were left alone since are not looked at.
-        seen: what a snapshot holds, by relative path.
+        changed: what `changed_files` gave.
+        seen: what a snapshot holds, and what is known to be as it should; by relative path.
         diff: what the run changed there.
     """
-    changed = {
-        path: text
-        for path in _changed(project, since_s)
-        if path not in seen and (text := _text(project / path))
-    }
-    added = [line[1:] for line in diff.split("\n") if line.startswith("+")]
-    named = {word for line in added for word in _WORD.findall(line)}
+    waiting = {file.path: file for file in changed if file.path not in seen}
+    named = {word for line in _added(diff) for word in _WORD.findall(line)}
     chosen: dict[str, str] = {}
-    while True:
-        more = {p: t for p, t in changed.items() if p not in chosen and _is_named(p, named)}
-        if not more or len(chosen) > MAX_FILES:
-            break
-        chosen |= more
-        named |= {word for text in more.values() for word in _WORD.findall(text)}
-    return "".join(as_added(path, text) for path, text in sorted(chosen.items()))
+    unread: list[str] = []
+    left = MAX_BYTES
+    while more := [file for path, file in waiting.items() if _is_named(path, named)]:
+        for file in more:
+            del waiting[file.path]
+            if file.is_link:
+                # What it leads to is loaded by its own name.
+                named |= set(_WORD.findall(_target(project / file.path)))
+                continue
+            if file.size > left or len(chosen) >= MAX_FILES:
+                unread.append(file.path)
+                continue
+            text = _text(project / file.path)
+            left -= file.size
+            if text:
+                chosen[file.path] = text
+                named |= set(_WORD.findall(text))
+    whole = "".join(as_added(path, text) for path, text in sorted(chosen.items()))
+    return Unseen(whole, sorted(unread))
 
 
-def _changed(project: Path, since_s: float) -> Iterator[str]:
-    root = os.fspath(project)
+def _changed(root: str, since_s: float) -> Iterator[ChangedFile]:
     for base, folders, files in os.walk(root):
-        folders[:] = sorted(
-            name
-            for name in folders
-            if name not in _SKIPPED
-            and not os.path.exists(os.path.join(base, name, ENVIRONMENT_MARK))
-        )
-        for name in sorted(files):
+        place = os.path.relpath(base, root)
+        installed = _MODULES in f"/{place}/"
+        folders[:] = sorted(name for name in folders if _is_walked(base, name, installed))
+        links = [name for name in folders if os.path.islink(os.path.join(base, name))]
+        for name in sorted([*files, *(links if installed else ())]):
             path = os.path.join(base, name)
             try:
                 status = os.lstat(path)
             except OSError:
                 continue  # gone since it was listed
+            is_link = stat.S_ISLNK(status.st_mode)
             # The change time cannot be set back, unlike that of the content.
-            new = stat.S_ISREG(status.st_mode) and status.st_ctime > since_s
-            if new and status.st_size <= MAX_BYTES:
-                yield os.path.relpath(path, root)
+            if status.st_ctime > since_s and (
+                stat.S_ISREG(status.st_mode) or (is_link and installed)
+            ):
+                yield ChangedFile(os.path.relpath(path, root), status.st_size, is_link)
+
+
+def _is_walked(base: str, name: str, installed: bool) -> bool:
+    if installed and os.path.basename(base) != INSTALLED:
+        return True  # a package's own folders are loaded whatever they are called
+    if name in _SKIPPED:
+        return False
+    return installed or not os.path.exists(os.path.join(base, name, ENVIRONMENT_MARK))
 
 
 def _is_named(path: str, named: Collection[str]) -> bool:
-    parts = Path(path).parts
-    if INSTALLED in parts:
+    if _MODULES in f"/{path}":
         return True
+    parts = Path(path).parts
     stem = parts[-1].partition(".")[0]
     # A folder stands for the file that it is loaded by.
     loaded = parts[-2:-1] if stem in ("index", "__init__", "mod", "main") else ()
     return any(name in named for name in (stem, *loaded))
 
 
+def _added(diff: str) -> Iterator[str]:
+    return (line[1:] for line in diff.split("\n") if line.startswith("+"))
+
+
+def _target(path: Path) -> str:
+    try:
+        return os.readlink(path)
+    except OSError:
+        return ""
+
+
 def _text(path: Path) -> str:
+    """A file as text; empty for data, which no interpreter takes for a program."""
     try:
         data = path.read_bytes()
     except OSError:
         return ""  # closed to us, and so to the check
-    return "" if b"\0" in data else data.decode("utf-8", errors="replace")
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return data.decode("utf-16", errors="replace")
+    if _DATA.match(data):
+        return ""
+    return data.replace(b"\0", b" ").decode("utf-8", errors="replace")
 
 
 def as_added(path: str, text: str) -> str:
