@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
-import subprocess
-import sys
-from collections.abc import AsyncIterator, Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from retrai_core import GoalBase, RunContext, SandboxOptions
-from retrai_core.sandbox.local import LocalSandbox
-from retrai_core.workspace.safe_paths import SafeWorkspace
+from ..goal_bench import bench, diff_of, run_goal
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
+__all__ = ["bench", "diff_of", "run_goal"]
+
 JS = Path(os.environ.get("TESTS_JS_DIR") or Path(__file__).parents[2] / ".tox" / "js")
 """Where `install_bun.sh` puts bun and the runners."""
 
@@ -39,130 +32,6 @@ def bun_on_path(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", f"{os.environ['PATH']}{os.pathsep}{JS / 'bin'}")
 
 
-class Bench:
-    """A project, and goals built for it.
-
-    Attributes:
-        project: the project's folder.
-        context: the run that every goal here belongs to.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        self.project = folder / "project"
-        self.project.mkdir()
-        run_dir = folder / "run"
-        run_dir.mkdir()
-        self.context = RunContext(
-            "r1", self.project, SafeWorkspace(self.project), sys.executable, run_dir
-        )
-        self.context.sandbox_part = LocalSandbox(SandboxOptions(), self.context)
-
-    def write(self, files: Mapping[str, str]) -> None:
-        """Write files by relative path."""
-        for name, text in files.items():
-            path = self.project / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8")
-
-    def link_runners(self) -> None:
-        """Give the project the runners, as an installation elsewhere would."""
-        (self.project / "node_modules").symlink_to(JS / "node_modules")
-
-    def copy_example(self, name: str) -> None:
-        """Make an example of this repository the project."""
-        shutil.copytree(EXAMPLES / name, self.project, dirs_exist_ok=True)
-
-    def replace(self, name: str, old: str, new: str) -> None:
-        """Replace a text that stands in a file."""
-        text = (self.project / name).read_text(encoding="utf-8")
-        assert old in text
-        (self.project / name).write_text(text.replace(old, new), encoding="utf-8")
-
-    def build(self, goal: type[GoalBase], **options: Any) -> Any:
-        """One instance of a goal."""
-        built = goal(goal.Options(**options), self.context)
-        self.context.goal_part = built
-        return built
-
-
-@pytest.fixture
-async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
-    made = Bench(tmp_path)
-    yield made
-    await made.context.sandbox.aclose()
-
-
-@pytest.fixture
-def diff_of() -> Callable[[str, str], str]:
-    """A unified diff that adds one line to a file."""
-
-    def make(path: str, line: str) -> str:
-        return f"--- a/{path}\n+++ b/{path}\n@@ -1 +1,2 @@\n one\n+{line}\n"
-
-    return make
-
-
-@dataclass(frozen=True)
-class Ended:
-    """How `retrai run --json` ended: its exit code, the run record, and what it told people."""
-
-    exit_code: int
-    record: Mapping[str, Any]
-    progress: str
-
-    @property
-    def outcome(self) -> tuple[int, str]:
-        """Exit code and outcome; fails with what the command said when it printed no record."""
-        assert self.record, self.progress
-        return self.exit_code, self.record["status"]
-
-
-Call = tuple[str, Mapping[str, Any]]
-Run = Callable[..., Ended]
-
-
-@pytest.fixture
-def run_goal(tmp_path: Path) -> Run:
-    """Run a goal in a project with a model that replays these tool calls, an iteration each."""
-
-    def run(
-        goal: str, project: Path, *calls: tuple[str, Mapping[str, Any]], **options: Any
-    ) -> Ended:
-        record = tmp_path / "recorded.jsonl"
-        record.write_text("".join(map(_answer, range(len(calls)), calls)), encoding="utf-8")
-        command = [
-            sys.executable,
-            "-m",
-            "retrai_core",
-            "run",
-            goal,
-            "-C",
-            str(project),
-            "--json",
-            "--trust",
-        ]
-        command += ["-m", f"replay:{record}", "-n", str(len(calls))]
-        for name, value in options.items():
-            command += ["--option", f"{name}={value}"]
-        folders = {f"XDG_{n}_HOME": str(tmp_path / "home" / n) for n in ("STATE", "CONFIG", "DATA")}
-        kept = {name: value for name, value in os.environ.items() if name[:7] != "RETRAI_"}
-        done = subprocess.run(
-            command,
-            env={**kept, **folders, "RETRAI_PYTHON": os.environ["TESTS_PROJECT_PYTHON"]},
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=300,
-        )
-        printed = json.loads(done.stdout) if done.stdout.strip() else {}
-        return Ended(done.returncode, printed, done.stderr)
-
-    return run
-
-
-def _answer(number: int, call: Call) -> str:
-    """One line of a run log: the model asks for one tool."""
-    name, args = call
-    calls = [{"id": f"c{number}", "name": name, "args": dict(args)}]
-    event = {"kind": "llm_usage", "run_id": "r", "iteration": number, "ts": 0.0}
-    return json.dumps({**event, "payload": {"text": f"step {number}", "tool_calls": calls}}) + "\n"
+def link_runners(project: Path) -> None:
+    """Give a project the runners, as an installation elsewhere would."""
+    (project / "node_modules").symlink_to(JS / "node_modules")

@@ -9,7 +9,8 @@ import pytest
 from retrai_core import ToolError
 from retrai_goals_js.js_exec_tool import JsExec
 
-from .conftest import JS, Bench, needs_bun, needs_npm
+from ..goal_bench import Bench
+from .conftest import JS, needs_bun, needs_npm
 
 
 async def run(bench: Bench, code: str, **args: Any) -> Any:

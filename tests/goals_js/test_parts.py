@@ -19,7 +19,8 @@ from retrai_goals_js.new_test_files import loaded_by_none
 from retrai_goals_js.npm_test import NpmTestGoal
 from retrai_goals_js.package_json import PackageJson, find_test_script
 
-from .conftest import Bench, needs_npm
+from ..goal_bench import Bench
+from .conftest import needs_npm
 
 
 @pytest.mark.parametrize(

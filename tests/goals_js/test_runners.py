@@ -9,7 +9,8 @@ import pytest
 from retrai_goals_js.bun_test import BunTestGoal
 from retrai_goals_js.npm_test import NpmTestGoal
 
-from .conftest import Bench, needs_bun, needs_npm, needs_runners
+from ..goal_bench import Bench
+from .conftest import link_runners, needs_bun, needs_npm, needs_runners
 from .projects import CASES, PROJECTS, RIGHT, WRONG
 
 MARKS = {"bun": needs_bun, "node": needs_npm}
@@ -25,7 +26,7 @@ class Runner:
         self.bench = bench
         bench.write(PROJECTS[name])
         if name in ("jest", "vitest", "mocha"):
-            bench.link_runners()
+            link_runners(bench.project)
 
     def goal(self, **options: Any) -> Any:
         return self.bench.build(BunTestGoal if self.name == "bun" else NpmTestGoal, **options)
@@ -148,7 +149,7 @@ async def test_a_plain_script_is_one_case_of_nodes_runner(bench: Bench) -> None:
 @needs_runners
 async def test_a_hook_that_fails_stands_for_its_suite(bench: Bench) -> None:
     bench.write(PROJECTS["mocha"])
-    bench.link_runners()
+    link_runners(bench.project)
     bench.replace(FILE, '  it("adds', '  before(() => { throw new Error("boom"); });\n  it("adds')
     result = await bench.build(NpmTestGoal).check({}, bench.project)
     assert result.report.cases[f"{FILE}::total"] == "error"
@@ -158,7 +159,7 @@ async def test_a_hook_that_fails_stands_for_its_suite(bench: Bench) -> None:
 @needs_runners
 async def test_a_snapshot_that_is_not_there_is_not_written(bench: Bench) -> None:
     bench.write(PROJECTS["jest"])
-    bench.link_runners()
+    link_runners(bench.project)
     bench.replace("src/total.js", WRONG, RIGHT)
     bench.replace(FILE, "expect(found).toBe(6)", "expect(found).toMatchSnapshot()")
     result = await bench.build(NpmTestGoal).check({}, bench.project)

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from .conftest import EXAMPLES, JS, Run, needs_bun, needs_npm, needs_runners
+from ..goal_bench import EXAMPLES, Run
+from .conftest import JS, needs_bun, needs_npm, needs_runners
 from .projects import PROJECTS, RIGHT, WRONG
 
 LOOK = ("file_list", {"path": "."})

@@ -12,7 +12,8 @@ from retrai_goals_shell.inline_tests import changed_tests, read_tests
 from retrai_goals_shell.rust_guarding import audit_rust
 from retrai_goals_shell.rust_source import items
 
-from .conftest import Bench, needs_cargo
+from ..goal_bench import Bench
+from .conftest import needs_cargo
 
 MENDED = {
     "src/lib.rs": ("(parcel.grams / 1000)", "parcel.grams.div_ceil(1000)"),

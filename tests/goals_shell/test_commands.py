@@ -16,7 +16,8 @@ from retrai_goals_shell.make_test import MakeTestGoal
 from retrai_goals_shell.makefile import recipe_of
 from retrai_goals_shell.shell_goal import ShellGoal
 
-from .conftest import Bench, needs_make
+from ..goal_bench import Bench
+from .conftest import needs_make
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,8 @@ from retrai_goals_shell.go_output import packages_listed, read_packages
 from retrai_goals_shell.go_source import test_functions as functions_of
 from retrai_goals_shell.go_test import GoTestGoal
 
-from .conftest import Bench, needs_go
+from ..goal_bench import Bench
+from .conftest import needs_go
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from retrai_goals_shell.other_inputs import OtherInput, candidates
 from retrai_goals_shell.perf_check import PerfCheckGoal
 from retrai_goals_shell.trial_copy import TrialCopy
 
-from .conftest import Bench
+from ..goal_bench import Bench
 
 LATER = {"iteration": 1}
 SUM = 'total=0; while read -r line; do total=$((total + line)); done < "$1"; echo $total\n'

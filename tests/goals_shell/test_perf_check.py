@@ -11,7 +11,7 @@ from retrai_goals_shell.kept_output import changed_files
 from retrai_goals_shell.perf_check import PerfCheckGoal
 from retrai_goals_shell.timings import Timings
 
-from .conftest import Bench
+from ..goal_bench import Bench
 
 # No command of these tests is fast or slow by its own doing: the limits are far from both.
 FAST, SLOW = 300, 0.0001

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from .conftest import EXAMPLES, Run, needs_cargo, needs_cc, needs_go, needs_make
+from ..goal_bench import EXAMPLES, Run
+from .conftest import needs_cargo, needs_cc, needs_go, needs_make
 
 LOOK = ("file_list", {"path": "."})
 
