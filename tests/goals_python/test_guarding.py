@@ -137,6 +137,85 @@ def test_a_package_of_tests_is_protected_with_its_helpers(make_project):
     assert match("docs/page.rst")
 
 
+HELPING = {
+    "src/pkg/__init__.py": "",
+    "src/pkg/core.py": "from pkg.numbers import one\n",
+    "src/pkg/numbers.py": "one = 1\n",
+    "src/pkg/test/__init__.py": "",
+    "src/pkg/test/helpers.py": "from . import deeper\n",
+    "src/pkg/test/deeper.py": "def same(a, b): return a == b\n",
+    "src/pkg/test/sub/plain.py": "x = 1\n",
+    "src/pkg/test/test_core.py": "from pkg.core import one\nfrom .helpers import deeper\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("files", "helpers"),
+    [
+        ({}, {"src/pkg/test/__init__.py", "src/pkg/test/helpers.py", "src/pkg/test/deeper.py"}),
+        # Nobody imports it by another way than its bare name, as it is on the path.
+        (
+            {
+                "pkg/testing/test_a.py": "import asserts\nfrom pkg import core\n",
+                "pkg/testing/asserts.py": "",
+                "pkg/core.py": "",
+            },
+            {"pkg/testing/asserts.py"},
+        ),
+        (
+            {
+                "checks/test_a.py": "from pkg.testing import same\n",
+                "pkg/testing.py": "",
+                "pkg/_testing.py": "",
+                "pkg/core.py": "",
+            },
+            {"pkg/testing.py"},
+        ),
+    ],
+)
+def test_modules_that_only_help_tests_are_protected(make_project, files, helpers):
+    files = files or HELPING
+    match = matcher(protected_globs(make_project(files)))
+    found = {path for path in files if match(path)}
+    assert found - {path for path in files if "/test_" in path} == helpers
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        # A source imports it: it is part of the package.
+        {"src/pkg/core.py": "from pkg.test import helpers\n"},
+        {"src/pkg/core.py": "from .test.helpers import deeper\n"},
+        {"src/pkg/core.py": "def f():\n    import pkg.test.helpers as h\n"},
+        # It has a test of its own: it is what is tested.
+        {"src/pkg/tests/test_helpers.py": "from pkg.test.helpers import deeper\n"},
+    ],
+)
+def test_a_package_called_test_that_is_source_may_be_mended(make_project, files):
+    project = make_project({**HELPING, **files})
+    assert not matcher(protected_globs(project))("src/pkg/test/helpers.py")
+    # Where the tests lie elsewhere, `test` is a package like any other.
+    (project / "src/pkg/test/test_core.py").rename(project / "src/pkg/test_core.py")
+    assert not matcher(protected_globs(project))("src/pkg/test/helpers.py")
+
+
+def test_what_a_package_gives_to_its_users_tests_may_be_mended(make_project):
+    files = {
+        "numbers_/__init__.py": "",
+        "numbers_/testing/__init__.py": "from .private import same\n",
+        "numbers_/testing/private.py": "def same(a, b): return a == b\n",
+        "numbers_/testing/tests/test_all.py": "from numbers_.testing import private\n",
+        "core.py": "",
+        "helpers.py": "",
+        "test_core.py": "import core\nimport helpers\n",
+    }
+    match = matcher(protected_globs(make_project(files)))
+    assert [path for path in files if match(path)] == [
+        "numbers_/testing/tests/test_all.py",
+        "test_core.py",
+    ]
+
+
 def test_a_broken_configuration_protects_the_usual_things(make_project):
     project = make_project({"pyproject.toml": "[tool", "setup.cfg": "x\n[["})
     assert matcher(protected_globs(project))("tests/test_a.py")

@@ -11,6 +11,8 @@ from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
 from typing import Any, cast
 
+from .helper_modules import helper_globs
+
 TEST_FILES = ("test_*.py", "*_test.py")
 """pytest's own `python_files`."""
 _SOURCE_ROOTS = ("src", "lib")
@@ -22,7 +24,7 @@ def declared_tests(project: Path, base: str, targets: Sequence[str] = ()) -> lis
 
     A folder of tests counts with all that is in it. A package that is only searched for tests or
     doctests (`testpaths = ["src", "tests"]`) is what is to be mended: of it, folders called `test`
-    count.
+    count, and modules that only help tests.
 
     Args:
         project: the project.
@@ -30,11 +32,13 @@ def declared_tests(project: Path, base: str, targets: Sequence[str] = ()) -> lis
         targets: files, folders or test ids.
     """
     globs: list[str] = []
+    called = [*TEST_FILES]
     for folders, patterns in (_configured(project), _configured(project / base)):
+        called += patterns
         globs += _of_folders(project, base, folders, patterns)
         globs += [pattern for pattern in patterns if pattern.endswith(".py") and pattern != "*.py"]
     named = [target.partition("::")[0] for target in targets]
-    return [*globs, *_of_folders(project, base, named, ())]
+    return [*globs, *_of_folders(project, base, named, ()), *helper_globs(project, called)]
 
 
 def _of_folders(

@@ -1,0 +1,174 @@
+"""Finds modules that only help tests and lie inside a package (`pkg/test/helpers.py`).
+
+A folder called `test` or `testing` below a package may be its tests, or a part of what it gives its
+users; a module `testing.py` likewise. What tests import, no source imports, and no test is named
+after, is a helper.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatch
+from functools import cached_property
+from pathlib import Path, PurePosixPath
+
+from .pytest_detection import NOT_OURS
+
+FOLDERS = frozenset({"test", "testing"})
+MAX_FILES = 5_000
+_TESTS = FOLDERS | {"tests"}
+_SAYS_TEST = re.compile(r"^_?(?:testing|testlib|test(?:ing)?_?(?:utils?|helpers?))$|_for_tests?$")
+_IMPORT = re.compile(
+    r"^[ \t]*(?:from[ \t]+[.\w]+[ \t]+import[ \t]*(?:\([^)]*\)|(?:[^\n#;\\]|\\\n)+)"
+    r"|import[ \t][^\n#;]+)",
+    re.MULTILINE,
+)
+"""Each statement alone is parsed: a large project has many megabytes of others."""
+_SPECIAL = re.compile(r"([\\*?\[\]!# ])")
+
+
+@dataclass(frozen=True)
+class _Module:
+    """One Python file, by its path relative to the project."""
+
+    project: Path
+    path: PurePosixPath
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The words of its dotted name, from the project's folder on."""
+        parts = self.path.with_suffix("").parts
+        return parts[:-1] if parts[-1] == "__init__" else parts
+
+    @cached_property
+    def text(self) -> str:
+        """Empty where it cannot be read."""
+        try:
+            return (self.project / self.path).read_text("utf-8", errors="replace")
+        except OSError:
+            return ""
+
+    @cached_property
+    def imported(self) -> set[tuple[bool, tuple[str, ...]]]:
+        """What its import statements may mean: whether the name is whole, and its words."""
+        found: set[tuple[bool, tuple[str, ...]]] = set()
+        for statement in _IMPORT.finditer(self.text):
+            try:
+                (node,) = ast.parse(statement[0].strip()).body
+            except (SyntaxError, ValueError):
+                continue  # no statement, or one of several
+            if isinstance(node, ast.Import):
+                found |= {(False, tuple(each.name.split("."))) for each in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                named = tuple((node.module or "").split(".")) if node.module else ()
+                if node.level:
+                    named = self.path.parts[: len(self.path.parts) - node.level] + named
+                whole = bool(node.level)
+                found |= {(whole, named), *((whole, (*named, each.name)) for each in node.names)}
+        return found
+
+    def imports(self, other: _Module) -> bool:
+        """Whether it may import `other`; a bare name means a neighbour."""
+        package = other.path.name == "__init__.py"
+        if other.names[-1:] == () or not (
+            other.names[-1] in self.text or (package and "from ." in self.text)
+        ):
+            return False
+        return any(self._means(whole, words, other) for whole, words in self.imported)
+
+    def _means(self, whole: bool, words: tuple[str, ...], other: _Module) -> bool:
+        names = other.names
+        if other.path.name == "__init__.py" and len(words) > 1:
+            # Whoever imports a module imports the packages around it.
+            starts = range(1 if whole else len(names))
+            return any(words[: len(names) - i] == names[i:] for i in starts)
+        if whole:
+            return words == names
+        if len(words) == 1:
+            return words == names[-1:] and self.path.parent == other.path.parent
+        return bool(words) and names[-len(words) :] == words
+
+
+def helper_globs(project: Path, patterns: Sequence[str]) -> list[str]:
+    """Gitignore globs of the helper modules, one each; reads the project's files.
+
+    Args:
+        project: the project.
+        patterns: what its test files are called.
+    """
+    modules = [_Module(project, path) for path in _python_files(project)]
+    if len(modules) > MAX_FILES:
+        return []
+    tests = [one for one in modules if _is_test(one.path, patterns)]
+    known = {one.path for one in tests}
+    folders = {_nearest(path) for path in known}
+    candidates = [one for one in modules if one.path not in known and _may_help(one.path, folders)]
+    if not candidates:
+        return []
+    tested = {_plain(one.path) for one in tests}
+    others = {one.path for one in candidates}
+    sources = [one for one in modules if one.path not in known and one.path not in others]
+    helpers = [
+        one
+        for one in candidates
+        if one.path.stem not in tested and not any(each.imports(one) for each in sources)
+    ]
+    found = _reached(tests, helpers)
+    return ["/" + _SPECIAL.sub(r"\\\1", str(one.path)) for one in found]
+
+
+def _reached(tests: Iterable[_Module], helpers: Sequence[_Module]) -> list[_Module]:
+    """Those that tests import, and what those import in their turn."""
+    left, found, pending = list(helpers), list[_Module](), list(tests)
+    while pending:
+        one = pending.pop()
+        for helper in [each for each in left if one.imports(each)]:
+            left.remove(helper)
+            found.append(helper)
+            pending.append(helper)
+    return sorted(found, key=lambda one: one.path)
+
+
+def _python_files(project: Path) -> Iterator[PurePosixPath]:
+    for base, folders, files in os.walk(project):
+        folders[:] = sorted(
+            name
+            for name in folders
+            if name not in NOT_OURS
+            and name[0] != "."
+            and not os.path.isfile(os.path.join(base, name, "pyvenv.cfg"))
+        )
+        for name in files:
+            if name.endswith(".py"):
+                yield PurePosixPath(os.path.relpath(os.path.join(base, name), project))
+
+
+def _is_test(path: PurePosixPath, patterns: Sequence[str]) -> bool:
+    return (
+        any(fnmatch(path.name, pattern) for pattern in patterns)
+        or path.name == "conftest.py"
+        or "tests" in path.parts[:-1]
+        or path.parts[0] == "test"
+    )
+
+
+def _nearest(path: PurePosixPath) -> PurePosixPath | None:
+    """The innermost folder of tests that a file lies in, by its name."""
+    return next((folder for folder in path.parents if folder.name in _TESTS), None)
+
+
+def _may_help(path: PurePosixPath, folders: Collection[PurePosixPath | None]) -> bool:
+    """A module whose name says so; or one in a folder `test` or `testing` that has test files."""
+    if _SAYS_TEST.search(path.stem):
+        return True
+    nearest = _nearest(path)
+    return nearest is not None and nearest.name in FOLDERS and nearest in folders
+
+
+def _plain(path: PurePosixPath) -> str:
+    """What a test file is named after."""
+    return path.stem.removeprefix("test_").removesuffix("_test")
