@@ -383,8 +383,17 @@ class TestRunPytest(ToolConformance):
     endless = EndlessCall({"targets": ["slow.py"]}, {"timeout_s": 1})
 
     @overrides(reason="quoting the lines around a failure, the runner reads test files")
-    def test_it_touches_the_project_only_through_its_context(self) -> None:
-        """What it starts goes through the sandbox; that is tried by the goal's own contract."""
+    def test_it_touches_the_project_only_through_its_context(
+        self, tmp_path: Path, plugin_options: Mapping[str, Any], kept: dict[str, Any]
+    ) -> None:
+        """What it starts goes through the sandbox; by itself it opens tests and their settings."""
+        tried = self._observed(tmp_path, plugin_options, kept).tried
+        assert [act for one in tried for act in one.acts.processes] == []
+        opened = [act for one in tried for act in one.acts.files]
+        own = [
+            act for act in opened if not act.endswith(("/test_it.py itself", "/pytest.ini itself"))
+        ]
+        assert own == []
 
     def write_project(self, folder: Path) -> None:
         (folder / "pytest.ini").write_text(PYTEST_INI)

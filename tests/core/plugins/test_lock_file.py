@@ -67,11 +67,13 @@ def test_what_is_switched_off_is_not_active(locked: Any, project: Path) -> None:
 
 
 def test_byte_code_and_the_installers_notes_do_not_count(locked: Any, project: Path) -> None:
+    before = current_lock(Catalog.scan())
     info = record_of(
         locked, "acme-a", "acme-a/plugin.py,sha256=abc,10", "acme-a/__pycache__/p.cpython-311.pyc,,"
     )
     with (info / "RECORD").open("a") as file:
         file.write(f"{info.name}/direct_url.json,sha256=z,2\n{info.name}/REQUESTED,,\n")
+    assert current_lock(Catalog.scan()) == before
     require_locked(project, Catalog.scan())
 
 

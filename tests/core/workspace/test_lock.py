@@ -70,8 +70,13 @@ def test_a_killed_run_frees_the_project(project: Path, state_dir: Path) -> None:
 def test_two_projects_are_worked_on_side_by_side(project: Path, state_dir: Path) -> None:
     other = project.parent / "other"
     other.mkdir()
-    with WorkspaceLock(project, state_dir, "one"), WorkspaceLock(other, state_dir, "two"):
-        pass
+    with (
+        WorkspaceLock(project, state_dir, "one") as one,
+        WorkspaceLock(other, state_dir, "two") as two,
+    ):
+        assert one.path.exists()
+        assert two.path.exists()
+        assert one.path != two.path
 
 
 def test_within_one_process_a_second_run_is_refused_too(project: Path, state_dir: Path) -> None:
