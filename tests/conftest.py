@@ -6,8 +6,10 @@ import compileall
 import os
 import re
 import shutil
+import subprocess
 import tempfile
 import venv
+from collections.abc import Callable, Mapping
 from importlib.metadata import Distribution, distribution
 from importlib.util import find_spec
 from pathlib import Path
@@ -43,6 +45,35 @@ def pytest_configure(config: pytest.Config) -> None:
     # As if it were active: runs of a process of their own find it where nothing else is named.
     os.environ["VIRTUAL_ENV"] = str(folder)
     os.environ["PATH"] = f"{programs}{os.pathsep}{os.environ['PATH']}"
+
+
+@pytest.fixture
+def retrai_here(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Runs a command of retrai as `subprocess.run` would, in this process.
+
+    A process of its own takes two seconds of processor time to import what a run needs. Those that
+    look at the process itself (what it imports, signals, what it leaves running) start one.
+    """
+    from retrai_core.cli.main import main
+
+    def run(
+        *words: str, env: Mapping[str, str], cwd: Path | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        capsys.readouterr()
+        with monkeypatch.context() as patch:
+            for name in os.environ.keys() - env.keys():
+                patch.delenv(name)
+            for name, value in env.items():
+                patch.setenv(name, value)
+            if cwd is not None:
+                patch.chdir(cwd)
+            exit_code = main(words)
+        out, err = capsys.readouterr()
+        return subprocess.CompletedProcess(words, exit_code, out, err)
+
+    return run
 
 
 def _with_requirements(name: str) -> list[Distribution]:

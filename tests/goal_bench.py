@@ -103,7 +103,7 @@ Run = Callable[..., Ended]
 
 
 @pytest.fixture
-def run_goal(tmp_path: Path) -> Run:
+def run_goal(tmp_path: Path, retrai_here: Callable[..., subprocess.CompletedProcess[str]]) -> Run:
     """Run a goal in a project with a model that replays these tool calls, an iteration each."""
 
     def run(
@@ -111,31 +111,15 @@ def run_goal(tmp_path: Path) -> Run:
     ) -> Ended:
         record = tmp_path / "recorded.jsonl"
         record.write_text("".join(map(_answer, range(len(calls)), calls)), encoding="utf-8")
-        command = [
-            sys.executable,
-            "-m",
-            "retrai_core",
-            "run",
-            goal,
-            "-C",
-            str(project),
-            "--json",
-            "--trust",
-        ]
+        command = ["run", goal, "-C", str(project), "--json", "--trust"]
         command += ["-m", f"replay:{record}", "-n", str(len(calls))]
         for name, value in options.items():
             command += ["--option", f"{name}={value}"]
         folders = {f"XDG_{n}_HOME": str(tmp_path / "home" / n) for n in ("STATE", "CONFIG", "DATA")}
         kept = {name: value for name, value in os.environ.items() if name[:7] != "RETRAI_"}
-        done = subprocess.run(
-            command,
-            env={**kept, **folders, "RETRAI_PYTHON": os.environ["TESTS_PROJECT_PYTHON"]},
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=300,
-        )
-        printed = json.loads(done.stdout) if done.stdout.strip() else {}
+        python = {"RETRAI_PYTHON": os.environ["TESTS_PROJECT_PYTHON"]}
+        done = retrai_here(*command, env={**kept, **folders, **python})
+        printed: dict[str, Any] = json.loads(done.stdout) if done.stdout.strip() else {}
         return Ended(done.returncode, printed, done.stderr)
 
     return run

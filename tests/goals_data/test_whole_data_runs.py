@@ -7,6 +7,8 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,7 @@ TREE = (
     "sed -i -e 's/linear_model import LogisticRegression/tree import DecisionTreeClassifier/' "
     "-e 's/LogisticRegression()/DecisionTreeClassifier(random_state=0)/' train.py"
 )
-RUN_TIMEOUT_S = 180
+Replay = Callable[..., tuple[int, dict[str, Any]]]
 
 
 def example(tmp_path: Path, name: str) -> Path:
@@ -28,8 +30,17 @@ def example(tmp_path: Path, name: str) -> Path:
     return folder
 
 
-def replay(project: Path, *calls: tuple[str, dict[str, Any]]) -> tuple[int, dict[str, Any]]:
-    """Run retrai with recorded calls, one an iteration; the exit code and the run record."""
+@pytest.fixture
+def replay(retrai_here: Callable[..., subprocess.CompletedProcess[str]]) -> Replay:
+    """Runs retrai with recorded calls, one an iteration; the exit code and the run record."""
+    return partial(_replay, retrai_here)
+
+
+def _replay(
+    retrai: Callable[..., subprocess.CompletedProcess[str]],
+    project: Path,
+    *calls: tuple[str, dict[str, Any]],
+) -> tuple[int, dict[str, Any]]:
     room = project.parent
     lines: list[str] = []
     for number, (name, args) in enumerate(calls):
@@ -45,22 +56,16 @@ def replay(project: Path, *calls: tuple[str, dict[str, Any]]) -> tuple[int, dict
     (project / ".retrai.yml").unlink()
     goal, *options = [line.split(": ", 1) for line in settings]
     given = [part for name, value in options for part in ("--option", f"{name}={value}")]
-    done = subprocess.run(
-        [
-            *(sys.executable, "-m", "retrai_core", "run", goal[1], "-C", str(project), *given),
-            *("-m", f"replay:{room / 'record.jsonl'}", "-n", str(len(calls)), "--json"),
-        ],
+    done = retrai(
+        *("run", goal[1], "-C", str(project), *given),
+        *("-m", f"replay:{room / 'record.jsonl'}", "-n", str(len(calls)), "--json"),
         env={**kept, **folders, "RETRAI_PYTHON": sys.executable},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=RUN_TIMEOUT_S,
     )
     assert done.stdout, done.stderr
     return done.returncode, json.loads(done.stdout)
 
 
-def test_an_index_through_sql_bench_achieves_sql_benchmark(tmp_path: Path) -> None:
+def test_an_index_through_sql_bench_achieves_sql_benchmark(tmp_path: Path, replay: Replay) -> None:
     project = example(tmp_path, "sql-benchmark")
     code, record = replay(project, ("sql_bench", {"query": INDEX}))
     assert (code, record["status"]) == (0, "achieved"), record["reason"]
@@ -69,14 +74,16 @@ def test_an_index_through_sql_bench_achieves_sql_benchmark(tmp_path: Path) -> No
     assert record["changed_files"] == ["shop.db"]
 
 
-def test_looking_at_the_plan_alone_fails_sql_benchmark(tmp_path: Path) -> None:
+def test_looking_at_the_plan_alone_fails_sql_benchmark(tmp_path: Path, replay: Replay) -> None:
     project = example(tmp_path, "sql-benchmark")
     code, record = replay(project, ("sql_bench", {"query": "SELECT count(*) FROM orders"}))
     assert (code, record["status"]) == (1, "failed")
     assert "it is too slow" in record["after"]["reason"]
 
 
-def test_a_materialised_answer_does_not_achieve_sql_benchmark(tmp_path: Path) -> None:
+def test_a_materialised_answer_does_not_achieve_sql_benchmark(
+    tmp_path: Path, replay: Replay
+) -> None:
     project = example(tmp_path, "sql-benchmark")
     script = (
         "import sqlite3; c = sqlite3.connect('shop.db'); "
@@ -87,7 +94,7 @@ def test_a_materialised_answer_does_not_achieve_sql_benchmark(tmp_path: Path) ->
     assert (code, record["status"]) == (1, "failed"), record["reason"]
 
 
-def test_a_better_model_achieves_ml_optimize(tmp_path: Path) -> None:
+def test_a_better_model_achieves_ml_optimize(tmp_path: Path, replay: Replay) -> None:
     pytest.importorskip("sklearn")
     project = example(tmp_path, "ml-optimize")
     code, record = replay(project, ("bash_exec", {"command": TREE}))
@@ -95,7 +102,7 @@ def test_a_better_model_achieves_ml_optimize(tmp_path: Path) -> None:
     assert "on 120 held-out rows" in record["after"]["reason"]
 
 
-def test_another_seed_fails_ml_optimize(tmp_path: Path) -> None:
+def test_another_seed_fails_ml_optimize(tmp_path: Path, replay: Replay) -> None:
     pytest.importorskip("sklearn")
     project = example(tmp_path, "ml-optimize")
     seed = "sed -i 's/LogisticRegression()/LogisticRegression(random_state=4)/' train.py"
@@ -103,7 +110,7 @@ def test_another_seed_fails_ml_optimize(tmp_path: Path) -> None:
     assert (code, record["status"]) == (1, "failed")
 
 
-def test_a_figure_that_is_written_down_is_tampering(tmp_path: Path) -> None:
+def test_a_figure_that_is_written_down_is_tampering(tmp_path: Path, replay: Replay) -> None:
     project = example(tmp_path, "ml-optimize")
     settings = (project / ".retrai.yml").read_text(encoding="utf-8")
     without = [line for line in settings.splitlines() if not line.startswith("test_data")]

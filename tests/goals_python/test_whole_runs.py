@@ -6,14 +6,14 @@ import json
 import os
 import shutil
 import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-RUN_LIMIT_S = 240
+Here = Callable[..., subprocess.CompletedProcess[str]]
 Call = tuple[str, dict[str, str]]
 LOOK: Call = ("file_list", {"path": "."})
 # Plugins of the interpreter that runs these tests cost more time than the example's tests.
@@ -50,7 +50,7 @@ def project(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return folder
 
 
-def run(goal: str, project: Path, calls: list[Call]) -> tuple[int, dict[str, Any]]:
+def run(here: Here, goal: str, project: Path, calls: list[Call]) -> tuple[int, dict[str, Any]]:
     """Replay these calls, an iteration each; the exit code and the run's record."""
     lines: list[str] = []
     for number, (name, args) in enumerate(calls):
@@ -61,17 +61,10 @@ def run(goal: str, project: Path, calls: list[Call]) -> tuple[int, dict[str, Any
     record = project.with_name("recorded.jsonl")
     record.write_text("".join(lines), encoding="utf-8")
     home = project.with_name("home")
-    command = [sys.executable, "-m", "retrai_core", "run", goal, "-C", str(project), "--json"]
+    command = ["run", goal, "-C", str(project), "--json"]
     command += ["-m", f"replay:{record}", "-n", str(len(calls))]
-    done = subprocess.run(
-        command,
-        env=os.environ
-        | {"RETRAI_STATE_DIR": str(home / "state"), "XDG_CONFIG_HOME": str(home / "config")},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=RUN_LIMIT_S,
-    )
+    folders = {"RETRAI_STATE_DIR": str(home / "state"), "XDG_CONFIG_HOME": str(home / "config")}
+    done = here(*command, env=os.environ | folders)
     assert done.stdout, done.stderr
     return done.returncode, json.loads(done.stdout)
 
@@ -86,16 +79,18 @@ GOALS = pytest.mark.parametrize(
 
 @GOALS
 def test_a_trajectory_that_mends_it_is_achieved(
-    goal: str, project: Path, calls: list[Call]
+    goal: str, project: Path, calls: list[Call], retrai_here: Here
 ) -> None:
-    code, record = run(goal, project, calls)
+    code, record = run(retrai_here, goal, project, calls)
     assert (code, record["status"]) == (0, "achieved"), record["reason"]
     assert record["before"]["achieved"] is False
     assert set(record["after"]["counts"]) == {"passed"}
 
 
 @GOALS
-def test_its_twin_that_only_looks_has_failed(goal: str, project: Path, calls: list[Call]) -> None:
-    code, record = run(goal, project, [LOOK] * 2)
+def test_its_twin_that_only_looks_has_failed(
+    goal: str, project: Path, calls: list[Call], retrai_here: Here
+) -> None:
+    code, record = run(retrai_here, goal, project, [LOOK] * 2)
     assert (code, record["status"]) == (1, "failed"), record["reason"]
     assert record["after"]["counts"].get("failed")

@@ -73,6 +73,7 @@ class Retrai:
 
     room: Path
     project: Path
+    run_here: Callable[..., subprocess.CompletedProcess[str]]
 
     @property
     def state(self) -> Path:
@@ -89,7 +90,7 @@ class Retrai:
         }
 
     def command(self, *turns: list[Call], name: str = "recorded") -> list[str]:
-        """`retrai run pytest --json` with a model that asks for these calls, a list a turn."""
+        """The arguments of a run whose model asks for these calls, a list a turn."""
         record = self.room / f"{name}.jsonl"
         lines: list[str] = []
         for number, turn in enumerate(turns):
@@ -101,26 +102,15 @@ class Retrai:
             payload = {"text": f"step {number}", "tool_calls": calls}
             lines.append(json.dumps({**event, "payload": payload}) + "\n")
         record.write_text("".join(lines))
-        words = [sys.executable, "-m", "retrai_core", "run", "pytest", "-C", str(self.project)]
+        words = ["run", "pytest", "-C", str(self.project)]
         return [*words, "-m", f"replay:{record}", "-n", str(len(turns)), "--json"]
 
-    def run(self, *words: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            words,
-            env=self.environment,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=180,
-        )
-
     def retrai(self, *words: str) -> subprocess.CompletedProcess[str]:
-        return self.run(sys.executable, "-m", "retrai_core", *words)
+        return self.run_here(*words, env=self.environment)
 
     def record(self, *turns: list[Call]) -> dict[str, Any]:
         """The record of such a run."""
-        done = self.run(*self.command(*turns))
+        done = self.retrai(*self.command(*turns))
         assert done.stdout, done.stderr
         return json.loads(done.stdout)
 
@@ -142,8 +132,12 @@ class Retrai:
 
 
 @pytest.fixture
-def command_line(tmp_path: Path, project: Path) -> Retrai:
-    return Retrai(tmp_path, project)
+def command_line(
+    tmp_path: Path,
+    project: Path,
+    retrai_here: Callable[..., subprocess.CompletedProcess[str]],
+) -> Retrai:
+    return Retrai(tmp_path, project, retrai_here)
 
 
 @pytest.fixture

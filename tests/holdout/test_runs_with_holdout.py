@@ -7,6 +7,7 @@ import os
 import select
 import signal
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -107,7 +108,7 @@ def test_without_walls_files_in_the_repository_are_refused(
     command_line.configure('sandbox: local\nholdout: ["tests/concealed/**"]')
     commit(project)
     before = tree(project)
-    done = command_line.run(*command_line.command(write(GENERAL)))
+    done = command_line.retrai(*command_line.command(write(GENERAL)))
     assert (done.returncode, done.stdout) == (2, "")
     assert "cannot hide its history" in done.stderr
     assert "outside the project" in done.stderr
@@ -127,7 +128,7 @@ def test_a_holdout_that_holds_nothing_out_is_a_usage_error(
 ) -> None:
     command_line.configure(f"sandbox: local\n{setting}")
     before = tree(project)
-    done = command_line.run(*command_line.command(write(GENERAL)))
+    done = command_line.retrai(*command_line.command(write(GENERAL)))
     assert (done.returncode, done.stdout) == (2, "")
     assert said in done.stderr
     assert tree(project) == before
@@ -141,8 +142,9 @@ def test_a_killed_run_loses_nothing_and_can_be_resumed(
     fifo = project / "started"
     os.mkfifo(fifo)
     wait = [("bash_exec", {"command": "echo go > started; exec sleep 1000"})]
+    words = command_line.command(wait, write(GENERAL), write(GENERAL))
     run = subprocess.Popen(
-        command_line.command(wait, write(GENERAL), write(GENERAL)),
+        [sys.executable, "-m", "retrai_core", *words],
         env=command_line.environment,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

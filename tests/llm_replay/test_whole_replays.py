@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -37,21 +36,18 @@ def state_home(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def retrai(tmp_path: Path, state_home: Path) -> Retrai:
+def retrai(
+    tmp_path: Path,
+    state_home: Path,
+    retrai_here: Callable[..., subprocess.CompletedProcess[str]],
+) -> Retrai:
     """Run a retrai command and read the run record that it prints."""
 
     def run(*arguments: str, cwd: Path = tmp_path) -> dict[str, Any]:
         kept = {name: value for name, value in os.environ.items() if "RETRAI" not in name}
         folders = {"XDG_STATE_HOME": str(state_home), "XDG_CONFIG_HOME": str(tmp_path / "config")}
-        done = subprocess.run(
-            [sys.executable, "-m", "retrai_core", *arguments, "--json"],
-            env={**kept, **folders, "RETRAI_PYTHON": os.environ["TESTS_PROJECT_PYTHON"]},
-            cwd=cwd,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=120,
-        )
+        python = {"RETRAI_PYTHON": os.environ["TESTS_PROJECT_PYTHON"]}
+        done = retrai_here(*arguments, "--json", env={**kept, **folders, **python}, cwd=cwd)
         assert done.stdout, done.stderr
         return json.loads(done.stdout)
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+Here = Callable[..., subprocess.CompletedProcess[str]]
 # Without the pytest plugins of the tests' own interpreter, which cost more than the run itself.
 PYTEST_INI = """[pytest]
 addopts = -p no:langsmith_plugin -p no:xdist -p no:asyncio -p no:anyio -p no:hypothesispytest
@@ -27,7 +28,7 @@ def broken_project(project: Path) -> Path:
     return project
 
 
-def replay(project: Path, room: Path, command: str, text: str) -> dict[str, Any]:
+def replay(here: Here, project: Path, room: Path, command: str, text: str) -> dict[str, Any]:
     """Run retrai with one recorded shell command; the run record."""
     call = {"id": "c", "name": "bash_exec", "args": {"command": command}}
     event = {"kind": "llm_usage", "run_id": "r", "iteration": 0, "ts": 0.0}
@@ -35,26 +36,20 @@ def replay(project: Path, room: Path, command: str, text: str) -> dict[str, Any]
     (room / "record.jsonl").write_text(line + "\n", encoding="utf-8")
     kept = {name: value for name, value in os.environ.items() if "RETRAI" not in name}
     folders = {"XDG_STATE_HOME": str(room / "state"), "XDG_CONFIG_HOME": str(room / "config")}
-    done = subprocess.run(
-        [
-            *(sys.executable, "-m", "retrai_core", "run", "pytest", "-C", str(project)),
-            *("-m", f"replay:{room / 'record.jsonl'}", "-n", "1", "--json"),
-        ],
+    done = here(
+        *("run", "pytest", "-C", str(project)),
+        *("-m", f"replay:{room / 'record.jsonl'}", "-n", "1", "--json"),
         env={**kept, **folders, "RETRAI_PYTHON": os.environ["TESTS_PROJECT_PYTHON"]},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
     )
     assert done.stdout, done.stderr
     return json.loads(done.stdout)
 
 
 def test_a_run_that_works_is_remembered_and_one_that_fails_takes_trust_away(
-    broken_project: Path, tmp_path: Path
+    broken_project: Path, tmp_path: Path, retrai_here: Here
 ) -> None:
     mend = "sed -i 's/a - b/a + b/' adding.py"
-    mended = replay(broken_project, tmp_path, mend, "The sign was wrong.")
+    mended = replay(retrai_here, broken_project, tmp_path, mend, "The sign was wrong.")
     assert mended["status"] == "achieved", mended["reason"]
     assert mended["changed_files"] == ["adding.py"]
     path = broken_project / ".retrai" / "memory.json"
@@ -69,7 +64,7 @@ def test_a_run_that_works_is_remembered_and_one_that_fails_takes_trust_away(
         "failure_count": 0,
     }
     (broken_project / "adding.py").write_text(BROKEN, encoding="utf-8")
-    failed = replay(broken_project, tmp_path, "ls", "I only look.")
+    failed = replay(retrai_here, broken_project, tmp_path, "ls", "I only look.")
     assert failed["status"] == "failed"
     (entry,) = json.loads(path.read_text(encoding="utf-8"))["strategies"]
     assert (entry["success_count"], entry["failure_count"]) == (1, 1)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+Here = Callable[..., subprocess.CompletedProcess[str]]
 PYTEST_INI = """[pytest]
 addopts = -p no:langsmith_plugin -p no:xdist -p no:asyncio -p no:anyio -p no:hypothesispytest
 """
@@ -16,21 +17,14 @@ BROKEN = "def add(a, b):\n    return a - b\n"
 TEST = "from adding import add\n\n\ndef test_add():\n    assert add(2, 3) == 5\n"
 
 
-def retrai(room: Path, *words: str) -> subprocess.CompletedProcess[str]:
+def retrai(here: Here, room: Path, *words: str) -> subprocess.CompletedProcess[str]:
     kept = {name: value for name, value in os.environ.items() if "RETRAI" not in name}
     folders = {f"XDG_{name}_HOME": str(room / name) for name in ("STATE", "CONFIG", "CACHE")}
     more = {"RETRAI_PYTHON": os.environ["TESTS_PROJECT_PYTHON"], "RETRAI_MEMORY": "sqlite"}
-    return subprocess.run(
-        [sys.executable, "-m", "retrai_core", *words],
-        env={**kept, **folders, **more, "RETRAI_STATE_DIR": str(room / "state")},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
+    return here(*words, env={**kept, **folders, **more, "RETRAI_STATE_DIR": str(room / "state")})
 
 
-def replay(project: Path, room: Path, command: str) -> dict[str, Any]:
+def replay(here: Here, project: Path, room: Path, command: str) -> dict[str, Any]:
     """Run retrai with one recorded shell command; the run record."""
     project.mkdir()
     for name, text in {"pytest.ini": PYTEST_INI, "adding.py": BROKEN, "test_it.py": TEST}.items():
@@ -40,18 +34,18 @@ def replay(project: Path, room: Path, command: str) -> dict[str, Any]:
     line = json.dumps({**event, "payload": {"text": "The sign was wrong.", "tool_calls": [call]}})
     (room / "record.jsonl").write_text(line + "\n", encoding="utf-8")
     model = ("-m", f"replay:{room / 'record.jsonl'}", "-n", "1", "--json")
-    done = retrai(room, "run", "pytest", "-C", str(project), *model)
+    done = retrai(here, room, "run", "pytest", "-C", str(project), *model)
     assert done.stdout, done.stderr
     return json.loads(done.stdout)
 
 
-def test_a_run_elsewhere_is_told_and_the_list_shows_it(tmp_path: Path) -> None:
-    mended = replay(tmp_path / "one", tmp_path, "sed -i 's/a - b/a + b/' adding.py")
+def test_a_run_elsewhere_is_told_and_the_list_shows_it(tmp_path: Path, retrai_here: Here) -> None:
+    mended = replay(retrai_here, tmp_path / "one", tmp_path, "sed -i 's/a - b/a + b/' adding.py")
     assert mended["status"] == "achieved", mended["reason"]
-    listed = retrai(tmp_path, "memory", "list", "-C", str(tmp_path / "one"))
+    listed = retrai(retrai_here, tmp_path, "memory", "list", "-C", str(tmp_path / "one"))
     assert listed.returncode == 0, listed.stderr
     assert "adding.py" in listed.stdout
-    failed = replay(tmp_path / "two", tmp_path, "ls")
+    failed = replay(retrai_here, tmp_path / "two", tmp_path, "ls")
     assert failed["status"] == "failed"
     # The failed run had been told it: its failure counts against it.
     import sqlite3
