@@ -19,7 +19,6 @@ WITH_EXAMPLES = (
     "retrai_goals_js.js_audit",
     "retrai_goals_python.diff_audit",
     "retrai_goals_python.runner",
-    "retrai_goals_python.shortened",
     "retrai_goals_shell.brackets",
     "retrai_goals_shell.command_audit",
     "retrai_goals_shell.edits",

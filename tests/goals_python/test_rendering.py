@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from retrai_core import shorten
 from retrai_goals_python.case_outcomes import read_session
 from retrai_goals_python.pytest_run import Failure, PytestRun
 from retrai_goals_python.rendering import render_failures
 from retrai_goals_python.report_lines import read_lines
-from retrai_goals_python.shortened import shorten
 
 
 def a_run(*failures: Failure, problem: str = "") -> PytestRun:

@@ -14,6 +14,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from .contracts.agent import Agent, AgentOptions
     from .contracts.audit import LOOKS_FOR_RETRAI, Trick, audit_lines
+    from .contracts.code_result import code_result
     from .contracts.context import RunContext
     from .contracts.diff_lines import changed_lines
     from .contracts.folder_options import FolderOptions, globs_below, missing_folder
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from .contracts.memory import MemoryOptions, MemoryStore, RunOutcome, Strategy
     from .contracts.sandbox import Completed, Limits, Sandbox, SandboxOptions, View
     from .contracts.shell_words import ShellWords
+    from .contracts.shortened import shorten
     from .contracts.suite_result import suite_result
     from .contracts.tool import Tool, ToolArgs, ToolOptions, ToolResult
     from .contracts.without_files import without_files
@@ -56,6 +58,7 @@ _HOME = {
     "contracts.agent": ("Agent", "AgentOptions"),
     # For goals: what an `audit` is made of.
     "contracts.audit": ("LOOKS_FOR_RETRAI", "Trick", "audit_lines"),
+    "contracts.code_result": ("code_result",),
     "contracts.diff_lines": ("changed_lines",),
     "contracts.context": ("RunContext",),
     # For goals that run in one folder of the project.
@@ -79,6 +82,7 @@ _HOME = {
     "contracts.memory": ("MemoryOptions", "MemoryStore", "RunOutcome", "Strategy"),
     "contracts.sandbox": ("Completed", "Limits", "Sandbox", "SandboxOptions", "View"),
     "contracts.shell_words": ("ShellWords",),
+    "contracts.shortened": ("shorten",),
     "contracts.suite_result": ("suite_result",),
     "contracts.tool": ("Tool", "ToolArgs", "ToolOptions", "ToolResult"),
     "contracts.without_files": ("without_files",),
@@ -168,11 +172,13 @@ __all__ = [
     "__version__",
     "audit_lines",
     "changed_lines",
+    "code_result",
     "globs_below",
     "hookimpl",
     "make_clean_copy",
     "missing_folder",
     "open_workbench",
+    "shorten",
     "suite_result",
     "without_files",
 ]

@@ -4,11 +4,21 @@ from __future__ import annotations
 
 import re
 import shutil
+from dataclasses import replace
 from typing import ClassVar
 
 from pydantic import Field
 
-from retrai_core import Limits, RunContext, Tool, ToolArgs, ToolError, ToolOptions, ToolResult
+from retrai_core import (
+    Limits,
+    RunContext,
+    Tool,
+    ToolArgs,
+    ToolError,
+    ToolOptions,
+    ToolResult,
+    code_result,
+)
 
 from .node_programs import HOW_TO_INSTALL_BUN, HOW_TO_INSTALL_NODE, find_bun, program_folders
 
@@ -70,28 +80,8 @@ class JsExec(Tool):
             stdin=args.code.encode("utf-8", "replace"),
             readable=program_folders(command[0]),
         )
-        parts = [done.stdout.rstrip(), done.stderr.rstrip()]
-        if done.timed_out:
-            parts.append(f"[ended after {timeout_s:g} s, before it was done]")
-        elif done.exit_code != 0:
-            parts.append(f"[exit status {done.exit_code}]")
-        text = "\n".join(part for part in parts if part) or "[no output]"
-        half = options.max_chars // 2
-        if len(text) > options.max_chars:
-            note = f"\n... {len(text) - 2 * half} characters left out ...\n"
-            text = f"{text[: half - len(note)]}{note}{text[-half:]}"
-        return ToolResult(
-            text,
-            ok=done.exit_code == 0 and not done.timed_out,
-            data={
-                "program": command[0],
-                "exit_code": done.exit_code,
-                "stdout": done.stdout,
-                "stderr": done.stderr,
-                "timed_out": done.timed_out,
-                "duration_s": done.duration_s,
-            },
-        )
+        result = code_result(done, timeout_s=timeout_s, max_chars=options.max_chars)
+        return replace(result, data={"program": command[0], **result.data})
 
 
 def _command(code: str) -> list[str]:

@@ -8,12 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from retrai_core import CaseOutcome
+from retrai_core import CaseOutcome, shorten
 
 from .case_outcomes import Case
 from .pytest_run import Failure
 from .report_lines import Explanation, TraceEntry, TraceLink
-from .shortened import shorten
 from .source_lines import SourceLines
 
 _LOCATION = re.compile(r'^(?:E +File "(.+)", line (\d+)|(\S.*):(\d+): in .*)$', re.MULTILINE)

@@ -9,7 +9,8 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic.alias_generators import to_camel
 
-from .shortened import shorten
+from retrai_core import shorten
+
 from .source_lines import SourceLines
 
 MAX_PER_FILE = 20

@@ -10,9 +10,15 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from retrai_core import Limits, RunContext, Tool, ToolArgs, ToolOptions, ToolResult
-
-from .shortened import shorten
+from retrai_core import (
+    Limits,
+    RunContext,
+    Tool,
+    ToolArgs,
+    ToolOptions,
+    ToolResult,
+    code_result,
+)
 
 # With `-c` the project's root comes first on the path, while the code itself lies outside of it.
 _START = """\
@@ -75,23 +81,8 @@ class PythonExec(Tool):
             )
         finally:
             await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
-        parts = [done.stdout.rstrip(), done.stderr.rstrip()]
-        if done.timed_out:
-            parts.append(f"[ended after {timeout_s:g} s, before it was done]")
-        elif done.exit_code != 0:
-            parts.append(f"[exit status {done.exit_code}]")
-        text = "\n".join(part for part in parts if part) or "[no output]"
-        text = text.replace(f"{folder}/", "")
-        return ToolResult(
-            shorten(text, options.max_chars),
-            ok=done.exit_code == 0 and not done.timed_out,
-            data={
-                "exit_code": done.exit_code,
-                "stdout": done.stdout,
-                "stderr": done.stderr,
-                "timed_out": done.timed_out,
-                "duration_s": done.duration_s,
-            },
+        return code_result(
+            done, timeout_s=timeout_s, max_chars=options.max_chars, hidden=f"{folder}/"
         )
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from retrai_core import shorten
+
 from .pytest_run import Failure, PytestRun
-from .shortened import shorten
 
 MAX_NAMES = 40
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from .goal import CaseOutcome, CheckReport, GoalResult
+from .shortened import shorten
 
 MAX_CHARS = 16_000
 MAX_CHARS_PER_FAILURE = 4_000
@@ -85,11 +86,11 @@ def _details(
     shown: list[str] = []
     for name, text in list(told.items())[:MAX_FULL]:
         title = "ERROR" if cases.get(name) == "error" else "FAILED"
-        block = f"{title} {name}\n{_cut(text.strip(), MAX_CHARS_PER_FAILURE)}"
+        block = f"{title} {name}\n{shorten(text.strip(), MAX_CHARS_PER_FAILURE)}"
         if shown and len(block) > left - 500:
             break
         shown.append(name)
-        parts.append(_cut(block, max(left, 200)))
+        parts.append(shorten(block, max(left, 200)))
         left -= len(block) + 2
     if rest := [name for name in told if name not in shown] + silent:
         more = f"\n- ... and {len(rest) - MAX_NAMES} more" if len(rest) > MAX_NAMES else ""
@@ -97,16 +98,8 @@ def _details(
         also = "more failing" if shown else "failing"
         parts.append(f"{len(rest)} {also}:\n{listed}{more}")
     if output.strip() and (problem or not told):
-        parts.append(f"The end of the output:\n{_cut(output.strip(), max(left // 2, 400))}")
-    return _cut("\n\n".join(parts), max_chars)
-
-
-def _cut(text: str, max_chars: int) -> str:
-    """The text, or its beginning and its end with a note between."""
-    if len(text) <= max_chars:
-        return text
-    keep = max(0, max_chars - 40) // 2
-    return f"{text[:keep]}\n... {len(text) - 2 * keep} characters left out ...\n{text[-keep:]}"
+        parts.append(f"The end of the output:\n{shorten(output.strip(), max(left // 2, 400))}")
+    return shorten("\n\n".join(parts), max_chars)
 
 
 def _tests(count: int) -> str:
