@@ -13,6 +13,9 @@ import pytest
 pytest.importorskip("retrai_goals_python")
 pytest.importorskip("retrai_llm_offline")
 
+from retrai_sandbox_bwrap import sandbox
+from retrai_sandbox_bwrap.options import BwrapOptions
+
 BWRAP = shutil.which("bwrap")
 pytestmark = pytest.mark.skipif(BWRAP is None, reason="needs bwrap")
 
@@ -69,3 +72,17 @@ def test_strict_refuses_to_run_without_walls(run):
 def test_the_user_may_choose_to_have_none(run):
     record = json.loads(run("--sandbox", "local", "--json").stdout)
     assert record["sandboxes"] == ["local"]
+
+
+async def test_a_trial_that_does_not_end_is_told_as_such(walled, context, monkeypatch):
+    slow = context.project / "python"
+    slow.write_text("#!/bin/sh\nexec sleep 600\n")
+    slow.chmod(0o755)
+    context.python = str(slow)
+    monkeypatch.setattr(sandbox, "_PROBE_TIMEOUT_S", 0.2)
+    another = sandbox.BwrapSandbox(BwrapOptions(grace_s=0.1), context)
+    try:
+        problem = await another.probe()
+    finally:
+        await another.aclose()
+    assert problem == f"the trial, which starts {slow} in it, had not ended after 0.2 s"

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from retrai_core import Limits, SandboxOptions, ToolError
+from retrai_core import Completed, Limits, SandboxOptions, ToolError
 from retrai_core.sandbox.local import LocalSandbox
 
 
@@ -23,6 +23,16 @@ async def test_a_program_gives_its_exit_code_and_streams(sandbox: LocalSandbox) 
     assert (done.exit_code, done.stdout, done.stderr) == (3, "out\n", "err\n")
     assert not done.timed_out
     assert done.duration_s > 0
+
+
+async def test_a_probe_that_does_not_end_says_so(sandbox: LocalSandbox) -> None:
+    class Slow(LocalSandbox):
+        async def run(self, *_: object, **__: object) -> Completed:
+            return Completed(-15, "", "", timed_out=True)
+
+    slow = Slow(SandboxOptions(), sandbox.context)
+    assert await slow.probe() == "`true` had not ended after 10 s"
+    await slow.aclose()
 
 
 async def test_a_string_is_a_shell_line(sandbox: LocalSandbox, tmp_path: Path) -> None:

@@ -113,6 +113,11 @@ class BwrapSandbox(LocalSandbox):
             done = await self.run(_trial(self.context), timeout_s=_PROBE_TIMEOUT_S)
         except ToolError as error:
             return explain(error.message)
+        if done.timed_out:
+            return (
+                f"the trial, which starts {self.context.python} in it, had not ended after "
+                f"{_PROBE_TIMEOUT_S:g} s"
+            )
         return "" if done.exit_code == 0 else explain(done.stderr or done.stdout)
 
     async def run(

@@ -143,6 +143,8 @@ class Sandbox(ABC):
     async def probe(self) -> str | None:
         """Try the sandbox by running something; the problem, or None when it works."""
         done = await self.run(["true"], timeout_s=10)
+        if done.timed_out:
+            return "`true` had not ended after 10 s"
         return None if done.exit_code == 0 else done.stderr.strip() or "`true` failed"
 
     async def aclose(self) -> None:
