@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from retrai_core import UsageError
+from retrai_core.runs.object_store import Entry, ObjectStore
 from retrai_core.runs.snapshots import Snapshots
 from retrai_core.workspace.tree_hash import TreeHasher
 from retrai_core.workspace.tree_walk import Listing
@@ -335,6 +336,37 @@ def test_a_later_process_goes_on_where_a_kill_left_the_store(run_dir: Path, proj
     resumed.take(1)
     assert [snapshot.iteration for snapshot in resumed.all()] == [0, 1]
     assert resumed.changed_files() == ["kept.txt"]
+
+
+@needs_git
+def test_all_who_open_a_store_at_once_get_a_whole_one(run_dir: Path, project: Path) -> None:
+    many = 8
+    begin = threading.Barrier(many)
+    failed: list[Exception] = []
+    stored: list[Entry | None] = []
+
+    def work(number: int) -> None:
+        store = ObjectStore(run_dir / "snapshots", project)
+        (project / f"{number}.txt").write_text(f"file {number}\n")
+        begin.wait(30)
+        try:
+            store.open()
+            with store.in_one_pack():
+                stored.append(store.add_file(f"{number}.txt"))
+            stored.append(store.add_file("kept.txt"))
+        except Exception as error:  # noqa: BLE001 - all of them are the finding
+            failed.append(error)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(many)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert failed == []
+    later = ObjectStore(run_dir / "snapshots", project)
+    contents = {later.content(entry) for entry in stored if entry is not None}
+    assert contents == {b"as it was\n", *(f"file {n}\n".encode() for n in range(many))}
+    assert sorted(path.name for path in run_dir.iterdir()) == ["snapshots"]
 
 
 @needs_git

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
+import secrets
 import shutil
 import stat
 import subprocess
+import tempfile
 import time
 import zlib
 from collections.abc import Generator, Mapping
@@ -56,7 +59,9 @@ class ObjectStore:
         self._project = project
         self._root = Path(os.path.realpath(project))
         self._git = shutil.which("git")
-        self._incoming = f"{folder}/incoming"
+        # Another one may write at the same time.
+        self._name = f"incoming-{secrets.token_hex(4)}"
+        self._incoming = f"{folder}/{self._name}"
         self._known: set[str] = set()
         self._pack: ObjectPack | None = None
         self._reader: subprocess.Popen[bytes] | None = None
@@ -67,32 +72,51 @@ class ObjectStore:
         return self._git is not None
 
     def open(self) -> None:
-        """Make the store where there is none yet; else see what it holds."""
-        if self._folder.is_dir():
-            ids = ("--batch-all-objects", "--batch-check=%(objectname)")
-            self._known.update(self.run("cat-file", *ids).split())
+        """Make the store where there is none yet; else see what it holds.
+
+        Whoever else makes it at the same time, or is killed meanwhile, leaves no half of one.
+        """
+        if not self._folder.is_dir() and self._make():
             return
-        self.run("init", "--quiet", "--bare", "--template=", str(self._folder), in_store=False)
-        info = self._folder / "info"
-        info.mkdir()
-        # Wins over the project's own .gitattributes: bytes go in and come out as they are.
-        attributes = "* -text -filter -ident -working-tree-encoding !diff\n"
-        (info / "attributes").write_text(attributes, encoding="utf-8")
+        ids = ("--batch-all-objects", "--batch-check=%(objectname)")
+        self._known.update(self.run("cat-file", *ids).split())
+
+    def _make(self) -> bool:
+        """Make it beside its place and move it there; False where another one came first."""
+        with tempfile.TemporaryDirectory(
+            dir=self._folder.parent, prefix="making-", ignore_cleanup_errors=True
+        ) as room:
+            made = Path(room, self._folder.name)
+            self.run("init", "--quiet", "--bare", "--template=", str(made), in_store=False)
+            info = made / "info"
+            info.mkdir()
+            # Wins over the project's own .gitattributes: bytes go in and come out as they are.
+            attributes = "* -text -filter -ident -working-tree-encoding !diff\n"
+            (info / "attributes").write_text(attributes, encoding="utf-8")
+            try:
+                made.rename(self._folder)
+            except OSError as error:
+                if error.errno not in (errno.EEXIST, errno.ENOTEMPTY):
+                    raise
+                return False
+        return True
 
     @contextmanager
     def in_one_pack(self) -> Generator[None]:
         """What is added inside goes into one file; for many objects."""
         known = set(self._known)
         room = self._folder / "objects" / "pack"
-        pack = self._pack = ObjectPack(room / "incoming.pack")
+        pack = self._pack = ObjectPack(room / f"{self._name}.pack")
         try:
             yield
             pack.finish()
             # By a name of its own: git takes it for a pack once it has an index.
-            done = pack.path.rename(room / f"pack-{len(known)}-{time.time_ns()}.pack")
+            own = f"{len(known)}-{time.time_ns()}-{self._name[-8:]}"
+            done = pack.path.rename(room / f"pack-{own}.pack")
             self.run("index-pack", str(done))
         except BaseException:
             self._known = known
+            pack.path.unlink(missing_ok=True)
             raise
         finally:
             pack.close()
