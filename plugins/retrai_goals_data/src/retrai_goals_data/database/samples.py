@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from hashlib import md5
 
 from .connecting import Database
-from .measuring import as_text, run_once
+from .measuring import Measured, as_text, run_once
 from .reading import Query, read_query
 from .row_digest import Row, row_text
 from .unique_columns import unique_together_in
@@ -79,15 +79,10 @@ def compare_on_samples(
     problem = "no sample gave any rows"
     tables = {**query.tables, **original.tables}
     wanted = {name: sql for name, sql in tables.items() if name in sizes}
-    whole = sum(sizes[name] for name in wanted) <= MAX_WHOLE
-    # The second and fourth are dealt out, and the last that is wanted is whole where that can be.
     for number in range(TRIES):
-        dealt = number % 2 == 1 or (whole and done == WANTED - 1)
-        part = {name: min(MOST, MAX_ROWS / max(1, sizes[name])) for name in wanted}
-        if whole and done == WANTED - 1:
-            part = dict.fromkeys(wanted, 1.0)
+        sample = _sample(wanted, sizes, number, is_last=done == WANTED - 1)
         try:
-            _fill(database, wanted, part, f"{salt}-{number}", dealt=dealt)
+            _fill(database, sample, f"{salt}-{number}")
             _, expected = run_once(database, left, order_of=None, keep_rows=MAX_COMPARED)
         except Exception as error:  # noqa: BLE001 - a driver's own errors; then this one is no test
             database.rollback()
@@ -95,21 +90,51 @@ def compare_on_samples(
             continue
         if expected.answer.rows == 0:
             continue
-        try:
-            _, found = run_once(database, right, order_of=None, keep_rows=MAX_COMPARED)
-        except Exception as error:  # noqa: BLE001 - a driver's own errors
-            said = " ".join(str(error).split())[:300]
-            return Compared(done, f"on a sample of the data it fails: {said}")
-        if not found.answer.same_as(expected.answer):
-            how = "dealt-out " if dealt else ""
-            told = difference(
-                expected.columns, expected.first_rows, found.columns, found.first_rows
-            )
-            return Compared(done, f"on a sample of the {how}data the rows are others: {told}")
+        differ = _differs(database, right, expected, sample)
+        if differ:
+            return Compared(done, differ)
         done += 1
         if done == WANTED:
             break
     return Compared(done, not_tried="" if done else problem)
+
+
+@dataclass(frozen=True)
+class _Sample:
+    """Which rows are taken.
+
+    Attributes:
+        tables: how a table is written in SQL, by its name.
+        parts: how much of each is taken; all of it at 1.
+        dealt: whether the values of each column are dealt out anew.
+    """
+
+    tables: Mapping[str, str]
+    parts: Mapping[str, float]
+    dealt: bool
+
+
+def _sample(
+    tables: Mapping[str, str], sizes: Mapping[str, int], number: int, *, is_last: bool
+) -> _Sample:
+    """The second and fourth are dealt out, and the last that is wanted is whole where it can be."""
+    if is_last and sum(sizes[name] for name in tables) <= MAX_WHOLE:
+        return _Sample(tables, dict.fromkeys(tables, 1.0), dealt=True)
+    parts = {name: min(MOST, MAX_ROWS / max(1, sizes[name])) for name in tables}
+    return _Sample(tables, parts, dealt=number % 2 == 1)
+
+
+def _differs(database: Database, query: Query, expected: Measured, sample: _Sample) -> str:
+    """How a query answers otherwise than expected; empty where it does not."""
+    try:
+        _, found = run_once(database, query, order_of=None, keep_rows=MAX_COMPARED)
+    except Exception as error:  # noqa: BLE001 - a driver's own errors
+        return f"on a sample of the data it fails: {' '.join(str(error).split())[:300]}"
+    if found.answer.same_as(expected.answer):
+        return ""
+    how = "dealt-out " if sample.dealt else ""
+    told = difference(expected.columns, expected.first_rows, found.columns, found.first_rows)
+    return f"on a sample of the {how}data the rows are others: {told}"
 
 
 def difference(
@@ -137,13 +162,7 @@ def _counted(rows: Sequence[Row]) -> dict[bytes, tuple[Row, int]]:
     return found
 
 
-def _fill(
-    database: Database,
-    tables: Mapping[str, str],
-    parts: Mapping[str, float],
-    salt: str,
-    dealt: bool,
-) -> None:
+def _fill(database: Database, sample: _Sample, salt: str) -> None:
     together_in = unique_together_in(database)
     # Takes away the temporary tables of the sample before.
     database.rollback()
@@ -151,11 +170,11 @@ def _fill(
     on_server = database.dialect == "postgresql"
     if on_server:
         cursor.execute("SET TRANSACTION READ WRITE")
-    for name, sql in tables.items():
+    for name, sql in sample.tables.items():
         cursor.execute(f"SELECT * FROM {sql} LIMIT 0")
         columns = [str(column[0]) for column in cursor.description]
-        groups = _units(together_in(_bare(sql)), columns) if dealt else [columns]
-        rows = _selection(sql, columns, groups, salt, parts[name])
+        groups = _units(together_in(_bare(sql)), columns) if sample.dealt else [columns]
+        rows = _selection(sql, columns, groups, salt, sample.parts[name])
         cursor.execute(f"CREATE TEMP TABLE {sql} AS {rows}")
     if on_server:
         # Only temporary tables were to be written, and they have been.
