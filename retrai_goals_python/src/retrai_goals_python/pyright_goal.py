@@ -27,6 +27,7 @@ from retrai_core import (
     ToolError,
 )
 
+from .became_any import became_any
 from .environment import ProbedEnvironment, packages_fingerprint, probe_environment
 from .environment_audit import audit_environment
 from .pyright_audit import audit_types
@@ -199,7 +200,11 @@ class PyrightGoal(GoalBase):
         project, base = self.context.project, self.options.path
         prefix = "" if base == "." else f"{base}/"
         checked = [prefix + path for path in checked_files(project / base, self.options.targets)]
-        return [*audit_types(diff), *moved_out_of_sight(diff, project, checked)]
+        return [
+            *audit_types(diff),
+            *became_any(diff, project),
+            *moved_out_of_sight(diff, project, checked),
+        ]
 
     @property
     def _wants_warnings(self) -> bool:
