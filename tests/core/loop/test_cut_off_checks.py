@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from retrai_core import RunContext, SandboxOptions
 from retrai_core.contracts.goal import CheckReport, GoalResult
 from retrai_core.contracts.sandbox import Completed
-from retrai_core.guard.cut_off import Endings
+from retrai_core.guard.cut_off import Endings, watched
 from retrai_core.run_manager import RunManager
+from retrai_core.sandbox.local import LocalSandbox
+from retrai_core.workspace.safe_paths import SafeWorkspace
 
 Runs = Any
 MEND = {"calls": [{"name": "put", "args": {"path": "a.txt", "text": "right\n"}}]}
@@ -71,6 +76,20 @@ async def test_a_check_that_ran_out_of_time_contradicts_none_on_the_same_tree(ru
     assert (record.status, record.iterations) == ("achieved", 4)
     # To wait for it once more, with nothing changed, would only take as long again.
     assert phases(runs, record)[2] == ("iteration", False, True)
+
+
+async def test_the_sandbox_is_watched_only_meanwhile(tmp_path: Path) -> None:
+    context = RunContext("r1", tmp_path, SafeWorkspace(tmp_path), sys.executable, tmp_path)
+    context.sandbox_part = LocalSandbox(SandboxOptions(), context)
+    with watched(context) as outer:
+        with watched(context) as inner:
+            await context.sandbox.run("kill -9 $$", timeout_s=20)
+        assert inner.killed == "ended by SIGKILL"
+        await context.sandbox.run("kill -15 $$", timeout_s=20)
+    await context.sandbox.run("kill -9 $$", timeout_s=20)
+    assert (outer.killed, inner.killed) == ("ended by SIGKILL",) * 2
+    assert "run" not in vars(context.sandbox)
+    await context.sandbox.aclose()
 
 
 REPORT = CheckReport({"a": "failed"}, command=[])

@@ -67,7 +67,7 @@ def watched(context: RunContext) -> Generator[Endings]:
     if sandbox is None:
         yield endings
         return
-    run = sandbox.run
+    run, above = sandbox.run, vars(sandbox).get("run")
 
     async def noting(*args: Any, **kwargs: Any) -> Completed:
         done = await run(*args, **kwargs)
@@ -79,7 +79,9 @@ def watched(context: RunContext) -> Generator[Endings]:
     try:
         yield endings
     finally:
-        del sandbox.run
+        vars(sandbox).pop("run", None)
+        if above is not None:
+            sandbox.run = above
 
 
 def _killed(done: Completed) -> str:
