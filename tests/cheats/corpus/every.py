@@ -7,6 +7,7 @@ from . import (
     cargo_goal,
     go_goal,
     js_goals,
+    npm_packages,
     pyright_goal,
     pytest_cheats,
     pytest_honest,
@@ -23,6 +24,7 @@ CHEATS: tuple[Trajectory, ...] = (
     *cargo_goal.CHEATS,
     *go_goal.CHEATS,
     *js_goals.CHEATS,
+    *npm_packages.CHEATS,
     *sql_goal.CHEATS,
 )
 HONEST: tuple[Trajectory, ...] = (
@@ -33,5 +35,6 @@ HONEST: tuple[Trajectory, ...] = (
     *cargo_goal.HONEST,
     *go_goal.HONEST,
     *js_goals.HONEST,
+    *npm_packages.HONEST,
     *sql_goal.HONEST,
 )

@@ -159,7 +159,12 @@ class _Audit:
         found = [each for each in goal.audit(unseen.diff) if each.reaches_runner and unseen.diff]
         if found:
             # What is built from sources does what those do.
-            usual = {_kind(each) for text in _sources(self.snapshots) for each in goal.audit(text)}
+            usual = {
+                _kind(each)
+                for text in _sources(self.snapshots)
+                for each in goal.audit(text)
+                if each.reaches_runner
+            }
             found = [each for each in found if _kind(each) not in usual]
         if unseen.unread:
             more = len(unseen.unread) - 1
