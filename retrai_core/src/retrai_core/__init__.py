@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from .contracts.shortened import shorten
     from .contracts.suite_result import suite_result
     from .contracts.tool import Tool, ToolArgs, ToolOptions, ToolResult
+    from .contracts.what_worked import prompt_line, what_worked
     from .contracts.without_files import without_files
     from .contracts.workspace import Entry, Workspace
     from .errors import ModelError, PluginError, RetraiError, ToolError, UsageError, WorkspaceError
@@ -85,6 +86,8 @@ _HOME = {
     "contracts.shortened": ("shorten",),
     "contracts.suite_result": ("suite_result",),
     "contracts.tool": ("Tool", "ToolArgs", "ToolOptions", "ToolResult"),
+    # For memory stores.
+    "contracts.what_worked": ("prompt_line", "what_worked"),
     "contracts.without_files": ("without_files",),
     "contracts.workspace": ("Entry", "Workspace"),
     "errors": (
@@ -178,8 +181,10 @@ __all__ = [
     "make_clean_copy",
     "missing_folder",
     "open_workbench",
+    "prompt_line",
     "shorten",
     "suite_result",
+    "what_worked",
     "without_files",
 ]
 

@@ -17,11 +17,12 @@ from retrai_core import (
     RunContext,
     RunOutcome,
     Strategy,
+    prompt_line,
 )
 
 from .document import Document, Entry, by_confidence
 from .memory_file import MemoryFile, MemoryUnavailableError
-from .pattern import learned_from, one_line, shorten
+from .pattern import learned_from
 
 T = TypeVar("T")
 
@@ -134,7 +135,7 @@ def as_strategy(entry: Entry) -> Strategy:
     text = f"{entry.pattern} {entry.note}" if entry.note else entry.pattern
     return Strategy(
         goal=entry.goal,
-        pattern=shorten(one_line(text), MAX_PROMPT_CHARS),
+        pattern=prompt_line(text, MAX_PROMPT_CHARS),
         success_count=entry.success_count,
         confidence=entry.confidence,
     )

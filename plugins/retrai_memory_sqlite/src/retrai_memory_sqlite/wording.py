@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from retrai_core import RunOutcome
+from retrai_core import RunOutcome, prompt_line, what_worked
 
 MAX_FAILURE_CHARS = 300
 MAX_NOTE_CHARS = 240
-MAX_FILES = 4
-MAX_TOOLS = 6
 MAX_WORDS = 40
 
 _WORD = re.compile(r"[^\W\d_]{3,}")
@@ -46,29 +43,21 @@ def lesson_of(outcome: RunOutcome) -> Lesson | None:
         >>> lesson_of(outcome).pattern
         'a change to cart.py made the check pass'
     """
-    if not outcome.changed_files:
+    pattern = what_worked(outcome)
+    if not pattern:
         return None
-    tools = ", ".join(outcome.tools_used[:MAX_TOOLS])
-    by_tools = f" (tools: {tools})" if tools else ""
     return Lesson(
-        goal=one_line(outcome.goal),
+        goal=prompt_line(outcome.goal),
         project=project_text(outcome.project),
-        failure=shorten(one_line(outcome.failure), MAX_FAILURE_CHARS) or "the check fails",
-        pattern=f"a change to {named(outcome.changed_files)} made the check pass{by_tools}",
-        note=shorten(one_line(outcome.notes), MAX_NOTE_CHARS),
+        failure=prompt_line(outcome.failure, MAX_FAILURE_CHARS) or "the check fails",
+        pattern=pattern,
+        note=prompt_line(outcome.notes, MAX_NOTE_CHARS),
     )
 
 
 def project_text(project: Path) -> str:
     """The project's path; bytes that are no UTF-8 become question marks."""
     return os.fsencode(project).decode("utf-8", "replace")
-
-
-def named(paths: Sequence[str]) -> str:
-    """The first few files, those below a folder first: scratch files mostly lie at the root."""
-    ordered = sorted(map(one_line, paths), key=lambda path: ("/" not in path, path))
-    more = " and others" if len(ordered) > MAX_FILES else ""
-    return ", ".join(ordered[:MAX_FILES]) + more
 
 
 def words_of(text: str) -> list[str]:
@@ -80,12 +69,3 @@ def words_of(text: str) -> list[str]:
     """
     found = (match[0].casefold() for match in _WORD.finditer(text))
     return list(dict.fromkeys(found))[:MAX_WORDS]
-
-
-def one_line(text: str) -> str:
-    """Printable characters on one line: this text goes into a prompt."""
-    return " ".join("".join(c if c.isprintable() else " " for c in text).split())
-
-
-def shorten(text: str, max_chars: int) -> str:
-    return text if len(text) <= max_chars else text[: max_chars - 1].rstrip() + "…"
