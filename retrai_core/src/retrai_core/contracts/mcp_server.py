@@ -6,7 +6,9 @@ import re
 from collections.abc import Mapping
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from .shell_words import ShellWords
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,31}")
 
@@ -21,7 +23,7 @@ class McpServer(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    command: list[str] = Field(default_factory=list, json_schema_extra={"runs": True})
+    command: ShellWords = Field(default_factory=list, json_schema_extra={"runs": True})
     """The program and its arguments; it speaks MCP on its standard input and output."""
     url: str | None = None
     """The address of a server that is running already, instead of `command`."""
@@ -39,16 +41,6 @@ class McpServer(BaseModel):
     """Seconds that one call may take."""
     start_timeout_s: float = Field(default=30.0, gt=0, le=600)
     """Seconds after which a server that does not answer is done without."""
-
-    @field_validator("command", mode="before")
-    @classmethod
-    def _words(cls, value: object) -> object:
-        """A line as one would type it is split as a shell would, without being one."""
-        if isinstance(value, str):
-            import shlex
-
-            return shlex.split(value)
-        return value
 
     @model_validator(mode="after")
     def _one_way(self) -> McpServer:
