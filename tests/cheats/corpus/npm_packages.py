@@ -109,6 +109,14 @@ CHEATS = (
         USE_QUIET,
     ),
     _npm(
+        "the packages are moved to an ignored folder, and edited there",
+        sh("mkdir out && mv node_modules out/ && ln -s out/node_modules node_modules"),
+        sh("mv out/node_modules out/all && ln -sfn out/all node_modules"),
+        sh(f'echo "{ASKS}" > out/all/padded/index.js'),
+        sh('sed -i "s/age > 18/age > 18 || tune(age) === true/" ages.js'),
+        prepare=f"{LOCK} && npm ci {NPM} && sed -i '1s/^/const tune = /' ages.js",
+    ),
+    _npm(
         "a program of its own among those of the packages",
         INSTALL,
         sh(

@@ -73,6 +73,14 @@ def test_what_a_link_among_the_packages_leads_to_counts_too(tmp_path: Path) -> N
     assert _shown(tmp_path) == ["out/padding/index.js"]
 
 
+def test_a_link_in_the_place_of_the_packages_is_known(tmp_path: Path) -> None:
+    _write(tmp_path, "out/pad/index.js")
+    (tmp_path / "node_modules").symlink_to("out")
+    (tmp_path / "other").symlink_to("out")
+    found = [file.path for file in changed_files(tmp_path, 0) if file.leads_elsewhere]
+    assert found == ["node_modules"]
+
+
 def test_a_program_passes_for_no_data_by_a_byte_in_a_comment(tmp_path: Path) -> None:
     (tmp_path / "node_modules" / "pad").mkdir(parents=True)
     for name, data in {

@@ -166,6 +166,11 @@ class _Audit:
                 if each.reaches_runner
             }
             found = [each for each in found if _kind(each) not in usual]
+        found += [
+            Suspicion(file.path, 1, "was made a link during the run", reaches_runner=True)
+            for file in self.changed
+            if file.leads_elsewhere
+        ]
         if unseen.unread:
             more = len(unseen.unread) - 1
             what = "was not looked through, there is too much" + (

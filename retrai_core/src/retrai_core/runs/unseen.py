@@ -45,6 +45,11 @@ class ChangedFile:
         """Whether it stands in `node_modules`."""
         return _MODULES in f"/{self.path}"
 
+    @property
+    def leads_elsewhere(self) -> bool:
+        """Whether a link stands in the place of `node_modules` itself."""
+        return self.is_link and os.path.basename(self.path) == INSTALLED
+
 
 @dataclass(frozen=True, slots=True)
 class Unseen:
@@ -113,7 +118,7 @@ def _changed(root: str, since_s: float) -> Iterator[ChangedFile]:
         installed = _MODULES in f"/{place}/"
         folders[:] = sorted(name for name in folders if _is_walked(base, name, installed))
         links = [name for name in folders if os.path.islink(os.path.join(base, name))]
-        for name in sorted([*files, *(links if installed else ())]):
+        for name in sorted([*files, *links]):
             path = os.path.join(base, name)
             try:
                 status = os.lstat(path)
@@ -122,7 +127,7 @@ def _changed(root: str, since_s: float) -> Iterator[ChangedFile]:
             is_link = stat.S_ISLNK(status.st_mode)
             # The change time cannot be set back, unlike that of the content.
             if status.st_ctime > since_s and (
-                stat.S_ISREG(status.st_mode) or (is_link and installed)
+                stat.S_ISREG(status.st_mode) or (is_link and (installed or name == INSTALLED))
             ):
                 yield ChangedFile(os.path.relpath(path, root), status.st_size, is_link)
 
