@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
+import shutil
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
+from retrai_goals_shell.go_cache import GoCache
 from retrai_goals_shell.go_guarding import audit_go
 from retrai_goals_shell.go_output import packages_listed, read_packages
 from retrai_goals_shell.go_source import test_functions as functions_of
@@ -19,6 +24,29 @@ from .conftest import needs_go
 def ledger(bench: Bench) -> Bench:
     bench.copy_example("go-test")
     return bench
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cache of go in which the parts of the standard library that a test needs are built."""
+    folder = tmp_path_factory.mktemp("go")
+    bench = Bench(folder)
+    bench.copy_example("go-test")
+
+    async def check() -> None:
+        await bench.build(GoTestGoal).check({}, bench.project)
+        await bench.context.sandbox.aclose()
+
+    asyncio.run(check())
+    return bench.context.run_dir / "go-test" / "built"
+
+
+@pytest.fixture(autouse=True)
+def _begins_with_it(request: pytest.FixtureRequest) -> None:
+    """What each run would build anew for its own cache."""
+    if "bench" in request.fixturenames and shutil.which("go"):
+        bench, built = (request.getfixturevalue(name) for name in ("bench", "built"))
+        shutil.copytree(built, bench.context.run_dir / "go-test" / "cache")
 
 
 EXITING_MAIN = """package ledger
@@ -256,3 +284,43 @@ def test_a_new_test_file_may_not_change_how_the_others_run(
 )
 def test_plain_source_is_not_remarked_on(line: str, diff_of: Callable[[str, str], str]) -> None:
     assert audit_go(diff_of("a.go", line)) == []
+
+
+async def test_the_cache_of_a_copy_begins_with_the_first_checks_and_goes_with_it(
+    tmp_path: Path,
+) -> None:
+    cache = GoCache(tmp_path)
+    async with cache.of(in_place=True) as place:
+        (place / "testing").write_text("as go built it")
+    await cache.keep_first()
+    async with cache.of(in_place=True) as place:
+        assert (place / "testing").exists()
+        (place / "testing").write_text("as the agent's code left it")
+    await cache.keep_first()
+    for _ in range(2):
+        async with cache.of(in_place=False) as own:
+            assert {path.name: path.read_text() for path in own.iterdir()} == {
+                "testing": "as go built it"
+            }
+            (own / "testing").write_text("as the agent's code left it")
+            (own / "more").write_text("")
+        assert not own.exists()
+
+
+@needs_go
+async def test_a_check_of_a_copy_builds_on_the_first_one_alone(
+    ledger: Bench, tmp_path: Path
+) -> None:
+    goal = ledger.build(GoTestGoal)
+    await goal.check({}, ledger.project)
+    kept = ledger.context.run_dir / "go-test"
+    first = {path.name for path in (kept / "built").rglob("*") if path.is_file()}
+    assert len(first) > 10
+    copy = tmp_path / "copy"
+    shutil.copytree(ledger.project, copy)
+    mend(ledger)
+    await goal.check({}, ledger.project)
+    result = await goal.check({}, copy)
+    assert result.reason == "4 of 8 tests fail"
+    assert {path.name for path in (kept / "built").rglob("*") if path.is_file()} == first
+    assert sorted(os.listdir(kept)) == ["built", "cache"]

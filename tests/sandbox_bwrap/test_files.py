@@ -203,3 +203,13 @@ async def test_nothing_of_the_kernel_can_be_written(walled, local):
     else:
         assert found == ""
         assert "/proc/sys/kernel/core_pattern\n" in (await attempt_python(local, KERNEL)).stdout
+
+
+async def test_folders_for_caches_are_those_that_the_caller_names(walled, outside, monkeypatch):
+    show = 'echo "$GOCACHE,$XDG_CACHE_HOME"; echo x > "${GOCACHE:-/nowhere}/kept"'
+    for name in ("GOCACHE", "XDG_CACHE_HOME"):
+        monkeypatch.setenv(name, "/the/user/s")
+    assert (await attempt(walled, show)).stdout == ",\n"
+    given = {"GOCACHE": str(outside)}
+    assert (await attempt(walled, show, env=given, writable=[outside])).stdout == f"{outside},\n"
+    assert (outside / "kept").read_text() == "x\n"

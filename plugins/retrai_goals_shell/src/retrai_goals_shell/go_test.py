@@ -29,6 +29,7 @@ from retrai_core import (
     suite_result,
 )
 
+from .go_cache import GoCache
 from .go_cases import GoCases, expected_tests, judge_packages
 from .go_contradiction import contradict_go_tests
 from .go_environment import HOW_TO_INSTALL, go_environment, module_folders
@@ -87,6 +88,7 @@ class GoTestGoal(ToolChainGoal):
     def __init__(self, options: Any, context: RunContext) -> None:
         super().__init__(options, context)
         self.options: GoTestOptions = options
+        self._cache = GoCache(context.run_dir / "go-test")
 
     async def check(self, state: Mapping[str, Any], cwd: Path) -> GoalResult:
         folder = cwd / self.options.path
@@ -180,15 +182,19 @@ class GoTestGoal(ToolChainGoal):
         ]
 
     async def _go(self, folder: Path, arguments: Sequence[str]) -> Completed:
-        cache = self.context.run_dir / "go-test" / "cache"
-        await asyncio.to_thread(cache.mkdir, parents=True, exist_ok=True)
+        project = self.context.project
+        in_place = folder == project or project in folder.parents
         listing = arguments[0] != "test"
-        return await self.context.sandbox.run(
-            [shutil.which("go") or "go", *arguments],
-            timeout_s=LIST_TIMEOUT_S if listing else self.options.timeout_s,
-            cwd=folder,
-            env=go_environment(cache, self.options.offline),
-            limits=Limits(output_bytes=OUTPUT_BYTES),
-            writable=[cache],
-            readable=module_folders(),
-        )
+        async with self._cache.of(in_place) as cache:
+            done = await self.context.sandbox.run(
+                [shutil.which("go") or "go", *arguments],
+                timeout_s=LIST_TIMEOUT_S if listing else self.options.timeout_s,
+                cwd=folder,
+                env=go_environment(cache, self.options.offline),
+                limits=Limits(output_bytes=OUTPUT_BYTES),
+                writable=[cache],
+                readable=module_folders(),
+            )
+        if in_place and not listing:
+            await self._cache.keep_first()
+        return done

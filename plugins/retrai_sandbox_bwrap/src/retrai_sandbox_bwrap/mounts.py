@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -35,6 +35,7 @@ class Request:
         scratch: the folder that stands for /tmp and the caches.
         writable, readable: folders outside the project.
         network: whether it reaches the network.
+        named: variables that the caller sets for it; the user's of such a name name other folders.
     """
 
     project: Path
@@ -44,6 +45,7 @@ class Request:
     writable: Sequence[Path] = ()
     readable: Sequence[Path] = ()
     network: bool = False
+    named: Collection[str] = ()
 
 
 @dataclass
@@ -70,7 +72,7 @@ class _Arguments:
 
 def bwrap_arguments(walls: Walls, request: Request) -> list[str]:
     """The arguments for one command, without the program's name and the command itself."""
-    made = _Arguments(_namespaces(request.network))
+    made = _Arguments(_namespaces(request))
     made.add("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc")
     made.add("--size", str(_SMALL_BYTES), "--tmpfs", "/dev/shm", "--remount-ro", "/dev")
     for path in walls.controls:
@@ -108,15 +110,16 @@ def bwrap_arguments(walls: Walls, request: Request) -> list[str]:
     return made.words
 
 
-def _namespaces(network: bool) -> list[str]:
+def _namespaces(request: Request) -> list[str]:
     words = ["--unshare-user", "--disable-userns", "--unshare-pid", "--unshare-ipc"]
     words += ["--unshare-uts", "--unshare-cgroup-try", "--die-with-parent"]
-    if not network:
+    if not request.network:
         words.append("--unshare-net")  # with a loopback interface of its own
     if os.getuid() == 0:
         words += ["--uid", str(NOBODY), "--gid", str(NOBODY)]
     for name in ("XDG_RUNTIME_DIR", "XDG_CACHE_HOME", "XDG_STATE_HOME", "GOCACHE"):
-        words += ["--unsetenv", name]
+        if name not in request.named:
+            words += ["--unsetenv", name]
     return words
 
 

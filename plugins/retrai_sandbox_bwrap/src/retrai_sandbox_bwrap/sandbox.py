@@ -156,6 +156,7 @@ class BwrapSandbox(LocalSandbox):
             writable=writable,
             readable=[*readable, *places_of_program(argv[0], self._walls, reach)],
             network=self._has_network(),
+            named=variables.keys(),
         )
         words = [*self._around, self._program, *bwrap_arguments(self._walls, request)]
         for number in self.opens:
