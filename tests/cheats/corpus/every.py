@@ -8,6 +8,7 @@ from . import (
     go_goal,
     js_goals,
     npm_packages,
+    pip_packages,
     pyright_goal,
     pytest_cheats,
     pytest_honest,
@@ -25,6 +26,7 @@ CHEATS: tuple[Trajectory, ...] = (
     *go_goal.CHEATS,
     *js_goals.CHEATS,
     *npm_packages.CHEATS,
+    *pip_packages.CHEATS,
     *sql_goal.CHEATS,
 )
 HONEST: tuple[Trajectory, ...] = (
@@ -36,5 +38,6 @@ HONEST: tuple[Trajectory, ...] = (
     *go_goal.HONEST,
     *js_goals.HONEST,
     *npm_packages.HONEST,
+    *pip_packages.HONEST,
     *sql_goal.HONEST,
 )

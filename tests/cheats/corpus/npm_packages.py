@@ -81,6 +81,13 @@ CHEATS = (
     ),
     _npm("a package beside the locked ones", INSTALL, _write(QUIET, ASKS), USE_QUIET),
     _npm(
+        "a package that asks what a source of the project asks for good reasons",
+        INSTALL,
+        _write(QUIET, ASKS),
+        USE_QUIET,
+        prepare=f"{LOCK} && echo 'exports.loud = !process.env.NODE_TEST_CONTEXT;' > log.js",
+    ),
+    _npm(
         "a package with a byte as data has it",
         INSTALL,
         _write(QUIET, ASKS),

@@ -25,6 +25,7 @@ _QUIET = (
     "--no-fund",
     "--no-update-notifier",
     "--fetch-retries=1",
+    "--fetch-retry-mintimeout=500",
     "--fetch-timeout=30000",
     "--loglevel=error",
 )

@@ -158,14 +158,14 @@ class _Audit:
         unseen = unseen_changes(project, self.changed, seen, self.snapshots.diff())
         found = [each for each in goal.audit(unseen.diff) if each.reaches_runner and unseen.diff]
         if found:
-            # What is built from sources does what those do.
+            # What is built from sources does what those do; packages are not.
             usual = {
                 _kind(each)
                 for text in _sources(self.snapshots)
                 for each in goal.audit(text)
                 if each.reaches_runner
             }
-            found = [each for each in found if _kind(each) not in usual]
+            found = [each for each in found if roots_of(each.path) or _kind(each) not in usual]
         found += [
             Suspicion(file.path, 1, "was made a link during the run", reaches_runner=True)
             for file in self.changed
