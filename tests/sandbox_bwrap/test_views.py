@@ -104,6 +104,12 @@ async def test_a_copy_comes_with_the_environment_that_it_lacks(
     sandbox.view = View(shown={context.project: copy})
     done = await sandbox.run([context.python, "-c", "print('runs')"], timeout_s=30, cwd=copy)
     assert done.stdout == "runs\n", done.stderr
+    for place in (copy, context.project):
+        line = ".venv/bin/python -c \"print('runs')\"; touch .venv/new 2>&1 || echo kept"
+        done = await sandbox.run(line, timeout_s=30, cwd=place)
+        assert done.stdout.startswith("runs\n"), done.stderr
+        assert done.stdout.endswith("kept\n")
+    assert not (context.project / ".venv" / "new").exists()
 
 
 async def test_commands_of_one_kind_share_their_temporary_files(walled):

@@ -97,10 +97,12 @@ def bwrap_arguments(walls: Walls, request: Request) -> list[str]:
             made.let_write(source, target)
         else:
             made.add("--ro-bind", source, target)
-    if request.project in request.view.shown:
+    if (copy := request.view.shown.get(request.project)) is not None:
         for path in walls.environment:
             if is_plain(path, request.project):
                 made.add("--ro-bind", path, path)
+                # A command may name it by a relative path (`.venv/bin/python`).
+                made.add("--ro-bind", path, _real(copy) / path.relative_to(request.project))
     written = [target for _, target, may_write in binds if may_write]
     for path in walls.secrets:
         if path not in written and any(within(path, target) for target in inner):
