@@ -105,7 +105,7 @@ def test_what_cannot_be_read_stops_no_trial(tmp_path: Path) -> None:
     os.mkfifo(project / "data" / "pipe.txt")
     found = [each.path for each in candidates(project, "bash job.sh", [], "s", [])]
     assert found == ["data/numbers.txt"]
-    with TrialCopy(project) as copy:
+    with TrialCopy(project, project) as copy:
         copied = sorted(path.name for path in copy.folder.rglob("*") if path.is_file())
     assert copied == ["numbers.txt"]
 
@@ -114,6 +114,7 @@ def trials(bench: Bench, command: str) -> InputTrials:
     """Trials of a command in the bench's project."""
     return InputTrials(
         sandbox=bench.context.sandbox,
+        home=bench.project,
         command=command,
         path=".",
         ignored=[],
@@ -128,6 +129,22 @@ echo more >> state; echo more >> target/state; rm node_modules/state; touch new
 echo $((1000 + 2000)) "$1"
 """
 STATE = {"state": "a\n", "target/state": "b\n", "node_modules/state": "c\n"}
+
+
+async def test_a_command_in_the_projects_environment_is_tried(bench: Bench, tmp_path: Path) -> None:
+    bench.write({"job.sh": SEQUENCE, "env/pyvenv.cfg": "", "env/bin/run": '#!/bin/sh\n. "$1"\n'})
+    (bench.project / "env" / "bin" / "run").chmod(0o755)
+    line = "env/bin/run ./job.sh; rm -rf env"
+    found = await trials(bench, line).find(bench.project, ["job.sh"], [], "another")
+    assert found
+    assert (bench.project / "env" / "bin" / "run").exists()
+    # As a final check sees it: without the environment, or with the place of one.
+    copy = tmp_path / "copy"
+    (copy / "env").mkdir(parents=True)
+    shutil.copy(bench.project / "job.sh", copy)
+    assert await trials(bench, line).differs(copy, [*found, *found]) == ""
+    (copy / "job.sh").write_text("echo 80200\n")
+    assert "which is nowhere now" in await trials(bench, line).differs(copy, found)
 
 
 async def test_no_trial_writes_into_the_project_or_sees_what_another_one_wrote(
@@ -148,7 +165,7 @@ async def test_no_trial_writes_into_the_project_or_sees_what_another_one_wrote(
 def test_a_copy_is_brought_back_to_what_it_was(bench: Bench) -> None:
     bench.write({"a/b/text.txt": "one\n", "c.txt": "two\n", "d/e.txt": "three\n", "kept/f": "4"})
     (bench.project / "link").symlink_to("c.txt")
-    with TrialCopy(bench.project) as copy:
+    with TrialCopy(bench.project, bench.project) as copy:
         was = shape(copy.folder)
         copy.fresh().joinpath("left").write_text("x")
         (copy.folder / "a" / "b" / "text.txt").write_text("1ne\n")

@@ -32,6 +32,7 @@ class InputTrials:
 
     Attributes:
         sandbox: where.
+        home: the project, also where a copy of it is tried.
         command: the shell line.
         path: the folder that it runs in, relative to the project.
         ignored: patterns of what may differ in its output.
@@ -40,6 +41,7 @@ class InputTrials:
     """
 
     sandbox: Sandbox
+    home: Path
     command: str
     path: str
     ignored: Sequence[str]
@@ -98,7 +100,7 @@ class InputTrials:
             NoTrialError: it could not be made, or be brought back to what it was.
         """
         try:
-            copy = await asyncio.to_thread(lambda: TrialCopy(project).__enter__())
+            copy = await asyncio.to_thread(lambda: TrialCopy(project, self.home).__enter__())
             try:
                 yield copy
             finally:

@@ -217,6 +217,7 @@ class PerfCheckGoal(GoalBase):
         options = self.options
         return InputTrials(
             sandbox=self.context.sandbox,
+            home=self.context.project,
             command=options.command,
             path=options.path,
             ignored=options.ignore_output,

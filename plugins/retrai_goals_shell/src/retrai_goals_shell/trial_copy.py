@@ -20,8 +20,12 @@ _Seen = tuple[int, ...]
 class TrialCopy:
     """A clean copy of `project`, made when it is entered and removed when it is left.
 
-    Nothing in it is the project's own: what a trial writes, into `target/` say, is not written
-    there.
+    Nothing in it is the project's own, so that what a trial writes, into `target/` say, is not
+    written there; only virtual environments are links, since they work nowhere else.
+
+    Args:
+        project: what is copied, the project or a clean copy of it.
+        home: the project, whose virtual environments a command may name.
 
     Attributes:
         room: the folder around the copy, which a trial may write.
@@ -31,8 +35,10 @@ class TrialCopy:
         OSError: it could not be made, or brought back; on entering, and from `fresh`.
     """
 
-    def __init__(self, project: Path) -> None:
+    def __init__(self, project: Path, home: Path) -> None:
         self._project = project
+        self._home = home
+        self._links: dict[str, Path] = {}
         self._temporary = tempfile.TemporaryDirectory(prefix="tmp-", ignore_cleanup_errors=True)
         self.room = Path(self._temporary.name).resolve()
         self.folder = self.room / project.name
@@ -42,6 +48,7 @@ class TrialCopy:
     def __enter__(self) -> TrialCopy:
         try:
             make_clean_copy(self._project, self.folder, without=WITHOUT)
+            self._link_environments()
             self._first = _seen(self.folder)
         except BaseException:
             self._temporary.cleanup()
@@ -59,6 +66,17 @@ class TrialCopy:
         scratch = self.room / f"scratch-{self._trials}"
         scratch.mkdir()
         return scratch
+
+    def _link_environments(self) -> None:
+        for entry in os.scandir(self._home):
+            if not os.path.isfile(f"{entry.path}/pyvenv.cfg") or entry.is_symlink():
+                continue
+            place = self.folder / entry.name
+            with suppress(OSError):  # it is not there, or it is no mere mount point
+                place.rmdir()
+            if not os.path.lexists(place):
+                place.symlink_to(entry.path)
+                self._links[entry.name] = Path(entry.path)
 
     def _bring_back(self) -> None:
         for entry in self.room.iterdir():
@@ -87,6 +105,8 @@ class TrialCopy:
         if self._was_folder(path):
             target.mkdir(exist_ok=True)
             target.chmod(stat.S_IMODE(self._first[path][0]))
+        elif path in self._links:
+            target.symlink_to(self._links[path])
         else:
             shutil.copy2(source, target, follow_symlinks=False)
         self._first[path] = _key(target)
