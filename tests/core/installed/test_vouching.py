@@ -171,6 +171,21 @@ def test_a_store_is_linked_to_under_the_packages_own_name(shelf: Shelf) -> None:
     assert vouched(shelf, lock, [*paths, *links]) == {*paths, "node_modules/pad"}
 
 
+def test_a_program_behind_a_link_is_judged_where_it_stands(shelf: Shelf) -> None:
+    inner = "node_modules/.pnpm/tool@1.0.0/node_modules/tool"
+    lock = LockFile("", pnpm(shelf.lock("node_modules/tool", TOOL)).replace("pad@", "tool@"))
+    modules = shelf.project / "node_modules"
+    paths = shelf.install(inner, TOOL)
+    (modules / "tool").symlink_to(".pnpm/tool@1.0.0/node_modules/tool")
+    (modules / ".bin").mkdir()
+    script = modules / ".bin" / "tool"
+    script.write_text('#!/bin/sh\nexec node  "$basedir/../tool/bin/tool" "$@"\n', "utf-8")
+    name = "node_modules/.bin/tool"
+    assert vouched(shelf, lock, [*paths, name]) == {*paths, name}
+    (shelf.project / inner / "bin" / "tool").write_text("mine\n", "utf-8")
+    assert name not in vouched(shelf, lock, [*paths, name])
+
+
 def test_only_what_is_locked_is_asked_for(shelf: Shelf) -> None:
     digest = integrity(packed(PAD))
     paths = [*shelf.install(PLACE, PAD), *shelf.install("node_modules/evil", PAD)]

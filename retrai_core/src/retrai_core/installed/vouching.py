@@ -9,6 +9,7 @@ from pathlib import Path
 
 from .archives import Archive, Archives, archive_of
 from .lock_files import MODULES, LockFile, name_of, roots_of
+from .shims import started_by
 
 PROGRAMS = f"{MODULES}/.bin/"
 _MANIFEST = "package.json"
@@ -46,8 +47,8 @@ class Vouching:
         """
         every = list(paths)
         found = {path for path in every if self._is_as_locked(path)}
-        links = (path for path in every if os.path.islink(self._project / path))
-        return found | {path for path in links if self._is_right_link(path, found)}
+        rest = {path: self._leads_to(path) for path in every if path not in found}
+        return found | {path for path, to in rest.items() if to and self._is_right(path, to, found)}
 
     def missing(self, paths: Iterable[str]) -> list[str]:
         """`name@version` of what lock files name for some files, and no place has at hand."""
@@ -104,14 +105,23 @@ class Vouching:
             if os.path.basename(path) == name
         )
 
-    def _is_right_link(self, path: str, vouched: set[str]) -> bool:
-        """Whether a link leads to what its name says: a program in `.bin` to the one that its
-        package declares, another (pnpm's) to the package's folder."""
-        try:
-            target = os.readlink(self._project / path)
-        except OSError:
-            return False
-        real = os.path.normpath(os.path.join(os.path.dirname(path), target))
+    def _leads_to(self, path: str) -> str:
+        """What a link leads to, or a script in `.bin` starts; empty for any other file."""
+        place = self._project / path
+        target: str | None = None
+        if place.is_symlink():
+            target = os.readlink(place)
+        elif PROGRAMS in f"/{path}":
+            target = started_by(place, self._project)
+        if not target:
+            return ""
+        # As the kernel follows it: what is judged is the file itself, by its own path.
+        real = os.path.realpath(os.path.join(place.parent, target))
+        return os.path.relpath(real, os.path.realpath(self._project))
+
+    def _is_right(self, path: str, real: str, vouched: set[str]) -> bool:
+        """Whether that is what its name says: in `.bin` the program that a package declares,
+        elsewhere (pnpm's links) the package's folder."""
         name = os.path.basename(path)
         is_program = PROGRAMS in f"/{path}"
         for root, inside in roots_of(real if is_program else f"{real}/{_MANIFEST}")[:1]:
