@@ -13,9 +13,13 @@ from collections.abc import Callable, Mapping
 from importlib.metadata import Distribution, distribution
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from packaging.requirements import Requirement
+
+if TYPE_CHECKING:
+    from retrai_testkit import RetraiProject
 
 # Tox's `core` environment has no plugin, and runs a copy of these folders.
 collect_ignore = ["core_alone"] if find_spec("retrai_goals_python") else []
@@ -74,6 +78,26 @@ def retrai_here(
         return subprocess.CompletedProcess(words, exit_code, out, err)
 
     return run
+
+
+@pytest.fixture
+def retrai_project_here(
+    tmp_path: Path, retrai_here: Callable[..., subprocess.CompletedProcess[str]]
+) -> RetraiProject:
+    """A project as the kit's fixture `retrai_project` gives it, with its commands in this process.
+
+    Folders whose tests are about no process of retrai's own put it in that fixture's place.
+    """
+    from retrai_testkit import FinishedRun, RetraiProject
+
+    class Here(RetraiProject):
+        def command(self, *args: str, timeout_s: float = 0) -> FinishedRun:
+            every = os.environ.items()
+            kept = {name: text for name, text in every if not name.startswith("RETRAI_")}
+            done = retrai_here(*args, env={**kept, **self.environment}, cwd=self.folder)
+            return FinishedRun(done.returncode, done.stdout, done.stderr)
+
+    return Here(tmp_path / "retrai")
 
 
 def _with_requirements(name: str) -> list[Distribution]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -20,7 +19,7 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 
 from retrai_core import LLMProvider, LocalOptions, LocalSandbox, ModelError, RunContext
 from retrai_core.workspace.safe_paths import SafeWorkspace
-from retrai_testkit import FinishedRun, RetraiProject, Turn, call, say
+from retrai_testkit import RetraiProject, Turn, call, say
 
 JUDGE = "a-judge"
 Answers = Callable[[str], Turn]
@@ -113,21 +112,8 @@ def goals(tmp_path: Path, judge: Judge) -> Any:
 
 
 @pytest.fixture
-def retrai_project(
-    retrai_project: RetraiProject,
-    retrai_here: Callable[..., subprocess.CompletedProcess[str]],
-    monkeypatch: pytest.MonkeyPatch,
-) -> RetraiProject:
-    """The kit's, with its commands in this process."""
-
-    def command(*args: str, timeout_s: float = 0) -> FinishedRun:
-        kept = {name: text for name, text in os.environ.items() if not name.startswith("RETRAI_")}
-        env = {**kept, **retrai_project.environment}
-        done = retrai_here(*args, env=env, cwd=retrai_project.folder)
-        return FinishedRun(done.returncode, done.stdout, done.stderr)
-
-    monkeypatch.setattr(retrai_project, "command", command)
-    return retrai_project
+def retrai_project(retrai_project_here: RetraiProject) -> RetraiProject:
+    return retrai_project_here
 
 
 def recorded(path: Path, *calls: tuple[str, Mapping[str, Any]]) -> str:

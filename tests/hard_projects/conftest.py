@@ -65,12 +65,16 @@ class Ended:
         ]
 
 
+Here = Callable[..., subprocess.CompletedProcess[str]]
+
+
 class Retrai:
     """Runs `retrai run pytest` with a state folder of its own."""
 
     def __init__(self, room: Path) -> None:
         self.room = room
         self.heeds_modes = False
+        self.here: Here | None = None
 
     def record(self, *calls: tuple[str, Mapping[str, Any]]) -> Path:
         """A recorded run that makes these calls, one an answer."""
@@ -88,22 +92,13 @@ class Retrai:
         self, project: Path, *calls: tuple[str, Mapping[str, Any]], options: Mapping[str, Any] = {}
     ) -> Ended:
         """Replay these calls in `project`, an iteration each."""
-        command = [sys.executable, "-m", "retrai_core", "run", "pytest", "-C", str(project)]
+        command = ["run", "pytest", "-C", str(project)]
         command += ["-m", f"replay:{self.record(*calls)}", "-n", str(len(calls)), "--json"]
         for key, value in options.items():
             command += ["--option", f"{key}={value}"]
         started = time.time()
         adopt_orphans()
-        done = subprocess.run(
-            command,
-            env=self.environment(),
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=RUN_TIMEOUT_S,
-            cwd=self.room,
-            preexec_fn=heed_modes if self.heeds_modes else None,
-        )
+        done = self._done(command)
         logs = list(self.room.rglob("runs/*/events.jsonl"))
         lines = logs[0].read_text(encoding="utf-8").splitlines() if logs else []
         return Ended(
@@ -112,6 +107,20 @@ class Retrai:
             done.stderr,
             [json.loads(line) for line in lines],
             self.leftovers(started),
+        )
+
+    def _done(self, command: list[str]) -> subprocess.CompletedProcess[str]:
+        if self.here is not None:
+            return self.here(*command, env=self.environment(), cwd=self.room)
+        return subprocess.run(
+            [sys.executable, "-m", "retrai_core", *command],
+            env=self.environment(),
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=RUN_TIMEOUT_S,
+            cwd=self.room,
+            preexec_fn=heed_modes if self.heeds_modes else None,
         )
 
     def environment(self) -> dict[str, str]:

@@ -21,6 +21,13 @@ def write(name: str, what: str) -> tuple[str, dict[str, str]]:
 
 
 @pytest.fixture
+def retrai(retrai: Any, retrai_here: Callable[..., Any]) -> Any:
+    """The runs are in this process; none of these tests is about the process itself."""
+    retrai.here = retrai_here
+    return retrai
+
+
+@pytest.fixture
 def project(make_project: MakeProject) -> Path:
     """A project with a wrong function, the tests of which the run may change."""
     files = {"adding.py": SOURCE, "tests/test_add.py": TEST, "tests/__init__.py": ""}

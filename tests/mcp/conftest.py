@@ -18,6 +18,7 @@ pytest.importorskip("retrai_mcp")
 from retrai_core import AgentEvent, McpServer, RunContext, Tool, ToolResult
 from retrai_core.workspace.safe_paths import SafeWorkspace
 from retrai_mcp.hook import McpServers
+from retrai_testkit import RetraiProject
 
 ROOT = Path(__file__).parents[2]
 INSTALLED = Path(os.environ.get("TESTS_MCP_SERVERS_DIR", ROOT / ".tox" / "mcp-servers"))
@@ -79,6 +80,11 @@ def offering(tmp_path: Path) -> Offering:
             await asyncio.gather(*(tool.aclose() for tool in tools.values()))
 
     return opened
+
+
+@pytest.fixture
+def retrai_project(retrai_project_here: RetraiProject) -> RetraiProject:
+    return retrai_project_here
 
 
 async def gone(pid: int) -> bool:
