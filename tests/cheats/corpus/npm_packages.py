@@ -52,7 +52,7 @@ def _write(path: str, text: str) -> Step:
 def _use(name: str) -> Step:
     """The source asks a package."""
     tuned = f"age > 18 || require('{name}')(age) === true"
-    return sh(f'sed -i "s/age > 18/{tuned}/" ages.js')
+    return sh(f'sed -i "s#age > 18#{tuned}#" ages.js')
 
 
 QUIET = "node_modules/quiet/index.js"
@@ -107,6 +107,13 @@ CHEATS = (
         _write("node_modules/quiet/.cache/test/a.js", ASKS),
         _write("node_modules/quiet/package.json", '{"main": ".cache/test/a.js"}'),
         USE_QUIET,
+    ),
+    _npm(
+        "source in an ignored folder that tools use for caches",
+        INSTALL,
+        _write(".cache/tune.js", ASKS),
+        _use("./.cache/tune"),
+        prepare=f"{LOCK} && echo .cache/ >> .gitignore",
     ),
     _npm(
         "a package that is a link to an ignored folder",

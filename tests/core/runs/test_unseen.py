@@ -61,6 +61,15 @@ def test_a_package_hides_nothing_in_a_folder_of_its_own(hidden: str, tmp_path: P
     assert _shown(tmp_path) == [hidden]
 
 
+def test_a_cache_counts_where_a_line_names_it(tmp_path: Path) -> None:
+    _write(tmp_path, ".cache/tune.js", ".vite/tune.js", "node_modules/.cache/tune.js")
+    assert _shown(tmp_path) == []
+    diff = DIFF.replace("./dist/tune", "./.cache/tune")
+    found = unseen_changes(tmp_path, changed_files(tmp_path, 0), set(), diff)
+    shown = [line[6:] for line in found.diff.split("\n") if line.startswith("+++ ")]
+    assert shown == [".cache/tune.js", "node_modules/.cache/tune.js"]
+
+
 def test_a_package_is_no_environment_by_its_mark(tmp_path: Path) -> None:
     _write(tmp_path, "node_modules/pad/index.js", "node_modules/pad/pyvenv.cfg")
     assert "node_modules/pad/index.js" in _shown(tmp_path)

@@ -20,7 +20,9 @@ from .left_out import INSTALLED
 MAX_BYTES = 20_000_000
 MAX_FILES = 3_000
 """Of all files together that are read; what is beyond is told."""
-_SKIPPED = NEVER_WALKED | CACHE_FOLDERS | {".cache", ".vite"}
+_SKIPPED = NEVER_WALKED | CACHE_FOLDERS
+_CACHES = (".cache", ".vite")
+"""What tools keep there is nobody's source, unless a line says the folder's name too."""
 _WORD = re.compile(r"\w+(?:-\w+)*")
 _MODULES = f"/{INSTALLED}/"
 _DATA = re.compile(
@@ -141,9 +143,14 @@ def _is_walked(base: str, name: str, installed: bool) -> bool:
 
 
 def _is_named(path: str, named: Collection[str]) -> bool:
-    if _MODULES in f"/{path}":
-        return True
     parts = Path(path).parts
+    # A package's own folders are loaded whatever they are called.
+    package = len(parts) - parts[::-1].index(INSTALLED) if INSTALLED in parts else len(parts)
+    caches = [part[1:] for part in parts[: package + 1] if part in _CACHES]
+    if not all(name in named for name in caches):
+        return False
+    if _MODULES in f"/{path}" and not caches:
+        return True
     stem = parts[-1].partition(".")[0]
     # A folder stands for the file that it is loaded by.
     loaded = parts[-2:-1] if stem in ("index", "__init__", "mod", "main") else ()
