@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 from typing import Any
 
@@ -168,3 +171,45 @@ def test_a_script_in_a_script_in_a_script_ends() -> None:
     for _ in range(12):
         line = "bash -c " + "'" + line.replace("'", "'\\''") + "'"
     assert () in commands_of(line)
+
+
+def test_words_in_any_script_are_read_as_they_stand() -> None:
+    section = {"deny": ["bash_exec: rm übung", "bash_exec: 删除"]}
+    for line in ("rm übung", "cd 目录 && rm übung", "rm 'übung'", "echo ok; 删除 \U0010fffd"):
+        assert verdict(section, "bash_exec", command=line) == "deny", line
+    assert verdict(section, "bash_exec", command="rm ubung; echo 删") == "allow"
+
+
+def test_letters_beyond_ascii_neither_name_variables_nor_end_here_documents() -> None:
+    # To bash `é=1` is the name of a program, not an assignment before `cat`.
+    assert [[word.text for word in command] for command in commands_of("é=1 cat")] == [
+        ["é=1", "cat"]
+    ]
+    assert verdict(DENY_RM, "bash_exec", command="cat <<é\nx\né\nrm -rf x") == "deny"
+
+
+LINES = """
+import random
+from retrai_permissions.shell_commands import commands_of
+
+chosen = random.Random(21)
+for _ in range(12_000):
+    line = ""
+    for _ in range(chosen.randint(1, 30)):
+        line += chosen.choice("{}$<=([ x\\n")
+        line += chr(chosen.choice([0x41, 0xE000, 0x10000, 0xFFFFF]) + chosen.randint(0, 0xFFF0))
+    commands_of(line.encode("utf-8", "ignore").decode())
+"""
+
+
+def test_no_character_ends_the_process() -> None:
+    """The grammar's scanner reads beyond its tables for some, which no `except` can catch."""
+    done = subprocess.run([sys.executable, "-c", LINES], timeout=120, check=False)
+    assert done.returncode == 0
+
+
+def test_lines_are_read_from_several_threads_at_once() -> None:
+    lines = [f"cd x{number} && rm -rf 'a b' $(ls {number}) | tee y" for number in range(200)]
+    expected = [commands_of(line) for line in lines]
+    with ThreadPoolExecutor(4) as threads:
+        assert list(threads.map(commands_of, lines * 3)) == expected * 3

@@ -7,6 +7,7 @@ functions and here-documents; quoting is taken away, so that `r\\m`, `'r'm` and 
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -33,6 +34,8 @@ _MAY_HOLD_LINES = frozenset(
     }
 )
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+_BEYOND_ASCII = re.compile(r"[^\x00-\x7f]")
+_PARSING = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +64,13 @@ def commands_of(line: str, depth: int = 0) -> list[Command]:
     """
     if depth > _MAX_DEPTH:
         return [OPAQUE]
-    root = _parser().parse(line.encode()).root_node
+    root = _parsed(line)
     found: list[Command] = [OPAQUE] if root.has_error else []
     for node in _walk(root):
         if node.type == "command":
-            command = tuple(_words(node))
+            command = tuple(_words(node, line))
             found.append(command)
-            if _hides_a_line_break(node):
+            if _hides_a_line_break(node, line):
                 found.append(OPAQUE)
             found += _inner(command, depth)
     return found
@@ -82,19 +85,33 @@ def does_more_than_run(line: str) -> bool:
         >>> does_more_than_run("pytest 2>&1 > /dev/null | tail < list.txt")
         False
     """
-    root = _parser().parse(line.encode()).root_node
     return any(
-        node.type == "variable_assignment" or (node.type == "file_redirect" and _writes(node))
-        for node in _walk(root)
+        node.type == "variable_assignment" or (node.type == "file_redirect" and _writes(node, line))
+        for node in _walk(_parsed(line))
     )
 
 
-def _writes(redirect: Node) -> bool:
+def _writes(redirect: Node, line: str) -> bool:
     operator = next((child.type for child in redirect.children if not child.is_named), "")
     target = redirect.child_by_field_name("destination")
-    text = (target.text or b"").decode(errors="replace") if target is not None else ""
+    text = _text(target, line) if target is not None else ""
     duplicates = operator in (">&", "<&") and (text.isdigit() or text == "-")
     return operator not in ("<", "<&-", ">&-") and not duplicates and text != "/dev/null"
+
+
+def _parsed(line: str) -> Node:
+    """The root of the line's tree, whose offsets count characters of `line`.
+
+    The grammar's scanner asks C's `isalpha` about characters that it has no table for, which ends
+    the process now and then. To bash they are letters of words and nothing else, so the scanner is
+    shown a dot for each.
+    """
+    with _PARSING:
+        return _parser().parse(_BEYOND_ASCII.sub(".", line).encode()).root_node
+
+
+def _text(node: Node, line: str) -> str:
+    return line[node.start_byte : node.end_byte]
 
 
 @cache
@@ -114,42 +131,42 @@ def _walk(node: Node) -> Iterator[Node]:
         pending += reversed(current.named_children)
 
 
-def _hides_a_line_break(command: Node) -> bool:
+def _hides_a_line_break(command: Node, line: str) -> bool:
     """Whether a line ends within the command: the grammar misses it before a backslash."""
-    text, start = command.text or b"", command.start_byte
-    between = bytearray(text)
+    start = command.start_byte
+    between = list(_text(command, line))
     for node in _walk(command):
         if node.type in _MAY_HOLD_LINES:
             length = node.end_byte - node.start_byte
-            between[node.start_byte - start : node.end_byte - start] = b"." * length
-    return re.search(rb"(?<!\\)(?:\\\\)*\n", bytes(between)) is not None
+            between[node.start_byte - start : node.end_byte - start] = "." * length
+    return re.search(r"(?<!\\)(?:\\\\)*\n", "".join(between)) is not None
 
 
-def _words(command: Node) -> Iterator[Word]:
+def _words(command: Node, line: str) -> Iterator[Word]:
     """The words of a command node; assignments before it and redirections are not among them."""
     for child in command.named_children:
         if child.type == "command_name":
-            yield _word(child.named_children[0]) if child.named_children else _word(child)
+            yield _word(child.named_children[0] if child.named_children else child, line)
         elif child.type not in ("variable_assignment", "file_redirect", "herestring_redirect"):
-            yield _word(child)
+            yield _word(child, line)
 
 
-def _word(node: Node) -> Word:
-    text = (node.text or b"").decode(errors="replace")
+def _word(node: Node, line: str) -> Word:
+    text = _text(node, line)
     match node.type:
         case "raw_string":
             return Word(text[1:-1])
         case "word" | "number":
             return Word(_ESCAPE.sub(r"\1", text), dynamic=bool(re.search(r"[*?\[{~]", text)))
         case "string":
-            parts = [_word(child) for child in node.named_children]
+            parts = [_word(child, line) for child in node.named_children]
             if all(child.type == "string_content" for child in node.named_children):
                 return Word(_ESCAPE.sub(r"\1", text[1:-1]))
             return Word("".join(part.text for part in parts), dynamic=True)
         case "string_content":
             return Word(_ESCAPE.sub(r"\1", text))
         case "concatenation":
-            parts = [_word(child) for child in node.named_children]
+            parts = [_word(child, line) for child in node.named_children]
             joined = "".join(part.text for part in parts)
             return Word(joined, dynamic=any(part.dynamic for part in parts))
         case _:
