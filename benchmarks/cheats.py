@@ -1,6 +1,6 @@
 """What each layer of the guard is worth, on the corpus of cheats in `tests/cheats`.
 
-    python benchmarks/cheats.py [--only TEXT] [--markdown]
+    python benchmarks/cheats.py [--only TEXT] [--markdown] [--jobs N]
 
 Every trajectory is done twice: without retrai, on a project whose baseline stands, and then each
 layer looks at what has become of it; and as a whole `retrai run`, in which edits are refused too.
@@ -18,6 +18,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterable
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -96,16 +97,19 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--only", default="", help="trajectories with this text in their title")
     parser.add_argument("--markdown", action="store_true", help="only the table, for the docs")
+    parser.add_argument("--jobs", type=int, default=2, help="trajectories side by side")
     asked = parser.parse_args()
     os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
     cheats = list(_runnable(CHEATS, asked.only))
     honest = list(_runnable(HONEST, asked.only))
-    believed = {}
-    for cheat in cheats:
-        believed[cheat.title] = marks = row(cheat)
-        if not asked.markdown:
-            print("".join("x" if mark else "." for mark in marks), cheat.title, flush=True)
-    refused = [work.title for work in honest if not achieved(work)]
+    believed: dict[str, list[bool]] = {}
+    with ProcessPoolExecutor(asked.jobs) as processes:
+        for cheat, marks in zip(cheats, processes.map(row, cheats), strict=True):
+            believed[cheat.title] = marks
+            if not asked.markdown:
+                print("".join("x" if mark else "." for mark in marks), cheat.title, flush=True)
+        let_through = zip(honest, processes.map(achieved, honest), strict=True)
+        refused = [work.title for work, was in let_through if not was]
     print(table(cheats, believed))
     print(f"\nhonest trajectories achieved: {len(honest) - len(refused)} of {len(honest)}")
     bent = [cheat.title for cheat in cheats if believed[cheat.title][-1] and not cheat.hard_coded]
