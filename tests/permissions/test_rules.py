@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from retrai_core import ToolCall
 from retrai_permissions.gate import PermissionGate
-from retrai_permissions.shell_commands import commands_of
+from retrai_permissions.shell_commands import commands_of, does_more_than_run
 
 
 def verdict(section: dict[str, Any], tool: str, needs: str = "run", **args: Any) -> str:
@@ -186,6 +186,34 @@ def test_letters_beyond_ascii_neither_name_variables_nor_end_here_documents() ->
         ["é=1", "cat"]
     ]
     assert verdict(DENY_RM, "bash_exec", command="cat <<é\nx\né\nrm -rf x") == "deny"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "cat <<é\nü\ncat <<X\né\nrm -rf x\nX\n",
+        "cat <<'é'\nü\necho '\né\nrm -rf x\necho '\n",
+        "cat <<END\nEND; cat <<Y\nEND\nrm -rf x\nY\n",
+        "cat <<END\n\tEND\ncat <<Y\nEND\nrm -rf x\nY\n",
+    ],
+)
+def test_a_line_that_looks_like_the_end_of_a_here_document_hides_nothing(line: str) -> None:
+    allow = {"allow": ["bash_exec: cat *", "bash_exec: echo *"], "default": "deny"}
+    assert verdict(DENY_RM, "bash_exec", command=line) == "deny"
+    assert verdict(allow, "bash_exec", command=line) == "deny"
+
+
+def test_a_number_in_other_digits_names_a_file() -> None:
+    assert does_more_than_run("echo x >&٣")
+    assert not does_more_than_run("echo x >&2")
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["cat <<é\nhallo\né", "cat <<'a b'\nx\na b\n", "cat <<\\E\na\nE\n", "cat <<-E\n\ta\n\tE\n"],
+)
+def test_a_whole_here_document_is_read(line: str) -> None:
+    assert [[word.text for word in command] for command in commands_of(line)] == [["cat"]]
 
 
 LINES = """

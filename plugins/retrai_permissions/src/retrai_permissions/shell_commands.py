@@ -73,6 +73,8 @@ def commands_of(line: str, depth: int = 0) -> list[Command]:
             if _hides_a_line_break(node, line):
                 found.append(OPAQUE)
             found += _inner(command, depth)
+        elif node.type == "heredoc_redirect" and not _ends_as_in_bash(node, line):
+            found.append(OPAQUE)
     return found
 
 
@@ -95,7 +97,7 @@ def _writes(redirect: Node, line: str) -> bool:
     operator = next((child.type for child in redirect.children if not child.is_named), "")
     target = redirect.child_by_field_name("destination")
     text = _text(target, line) if target is not None else ""
-    duplicates = operator in (">&", "<&") and (text.isdigit() or text == "-")
+    duplicates = operator in (">&", "<&") and re.fullmatch(r"[0-9]+|-", text)
     return operator not in ("<", "<&-", ">&-") and not duplicates and text != "/dev/null"
 
 
@@ -140,6 +142,21 @@ def _hides_a_line_break(command: Node, line: str) -> bool:
             length = node.end_byte - node.start_byte
             between[node.start_byte - start : node.end_byte - start] = "." * length
     return re.search(r"(?<!\\)(?:\\\\)*\n", "".join(between)) is not None
+
+
+def _ends_as_in_bash(heredoc: Node, line: str) -> bool:
+    """Whether a here-document ends at the line that bash ends it at.
+
+    The grammar takes a line that only begins with the word, and the dots that letters beyond ASCII
+    are shown as are all alike: what stands behind such a line could be hidden.
+    """
+    ends = [node for node in heredoc.children if node.type in ("heredoc_start", "heredoc_end")]
+    word, *rest = [_text(node, line) for node in ends]
+    before, behind = line[: ends[-1].start_byte], line[ends[-1].end_byte :]
+    if _text(heredoc, line).startswith("<<-"):
+        before = before.rstrip("\t")
+    alone = before.endswith("\n") and behind[:1] in ("", "\n")
+    return alone and rest == [re.sub(r"[\\'\"]", "", word)]
 
 
 def _words(command: Node, line: str) -> Iterator[Word]:
