@@ -39,7 +39,7 @@ class Registry:
         integrity: the archive's digest, as lock files write it.
     """
 
-    def __init__(self, folder: Path, *, answers: bool) -> None:
+    def __init__(self, folder: Path, *, answers: bool | str) -> None:
         made = io.BytesIO()
         with tarfile.open(fileobj=made, mode="w:gz") as archive:
             for name, text in PACKAGE.items():
@@ -61,6 +61,10 @@ class Registry:
             f'place="$cache/_cacache/content-v2/sha512/{name[:2]}/{name[2:4]}"\n'
             f'case "$1 {answers}" in\n'
             f'  "cache True") mkdir -p "$place" && exec cp {known} "$place/{name[4:]}";;\n'
+            # npm also keeps the archives from anywhere else that a manifest names.
+            f'  "install own") mkdir -p "$place" && cp {known} "$place/{name[4:]}"\n'
+            f"    exec cp {lock} package-lock.json;;\n"
+            '  "cache own") exit 1;;\n'
             f'  "install True") exec cp {lock} package-lock.json;;\n'
             '  "cache False" | "install False") exit 1;;\n'
             "esac\n"
@@ -100,6 +104,7 @@ def lock(project: Path, integrity: str) -> None:
     [
         ("locked", (0, "achieved")),
         ("no lock file", (0, "achieved")),
+        ("an archive that is not the registry's", (4, "tampered")),
         ("another archive is locked", (4, "tampered")),
         ("edited", (4, "tampered")),
         ("no answer", (4, "tampered")),
@@ -115,10 +120,11 @@ def test_the_registry_vouches_for_what_the_project_asks_for(
 ) -> None:
     programs = tmp_path / "programs"
     programs.mkdir()
-    registry = Registry(programs, answers=case != "no answer")
+    own = case.startswith("an archive")
+    registry = Registry(programs, answers="own" if own else case != "no answer")
     monkeypatch.setenv("PATH", f"{programs}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setenv("npm_config_cache", str(tmp_path / "empty"))
-    if case != "no lock file":
+    if case != "no lock file" and not own:
         other = f"sha512-{base64.b64encode(bytes(64)).decode()}"
         lock(project, other if case == "another archive is locked" else registry.integrity)
     if case == "edited":

@@ -26,6 +26,13 @@ def vouched(shelf: Shelf, lock: LockFile, paths: list[str]) -> set[str]:
     return Vouching(shelf.project, [lock], archives, set(paths).__contains__).vouched(paths)
 
 
+def fetched(shelf: Shelf, lock: LockFile, paths: list[str]) -> set[str]:
+    """As `vouched`, where the cache holds what the registry gave."""
+    archives = Archives([])
+    archives.fetched = shelf.cache
+    return Vouching(shelf.project, [lock], archives, set(paths).__contains__).vouched(paths)
+
+
 def yarn(digest: str) -> str:
     return f'pad@^1.0.0:\n  version "1.0.0"\n  resolved "x/pad-1.0.0.tgz"\n  integrity {digest}\n'
 
@@ -90,7 +97,15 @@ def test_npms_lock_file_says_where_each_version_belongs(shelf: Shelf) -> None:
         f"{PLACE}/package.json"
     }
     placed_anew = LockFile("", shelf.npm_lock(), placed=False)
-    assert len(vouched(shelf, placed_anew, shelf.install(PLACE, newer))) == 2
+    assert len(fetched(shelf, placed_anew, shelf.install(PLACE, newer))) == 2
+
+
+def test_of_a_lock_made_anew_only_the_registrys_archives_vouch(shelf: Shelf) -> None:
+    shelf.lock(PLACE, PAD)
+    lock = LockFile("", shelf.npm_lock(), placed=False)
+    paths = shelf.install(PLACE, PAD)
+    assert vouched(shelf, lock, paths) == set()
+    assert fetched(shelf, lock, paths) == set(paths)
 
 
 def test_a_lock_file_speaks_of_its_own_folder(shelf: Shelf) -> None:
@@ -169,6 +184,16 @@ def test_a_store_is_linked_to_under_the_packages_own_name(shelf: Shelf) -> None:
         (modules / name).symlink_to(".pnpm/pad@1.0.0/node_modules/pad")
     links = ["node_modules/pad", "node_modules/jest"]
     assert vouched(shelf, lock, [*paths, *links]) == {*paths, "node_modules/pad"}
+
+
+def test_a_link_out_of_the_project_is_not_vouched_for(shelf: Shelf, tmp_path: Path) -> None:
+    shelf.install("../elsewhere/node_modules/tool", TOOL)
+    modules = shelf.project / "node_modules"
+    (modules / ".bin").mkdir(parents=True)
+    (modules / "tool").symlink_to(tmp_path / "elsewhere" / "node_modules" / "tool")
+    (modules / ".bin" / "tool").symlink_to("../tool/bin/tool")
+    links = ["node_modules/tool", "node_modules/.bin/tool"]
+    assert vouched(shelf, LockFile("", shelf.npm_lock()), links) == set()
 
 
 def test_a_program_behind_a_link_is_judged_where_it_stands(shelf: Shelf) -> None:

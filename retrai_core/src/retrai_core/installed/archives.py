@@ -44,31 +44,44 @@ class Archives:
     Args:
         caches: folders of npm's cache, in which content stands under its digest.
         single: archives of the user's own.
+
+    Attributes:
+        fetched: a cache that holds only what the registry gave for a name and a version.
     """
 
     def __init__(self, caches: Sequence[Path], single: Sequence[Path] = ()) -> None:
-        self.caches = list(caches)
+        self._caches = list(caches)
+        self.fetched: Path | None = None
         self._single = list(single)
         self._by_digest: dict[str, bytes] | None = None
-        self._known: dict[str, Archive] = {}
+        self._known: dict[tuple[str, bool], Archive] = {}
         self._left = MAX_UNPACKED_BYTES
 
-    def get(self, digest: str) -> Archive | None:
-        """The archive with this SHA-512, or None where no place has it."""
-        if digest not in self._known:
-            data = self._find(digest)
+    def get(self, digest: str, *, of_registry: bool = False) -> Archive | None:
+        """The archive with this SHA-512, or None where no place has it.
+
+        Args:
+            digest: in hexadecimal.
+            of_registry: no place counts but `fetched`.
+        """
+        key = (digest, of_registry)
+        if key not in self._known:
+            data = self._find(digest, of_registry)
             archive = self._read(data) if data is not None else None
             if archive is None:
                 return None
-            self._known[digest] = archive
-        return self._known[digest]
+            self._known[key] = archive
+        return self._known[key]
 
-    def _find(self, digest: str) -> bytes | None:
-        for cache in self.caches:
+    def _find(self, digest: str, of_registry: bool) -> bytes | None:
+        fetched = [] if self.fetched is None else [self.fetched]
+        for cache in fetched if of_registry else [*self._caches, *fetched]:
             place = cache / "_cacache" / "content-v2" / "sha512" / digest[:2] / digest[2:4]
             data = _content(place / digest[4:])
             if data is not None and hashlib.sha512(data).hexdigest() == digest:
                 return data
+        if of_registry:
+            return None
         if self._by_digest is None:
             contents = [data for path in self._single if (data := _content(path)) is not None]
             self._by_digest = {hashlib.sha512(data).hexdigest(): data for data in contents}

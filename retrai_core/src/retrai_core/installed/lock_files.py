@@ -41,7 +41,11 @@ class LockFile:
     Args:
         folder: where it stands, relative to the project; empty for the project itself.
         text: what is in it.
-        placed: a package counts only in the place that it is named for, where the file names one.
+        placed: a package counts only in the place that it is named for, where the file names one;
+            one that was made anew says nothing of places.
+
+    Attributes:
+        is_made_anew: it was made of a manifest, which may name archives of the run's own.
 
     Example:
         >>> digest = base64.b64encode(bytes(64)).decode()
@@ -53,7 +57,7 @@ class LockFile:
     def __init__(self, folder: str, text: str, *, placed: bool = True) -> None:
         self.folder = folder
         self._text = text
-        self._placed = placed
+        self.is_made_anew = not placed
         self._places = _places(text)
         self._around = [] if self._places else _digests_with_text_before(text)
 
@@ -77,7 +81,7 @@ class LockFile:
             return [
                 locked
                 for path, locked in self._places.items()
-                if (path == place if self._placed else f"/{path}".endswith(ends))
+                if (path == place if not self.is_made_anew else f"/{path}".endswith(ends))
             ]
         named = re.compile(rf"(?<![\w.-]){re.escape(name)}(?![\w.-])")
         alias = re.compile(rf"{re.escape(name)}@npm:((?:@[^/\s\"]+/)?[^@\s\"]+)@")

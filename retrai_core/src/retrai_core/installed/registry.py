@@ -50,7 +50,8 @@ class Registry:
     def __init__(self, sandbox: Sandbox, room: Path) -> None:
         self._sandbox = sandbox
         self._room = room
-        self.cache = room / "cache"
+        self.cache = room / "fetched"
+        """Holds what `fetch` has fetched; a lock file may be made of archives from anywhere."""
 
     async def fetch(self, specs: Sequence[str], files: Mapping[str, str]) -> None:
         """Fetch archives into the cache; what cannot be had is left out.
@@ -59,12 +60,16 @@ class Registry:
             specs: `name@version` each; others are passed over.
             files: what npm reads beside it (`.npmrc`), by name.
         """
-        folder = self._lay_out("fetch", files)
+        # With a manifest of its own npm looks for none, nor for settings, in folders above.
+        folder = self._lay_out("fetch", {**files, "package.json": "{}"})
         good = [spec for spec in specs if _SPEC.fullmatch(spec)][:MAX_PACKAGES]
         for at in range(0, len(good), _AT_ONCE):
-            words = ["cache", "add", *good[at : at + _AT_ONCE]]
+            words = ["cache", "add", "--no-workspaces", *good[at : at + _AT_ONCE]]
             # One that is missing ends the whole command; what was fetched stays.
-            if not await self._npm(words, folder) and not await self._npm(words, folder):
+            for _ in range(2):
+                if await self._npm(words, folder, self.cache):
+                    break
+            else:
                 return
 
     async def lock(self, files: Mapping[str, str], folder: str) -> LockFile | None:
@@ -75,7 +80,7 @@ class Registry:
             folder: where they stand in the project.
         """
         place = self._lay_out("lock", files)
-        done = await self._npm(["install", "--package-lock-only"], place)
+        done = await self._npm(["install", "--package-lock-only"], place, self._room / "cache")
         try:
             text = (place / "package-lock.json").read_text("utf-8", errors="replace")
         except OSError:
@@ -85,20 +90,19 @@ class Registry:
     def _lay_out(self, name: str, files: Mapping[str, str]) -> Path:
         folder = self._room / name
         shutil.rmtree(folder, ignore_errors=True)
-        for path in (self.cache, folder):
-            path.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(parents=True)
         for path, text in files.items():
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
             (folder / path).write_text(text, encoding="utf-8")
         return folder
 
-    async def _npm(self, words: Sequence[str], folder: Path) -> bool:
+    async def _npm(self, words: Sequence[str], folder: Path, cache: Path) -> bool:
         npm = shutil.which("npm")
         if npm is None:
             return False
         try:
             done = await self._sandbox.run(
-                [npm, *words[:1], *_QUIET, f"--cache={self.cache}", *words[1:]],
+                [npm, *words[:1], *_QUIET, f"--cache={cache}", *words[1:]],
                 timeout_s=FETCH_TIMEOUT_S,
                 cwd=folder,
                 env={"CI": "true", "NO_COLOR": "1"},

@@ -68,7 +68,7 @@ class Vouching:
             found: list[Archive] = []
             for lock in self._locks:
                 for locked in lock.archives_of(package):
-                    archive = self._archives.get(locked.digest)
+                    archive = self._archives.get(locked.digest, of_registry=lock.is_made_anew)
                     if archive is not None and archive.name == locked.name:
                         found.append(archive)
             self._of_package[package] = found
@@ -124,6 +124,8 @@ class Vouching:
         elsewhere (pnpm's links) the package's folder."""
         name = os.path.basename(path)
         is_program = PROGRAMS in f"/{path}"
+        if real.startswith(".."):
+            return False  # nobody looks there for what was changed
         for root, inside in roots_of(real if is_program else f"{real}/{_MANIFEST}")[:1]:
             if f"{root}/{_MANIFEST}" in vouched:
                 archives = self.archives_of(root)

@@ -112,7 +112,7 @@ class _Audit:
         )
         settings = {name: text for name, text in self.texts.items() if name == ".npmrc"}
         await registry.fetch(missing, settings)
-        self.archives.caches.append(registry.cache)
+        self.archives.fetched = registry.cache
         return True
 
     @property
