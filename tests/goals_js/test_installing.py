@@ -60,7 +60,8 @@ class Registry:
             'for word in "$@"; do [[ $word == --cache=* ]] && cache="${word#--cache=}"; done\n'
             f'place="$cache/_cacache/content-v2/sha512/{name[:2]}/{name[2:4]}"\n'
             f'case "$1 {answers}" in\n'
-            f'  "cache True") mkdir -p "$place" && exec cp {known} "$place/{name[4:]}";;\n'
+            '  "cache True") grep -qs of-the-run .npmrc && exit 1\n'
+            f'    mkdir -p "$place" && exec cp {known} "$place/{name[4:]}";;\n'
             # npm also keeps the archives from anywhere else that a manifest names.
             f'  "install own") mkdir -p "$place" && cp {known} "$place/{name[4:]}"\n'
             f"    exec cp {lock} package-lock.json;;\n"
@@ -104,6 +105,7 @@ def lock(project: Path, integrity: str) -> None:
     [
         ("locked", (0, "achieved")),
         ("no lock file", (0, "achieved")),
+        ("the run names another registry", (0, "achieved")),
         ("an archive that is not the registry's", (4, "tampered")),
         ("another archive is locked", (4, "tampered")),
         ("edited", (4, "tampered")),
@@ -130,6 +132,11 @@ def test_the_registry_vouches_for_what_the_project_asks_for(
     if case == "edited":
         with (project / "brought" / "padded" / "index.js").open("a") as file:
             file.write("// more\n")
-    ended = run_goal("npm-test", project, INSTALL, MEND)
+    steps = [INSTALL, MEND]
+    if case == "the run names another registry":
+        (project / ".retrai.yml").write_text("sandbox: local\nallow_edit: [.npmrc]\n", "utf-8")
+        (project / ".npmrc").write_text("registry=http://of-the-user.example/\n", "utf-8")
+        steps.insert(0, ("bash_exec", {"command": "sed -i s/user/run/ .npmrc"}))
+    ended = run_goal("npm-test", project, *steps)
     assert ended.outcome == outcome, ended.progress
     assert ASKED in ended.progress or case == "no answer"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from retrai_core.runs import unseen
-from retrai_core.runs.unseen import changed_files, unseen_changes
+from retrai_core.runs.unseen import changed_files, leads_to_unwalked, unseen_changes
 
 DIFF = "--- a/a.js\n+++ b/a.js\n@@ -1 +1,2 @@\n a\n+const tune = require('./dist/tune');\n"
 
@@ -80,6 +80,50 @@ def test_what_a_link_among_the_packages_leads_to_counts_too(tmp_path: Path) -> N
     (tmp_path / "node_modules").mkdir()
     (tmp_path / "node_modules" / "pad").symlink_to("../out/padding")
     assert _shown(tmp_path) == ["out/padding/index.js"]
+
+
+def test_a_folder_that_is_linked_as_a_package_counts_with_all_its_files(tmp_path: Path) -> None:
+    _write(tmp_path, "out/padding/package.json", "out/padding/lib/main-file.js", "out/other.js")
+    (tmp_path / "node_modules").mkdir()
+    (tmp_path / "node_modules" / "pad").symlink_to("../out/padding")
+    assert _shown(tmp_path) == ["out/padding/lib/main-file.js", "out/padding/package.json"]
+
+
+@pytest.mark.parametrize(
+    ("target", "leads"),
+    [
+        ("../../outside/pad", True),
+        ("../.git/pad", True),
+        ("../env/lib/pad", True),
+        ("../env/lib/pad/index.js", True),
+        ("../out/pad", False),
+        ("../out/pad/index.js", False),
+        ("other", False),
+        ("../../nowhere", False),
+    ],
+)
+def test_a_link_to_what_was_changed_where_nobody_looks_is_known(
+    target: str, leads: bool, tmp_path: Path
+) -> None:
+    project = tmp_path / "project"
+    _write(tmp_path, "outside/pad/index.js")
+    _write(project, ".git/pad/index.js", "env/lib/pad/index.js", "out/pad/index.js")
+    _write(project, "env/pyvenv.cfg", "node_modules/other/index.js")
+    link = "node_modules/pad"
+    (project / link).symlink_to(target)
+    assert leads_to_unwalked(project, link, 0) == leads
+    later = (project / link).lstat().st_ctime + 1
+    assert not leads_to_unwalked(project, link, later)
+
+
+def test_more_behind_a_link_than_is_looked_at_counts_as_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(unseen, "MAX_LED_TO", 2)
+    _write(tmp_path, "outside/a.js", "outside/b.js", "project/node_modules/x/x.js")
+    (tmp_path / "project" / "node_modules" / "pad").symlink_to(tmp_path / "outside")
+    later = (tmp_path / "outside").lstat().st_ctime + 1
+    assert leads_to_unwalked(tmp_path / "project", "node_modules/pad", later)
 
 
 def test_a_link_in_the_place_of_the_packages_is_known(tmp_path: Path) -> None:

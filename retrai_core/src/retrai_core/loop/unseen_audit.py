@@ -16,7 +16,13 @@ from ..installed.lock_files import LOCK_NAMES, LockFile, roots_of
 from ..installed.registry import Registry, user_cache
 from ..installed.vouching import Vouching
 from ..runs.snapshots import Snapshots
-from ..runs.unseen import ChangedFile, as_added, changed_files, unseen_changes
+from ..runs.unseen import (
+    ChangedFile,
+    as_added,
+    changed_files,
+    leads_to_unwalked,
+    unseen_changes,
+)
 
 MAX_FILES = 2_000
 MAX_BYTES = 1_000_000
@@ -166,11 +172,7 @@ class _Audit:
                 if each.reaches_runner
             }
             found = [each for each in found if roots_of(each.path) or _kind(each) not in usual]
-        found += [
-            Suspicion(file.path, 1, "was made a link during the run", reaches_runner=True)
-            for file in self.changed
-            if file.leads_elsewhere
-        ]
+        found += self._links()
         if unseen.unread:
             more = len(unseen.unread) - 1
             what = "was not looked through, there is too much" + (
@@ -178,6 +180,19 @@ class _Audit:
             )
             found.append(Suspicion(unseen.unread[0], 1, what, reaches_runner=True))
         return found
+
+    def _links(self) -> Iterator[Suspicion]:
+        """Links through which packages are loaded that no audit sees."""
+        project, since_s = self.guard.context.project, self.guard.baseline.taken_at
+        for file in self.changed:
+            doubtful = file.is_link and file.is_installed and file.path not in self.vouched
+            if file.leads_elsewhere:
+                what = "was made a link during the run"
+            elif doubtful and leads_to_unwalked(project, file.path, since_s):
+                what = "leads to what the run changed where no diff looks"
+            else:
+                continue
+            yield Suspicion(file.path, 1, what, reaches_runner=True)
 
 
 def _empty_folder() -> Path:
@@ -200,6 +215,9 @@ def _texts(guard: Guard, snapshots: Snapshots) -> dict[str, str]:
             continue
         text = snapshots.content(entry).decode("utf-8", errors="replace")
         if guard.is_allowed(path):
+            if name == ".npmrc":
+                found[path] = text  # the registry is the one that the user named
+                continue
             now = _read(guard.context.project / path)
             if now != text and name in LOCK_NAMES:
                 continue

@@ -20,6 +20,8 @@ from .left_out import INSTALLED
 MAX_BYTES = 20_000_000
 MAX_FILES = 3_000
 """Of all files together that are read; what is beyond is told."""
+MAX_LED_TO = 100_000
+"""Files and folders behind one link that are looked at; more count as changed."""
 _SKIPPED = NEVER_WALKED | CACHE_FOLDERS
 _CACHES = (".cache", ".vite")
 """What tools keep there is nobody's source, unless a line says the folder's name too."""
@@ -95,12 +97,18 @@ def unseen_changes(
     chosen: dict[str, str] = {}
     unread: list[str] = []
     left = MAX_BYTES
-    while more := [file for path, file in waiting.items() if _is_named(path, named)]:
+    folders: set[str] = set()
+    while more := [
+        file
+        for path, file in waiting.items()
+        if _is_named(path, named) or any(path.startswith(folder) for folder in folders)
+    ]:
         for file in more:
             del waiting[file.path]
             if file.is_link:
-                # What it leads to is loaded by its own name.
+                # What it leads to is loaded by its own name, a folder's files by whatever name.
                 named |= set(_WORD.findall(_target(project / file.path)))
+                folders.update(_led_to(project, file.path))
                 continue
             if file.size > left or len(chosen) >= MAX_FILES:
                 unread.append(file.path)
@@ -166,6 +174,52 @@ def _target(path: Path) -> str:
         return os.readlink(path)
     except OSError:
         return ""
+
+
+def _led_to(project: Path, link: str) -> Iterator[str]:
+    """The folder in the project that a link leads to, as what the paths of its files begin with."""
+    real = os.path.relpath(os.path.realpath(project / link), os.path.realpath(project))
+    known = real == "." or real.startswith("..") or _MODULES in f"/{real}/"
+    if not known and (project / real).is_dir():
+        yield f"{real}/"
+
+
+def leads_to_unwalked(project: Path, link: str, since_s: float) -> bool:
+    """Whether a link leads to what was changed since where `changed_files` does not look.
+
+    Args:
+        project: the project.
+        link: relative to it.
+        since_s: seconds since the epoch.
+    """
+    root, real = os.path.realpath(project), os.path.realpath(project / link)
+    if not os.path.exists(real):
+        return False
+    inside = os.path.relpath(real, root)
+    if not inside.startswith(".."):
+        folders = Path(inside).parts if os.path.isdir(real) else Path(inside).parts[:-1]
+        above = [os.path.join(root, *folders[:at]) for at in range(len(folders))]
+        if all(
+            _is_walked(base, name, _MODULES in f"/{os.path.relpath(base, root)}/")
+            for base, name in zip(above, folders, strict=True)
+        ):
+            return False
+    return any(
+        number >= MAX_LED_TO or _is_newer(path, since_s) for number, path in enumerate(_below(real))
+    )
+
+
+def _below(path: str) -> Iterator[str]:
+    yield path
+    for base, folders, files in os.walk(path):
+        yield from (os.path.join(base, name) for name in (*folders, *files))
+
+
+def _is_newer(path: str, since_s: float) -> bool:
+    try:
+        return os.lstat(path).st_ctime > since_s
+    except OSError:
+        return False  # gone since it was listed
 
 
 def _text(path: Path) -> str:
