@@ -112,15 +112,24 @@ def _by_name(rows: Iterable[Any]) -> _Objects:
 def _reached(objects: _Objects, table: str) -> _Objects:
     """Those that the name stands for, and the words of whose views they are."""
     found: dict[str, tuple[str, str]] = {}
-    pending = [table.replace('"', "").lower()]
+    schema, _, short = table.replace('"', "").lower().rpartition(".")
+    pending = [f"{schema}.{short}" if schema and schema not in _HOME else short]
     while pending:
         name = pending.pop()
         if name not in objects or name in found:
             continue
         found[name] = objects[name]
-        words = set(re.findall(r"\w+", objects[name][1].lower()))
-        pending += [other for other in objects if other.rpartition(".")[2] in words]
+        text = objects[name][1].lower()
+        pending += [other for other in objects if _is_said(other, text)]
     return found
+
+
+def _is_said(name: str, text: str) -> bool:
+    """Whether a text has a name, which may have blanks, or the name without its schema."""
+    return any(
+        each in text and re.search(rf"(?<!\w){re.escape(each)}(?!\w)", text)
+        for each in {name, name.rpartition(".")[2]}
+    )
 
 
 def _told(objects: _Objects) -> dict[str, str]:
