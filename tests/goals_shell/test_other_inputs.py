@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+import tempfile
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -108,6 +109,43 @@ def test_what_cannot_be_read_stops_no_trial(tmp_path: Path) -> None:
     with TrialCopy(project, project) as copy:
         copied = sorted(path.name for path in copy.folder.rglob("*") if path.is_file())
     assert copied == ["numbers.txt"]
+
+
+@contextmanager
+def as_a_user() -> Generator[Path]:
+    """A folder of a user who is not the superuser, to whom write protection is no obstacle."""
+    room = Path(tempfile.mkdtemp(prefix="of-a-user-")).resolve()
+    before = os.geteuid()
+    if before == 0:
+        os.chown(room, 65534, 65534)
+        os.seteuid(65534)
+    try:
+        yield room
+    finally:
+        os.seteuid(before)
+        shutil.rmtree(room)
+
+
+def test_folders_that_a_trial_write_protects_stop_no_other_trial() -> None:
+    with as_a_user() as room:
+        project = room / "project"
+        (project / "data").mkdir(parents=True)
+        (project / "data" / "numbers.txt").write_text("11\n")
+        with TrialCopy(project, project) as copy:
+            scratch = copy.fresh()
+            for folder in (scratch / "cache" / "module", copy.folder / "made" / "inner"):
+                folder.mkdir(parents=True)
+                (folder / "file").write_text("x")
+                folder.chmod(0o500)
+                folder.parent.chmod(0o500)
+            (copy.folder / "data" / "numbers.txt").write_text("22\n")
+            (copy.folder / "data").chmod(0o500)
+            copy.fresh()
+            assert sorted(path.name for path in copy.room.iterdir()) == ["project", "scratch-2"]
+            left = sorted(str(path.relative_to(copy.folder)) for path in copy.folder.rglob("*"))
+            assert left == ["data", "data/numbers.txt"]
+            assert (copy.folder / "data" / "numbers.txt").read_text() == "11\n"
+        assert not copy.room.exists()
 
 
 def trials(bench: Bench, command: str) -> InputTrials:

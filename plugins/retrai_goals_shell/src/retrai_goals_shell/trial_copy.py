@@ -92,7 +92,9 @@ class TrialCopy:
         # Parents first: nothing may be removed through a symlink that has come in a folder's place.
         for path in sorted({*changed, *(now.keys() - self._first.keys())}):
             target = self.folder / path
-            if os.path.lexists(target) and not (self._was_folder(path) and _is_folder(target)):
+            if self._was_folder(path) and _is_folder(target):
+                target.chmod(stat.S_IMODE(self._first[path][0]))
+            elif os.path.lexists(target):
                 _remove(target)
         for path in changed:
             self._put(path)
@@ -137,7 +139,15 @@ def _is_folder(path: Path) -> bool:
 
 
 def _remove(path: Path) -> None:
-    if _is_folder(path):
-        shutil.rmtree(path)
-    else:
+    if not _is_folder(path):
         path.unlink(missing_ok=True)
+        return
+    try:
+        shutil.rmtree(path)
+    except PermissionError:  # some programs write-protect the folders of their caches
+        path.chmod(stat.S_IRWXU)
+        for base, folders, _ in os.walk(path):
+            for folder in (Path(base, name) for name in folders):
+                if not folder.is_symlink():
+                    folder.chmod(stat.S_IRWXU)
+        shutil.rmtree(path)
