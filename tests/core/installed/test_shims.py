@@ -42,7 +42,9 @@ def started(project: Path, text: str) -> str | None:
     return started_by(path, project)
 
 
-@pytest.mark.parametrize("script", [SCRIPT, OLDER])
+@pytest.mark.parametrize(
+    "script", [SCRIPT, OLDER, SCRIPT.replace("HERE/node_modules", "HERE/app/node_modules")]
+)
 def test_the_program_is_found(script: str, tmp_path: Path) -> None:
     assert started(tmp_path, script) == "../tool/bin/tool.js"
 
@@ -55,6 +57,8 @@ def test_the_program_is_found(script: str, tmp_path: Path) -> None:
         ('exec node  "$basedir/../tool/bin/tool.js"', 'exec node  "$basedir/../tool/mine.js"'),
         ("HERE/node_modules/.pnpm/tool@1.0.0/node_modules", "/tmp/mine/node_modules"),
         ("HERE/node_modules/.pnpm", "HERE/node_modules/../mine/.pnpm"),
+        ("HERE/node_modules/.pnpm", "HERE/.git/node_modules/.pnpm"),
+        ("HERE/node_modules/.pnpm", "HERE/env/lib/node_modules/.pnpm"),
         ("HERE/node_modules/.pnpm", "$(touch mine)/node_modules"),
         ('tool.js" "$@"', 'tool.js" --version'),
         ("tool.js", "$(touch mine).js"),
@@ -65,6 +69,8 @@ def test_one_that_does_anything_else_starts_nothing_that_is_known(
     old: str, new: str, tmp_path: Path
 ) -> None:
     assert old in SCRIPT
+    (tmp_path / "env").mkdir()
+    (tmp_path / "env" / "pyvenv.cfg").touch()
     assert started(tmp_path, SCRIPT.replace(old, new, 1)) is None
 
 

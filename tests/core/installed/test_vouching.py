@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import tarfile
 from collections.abc import Callable
 from pathlib import Path
@@ -217,6 +218,22 @@ def test_only_what_is_locked_is_asked_for(shelf: Shelf) -> None:
     lock = LockFile("", yarn(digest))
     vouching = Vouching(shelf.project, [lock], Archives([shelf.cache]), set(paths).__contains__)
     assert vouching.missing(paths) == ["pad@1.0.0"]
+
+
+@pytest.mark.parametrize("manifest", ["[" * 100_000, '{"name": "pad"}' + " " * 20_000_000, "[]"])
+def test_a_manifest_that_is_none_says_nothing(manifest: str, shelf: Shelf) -> None:
+    paths = shelf.install(PLACE, {"package.json": manifest})
+    lock = LockFile("", yarn(integrity(packed(PAD))))
+    vouching = Vouching(shelf.project, [lock], Archives([]), set(paths).__contains__)
+    assert vouching.missing(paths) == []
+
+
+def test_a_pipe_in_the_place_of_a_manifest_holds_nobody_up(shelf: Shelf) -> None:
+    (shelf.project / PLACE).mkdir(parents=True)
+    os.mkfifo(shelf.project / PLACE / "package.json")
+    lock = LockFile("", yarn(integrity(packed(PAD))))
+    vouching = Vouching(shelf.project, [lock], Archives([]), lambda _: True)
+    assert vouching.missing([f"{PLACE}/index.js"]) == []
 
 
 def test_an_archive_of_the_users_own_vouches_by_its_digest(shelf: Shelf) -> None:

@@ -115,7 +115,7 @@ def archive_of(manifest: bytes, files: Mapping[str, bytes]) -> Archive | None:
     """An archive by its package.json; None where that is none."""
     try:
         data: object = json.loads(manifest)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     if not isinstance(data, dict):
         return None

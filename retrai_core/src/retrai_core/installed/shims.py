@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from .lock_files import MODULES
+
 MAX_BYTES = 20_000
 _PLAIN = (
     re.compile(
@@ -50,10 +52,14 @@ def started_by(path: Path, project: Path) -> str | None:
 
 
 def _is_own(folder: str, project: Path) -> bool:
-    parts = Path(folder).parts
-    return (
-        folder.startswith(f"{project}/")
-        and ".." not in parts
-        and "node_modules" in parts[len(project.parts) :]
-        and parts[-1] == "node_modules"
+    if not folder.startswith(f"{project}/"):
+        return False
+    parts = Path(folder).parts[len(project.parts) :]
+    if ".." in parts or parts[-1] != MODULES:
+        return False
+    above = parts[: parts.index(MODULES)]
+    # Nobody looks for packages in `.git`, nor in an environment of Python.
+    return not any(
+        name.startswith(".") or project.joinpath(*above[: at + 1], "pyvenv.cfg").exists()
+        for at, name in enumerate(above)
     )

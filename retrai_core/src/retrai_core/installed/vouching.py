@@ -13,6 +13,7 @@ from .shims import started_by
 
 PROGRAMS = f"{MODULES}/.bin/"
 _MANIFEST = "package.json"
+MAX_MANIFEST_BYTES = 10_000_000
 _CHUNK = 1_000_000
 
 
@@ -142,10 +143,16 @@ class Vouching:
 
     def _installed(self, package: str) -> Archive | None:
         """What a package that is installed says of itself."""
+        path = self._project / package / _MANIFEST
         try:
-            return archive_of((self._project / package / _MANIFEST).read_bytes(), {})
+            return archive_of(path.read_bytes(), {}) if _is_readable(path) else None
         except OSError:
             return None
+
+
+def _is_readable(path: Path) -> bool:
+    """Whether it is a file, and none that somebody has made too long for a manifest."""
+    return path.is_file() and path.stat().st_size <= MAX_MANIFEST_BYTES
 
 
 def _is_plain(path: Path) -> bool:
