@@ -39,7 +39,13 @@ def _loose_id(file: Path, digits: int) -> str:
     try:
         with file.open("rb") as data:
             while piece := data.read(_CHUNK_BYTES):
-                digest.update(unpacker.decompress(piece))
+                if unpacker.eof:
+                    return ""
+                while piece and not unpacker.eof:
+                    # Whoever wrote it may have packed more than memory holds.
+                    digest.update(unpacker.decompress(piece, _CHUNK_BYTES))
+                    piece = unpacker.unconsumed_tail
+            digest.update(unpacker.flush())
     except zlib.error:
         return ""
     # What is left over after the end would be damage too.
