@@ -23,6 +23,7 @@ from .plugins.aside import aside
 from .plugins.blame import WrongAnswerError
 from .runs.journal import ToolJournal
 from .runs.snapshots import Snapshots
+from .unheeded import about_no_tool
 from .wiring import Wired
 
 RECALLED = 5
@@ -52,6 +53,8 @@ async def assemble(choice: Choice, wired: Wired, kept: Kept, ask: Ask) -> LoopPa
     parts, recalled = await _prompt_parts(wired), await _recall(choice, context)
     words = context.redact(prompt.system_prompt(context.goal.system_prompt(), parts, recalled))
     tools = list(context.tools.values())
+    for line in about_no_tool(config, choice.catalog, context.tools):
+        context.publish("log", level="warning", message=line)
     try:
         with_tools = bind(model, tools)
     except NotImplementedError as error:

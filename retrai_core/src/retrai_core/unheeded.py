@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
+from typing import get_args
 
 from .chosen import Notice
+from .contracts.needs import Need
 from .errors import UsageError
 from .plugins.catalog import Catalog
 from .plugins.standard_names import MCP
@@ -21,6 +23,7 @@ _OTHER_VARIABLES = (
 )
 _ALIKE = 0.8
 """Plugins and tests have variables of their own, so only what looks like one of ours is told."""
+_NEEDS, _SECRETS = "needs:", "secrets:"
 
 
 def refuse_unheeded(config: RunConfig, catalog: Catalog) -> None:
@@ -42,6 +45,7 @@ def refuse_unheeded(config: RunConfig, catalog: Catalog) -> None:
             "mcp: is set, but no plugin that speaks to MCP servers is installed",
             hint="`pip install retrai-mcp`",
         )
+    _refuse_needs_of_none(config, catalog)
 
 
 def unheeded(config: RunConfig, catalog: Catalog, environ: Mapping[str, str]) -> list[Notice]:
@@ -50,6 +54,54 @@ def unheeded(config: RunConfig, catalog: Catalog, environ: Mapping[str, str]) ->
         *(Notice("warning", line) for line in _disabled_in_vain(config, catalog)),
         *(Notice("warning", line) for line in _misspelt(environ)),
     ]
+
+
+def about_no_tool(config: RunConfig, catalog: Catalog, offered: Collection[str]) -> list[str]:
+    """Warnings of rules under `permissions:` whose tool is neither installed nor offered.
+
+    Args:
+        config: the run's configuration; what its `no_tools` leaves out is not told.
+        catalog: what is installed.
+        offered: the run's tools, those that are known only at run time among them. A name with a
+            dot is told only where it looks like one of a plugin or server that offers tools.
+    """
+    known = sorted({*offered, *(record.name for record in catalog.records("tool"))})
+    servers = {name.partition(".")[0] for name in offered if "." in name}
+    lines: list[str] = []
+    for verdict, rule in _rules(config):
+        name = rule.partition(":")[0].strip()
+        if rule.startswith(_NEEDS) or name in known or config.leaves_out(name):
+            continue
+        server, dot, _ = name.partition(".")
+        elsewhere = dot and not difflib.get_close_matches(server, servers, n=1, cutoff=_ALIKE)
+        if not elsewhere and not any(mark in name for mark in "*?["):
+            told = f"permissions: {verdict}: `{rule}` is about no tool that is installed"
+            lines.append(f"{told}{nearest(name, known)}")
+    return lines
+
+
+def _refuse_needs_of_none(config: RunConfig, catalog: Catalog) -> None:
+    known = {*get_args(Need), *(n for r in catalog.records("tool") for n in r.needs or ())}
+    for verdict, rule in _rules(config):
+        need = rule.removeprefix(_NEEDS).strip()
+        if rule.startswith(_NEEDS) and need not in known and not need.startswith(_SECRETS):
+            raise UsageError(
+                f"permissions: {verdict}: `{rule}`: no tool needs that"
+                f"{nearest(need, sorted(known))}",
+                hint=f"a tool may need {', '.join(get_args(Need))}",
+            )
+
+
+def _rules(config: RunConfig) -> Iterator[tuple[str, str]]:
+    """Each rule of `permissions:` behind the list that it stands in."""
+    section = config.permissions
+    if section is not None:
+        for verdict, rules in (
+            ("deny", section.deny),
+            ("ask", section.ask),
+            ("allow", section.allow),
+        ):
+            yield from ((verdict, rule) for rule in rules)
 
 
 def _disabled_in_vain(config: RunConfig, catalog: Catalog) -> list[str]:

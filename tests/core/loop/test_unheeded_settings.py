@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
+from retrai_core.choosing import catalog_for
 from retrai_core.errors import UsageError
 from retrai_core.settings import load_settings
+from retrai_core.unheeded import about_no_tool
 
 Runs = Any
 """The fixture's class, in conftest.py."""
@@ -54,3 +56,45 @@ async def test_a_misspelt_setting_names_its_file(runs: Runs) -> None:
         await runs.run([], goal="expected-text", options=options)
     assert caught.value.message.startswith("max_iteratons: neither a setting nor an option of")
     assert caught.value.message.endswith(f"(did you mean max_iterations?) (from {file})")
+
+
+async def test_a_rule_about_no_tool_is_told_with_the_nearest(runs: Runs) -> None:
+    fine = ["put: *.lock", "meddle", "needs:network", "needs: secrets:KEY", "nowhere*"]
+    rules = {
+        "deny": ["shel", *fine],
+        "ask": ["lok: *.txt", "other_server.look"],
+        "allow": ["entirely-different"],
+    }
+    record = await runs.run([], permissions=rules, max_iterations=1)
+    said = [line for line in warnings(runs, record) if line.startswith("permissions")]
+    where = "is about no tool that is installed"
+    assert said == [
+        f"permissions: deny: `shel` {where} (did you mean shell?)",
+        f"permissions: ask: `lok: *.txt` {where} (did you mean look?)",
+        f"permissions: allow: `entirely-different` {where}",
+    ]
+
+
+def test_a_rule_about_a_tool_of_a_server_is_told_only_where_the_server_is_there(
+    runs: Runs,
+) -> None:
+    names = ["one.echo", "one.ecko", "oned.echo", "two.echoes", "rename_me", "one.left"]
+    rules = {"deny": names}
+    config = runs.config([], permissions=rules, no_tools=["*.left"])
+    told = about_no_tool(config, catalog_for(config), ["one.echo", "rename_me"])
+    where = "is about no tool that is installed (did you mean one.echo?)"
+    wrong = ["one.ecko", "oned.echo"]
+    assert told == [f"permissions: deny: `{name}` {where}" for name in wrong]
+    [line] = about_no_tool(config, catalog_for(config), ["two.echo", "rename_me"])
+    assert line.startswith("permissions: deny: `two.echoes` ")
+    assert line.endswith("(did you mean two.echo?)")
+
+
+@pytest.mark.parametrize("verdict", ["deny", "ask", "allow"])
+async def test_a_rule_about_a_need_that_is_none_is_an_error(runs: Runs, verdict: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        await runs.run([], permissions={verdict: ["needs:read", "needs: wirte"]})
+    message = f"permissions: {verdict}: `needs: wirte`: no tool needs that (did you mean write?)"
+    assert caught.value.message == message
+    assert caught.value.exit_code == 2
+    assert caught.value.hint == "a tool may need read, write, run, network"
