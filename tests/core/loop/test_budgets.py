@@ -42,6 +42,13 @@ def spent(runs: Runs, record: Any, prices: list[float]) -> float:
     return sum(c["input_tokens"] * prices[0] + c["output_tokens"] * prices[1] for c in calls) / 1e6
 
 
+def suggested(record: Any, setting: str) -> float:
+    """The figure in the run's next step, which names nothing else."""
+    before, _, figure = record.next_step.partition(f" {setting} ")
+    assert before == f"retrai runs resume {record.id}"
+    return float(figure)
+
+
 @pytest.mark.parametrize("name", PRICES)
 @pytest.mark.parametrize("limit", [0.001, 0.05, 0.4, 2.0])
 async def test_a_model_that_uses_all_it_may_never_passes_the_limit(
@@ -54,7 +61,7 @@ async def test_a_model_that_uses_all_it_may_never_passes_the_limit(
     assert record.cost_usd <= limit + 1e-9
     if record.status == "budget":
         assert f"${limit:g}" in record.reason
-        assert record.next_step == f"retrai runs resume {record.id} --max-cost {2 * limit:g}"
+        assert suggested(record, "--max-cost") >= 2 * limit
     else:
         assert record.iterations == 8
 
@@ -66,7 +73,31 @@ async def test_a_limit_in_tokens_is_never_passed_either(runs: Runs, limit: int) 
     assert record.status == "budget"
     assert record.tokens.total <= limit
     assert record.tokens.total == record.tokens.input + record.tokens.output
-    assert record.next_step == f"retrai runs resume {record.id} --max-tokens {2 * limit}"
+    assert suggested(record, "--max-tokens") >= 2 * limit
+
+
+@pytest.mark.parametrize(
+    ("name", "setting", "limit"),
+    [
+        ("max_tokens", "--max-tokens", 10),
+        ("max_tokens", "--max-tokens", 0),
+        ("max_cost_usd", "--max-cost", 0.0),
+        ("max_cost_usd", "--max-cost", 0.000_001),
+        ("max_time_s", "--max-time", 0.0),
+        ("max_time_s", "--max-time", 0.000_01),
+    ],
+)
+@pytest.mark.parametrize("price", ["dear", "cheap out"])
+async def test_the_limit_that_the_next_step_names_lets_the_next_call_be_made(
+    runs: Runs, name: str, setting: str, limit: float, price: str
+) -> None:
+    plugins = model([MEND], prices=PRICES[price])
+    record = await runs.run([], plugins=plugins, **{name: limit})
+    assert (record.status, runs.events(record, "llm_usage")) == ("budget", [])
+    more = suggested(record, setting)
+    assert more > limit
+    whole = int(more) if name == "max_tokens" else more
+    assert (await RunManager(runs.store).resume(record.id, **{name: whole})).status == "achieved"
 
 
 def test_a_raised_limit_goes_on_and_every_call_is_billed_once(

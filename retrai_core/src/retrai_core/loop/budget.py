@@ -108,9 +108,9 @@ def _affordable(limit: float, prompt: int, spent: float | None, price: Price) ->
     if spent is None or input_price is None or output_price is None:
         return "the model's price is not known, so a limit in dollars cannot be kept"
     left = limit - spent - prompt * input_price / PER
-    if output_price == 0:
-        return MAX_OUTPUT_TOKENS if left >= 0 else f"${spent:.4f} of ${limit:g} are spent"
-    room = int(left / output_price * PER)
+    if output_price == 0 and left >= 0:
+        return MAX_OUTPUT_TOKENS
+    room = int(left / output_price * PER) if output_price else 0
     if room < MIN_OUTPUT_TOKENS:
         worst = (prompt * input_price + MIN_OUTPUT_TOKENS * output_price) / PER
         return (

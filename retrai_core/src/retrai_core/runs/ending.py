@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 import time
 import traceback
 from collections.abc import Callable, Mapping
@@ -13,6 +15,15 @@ from pydantic import ValidationError
 from ..errors import RetraiError
 from ..settings import RunConfig, explained
 from .record import EXIT_CODES, RunRecord, Status
+
+# As `loop.budget` words why a call was not made: what is used, and what the call may need.
+_REFUSED_COST = re.compile(r"\$([\d.]+) are spent, the next call may cost \$([\d.]+)")
+_REFUSED_TOKENS = re.compile(r"(\d+) tokens are used, the next call may need (\d+)")
+_REFUSED_TIME = re.compile(r"(\d+) s have passed, ([\d.e+-]+) s were allowed")
+_SHOWN_TO_USD = 0.0001
+"""A reason gives dollars to this many, so each may be a little more."""
+_LEAST_TIME_S = 60.0
+"""Less than this is hardly worth suggesting: one call of a model may take as long."""
 
 
 def config_of(record: RunRecord, changes: Mapping[str, object] | None = None) -> RunConfig:
@@ -84,15 +95,23 @@ def _next_step(record: RunRecord) -> str:
 
 
 def _more_budget(record: RunRecord) -> str:
-    """The command that goes on with twice what was allowed."""
-    config = config_of(record)
+    """The command that goes on with a limit that lets the refused call be made, with room."""
     again = f"retrai runs resume {record.id}"
     if "price is not known" in record.reason:
         return "retrai run --max-tokens N limits a model whose price is not known"
-    if "$" in record.reason and config.max_cost_usd:
-        return f"{again} --max-cost {2 * config.max_cost_usd:g}"
-    if "tokens" in record.reason and config.max_tokens:
-        return f"{again} --max-tokens {2 * config.max_tokens}"
-    if "s have passed" in record.reason and config.max_time_s:
-        return f"{again} --max-time {config.max_time_s:g}"
+    if refused := _REFUSED_COST.search(record.reason):
+        needed = sum(float(usd) + _SHOWN_TO_USD for usd in refused.groups())
+        return f"{again} --max-cost {_with_room(needed):g}"
+    if refused := _REFUSED_TOKENS.search(record.reason):
+        needed = sum(int(tokens) for tokens in refused.groups())
+        return f"{again} --max-tokens {_with_room(needed):.0f}"
+    if refused := _REFUSED_TIME.search(record.reason):
+        longest = max(float(seconds) for seconds in refused.groups())
+        return f"{again} --max-time {max(_LEAST_TIME_S, _with_room(longest)):.0f}"
     return f"{again} with a higher --max-cost, --max-tokens or --max-time"
+
+
+def _with_room(needed: float) -> float:
+    """Twice what is needed, rounded up to two digits."""
+    digits = 1 - math.floor(math.log10(2 * needed)) if needed else 0
+    return round(math.ceil(2 * needed * 10.0**digits) / 10.0**digits, max(digits, 0))
