@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 
 import pytest
@@ -138,10 +137,6 @@ async def test_nothing_is_left_in_the_temporary_folder(make, tmp_path, monkeypat
     folder = tmp_path / "temporary"
     folder.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
-    # No process has such a number: a retrai that was killed has left it.
-    old = folder / "retrai-scratch-99999999-a"
-    (old / "tmp").mkdir(parents=True)
-    os.utime(old, (0, 0))
     sandbox = await make()
     sandbox.view = View(scratch="agent")
     await attempt(sandbox, "mkdir -p /tmp/deep/er; touch /tmp/deep/er/x; chmod 000 /tmp/deep")

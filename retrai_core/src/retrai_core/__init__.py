@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from .sandbox.local import LocalOptions, LocalSandbox
     from .settings import RunConfig
     from .workbench import open_workbench
+    from .workspace.temporary import temporary_prefix
 
 _HOME = {
     "contracts.agent": ("Agent", "AgentOptions"),
@@ -110,6 +111,8 @@ _HOME = {
     "runs.store": ("RunStore",),
     "settings": ("RunConfig",),
     "workbench": ("open_workbench",),
+    # For plugins that lay files outside of the project.
+    "workspace.temporary": ("temporary_prefix",),
     # For sandboxes that build on it.
     "sandbox.local": ("LocalOptions", "LocalSandbox"),
 }
@@ -184,6 +187,7 @@ __all__ = [
     "prompt_line",
     "shorten",
     "suite_result",
+    "temporary_prefix",
     "what_worked",
     "without_files",
 ]

@@ -28,6 +28,7 @@ from .plugins.patience import patiently
 from .plugins.record import PluginRecord
 from .redaction.redactor import Redactor
 from .workspace.safe_paths import SafeWorkspace
+from .workspace.temporary import remove_left_folders
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -92,6 +93,7 @@ async def wire(
         context.provider_part = built(choice.provider, context, stack)
         warming = _warming(context)
         stack.push_async_callback(_finish, warming)
+        await asyncio.to_thread(remove_left_folders)
         context.sandbox_part = await first_working(choice, context, stack)
         context.goal_part = built(choice.goal, context, stack)
         for tool in choice.tools:

@@ -19,6 +19,7 @@ from .redaction.redactor import Redactor
 from .settings import load_settings
 from .trust import require_trust
 from .workspace.safe_paths import SafeWorkspace
+from .workspace.temporary import temporary_prefix
 
 
 @asynccontextmanager
@@ -46,7 +47,7 @@ async def open_workbench(
     config = settings.config
     require_trust(settings, partial(catalog_for, config), agreed=agreed)
     catalog = catalog_for(config)
-    with tempfile.TemporaryDirectory(prefix="retrai-bench-") as folder:
+    with tempfile.TemporaryDirectory(prefix=temporary_prefix("retrai-bench")) as folder:
         choice = choose_model(config, Path(folder), catalog)
         context = RunContext(
             run_id=config.run_id,

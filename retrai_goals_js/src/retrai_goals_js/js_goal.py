@@ -24,6 +24,7 @@ from retrai_core import (
     ToolError,
     globs_below,
     suite_result,
+    temporary_prefix,
     without_files,
 )
 
@@ -196,7 +197,7 @@ def hash_of(parts: Sequence[str]) -> str:
 
 
 def _fresh_folder() -> Path:
-    return Path(tempfile.mkdtemp(prefix="retrai-js-")).resolve()
+    return Path(tempfile.mkdtemp(prefix=temporary_prefix("retrai-js"))).resolve()
 
 
 def _linked(folder: Path) -> list[Path]:

@@ -18,6 +18,7 @@ from retrai_core import (
     ToolOptions,
     ToolResult,
     code_result,
+    temporary_prefix,
 )
 
 # With `-c` the project's root comes first on the path, while the code itself lies outside of it.
@@ -88,6 +89,6 @@ class PythonExec(Tool):
 
 def _write_code(code: str) -> Path:
     """The code as a file outside the project: no length limit, and no litter."""
-    folder = Path(tempfile.mkdtemp(prefix="retrai-python-")).resolve()
+    folder = Path(tempfile.mkdtemp(prefix=temporary_prefix("retrai-python"))).resolve()
     (folder / "code.py").write_text(code, "utf-8")
     return folder

@@ -19,7 +19,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from retrai_core import Completed, Limits, Sandbox, ToolError
+from retrai_core import Completed, Limits, Sandbox, ToolError, temporary_prefix
 
 from .brought_along import left_out
 from .contradiction import contradict_tests
@@ -97,7 +97,7 @@ async def run_pytest(
 
 def _lay_out() -> Path:
     """A fresh folder with the reporter's own, for the path, and room for the report beside it."""
-    folder = Path(tempfile.mkdtemp(prefix="retrai-pytest-")).resolve()
+    folder = Path(tempfile.mkdtemp(prefix=temporary_prefix("retrai-pytest"))).resolve()
     (folder / "path").mkdir()
     for name in INSIDE:
         source = Path(__file__).parent / "inside" / f"{name}.py"

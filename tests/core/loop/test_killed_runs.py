@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 
 from retrai_core.loop.tool_call import CUT_OFF
 from retrai_core.run_manager import RunManager
+from retrai_core.workspace.temporary import temporary_prefix
 
 Runs = Any
 SITE = Path(__file__).parent / "site"
@@ -102,3 +104,15 @@ async def test_a_run_killed_early_ends_as_the_unkilled_one(runs: Runs, when: str
     journal = (runs.store.folder(run_id) / "journal.jsonl").read_text().splitlines()
     begun = [entry["call"] for line in journal if "begin" in (entry := json.loads(line))]
     assert len(begun) == len(set(begun))
+
+
+async def test_a_run_removes_what_an_earlier_one_s_process_left(
+    runs: Runs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    room = tmp_path / "temporary"
+    room.mkdir()
+    prefix = temporary_prefix("retrai-final").replace(f"-{os.getpid()}.", "-99999999.")
+    (room / f"{prefix}x").mkdir()  # no process has such a number
+    monkeypatch.setattr(tempfile, "tempdir", str(room))
+    await runs.run([call("put", path="a.txt", text="one")])
+    assert list(room.iterdir()) == []

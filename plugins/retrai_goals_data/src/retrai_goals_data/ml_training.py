@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from retrai_core import Completed, Sandbox, ToolError
+from retrai_core import Completed, Sandbox, ToolError, temporary_prefix
 
 from .analysis.jobs import Outcome, ScoreJob
 from .child import Child, ChildError
@@ -96,7 +96,7 @@ class Training:
             await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
 
     def _prepare(self) -> Path:
-        folder = Path(tempfile.mkdtemp(prefix="retrai-training-")).resolve()
+        folder = Path(tempfile.mkdtemp(prefix=temporary_prefix("retrai-training"))).resolve()
         if self.held_out is not None:
             (folder / "features.csv").write_bytes(self.held_out.features)
         return folder

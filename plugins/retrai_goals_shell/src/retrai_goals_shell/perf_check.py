@@ -25,6 +25,7 @@ from retrai_core import (
     globs_below,
     missing_folder,
     suite_result,
+    temporary_prefix,
 )
 
 from .command_audit import audit_commands
@@ -286,4 +287,4 @@ class PerfCheckGoal(GoalBase):
 
 
 def _fresh_folder() -> Path:
-    return Path(tempfile.mkdtemp(prefix="tmp-")).resolve()
+    return Path(tempfile.mkdtemp(prefix=temporary_prefix("tmp"))).resolve()

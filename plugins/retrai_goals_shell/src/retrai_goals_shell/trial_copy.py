@@ -9,7 +9,7 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
-from retrai_core import make_clean_copy
+from retrai_core import make_clean_copy, temporary_prefix
 
 WITHOUT = frozenset({".git", ".hg", ".svn"})
 """No trial may read what the history holds; a held-out test can be in it."""
@@ -39,7 +39,9 @@ class TrialCopy:
         self._project = project
         self._home = home
         self._links: dict[str, Path] = {}
-        self._temporary = tempfile.TemporaryDirectory(prefix="tmp-", ignore_cleanup_errors=True)
+        self._temporary = tempfile.TemporaryDirectory(
+            prefix=temporary_prefix("tmp"), ignore_cleanup_errors=True
+        )
         self.room = Path(self._temporary.name).resolve()
         self.folder = self.room / project.name
         self._first: dict[str, _Seen] = {}

@@ -6,16 +6,12 @@ import os
 import shutil
 import stat
 import tempfile
-import time
 from collections.abc import Iterable
-from contextlib import suppress
 from pathlib import Path
 
-from .places import within
+from retrai_core import temporary_prefix
 
-_PREFIX = "retrai-scratch-"
-_KEPT_S = 3600.0
-"""A process with that number may live in another container with the same /tmp."""
+from .places import within
 
 
 class Scratch:
@@ -27,16 +23,12 @@ class Scratch:
 
     def __init__(self) -> None:
         self._kept: dict[str, Path] = {}
-        self._looked = False
 
     def folder(self, name: str) -> Path:
         """The folder of that name, with `tmp` and `cache` in it; a new one for an empty name."""
         if name in self._kept:
             return self._kept[name]
-        if not self._looked:
-            self._looked = True
-            _remove_old()
-        folder = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-")).resolve()
+        folder = Path(tempfile.mkdtemp(prefix=temporary_prefix("retrai-scratch"))).resolve()
         for part, mode in (("tmp", 0o1777), ("cache", 0o700)):
             (folder / part).mkdir()
             (folder / part).chmod(mode)
@@ -53,17 +45,6 @@ class Scratch:
         """Remove all that were kept."""
         while self._kept:
             remove_tree(self._kept.popitem()[1])
-
-
-def _remove_old() -> None:
-    """Remove what processes of retrai that were killed have left, some time after."""
-    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
-        pid = folder.name.removeprefix(_PREFIX).partition("-")[0]
-        with suppress(OSError):  # somebody else removes it, or it is somebody else's
-            found = folder.lstat()
-            old = time.time() - found.st_mtime > _KEPT_S
-            if old and found.st_uid == os.getuid() and not os.path.exists(f"/proc/{pid}"):
-                remove_tree(folder)
 
 
 def clear_way(tmp: Path, targets: Iterable[Path], stands_for: Path) -> None:

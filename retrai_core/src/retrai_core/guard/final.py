@@ -12,6 +12,7 @@ from pathlib import Path
 
 from ..contracts.context import RunContext
 from ..contracts.goal import CheckReport, GoalResult
+from ..workspace.temporary import temporary_prefix
 from .baseline import Baseline, differing
 from .clean_copy import make_clean_copy
 from .files import project_files
@@ -96,7 +97,9 @@ class FinalCheck:
 
     def _room(self) -> tempfile.TemporaryDirectory[str]:
         # What the check leaves there and we may not remove must not cost the verdict.
-        return tempfile.TemporaryDirectory(prefix="retrai-final-", ignore_cleanup_errors=True)
+        return tempfile.TemporaryDirectory(
+            prefix=temporary_prefix("retrai-final"), ignore_cleanup_errors=True
+        )
 
     async def _contradicted(self, copy: Path, report: CheckReport) -> str:
         passed = [case for case, outcome in report.cases.items() if outcome == "passed"]

@@ -23,6 +23,7 @@ from ..runs.unseen import (
     leads_to_unwalked,
     unseen_changes,
 )
+from ..workspace.temporary import temporary_prefix
 
 MAX_FILES = 2_000
 MAX_BYTES = 1_000_000
@@ -196,7 +197,7 @@ class _Audit:
 
 
 def _empty_folder() -> Path:
-    return Path(tempfile.mkdtemp(prefix="retrai-installed-")).resolve()
+    return Path(tempfile.mkdtemp(prefix=temporary_prefix("retrai-installed"))).resolve()
 
 
 def _texts(guard: Guard, snapshots: Snapshots) -> dict[str, str]:

@@ -22,6 +22,7 @@ from ..settings import RunConfig
 from ..wiring import wire_check
 from ..workspace.interpreter import Interpreter
 from ..workspace.portable_tree import digest_of, portable_files
+from ..workspace.temporary import temporary_prefix
 from ..workspace.tree_hash import TreeHasher
 from .comparing import other_cases, other_tree
 from .import_path import imports_from
@@ -128,7 +129,9 @@ async def _files(project: Path, receipt: Receipt) -> dict[str, str]:
 
 async def _check_again(found: Verification, wish: Wish) -> None:
     receipt = found.receipt
-    with tempfile.TemporaryDirectory(prefix="retrai-verify-", ignore_cleanup_errors=True) as folder:
+    with tempfile.TemporaryDirectory(
+        prefix=temporary_prefix("retrai-verify"), ignore_cleanup_errors=True
+    ) as folder:
         run_dir = Path(folder)
         choice = await asyncio.to_thread(choose_check, _config(found, wish), run_dir)
         if not wish.python:

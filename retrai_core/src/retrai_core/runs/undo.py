@@ -7,6 +7,7 @@ import tempfile
 from pathlib import Path
 
 from ..errors import UsageError
+from ..workspace.temporary import temporary_prefix
 from .object_store import Entry
 from .putting_back import Undone, entry_of, put_entry
 from .snapshots import Snapshot, Snapshots
@@ -108,7 +109,7 @@ def _merge(now: bytes, left: bytes, wanted: bytes) -> bytes | None:
     """What the user has now, with the run's change taken out; None where the two overlap."""
     if any(b"\0" in data for data in (now, left, wanted)):
         return None
-    with tempfile.TemporaryDirectory(prefix="retrai-undo-") as folder:
+    with tempfile.TemporaryDirectory(prefix=temporary_prefix("retrai-undo")) as folder:
         names = [Path(folder, name) for name in ("now", "left", "wanted")]
         for name, data in zip(names, (now, left, wanted), strict=True):
             name.write_bytes(data)

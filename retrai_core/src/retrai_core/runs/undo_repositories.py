@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..errors import RetraiError
+from ..workspace.temporary import temporary_prefix
 from .manifest import Manifest
 from .object_check import is_sound
 from .object_store import Entry, ObjectStore
@@ -168,7 +169,7 @@ def _same_index(store: ObjectStore, one: Entry, other: Entry) -> bool:
 
 
 def _staged(store: ObjectStore, entry: Entry) -> str:
-    with tempfile.TemporaryDirectory(prefix="retrai-undo-") as folder:
+    with tempfile.TemporaryDirectory(prefix=temporary_prefix("retrai-undo")) as folder:
         index = Path(folder, "index")
         index.write_bytes(store.content(entry))
         return store.run(

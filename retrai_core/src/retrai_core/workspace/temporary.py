@@ -1,0 +1,91 @@
+"""Temporary folders that say whose they are, so that what a killed process left can be removed."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import stat
+import tempfile
+import time
+from contextlib import suppress
+from pathlib import Path
+
+_NAME = re.compile(r"(?:retrai-[a-z]+|tmp)-(?P<process>\d+)\.(?P<space>\d+)-\w+")
+_OLDER_NAME = re.compile(r"retrai-scratch-(?P<process>\d+)-\w+")
+_OLDER_KEPT_S = 3600.0
+"""Its process may live in another container with the same temporary folder."""
+
+
+def temporary_prefix(start: str) -> str:
+    """The first part of a temporary folder's name, for `tempfile`.
+
+    A later run removes the folder if this process ends without doing so.
+
+    Args:
+        start: `retrai-` and what the folder is for, in lower-case letters; or `tmp`, where nobody
+            is to see that it is retrai's.
+
+    Example:
+        >>> temporary_prefix("retrai-report").startswith(f"retrai-report-{os.getpid()}.")
+        True
+    """
+    return f"{start}-{os.getpid()}.{_process_space()}-"
+
+
+def remove_left_folders() -> None:
+    """Remove this user's temporary folders whose process is gone.
+
+    A number counts as one of a process only among processes that can be seen from here: a folder
+    of another container's is left alone, as is a link.
+    """
+    with suppress(OSError), os.scandir(tempfile.gettempdir()) as entries:
+        for entry in entries:
+            with suppress(OSError):  # somebody else removes it
+                if _is_left(entry):
+                    _remove(Path(entry.path))
+
+
+def _is_left(entry: os.DirEntry[str]) -> bool:
+    found, older = _NAME.fullmatch(entry.name), _OLDER_NAME.fullmatch(entry.name)
+    match = found or older
+    if match is None or (found and found["space"] != _process_space()):
+        return False
+    status = entry.stat(follow_symlinks=False)
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():
+        return False
+    if older and time.time() - status.st_mtime <= _OLDER_KEPT_S:
+        return False
+    return not _is_alive(int(match["process"]))
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _process_space() -> str:
+    """The number of the PID namespace (pid_namespaces(7)); 0 on systems without."""
+    try:
+        return str(os.stat("/proc/self/ns/pid").st_ino)
+    except OSError:
+        return "0"
+
+
+def _remove(folder: Path) -> None:
+    """Remove a folder, whatever rights a command took from what is in it."""
+    shutil.rmtree(folder, ignore_errors=True)
+    if not folder.exists():
+        return
+    folder.chmod(stat.S_IRWXU)
+    for place, names, _ in os.walk(folder):
+        for name in names:
+            path = os.path.join(place, name)
+            if not os.path.islink(path):
+                os.chmod(path, stat.S_IRWXU)
+    shutil.rmtree(folder, ignore_errors=True)
