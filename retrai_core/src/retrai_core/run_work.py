@@ -194,6 +194,7 @@ class RunWork:
                 try:
                     await self._drive(graph, config, context, first)
                 finally:
+                    self._record.refused += parts.denied
                     self._record.findings = sorted({*self._record.findings, *parts.findings})
                     state = cast("AgentState", (await graph.aget_state(config)).values)
                     if state:  # empty when it was stopped before the first step was kept

@@ -45,6 +45,7 @@ class LoopParts:
         ask: asks a person; None where nobody can answer.
         provider_title: the model's provider and its distribution, for messages.
         refusals_counted: how many of the guard's refusals the state's `refused` already holds.
+        denied: the calls that a gate or a person refused, each told once, for the run's record.
         findings: what the run added that is worth a look, for its record.
         verifier: remembers verdicts by the tree they were given on.
         new_tests: tries the tests that the run added on the sources as they were.
@@ -67,6 +68,7 @@ class LoopParts:
     ask: Ask | None = None
     provider_title: str = "the provider"
     refusals_counted: int = 0
+    denied: list[str] = field(default_factory=list[str])
     findings: list[str] = field(default_factory=list[str])
     unseen: str = ""
 

@@ -29,6 +29,8 @@ MARKED = (
     "call, or name the variable that holds the secret."
 )
 
+_REFUSED = "refused: "
+
 
 @dataclass(frozen=True, slots=True)
 class Finished:
@@ -118,6 +120,7 @@ class ToolCaller:
             return ToolResult(MARKED.format(mark=mark), ok=False)
         refusal = await self._refusal(tool, call)
         if refusal is not None:
+            self._note_denied(tool, args, refusal)
             return refusal
         refused = len(self._parts.guard.refusals)
         result = await self._attempt(tool, args)
@@ -164,11 +167,20 @@ class ToolCaller:
             return None
         if decision.verdict == "ask":
             return await self._ask(call, decision.reason)
-        return ToolResult(f"refused: {decision.reason or 'not permitted'}", ok=False)
+        return ToolResult(f"{_REFUSED}{decision.reason or 'not permitted'}", ok=False)
+
+    def _note_denied(self, tool: Tool, args: ToolArgs, refusal: ToolResult) -> None:
+        """Keep it for the record; it is no change of the check and counts as no tampering."""
+        called = f"{tool.name} {_summary(tool, args)}".rstrip()
+        reason = " ".join(refusal.content.removeprefix(_REFUSED).split())[:200]
+        line = self._redacted(f"{called}: {reason}")
+        if line not in self._parts.denied:
+            self._parts.denied.append(line)
 
     async def _ask(self, call: PendingCall, reason: str) -> ToolResult | None:
         if self._parts.ask is None:
-            message = f"refused: {reason or 'this needs a person'}, and nobody can be asked here"
+            why = reason or "this needs a person"
+            message = f"{_REFUSED}{why}, and nobody can be asked here"
             return ToolResult(message, ok=False)
         async with self._asking:  # calls run side by side, but a person answers one at a time
             answer = await self._parts.ask(f"Allow {call['name']} {call['args']}?", reason)

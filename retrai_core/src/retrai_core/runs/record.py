@@ -152,7 +152,8 @@ class RunRecord(BaseModel):
     checks_remembered: int = 0
     """Evaluations that ran nothing because nothing had changed."""
     refused: list[str] = Field(default_factory=list)
-    """Changes of protected files that were refused or undone, in plain words."""
+    """Changes of protected files that were refused or undone, and calls that a rule of
+    `permissions:`, another gate or a person refused, in plain words."""
     allowed_edits: list[str] = Field(default_factory=list)
     """Protected files that were changed because `allow_edit` or a person lets the run."""
     findings: list[str] = Field(default_factory=list)
