@@ -64,3 +64,30 @@ def test_an_unknown_goal_is_not_written(retrai, asking_project: Path) -> None:
 def test_a_project_that_nothing_fits_gets_no_file(retrai, project: Path) -> None:
     assert retrai("init", "-C", project)[0] == 2
     assert not (project / PROJECT_FILE).exists()
+
+
+@pytest.mark.parametrize("arguments", [["init"], ["init", "--force"], ["run"], ["config", "show"]])
+def test_a_folder_where_the_file_belongs_is_said_with_what_moves_it_away(
+    retrai, asking_project: Path, arguments: list[str]
+) -> None:
+    path = asking_project / PROJECT_FILE
+    path.mkdir()
+    code, _, err = retrai(*arguments, "-C", asking_project)
+    error, hint = err.splitlines()
+    assert (code, error) == (
+        2,
+        f"error: {path} is a folder, where a file with settings is looked for",
+    )
+    assert f"`mv {path} {path}.folder`" in hint
+
+
+def test_a_file_that_cannot_be_written_is_said_in_one_line(retrai, asking_project: Path) -> None:
+    # A link into a folder that is not there cannot be written through, not even by root.
+    path = asking_project / PROJECT_FILE
+    path.symlink_to(asking_project / "missing" / "settings.yml")
+    code, _, err = retrai("init", "-C", asking_project)
+    assert code == 70
+    assert err.splitlines()[0] == f"error: {path} cannot be written: No such file or directory"
+    assert err.splitlines()[1:] == [
+        "hint: no file is needed: `retrai run answer` takes the same settings as flags"
+    ]

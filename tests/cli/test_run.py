@@ -125,3 +125,43 @@ def test_a_tool_that_nobody_knows_is_a_usage_error_with_the_nearest(retrai, toy,
     code, out, err = retrai(*toy([RIGHT]), flag, "write_anwser")
     assert (code, out) == (2, "")
     assert "did you mean `write_answer`?" in err
+
+
+@pytest.mark.parametrize("below", ["", "deeper"])
+def test_a_state_folder_that_cannot_be_written_to_is_said_with_what_takes_another(
+    retrai, toy, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, below: str
+) -> None:
+    (tmp_path / "file").write_text("no folder")
+    state = tmp_path / "file" / below
+    monkeypatch.setenv("RETRAI_STATE_DIR", str(state))
+    code, _, err = retrai(*toy([RIGHT]))
+    error, hint = err.splitlines()
+    assert code == 70
+    assert error.startswith(f"error: nothing can be kept in the state folder {state}: ")
+    assert "RETRAI_STATE_DIR=FOLDER" in hint
+
+
+def test_a_lock_that_cannot_be_made_is_said_in_the_same_way(retrai, toy, tmp_path: Path) -> None:
+    retrai(*toy([WRONG]), "-n", "1")
+    (record,) = RunStore().list()
+    locks = tmp_path / "state" / "locks"
+    locks.rename(tmp_path / "old locks")
+    locks.write_text("no folder")
+    code, _, err = retrai("runs", "resume", record.id, "-n", "2")
+    assert (code, err.splitlines()[0]) == (
+        70,
+        f"error: nothing can be kept in the state folder {tmp_path / 'state'}: File exists ({locks})",
+    )
+
+
+def test_an_agreement_that_cannot_be_kept_is_said_before_anything_is_run(
+    retrai, toy, monkeypatch: pytest.MonkeyPatch, project: Path, tmp_path: Path
+) -> None:
+    arguments = toy([RIGHT])
+    (project / ".retrai.yml").write_text("python: ./python\n")
+    (tmp_path / "file").write_text("no folder")
+    monkeypatch.setenv("RETRAI_STATE_DIR", str(tmp_path / "file"))
+    monkeypatch.delenv("RETRAI_TRUST")
+    code, _, err = retrai(*arguments, "--trust")
+    assert (code, len(err.splitlines())) == (70, 2)
+    assert err.startswith("error: nothing can be kept in the state folder")

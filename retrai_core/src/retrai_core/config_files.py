@@ -7,6 +7,7 @@ that is not there or says nothing about plugins.
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -92,8 +93,19 @@ def read_text(path: str) -> str | None:
             return file.read().decode()
     except (FileNotFoundError, NotADirectoryError):
         return None
+    except IsADirectoryError as error:
+        raise folder_in_the_way(path) from error
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{path} cannot be read: {error}") from error
+
+
+def folder_in_the_way(path: str) -> UsageError:
+    """The error that says that a folder stands where a configuration file belongs."""
+    other = f"{path}.folder"
+    return UsageError(
+        f"{path} cannot be read: it is a folder, and should be a file",
+        hint=f"give the folder another name: `mv {shlex.quote(path)} {shlex.quote(other)}`",
+    )
 
 
 def parse_config(text: str, path: str) -> dict[Any, Any]:

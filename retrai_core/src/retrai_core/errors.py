@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
 
 class RetraiError(Exception):
     """Base of every error that retrai shows to a person.
@@ -20,6 +25,22 @@ class RetraiError(Exception):
 
     def __str__(self) -> str:
         return f"{self.message} ({self.hint})" if self.hint else self.message
+
+
+class StateFolderError(RetraiError):
+    """Nothing can be kept in the state folder: it is read-only, full, or no folder.
+
+    Args:
+        state: the state folder.
+        error: what the system says.
+    """
+
+    def __init__(self, state: Path, error: OSError) -> None:
+        at = f" ({error.filename})" if error.filename else ""
+        super().__init__(
+            f"nothing can be kept in the state folder {state}: {error.strerror or error}{at}",
+            hint="`export RETRAI_STATE_DIR=FOLDER` takes another, one that can be written to",
+        )
 
 
 class UsageError(RetraiError):

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from .config_files import PROJECT_FILE, user_config_path
-from .errors import UsageError
+from .errors import StateFolderError, UsageError
 from .guard.held_paths import is_outside
 from .plugins.catalog import Catalog
 from .plugins.record import PluginRecord
@@ -110,11 +110,18 @@ def is_agreed(settings: Settings, scan: Callable[[], Catalog]) -> bool:
 
 
 def agree(project: Path, claims: Claims) -> None:
-    """Remember that the user agrees to these values in this project."""
+    """Remember that the user agrees to these values in this project.
+
+    Raises:
+        StateFolderError: the state folder cannot be written to.
+    """
     path = _note(project)
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     note = {"project": str(project), "agreed": _hash(claims), "at": time.time()}
-    path.write_text(json.dumps(note), encoding="utf-8")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        path.write_text(json.dumps(note), encoding="utf-8")
+    except OSError as error:
+        raise StateFolderError(state_dir(), error) from error
 
 
 def _settings_of(settings: Settings) -> Iterator[str]:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..config_files import PROJECT_FILE
-from ..errors import UsageError
+from ..config_files import PROJECT_FILE, folder_in_the_way
+from ..errors import RetraiError, UsageError
 from .completion import complete_goal, complete_model
 from .project_option import project_option
 
@@ -50,6 +50,8 @@ def init(project: Path, goal: str | None, model: str | None, force: bool) -> Non
     path = project / PROJECT_FILE
     if not project.is_dir():
         raise UsageError(f"no such folder: {project}", hint="give the project's folder with -C DIR")
+    if path.is_dir():
+        raise folder_in_the_way(str(path))
     if path.exists() and not force:
         raise UsageError(f"{path} is there already", hint="--force writes over it")
     catalog = Catalog.configured(project)
@@ -58,14 +60,18 @@ def init(project: Path, goal: str | None, model: str | None, force: bool) -> Non
     else:
         catalog.find("goal", goal)
     written = f"model: {model}" if model else "# model: offline"
-    path.write_text(
-        _TEMPLATE.format(
-            goal=goal,
-            model=written,
-            max_iterations=RunConfig.model_fields["max_iterations"].default,
-        ),
-        encoding="utf-8",
+    text = _TEMPLATE.format(
+        goal=goal,
+        model=written,
+        max_iterations=RunConfig.model_fields["max_iterations"].default,
     )
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise RetraiError(
+            f"{path} cannot be written: {error.strerror or error}",
+            hint=f"no file is needed: `retrai run {goal}` takes the same settings as flags",
+        ) from error
     _agree_to(project)
     click.echo(f"wrote {path} with the goal {goal}; `retrai run` starts")
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import platformdirs
 
-from ..errors import RunNotFoundError
+from ..errors import RunNotFoundError, StateFolderError
 from ..guard.held_files import holds_files_of
 from .record import EXIT_CODES, RunRecord
 
@@ -40,10 +40,17 @@ class RunStore:
         return self.runs / run_id
 
     def create(self, record: RunRecord) -> Path:
-        """Make the run's folder, readable only by the user, and save the record in it."""
+        """Make the run's folder, readable only by the user, and save the record in it.
+
+        Raises:
+            StateFolderError: the state folder cannot be written to.
+        """
         folder = self.folder(record.id)
-        folder.mkdir(parents=True, mode=0o700)
-        record.save(folder)
+        try:
+            folder.mkdir(parents=True, mode=0o700)
+            record.save(folder)
+        except OSError as error:
+            raise StateFolderError(self.state, error) from error
         return folder
 
     def discard(self, run_id: str) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from ..errors import WorkspaceLockedError
+from ..errors import StateFolderError, WorkspaceLockedError
 
 _CHILD_LIMIT_S = 2.0
 
@@ -32,6 +32,7 @@ class WorkspaceLock:
 
     Raises:
         WorkspaceLockedError: on entering, while another run holds it; the message names that run.
+        StateFolderError: on entering, where the state folder cannot be written to.
     """
 
     def __init__(self, project: Path, state_dir: Path, run_id: str) -> None:
@@ -42,8 +43,11 @@ class WorkspaceLock:
         self._handle = -1
 
     def __enter__(self) -> Self:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            raise StateFolderError(self.path.parent.parent, error) from error
         try:
             _lock(handle)
         except OSError as error:
