@@ -9,6 +9,7 @@ from typing import Any, cast
 
 from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMessage, SystemMessage
 from langchain_core.runnables import RunnableConfig
+from langchain_core.utils.utils import LC_ID_PREFIX
 
 from ..errors import ModelError, RetraiError
 from . import prompt
@@ -168,6 +169,9 @@ def _call(call: PendingCall) -> dict[str, Any]:
 
 
 def _kept(answer: AIMessage, pending: list[PendingCall]) -> list[AnyMessage]:
+    if (answer.id or "").startswith(LC_ID_PREFIX):
+        # Made up by LangChain, so the state gives it one by its place, which is found at once.
+        answer = answer.model_copy(update={"id": None})
     if pending:
         return [answer]
     if answer.text.strip():
