@@ -74,10 +74,8 @@ def test_a_folder_where_the_file_belongs_is_said_with_what_moves_it_away(
     path.mkdir()
     code, _, err = retrai(*arguments, "-C", asking_project)
     error, hint = err.splitlines()
-    assert (code, error) == (
-        2,
-        f"error: {path} is a folder, where a file with settings is looked for",
-    )
+    assert code == 2
+    assert error == f"error: {path} cannot be read: it is a folder, and should be a file"
     assert f"`mv {path} {path}.folder`" in hint
 
 

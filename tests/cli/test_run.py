@@ -148,10 +148,11 @@ def test_a_lock_that_cannot_be_made_is_said_in_the_same_way(retrai, toy, tmp_pat
     locks.rename(tmp_path / "old locks")
     locks.write_text("no folder")
     code, _, err = retrai("runs", "resume", record.id, "-n", "2")
-    assert (code, err.splitlines()[0]) == (
-        70,
-        f"error: nothing can be kept in the state folder {tmp_path / 'state'}: File exists ({locks})",
-    )
+    error, _ = err.splitlines()
+    state = tmp_path / "state"
+    assert code == 70
+    assert error.startswith(f"error: nothing can be kept in the state folder {state}: ")
+    assert error.endswith(f"({locks})")
 
 
 def test_an_agreement_that_cannot_be_kept_is_said_before_anything_is_run(
