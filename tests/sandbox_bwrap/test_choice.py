@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 
 import pytest
 
@@ -33,13 +34,16 @@ def project(tmp_path):
 def run(project, tmp_path, walled):
     """`retrai run` on a project whose goal holds; with or without the right to make namespaces."""
 
-    def start(*words: str, namespaces: bool = True) -> subprocess.CompletedProcess[str]:
+    def start(
+        *words: str, namespaces: bool = True, around: Sequence[str] = ()
+    ) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-m", "retrai_core", "run", "pytest", "-C", str(project)]
         command += ["--model", "offline", *words]
         if not namespaces:
             forbid = [str(BWRAP), "--unshare-user", "--disable-userns", "--die-with-parent"]
             # bubblewrap's kernel parts are all there but the right to make another namespace.
             command = [*forbid, "--bind", "/", "/", "--dev", "/dev", "--", *command]
+        command = [*around, *command]
         environ = {**os.environ, "RETRAI_STATE_DIR": str(tmp_path / "state2"), "NO_COLOR": "1"}
         environ["COLUMNS"] = "1000"
         return subprocess.run(
@@ -72,6 +76,38 @@ def test_strict_refuses_to_run_without_walls(run):
 def test_the_user_may_choose_to_have_none(run):
     record = json.loads(run("--sandbox", "local", "--json").stdout)
     assert record["sandboxes"] == ["local"]
+
+
+@pytest.mark.parametrize("below", [False, True])
+def test_a_project_whose_mode_lets_nobody_write_keeps_the_walls(run, project, below):
+    if below:
+        (project / "test_one.py").chmod(0o444)
+    project.chmod(0o555)
+    try:
+        done = run("--sandbox", "strict", "--json")
+    finally:
+        project.chmod(0o755)
+    assert json.loads(done.stdout)["sandboxes"] == ["bwrap"], done.stderr
+    assert done.returncode == 0
+
+
+def test_a_read_only_mount_keeps_the_walls(run, project):
+    line = 'mount --bind "$1" "$1" && mount -o remount,bind,ro "$1" && shift && exec "$@"'
+    ro = ["unshare", "--mount", "sh", "-c", line, "sh", str(project)]
+    if subprocess.run([*ro, "true"], capture_output=True, check=False).returncode:
+        pytest.skip("nothing can be mounted here")
+    done = run("--sandbox", "strict", "--json", around=ro)
+    assert json.loads(done.stdout)["sandboxes"] == ["bwrap"], done.stderr
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="needs root, which the sandbox makes another user")
+@pytest.mark.parametrize("mode", [0o755, 0o555])
+def test_a_project_of_another_user_s_that_commands_cannot_write_is_told(run, project, mode):
+    os.chown(project, 1234, 1234)
+    project.chmod(mode)
+    done = run("--sandbox", "strict")
+    assert done.returncode == 2
+    assert "cannot be written (it belongs to user 1234, retrai runs as 0)" in done.stderr
 
 
 async def test_a_trial_that_does_not_end_is_told_as_such(walled, context, monkeypatch):
