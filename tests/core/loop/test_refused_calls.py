@@ -53,3 +53,13 @@ async def test_a_secret_in_a_refused_call_is_not_in_the_record(runs: Runs) -> No
     [line] = record.refused
     assert secret not in line
     assert line.startswith("shell curl -H [redacted: .env PAY_API_KEY] x: to be sure")
+
+
+async def test_half_a_secret_that_a_cut_leaves_is_in_no_line(runs: Runs) -> None:
+    secret = "sk-live-4f9a8b7c6d5e4f3a2b1c"
+    (runs.project / ".env").write_text(f"PAY_API_KEY={secret}\n")
+    line = f"echo {'x' * 180} {secret}"
+    record = await runs.run([call("shell", line=line), MEND], **ASKING)
+    told = [event.payload["summary"] for event in runs.events(record, "tool_call")]
+    assert [text for text in [*record.refused, *told] if "sk-live" in text] == []
+    assert told[0].startswith("echo xxx")

@@ -63,7 +63,7 @@ class ToolCaller:
         key = f"{self._iteration}/{index}/{call['id']}"
         tool = self._parts.context.tools.get(call["name"])
         args = _validate(tool, call)
-        summary = _summary(tool, args)
+        summary = self._summary(tool, args)
         known = journal.finished(key)
         if known is not None:
             return self._tell(call, summary, known, replayed=True)
@@ -81,6 +81,15 @@ class ToolCaller:
         done = JournalledResult(result.ok, content, round(time.monotonic() - started, 3))
         journal.end(key, done)
         return self._tell(call, summary, done, cut=cut)
+
+    def _summary(self, tool: Tool | None, args: ToolArgs | ToolResult) -> str:
+        if tool is None or isinstance(args, ToolResult):
+            return ""
+        try:
+            # Before it is cut, as with results.
+            return self._parts.context.redact(" ".join(tool.summary(args).split()))[:200]
+        except Exception:  # noqa: BLE001 - a line for people; the call itself can still be good
+            return ""
 
     def _redacted(self, text: str) -> str:
         redactor = self._parts.context.redactor
@@ -171,9 +180,9 @@ class ToolCaller:
 
     def _note_denied(self, tool: Tool, args: ToolArgs, refusal: ToolResult) -> None:
         """Keep it for the record; it is no change of the check and counts as no tampering."""
-        called = f"{tool.name} {_summary(tool, args)}".rstrip()
-        reason = " ".join(refusal.content.removeprefix(_REFUSED).split())[:200]
-        line = self._redacted(f"{called}: {reason}")
+        called = f"{tool.name} {self._summary(tool, args)}".rstrip()
+        reason = self._redacted(" ".join(refusal.content.removeprefix(_REFUSED).split()))
+        line = f"{called}: {reason[:200]}"
         if line not in self._parts.denied:
             self._parts.denied.append(line)
 
@@ -238,12 +247,3 @@ def _validate(tool: Tool | None, call: PendingCall) -> ToolArgs | ToolResult:
     except Exception as error:  # noqa: BLE001 - a validator of the tool's own that is broken
         message = f"{tool.name} cannot read its arguments: {type(error).__name__}: {error}"
         return ToolResult(message, ok=False)
-
-
-def _summary(tool: Tool | None, args: ToolArgs | ToolResult) -> str:
-    if tool is None or isinstance(args, ToolResult):
-        return ""
-    try:
-        return " ".join(tool.summary(args).split())[:200]
-    except Exception:  # noqa: BLE001 - a line for people; the call itself can still be good
-        return ""
