@@ -69,6 +69,13 @@ def test_an_unknown_command_is_answered_with_the_nearest_one(retrai) -> None:
     assert err.splitlines()[0] == "error: no such command: rnu (did you mean run?)"
 
 
+@pytest.mark.parametrize("group", [[], ["runs"], ["plugins"], ["memory"]])
+def test_a_group_alone_shows_its_help_page_and_nothing_else(retrai, group: list[str]) -> None:
+    _, page, _ = retrai(*group, "--help")
+    assert page.startswith("Usage: ")
+    assert retrai(*group) == (2, "", page)
+
+
 def test_an_unknown_option_is_one_line_and_exit_code_2(retrai) -> None:
     code, _, err = retrai("run", "--modle", "offline")
     assert code == 2

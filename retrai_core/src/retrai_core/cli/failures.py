@@ -14,6 +14,10 @@ EXIT_USAGE = 2
 EXIT_ERROR = 70
 EXIT_INTERRUPTED = 130
 DEBUG_VARIABLE = "RETRAI_DEBUG"
+# What a group without a command raises; click 8.1 shows its help page and raises nothing.
+_HELP_PAGE: tuple[type[click.UsageError], ...] = tuple(
+    kind for kind in [getattr(click.exceptions, "NoArgsIsHelpError", None)] if kind is not None
+)
 
 
 def explain_failure(error: BaseException) -> int:
@@ -40,6 +44,9 @@ def explain_failure(error: BaseException) -> int:
 
 
 def _explain_click(error: click.ClickException) -> int:
+    if isinstance(error, _HELP_PAGE):
+        _say(error.format_message())
+        return error.exit_code
     message = error.format_message().rstrip(".")
     _say(f"error: {message[:1].lower()}{message[1:]}")
     if isinstance(error, click.UsageError):
