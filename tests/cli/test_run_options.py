@@ -50,3 +50,56 @@ def test_a_project_that_no_goal_fits_is_a_usage_error(retrai, project: Path) -> 
     code, _, err = retrai("run", "-C", project)
     assert code == 2
     assert "no installed goal fits" in err
+
+
+MISSPELT = {
+    "goal": "goal: answr",
+    "memory": "memory: fiel",
+    "agent": "agent: goal-lop",
+    "sandbox": "sandbox: bwarp",
+    "tool": "tools: [file_raed]",
+}
+
+
+@pytest.mark.parametrize("kind", MISSPELT)
+def test_a_name_that_nobody_knows_is_told_with_the_file_it_stands_in(
+    retrai, toy, project: Path, kind: str
+) -> None:
+    arguments = toy([])
+    line = MISSPELT[kind]
+    (project / ".retrai.yml").write_text(f"{line}\n")
+    code, _, err = retrai(*arguments)
+    name = line.partition(": ")[2].strip("[]")
+    wanted = f"error: no {kind} is called `{name}` (from {project / '.retrai.yml'})"
+    assert (code, err.splitlines()[0]) == (2, wanted)
+
+
+def test_a_tool_to_leave_out_that_nobody_knows_is_told_with_its_file(
+    retrai, toy, project: Path
+) -> None:
+    arguments = toy([])
+    (project / ".retrai.yml").write_text("no_tools: [file_raed]\n")
+    _, _, err = retrai(*arguments)
+    assert f"`file_raed` (from {project / '.retrai.yml'})" in err
+
+
+def test_a_name_from_the_environment_is_told_with_its_variable(
+    retrai, toy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RETRAI_AGENT", "goal-lop")
+    _, _, err = retrai(*toy([]))
+    assert err.startswith("error: no agent is called `goal-lop` (from RETRAI_AGENT)\n")
+
+
+def test_a_name_just_typed_is_told_without_a_source(retrai, toy) -> None:
+    _, _, err = retrai(*toy([]), "answr")
+    assert err.startswith("error: no goal is called `answr`\n")
+
+
+def test_a_memory_that_nobody_knows_is_told_with_its_file_where_it_is_listed(
+    retrai, toy, project: Path
+) -> None:
+    toy([])
+    (project / ".retrai.yml").write_text("memory: fiel\n")
+    code, _, err = retrai("memory", "list", "-C", project)
+    assert (code, f"(from {project / '.retrai.yml'})" in err) == (2, True)

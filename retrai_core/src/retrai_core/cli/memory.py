@@ -93,9 +93,12 @@ def _with_store(project: Path, use: Callable[[MemoryStore, Path], Awaitable[T]])
     from ..runs.store import state_dir
     from ..settings import load_settings
     from ..workspace.safe_paths import SafeWorkspace
+    from .naming_origin import told_with_origin
 
-    config = load_settings(project).config
-    part = choose_memory(config, catalog_for(config))
+    settings = load_settings(project)
+    config = settings.config
+    with told_with_origin(settings):
+        part = choose_memory(config, catalog_for(config))
     if part is None:
         raise UsageError(
             "this project has no memory store",

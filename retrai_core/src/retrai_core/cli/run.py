@@ -100,6 +100,7 @@ def run(
     from ..trust import require_trust
     from .asking import ask_for_trust
     from .foreground import run_in_foreground
+    from .naming_origin import told_with_origin
 
     if task is not None and task_file is not None:
         raise click.UsageError("give --task or --task-file, not both")
@@ -123,7 +124,8 @@ def run(
         from ..plugins.lock import require_locked
 
         require_locked(config.cwd, catalog_for(config))
-    return run_in_foreground(config, as_json=as_json).exit_code or 0
+    with told_with_origin(settings):
+        return run_in_foreground(config, as_json=as_json).exit_code or 0
 
 
 def _names(given: str | None) -> list[str] | None:

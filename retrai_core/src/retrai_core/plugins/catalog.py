@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from .. import __version__
 from ..config_files import read_plugin_settings
-from ..errors import PluginError, UsageError
+from ..errors import PluginError, UnknownPluginError, UsageError
 from .conflicts import settle_names
 from .hints import Hints, read_hints
 from .inspection import DistributionPlugins
@@ -193,7 +193,7 @@ class Catalog:
         }
         return sorted(brings - installed)
 
-    def unknown(self, name: str, kind: Kind | None = None) -> UsageError:
+    def unknown(self, name: str, kind: Kind | None = None) -> UnknownPluginError:
         """The error that says that no plugin has this name, which is nearest, and where all are."""
         import difflib
 
@@ -202,9 +202,11 @@ class Catalog:
         first = f"did you mean `{near[0]}`? " if near else ""
         if kind == "goal" and (brings := self._hints.goals.get(name)):
             first = f"`pip install {brings}` brings it; "
-        return UsageError(
+        return UnknownPluginError(
             f"no {kind or 'plugin'} is called `{name}`",
             hint=f"{first}`retrai plugins list{f' --kind {kind}' if kind else ''}` shows all",
+            name=name,
+            kind=kind or "",
         )
 
     def _of_kind(self, kind: Kind) -> list[PluginRecord]:
