@@ -125,6 +125,15 @@ async def test_the_user_can_allow_an_edit(runs: Runs) -> None:
     assert record.refused == []
 
 
+@pytest.mark.parametrize("put", ["mkfifo", "ln -s /dev/zero"])
+async def test_no_pipe_in_place_of_a_manifest_holds_the_audit_up(runs: Runs, put: str) -> None:
+    (runs.project / "package.json").write_text("{}")
+    installed = "mkdir -p node_modules/pad; echo '1' > node_modules/pad/index.js"
+    line = f"{installed}; rm package.json; {put} package.json; printf 'right' > a.txt"
+    record = await runs.run([call("shell", line=line)], allow_edit=["package.json"])
+    assert record.status == "achieved"
+
+
 async def test_an_agent_cannot_reach_what_lies_outside_the_project(runs: Runs) -> None:
     outside = runs.project.parent / "outside.txt"
     outside.write_text("secret")

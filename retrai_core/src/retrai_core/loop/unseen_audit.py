@@ -10,11 +10,12 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from ..contracts.goal import Suspicion
+from ..errors import WorkspaceError
 from ..guard.guard import Guard
 from ..installed.archives import Archives
 from ..installed.lock_files import LOCK_NAMES, LockFile, roots_of
 from ..installed.registry import Registry, user_cache
-from ..installed.vouching import Vouching
+from ..installed.vouching import MAX_MANIFEST_BYTES, Vouching
 from ..runs.snapshots import Snapshots
 from ..runs.unseen import (
     ChangedFile,
@@ -23,6 +24,7 @@ from ..runs.unseen import (
     leads_to_unwalked,
     unseen_changes,
 )
+from ..workspace.safe_paths import SafeWorkspace
 from ..workspace.temporary import temporary_prefix
 
 MAX_FILES = 2_000
@@ -219,7 +221,7 @@ def _texts(guard: Guard, snapshots: Snapshots) -> dict[str, str]:
             if name == ".npmrc":
                 found[path] = text  # the registry is the one that the user named
                 continue
-            now = _read(guard.context.project / path)
+            now = _read(guard.context.project, path)
             if now != text and name in LOCK_NAMES:
                 continue
             text = now
@@ -262,8 +264,10 @@ def _kind(suspicion: Suspicion) -> str:
     return suspicion.what.partition(":")[0]
 
 
-def _read(path: Path) -> str:
+def _read(project: Path, path: str) -> str:
+    """A plain file's text; nothing of a pipe, a device or a link, nor of what is too long."""
     try:
-        return path.read_text("utf-8", errors="replace")
-    except OSError:
+        data = SafeWorkspace(project).read_bytes(path, MAX_MANIFEST_BYTES + 1)
+    except WorkspaceError:
         return ""
+    return data.decode("utf-8", errors="replace") if len(data) <= MAX_MANIFEST_BYTES else ""
