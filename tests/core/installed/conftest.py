@@ -12,6 +12,30 @@ from pathlib import Path
 
 import pytest
 
+SCRIPT = r"""#!/bin/sh
+basedir=$(dirname "$(echo "$0" | sed -e 's,\\,/,g')")
+
+case `uname` in
+    *CYGWIN*|*MINGW*|*MSYS*)
+        if command -v cygpath > /dev/null 2>&1; then
+            basedir=`cygpath -w "$basedir"`
+        fi
+    ;;
+esac
+
+if [ -z "$NODE_PATH" ]; then
+  export NODE_PATH="HERE/node_modules/.pnpm/tool@1.0.0/node_modules"
+else
+  export NODE_PATH="HERE/node_modules/.pnpm/tool@1.0.0/node_modules:$NODE_PATH"
+fi
+if [ -x "$basedir/node" ]; then
+  exec "$basedir/node"  "$basedir/../tool/bin/tool.js" "$@"
+else
+  exec node  "$basedir/../tool/bin/tool.js" "$@"
+fi
+"""
+"""A script of pnpm's in the place of a link; HERE is the project."""
+
 
 def packed(files: Mapping[str, str]) -> bytes:
     """An archive as `npm pack` makes it."""

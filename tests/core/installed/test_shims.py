@@ -2,34 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
 from retrai_core.installed.shims import started_by
 
-SCRIPT = r"""#!/bin/sh
-basedir=$(dirname "$(echo "$0" | sed -e 's,\\,/,g')")
+from .conftest import SCRIPT
 
-case `uname` in
-    *CYGWIN*|*MINGW*|*MSYS*)
-        if command -v cygpath > /dev/null 2>&1; then
-            basedir=`cygpath -w "$basedir"`
-        fi
-    ;;
-esac
-
-if [ -z "$NODE_PATH" ]; then
-  export NODE_PATH="HERE/node_modules/.pnpm/tool@1.0.0/node_modules"
-else
-  export NODE_PATH="HERE/node_modules/.pnpm/tool@1.0.0/node_modules:$NODE_PATH"
-fi
-if [ -x "$basedir/node" ]; then
-  exec "$basedir/node"  "$basedir/../tool/bin/tool.js" "$@"
-else
-  exec node  "$basedir/../tool/bin/tool.js" "$@"
-fi
-"""
 OLDER = SCRIPT.replace(
     SCRIPT[SCRIPT.index("    *CYGWIN") : SCRIPT.index("esac")],
     '    *CYGWIN*) basedir=`cygpath -w "$basedir"`;;\n',
@@ -38,12 +19,18 @@ OLDER = SCRIPT.replace(
 
 def started(project: Path, text: str) -> str | None:
     path = project / "tool"
-    path.write_text(text.replace("HERE", str(project)), encoding="utf-8")
+    path.write_bytes(text.replace("HERE", str(project)).encode())
     return started_by(path, project)
 
 
 @pytest.mark.parametrize(
-    "script", [SCRIPT, OLDER, SCRIPT.replace("HERE/node_modules", "HERE/app/node_modules")]
+    "script",
+    [
+        SCRIPT,
+        OLDER,
+        SCRIPT.replace("HERE/node_modules", "HERE/app/node_modules"),
+        SCRIPT.replace(SCRIPT[SCRIPT.index("if [ -z") : SCRIPT.index('if [ -x "$b')], ""),
+    ],
 )
 def test_the_program_is_found(script: str, tmp_path: Path) -> None:
     assert started(tmp_path, script) == "../tool/bin/tool.js"
@@ -63,6 +50,14 @@ def test_the_program_is_found(script: str, tmp_path: Path) -> None:
         ('tool.js" "$@"', 'tool.js" --version'),
         ("tool.js", "$(touch mine).js"),
         ("cygpath > /dev/null", "cygpath $(touch mine) > /dev/null"),
+        (SCRIPT[SCRIPT.index("basedir=") : SCRIPT.index("\n\ncase")], ""),
+        ('  exec node  "$basedir/../tool/bin/tool.js" "$@"\n', ""),
+        ('  exec "$basedir/node"  "$basedir/../tool/bin/tool.js" "$@"\n', ""),
+        ("esac\n", ""),
+        ("#!/bin/sh\n", ""),
+        ("#!/bin/sh\n", "#!/bin/sh\r\n"),
+        ("else\n", "else\x0b\n"),
+        ('if [ -z "$NODE_PATH" ]; then\n', 'if [ -x "$basedir/node" ]; then\n'),
     ],
 )
 def test_one_that_does_anything_else_starts_nothing_that_is_known(
@@ -77,5 +72,6 @@ def test_one_that_does_anything_else_starts_nothing_that_is_known(
 def test_what_is_no_such_script_starts_nothing(tmp_path: Path) -> None:
     (tmp_path / "data").write_bytes(b"\xff\xfe")
     (tmp_path / "long").write_text("\n" * 30_000, encoding="utf-8")
-    names = ("data", "long", "missing")
-    assert [started_by(tmp_path / name, tmp_path) for name in names] == [None] * 3
+    os.mkfifo(tmp_path / "pipe")
+    names = ("data", "long", "missing", "pipe")
+    assert [started_by(tmp_path / name, tmp_path) for name in names] == [None] * 4

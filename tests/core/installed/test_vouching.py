@@ -14,7 +14,7 @@ from retrai_core.installed.archives import Archives
 from retrai_core.installed.lock_files import LockFile
 from retrai_core.installed.vouching import Vouching
 
-from .conftest import Shelf, integrity, packed
+from .conftest import SCRIPT, Shelf, integrity, packed
 
 PAD = {"package.json": '{"name": "pad", "version": "1.0.0"}', "index.js": "process.exit(1)\n"}
 PLACE = "node_modules/pad"
@@ -205,7 +205,8 @@ def test_a_program_behind_a_link_is_judged_where_it_stands(shelf: Shelf) -> None
     (modules / "tool").symlink_to(".pnpm/tool@1.0.0/node_modules/tool")
     (modules / ".bin").mkdir()
     script = modules / ".bin" / "tool"
-    script.write_text('#!/bin/sh\nexec node  "$basedir/../tool/bin/tool" "$@"\n', "utf-8")
+    text = SCRIPT.replace("HERE", str(shelf.project)).replace("tool.js", "tool")
+    script.write_text(text, "utf-8")
     name = "node_modules/.bin/tool"
     assert vouched(shelf, lock, [*paths, name]) == {*paths, name}
     (shelf.project / inner / "bin" / "tool").write_text("mine\n", "utf-8")

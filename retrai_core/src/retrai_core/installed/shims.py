@@ -8,47 +8,56 @@ from pathlib import Path
 from .lock_files import MODULES
 
 MAX_BYTES = 20_000
-_PLAIN = (
-    re.compile(
-        r"#!/bin/sh|\s*|else|fi|esac|case `uname` in|;;"
-        r"|if command -v cygpath > /dev/null 2>&1; then"
-    ),
-    re.compile(r"""basedir=\$\(dirname "\$\(echo "\$0" \| sed -e 's,\\\\,/,g'\)"\)"""),
-    re.compile(
-        r"""(?:\*(?:CYGWIN|MINGW|MSYS)\*\|?)*\)?\s*(?:basedir=`cygpath -w "\$basedir"`)?(?:;;)?"""
-    ),
-    re.compile(r'if \[ -z "\$NODE_PATH" \]; then|if \[ -x "\$basedir/node" \]; then'),
+_CYGPATH = r'basedir=`cygpath -w "\$basedir"`'
+_FORM = re.compile(
+    r"""\#!/bin/sh\n
+    basedir=\$\(dirname[ ]"\$\(echo[ ]"\$0"[ ]\|[ ]sed[ ]-e[ ]'s,\\\\,/,g'\)"\)\n
+    case[ ]`uname`[ ]in\n
+    \*CYGWIN\*(?:\|\*MINGW\*\|\*MSYS\*)?\)(?:CONVERT|[ ]CYGPATH;;\n)
+    esac\n
+    (?:if[ ]\[[ ]-z[ ]"\$NODE_PATH"[ ]\];[ ]then\n
+    export[ ]NODE_PATH="(?P<folders>[\w@./+:-]+)"\n
+    else\n
+    export[ ]NODE_PATH="(?P=folders):\$NODE_PATH"\n
+    fi\n)?
+    if[ ]\[[ ]-x[ ]"\$basedir/node"[ ]\];[ ]then\n
+    exec[ ]"\$basedir/node"[ ]{1,2}"\$basedir/(?P<program>[\w@./+-]+)"[ ]"\$@"\n
+    else\n
+    exec[ ]node[ ]{1,2}"\$basedir/(?P=program)"[ ]"\$@"\n
+    fi\n""".replace(
+        "CONVERT",
+        r"\nif[ ]command[ ]-v[ ]cygpath[ ]>[ ]/dev/null[ ]2>&1;[ ]then\nCYGPATH\nfi\n;;\n",
+    ).replace("CYGPATH", _CYGPATH.replace(" ", "[ ]")),
+    re.VERBOSE,
 )
-_FOLDERS = re.compile(r'export NODE_PATH="([\w@./+:-]+)(?::\$NODE_PATH)?"')
-_START = re.compile(r'exec (?:node|"\$basedir/node")  ?"\$basedir/([\w@./+-]+)" "\$@"')
+"""The script as a whole, without its empty lines and what lines are indented by."""
 
 
 def started_by(path: Path, project: Path) -> str | None:
     """The program that such a script starts, relative to the script's folder.
 
-    None where any line of it does something else, or names a folder for packages that is not
-    among the project's own.
+    None where it is not that script from its first line to its last, or names a folder for packages
+    that is not among the project's own.
 
     Args:
         path: the script.
         project: the project.
     """
     try:
-        if path.stat().st_size > MAX_BYTES:
+        if not path.is_file() or path.stat().st_size > MAX_BYTES:
             return None
-        text = path.read_text("utf-8")
+        text = path.read_bytes().decode("utf-8")
     except (OSError, ValueError):
         return None
-    started: set[str] = set()
-    for line in (each.strip() for each in text.splitlines()):
-        if start := _START.fullmatch(line):
-            started.add(start[1])
-        elif folders := _FOLDERS.fullmatch(line):
-            if not all(_is_own(folder, project) for folder in folders[1].split(":")):
-                return None
-        elif not any(pattern.fullmatch(line) for pattern in _PLAIN):
-            return None
-    return started.pop() if len(started) == 1 else None
+    # Only what a shell takes for the end of a line, and for indentation.
+    lines = [line.strip(" \t") for line in text.split("\n")]
+    form = _FORM.fullmatch("".join(f"{line}\n" for line in lines if line))
+    if form is None:
+        return None
+    folders = form["folders"]
+    if folders and not all(_is_own(folder, project) for folder in folders.split(":")):
+        return None
+    return form["program"]
 
 
 def _is_own(folder: str, project: Path) -> bool:
