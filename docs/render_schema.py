@@ -16,12 +16,24 @@ from typing import Any
 from pydantic import BaseModel
 
 from retrai_core.receipts.receipt import HeldOutCases, Receipt, SandboxUsed, Tampering, Trees
-from retrai_core.runs.record import CheckEvidence, HeldOutCounts, RunRecord, Tokens
+from retrai_core.runs.record import (
+    CheckEvidence,
+    HeldOutCounts,
+    NeededLimit,
+    RunRecord,
+    Tokens,
+)
 
 HERE = Path(__file__).parent
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 SCHEMAS: dict[str, list[type[BaseModel]]] = {
-    "run-record.schema.json": [RunRecord, CheckEvidence, HeldOutCounts, Tokens],
+    "run-record.schema.json": [
+        RunRecord,
+        CheckEvidence,
+        HeldOutCounts,
+        NeededLimit,
+        Tokens,
+    ],
     "receipt.schema.json": [Receipt, HeldOutCases, SandboxUsed, Tampering, Trees],
 }
 """For each file the model, and those that stand in it."""

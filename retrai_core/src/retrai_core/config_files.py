@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 PROJECT_FILE = ".retrai.yml"
 DISABLED_KEY = "disabled_plugins"
+NO_LIMIT = "none"
+"""Lifts a limit that another source, or an earlier part of a run, has set."""
 _WORDS = (DISABLED_KEY.encode(), b"pins")
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Literal
 
 from .bus import AsyncEventBus
 from .choosing import catalog_for, choose
@@ -21,6 +22,7 @@ from .plugins.blame import blamed
 from .plugins.patience import patiently
 from .redaction.redactor import Redactor
 from .run_work import RunWork
+from .runs.beginning import require_pending, take_up
 from .runs.ending import config_of, finish, keep_traceback, save_or_explain
 from .runs.log import RunLog
 from .runs.record import RunRecord
@@ -121,18 +123,20 @@ class RunManager:
             UsageError: the run cannot begin (a missing runner, say), or has begun already; nothing
                 was changed.
         """
-        return await self._go(run_id, _require_pending, resume=False)
+        return await self._go(run_id, require_pending, resume=False)
 
     async def resume(
         self,
         run_id: str,
         *,
         max_iterations: int | None = None,
-        max_cost_usd: float | None = None,
-        max_tokens: int | None = None,
-        max_time_s: float | None = None,
+        max_cost_usd: float | Literal["none"] | None = None,
+        max_tokens: int | Literal["none"] | None = None,
+        max_time_s: float | Literal["none"] | None = None,
     ) -> RunRecord:
         """Go on with a run that was interrupted, killed, or used up what it was allowed.
+
+        A limit of `none` lifts that limit, and None leaves it as it was.
 
         Args:
             run_id: its id, or the beginning of it.
@@ -151,7 +155,7 @@ class RunManager:
             "max_tokens": max_tokens,
             "max_time_s": max_time_s,
         }
-        return await self._go(run_id, partial(_take_up, limits=limits), resume=True)
+        return await self._go(run_id, partial(take_up, limits=limits), resume=True)
 
     def cancel(self, run_id: str) -> bool:
         """End a run of this manager as `interrupted`; False when it is not running here."""
@@ -211,6 +215,7 @@ class RunManager:
     ) -> RunRecord:
         """Do the work and keep the record true, however the work ends."""
         record.status, record.started_at = "running", record.started_at or time.time()
+        record.needed = None
         record.save(folder)
         began = time.monotonic()
         failure: RetraiError | None = None
@@ -264,31 +269,6 @@ class RunManager:
         if self._ask is None:
             return "nobody could be asked"
         return await self._ask(HumanQuestion(question, reason))
-
-
-def _require_pending(record: RunRecord) -> None:
-    if record.status != "pending":
-        goes_on = record.resumable and record.status != "running"
-        raise UsageError(
-            f"run {record.id} has begun already: {record.status}",
-            hint=f"`retrai runs resume {record.id}` goes on with it" if goes_on else "",
-        )
-
-
-def _take_up(record: RunRecord, limits: Mapping[str, object]) -> None:
-    """Give a record the limits that hold from now on, or say why nothing can go on."""
-    if not record.resumable:
-        raise UsageError(f"run {record.id} ended {record.status}; there is nothing to resume")
-    config = config_of(record, limits)
-    record.config = config.model_dump(mode="json", exclude_unset=True)
-    limit = config.max_iterations
-    if record.iterations >= limit:
-        raise UsageError(
-            f"run {record.id} has used its {limit} iterations",
-            hint=f"`retrai runs resume {record.id} -n {limit + 10}` gives it more",
-        )
-    if not record.project.is_dir():
-        raise UsageError(f"the project {record.project} of run {record.id} is gone")
 
 
 def _say_nothing(_: str) -> None:

@@ -22,7 +22,7 @@ from .redaction.redactor import Redactor
 from .runs.journal import ToolJournal
 from .runs.lesson import lesson_of
 from .runs.log import read_events
-from .runs.record import CheckEvidence, RunRecord, Status, Tokens
+from .runs.record import CheckEvidence, NeededLimit, RunRecord, Status, Tokens
 from .runs.snapshots import Snapshots
 from .sinks import EventSinks
 from .wiring import Wired, wire
@@ -105,9 +105,10 @@ class RunWork:
         except asyncio.CancelledError:
             raise
         except BaseException:
-            if not spending.refused:
+            if spending.refused is None:
                 raise
-            return "budget", spending.refused
+            self._record.needed = spending.refused.needed
+            return "budget", spending.refused.problem
         finally:
             if not self._messages:  # it did not come to a state, which would say what was used
                 spending.go_on(read_events(self._folder / "events.jsonl"), None)
@@ -235,6 +236,8 @@ class RunWork:
         if state["stop"] is not None:
             record.saved_iterations = state["stop"].get("saved_iterations", 0)
             record.saved_tokens = state["stop"].get("saved_tokens", 0)
+            needed = state["stop"].get("needed")
+            record.needed = None if needed is None else NeededLimit.model_validate(needed)
         if verifier.flaky is not None:
             record.flaky = list(verifier.flaky.cases)[:FLAKY_NAMED]
         last = verifier.last

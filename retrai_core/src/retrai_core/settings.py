@@ -13,13 +13,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, cast
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_validator,
+)
 from pydantic_settings import BaseSettings, EnvSettingsSource, SettingsConfigDict
 
-from .config_files import PROJECT_FILE, parse_config, read_text, user_config_path
+from .config_files import NO_LIMIT, PROJECT_FILE, parse_config, read_text, user_config_path
 from .contracts.mcp_server import McpServer, sound_names
+from .contracts.permissions import Permissions
 from .errors import UsageError
 
 DEFAULT_MODEL = "claude-sonnet-4-6"
@@ -33,21 +41,6 @@ _JOINED = ("disabled_plugins",)
 def new_run_id() -> str:
     """A short random run id, unique enough for one person's runs."""
     return uuid.uuid4().hex[:12]
-
-
-class Permissions(BaseModel):
-    """Rules for tool calls; each is `TOOL`, `TOOL: PATTERN` or `needs:NEED`."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    default: Literal["allow", "ask", "deny"] = "allow"
-    """What happens to a call that no rule is about."""
-    allow: list[str] = Field(default_factory=list)
-    """Calls that may happen."""
-    ask: list[str] = Field(default_factory=list)
-    """Calls that a person is asked about; refused where nobody can be asked."""
-    deny: list[str] = Field(default_factory=list)
-    """Calls that are refused."""
 
 
 class RunConfig(BaseModel):
@@ -116,6 +109,11 @@ class RunConfig(BaseModel):
 
     trusted: list[str] = Field(default_factory=list)
     """Globs of folders whose projects may run what their own file names; the user's file only."""
+
+    @field_validator("max_cost_usd", "max_tokens", "max_time_s", mode="before")
+    @classmethod
+    def _lifted(cls, value: object) -> object:
+        return None if value == NO_LIMIT else value
 
     def leaves_out(self, tool: str) -> bool:
         """Whether `no_tools` names the tool."""

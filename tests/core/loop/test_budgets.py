@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -151,10 +152,58 @@ async def test_a_price_that_nobody_knows_refuses_a_limit_in_money_before_the_fir
     record = await runs.run(LOOKS, max_cost_usd=1.0)
     assert record.status == "budget"
     assert "price is not known" in record.reason
-    assert "--max-tokens" in record.next_step
+    again = f"retrai runs resume {record.id} --max-cost none"
+    assert record.next_step == f"{again} --max-tokens 100000"
     assert runs.events(record, "llm_usage") == []
     ended = await RunManager(runs.store).resume(record.id)
-    assert ended.status == "budget"
+    assert (ended.status, ended.next_step) == ("budget", record.next_step)
+
+
+def test_the_next_step_for_a_price_that_nobody_knows_can_be_typed_as_it_is(
+    runs: Runs, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import scripted_plugins
+
+    monkeypatch.setenv("RETRAI_STATE_DIR", str(runs.store.state))
+    monkeypatch.setattr(scripted_plugins.Scripted, "cost_usd", lambda *_: None)
+    record = asyncio.run(runs.run([MEND], max_cost_usd=1.0))
+    typed = record.next_step.removeprefix("retrai ").split()
+    code = main([*typed, "--json"])
+    ended = json.loads(capsys.readouterr().out)
+    assert (code, ended["status"]) == (0, "achieved")
+    assert (ended["config"]["max_cost_usd"], ended["config"]["max_tokens"]) == (None, 100_000)
+    assert ended["needed"] is None
+
+
+async def test_a_limit_in_tokens_that_holds_already_is_not_suggested_anew(
+    runs: Runs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import scripted_plugins
+
+    monkeypatch.setattr(scripted_plugins.Scripted, "cost_usd", lambda *_: None)
+    record = await runs.run([MEND], max_cost_usd=1.0, max_tokens=200_000)
+    assert record.next_step == f"retrai runs resume {record.id} --max-cost none"
+
+
+async def test_the_next_step_does_not_hang_on_the_wording_and_outlives_the_process(
+    runs: Runs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from retrai_core.loop import budget
+    from retrai_core.runs.ending import finish
+
+    def reworded(*args: Any) -> Any:
+        return replace(said(*args), problem="enough")
+
+    said = budget.allowance
+    monkeypatch.setattr("retrai_core.loop.plan.allowance", reworded)
+    record = await runs.run([MEND], max_tokens=10)
+    assert record.reason == "enough"
+    more = suggested(record, "--max-tokens")
+    kept = runs.store.load(record.id)
+    finish(kept, "budget", "whatever it says")
+    assert kept.next_step == record.next_step
+    assert kept.needed is not None
+    assert 10 < kept.needed.at_least <= more
 
 
 async def test_a_price_that_takes_long_to_look_up_does_not_stop_the_event_loop(

@@ -73,6 +73,8 @@ async def test_a_check_that_may_go_beyond_the_limit_ends_the_run_and_a_higher_on
     record = await runs.run([], plugins=plugins, **limit)
     assert record.status == "budget"
     assert "turns, beside the agent's model" in record.reason
+    assert record.needed is not None
+    assert [record.needed.limit] == [*limit]
     assert record.next_step.startswith(f"retrai runs resume {record.id} --max-")
     assert record.tokens.total <= limit.get("max_tokens", 10**9)
     assert record.cost_usd <= limit.get("max_cost_usd", 10**9) + 1e-9

@@ -7,34 +7,53 @@ from typing import Any, TypeVar
 
 import click
 
+from ..config_files import NO_LIMIT
+
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+class _Number(click.FloatRange):
+    """A number that is not negative; `none` stays as it is."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """See the base class."""
+        return value if value == NO_LIMIT else super().convert(value, param, ctx)
+
+
+class _Whole(click.IntRange):
+    """The same for whole numbers."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """See the base class."""
+        return value if value == NO_LIMIT else super().convert(value, param, ctx)
 
 
 def budget_options(command: F) -> F:
     """Add `--max-cost`, `--max-tokens` and `--max-time` to a command.
 
-    It gets them as `max_cost_usd`, `max_tokens` and `max_time_s`; None where one is not given.
+    It gets them as `max_cost_usd`, `max_tokens` and `max_time_s`; None where one is not given, and
+    `none` where the limit is lifted.
     """
     for option in (
         click.option(
             "--max-time",
             "max_time_s",
-            type=click.FloatRange(min=0),
+            type=_Number(min=0),
             metavar="SECONDS",
             help="Make no model call after so many seconds.",
         ),
         click.option(
             "--max-tokens",
-            type=click.IntRange(min=0),
+            type=_Whole(min=0),
             metavar="N",
             help="Tokens that model calls may use.",
         ),
         click.option(
             "--max-cost",
             "max_cost_usd",
-            type=click.FloatRange(min=0),
+            type=_Number(min=0),
             metavar="DOLLARS",
-            help="US dollars that model calls may cost.",
+            help="US dollars that model calls may cost; none lifts a limit.",
         ),
     ):
         command = option(command)

@@ -87,7 +87,7 @@ def run(
     no_tools: str | None,
     trust: bool,
     locked: bool,
-    **budget: float | None,
+    **budget: float | str | None,
 ) -> int:
     """Work on a project until GOAL holds.
 

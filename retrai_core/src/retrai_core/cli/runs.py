@@ -105,7 +105,9 @@ def show(run_id: str, events: bool, as_json: bool) -> None:
 @click.option("-n", "--max-iterations", type=int, metavar="N", help="How often it may go round.")
 @click.option("--json", "as_json", is_flag=True, help="Print the run record alone, as JSON.")
 @budget_options
-def resume(run_id: str, max_iterations: int | None, as_json: bool, **budget: float | None) -> int:
+def resume(
+    run_id: str, max_iterations: int | None, as_json: bool, **budget: float | str | None
+) -> int:
     """Go on with a run from its last finished step, with higher limits where they are given."""
     from .foreground import resume_in_foreground
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from ..runs.record import NeededLimit
 from .pricing import PER, Price
 
 if TYPE_CHECKING:
@@ -45,10 +46,17 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """What the next call may do: at most so many output tokens, or nothing, and why."""
+    """What the next call may do: at most so many output tokens, or nothing, and why.
+
+    Attributes:
+        output_tokens: the longest answer; None is no limit.
+        problem: why there is no call; empty when there may be one.
+        needed: of a call that is not made, the limit that is in its way.
+    """
 
     output_tokens: int | None = None
     problem: str = ""
+    needed: NeededLimit | None = None
 
 
 def allowance(
@@ -72,7 +80,8 @@ def allowance(
     elapsed = time.monotonic() - budget.started
     if budget.max_time_s is not None and elapsed >= budget.max_time_s:
         return Allowance(
-            problem=f"{elapsed:.0f} s have passed, {budget.max_time_s:g} s were allowed"
+            problem=f"{elapsed:.0f} s have passed, {budget.max_time_s:g} s were allowed",
+            needed=NeededLimit(limit="max_time_s", at_least=max(elapsed, budget.max_time_s)),
         )
     if not budget.limits_calls:
         return Allowance()
@@ -81,15 +90,17 @@ def allowance(
     if budget.max_tokens is not None:
         left = budget.max_tokens - spent_tokens - prompt
         if left < MIN_OUTPUT_TOKENS:
+            worst = prompt + MIN_OUTPUT_TOKENS
             return Allowance(
-                problem=f"{spent_tokens} tokens are used, the next call may need "
-                f"{prompt + MIN_OUTPUT_TOKENS}, {budget.max_tokens} were allowed"
+                problem=f"{spent_tokens} tokens are used, the next call may need {worst}, "
+                f"{budget.max_tokens} were allowed",
+                needed=NeededLimit(limit="max_tokens", at_least=spent_tokens + worst),
             )
         room = min(room, left)
     if budget.max_cost_usd is not None:
         affordable = _affordable(budget.max_cost_usd, prompt, spent_usd, price)
-        if isinstance(affordable, str):
-            return Allowance(problem=affordable)
+        if isinstance(affordable, Allowance):
+            return affordable
         room = min(room, affordable)
     return Allowance(output_tokens=room)
 
@@ -102,18 +113,23 @@ def _chars(message: BaseMessage) -> int:
     return len(str(message.content)) + sum(len(str(call)) for call in calls)
 
 
-def _affordable(limit: float, prompt: int, spent: float | None, price: Price) -> int | str:
-    """How many output tokens the money left can pay for, or why there is no call."""
+def _affordable(limit: float, prompt: int, spent: float | None, price: Price) -> int | Allowance:
+    """How many output tokens the money left can pay for, or that there is no call."""
     input_price, output_price = price["input"], price["output"]
     if spent is None or input_price is None or output_price is None:
-        return "the model's price is not known, so a limit in dollars cannot be kept"
+        return Allowance(
+            problem="the model's price is not known, so a limit in dollars cannot be kept",
+            needed=NeededLimit(limit="max_cost_usd", at_least=None),
+        )
     left = limit - spent - prompt * input_price / PER
     if output_price == 0 and left >= 0:
         return MAX_OUTPUT_TOKENS
     room = int(left / output_price * PER) if output_price else 0
     if room < MIN_OUTPUT_TOKENS:
         worst = (prompt * input_price + MIN_OUTPUT_TOKENS * output_price) / PER
-        return (
-            f"${spent:.4f} are spent, the next call may cost ${worst:.4f}, ${limit:g} were allowed"
+        return Allowance(
+            problem=f"${spent:.4f} are spent, the next call may cost ${worst:.4f}, "
+            f"${limit:g} were allowed",
+            needed=NeededLimit(limit="max_cost_usd", at_least=spent + worst),
         )
     return room

@@ -6,6 +6,7 @@ import asyncio
 import threading
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
@@ -55,8 +56,9 @@ class Account:
             spending.budget, messages, schema_chars, total.total_tokens, total.cost_usd, price
         )
         if allowed.problem:
-            spending.refused = f"{allowed.problem} (for {self.name}, beside the agent's model)"
-            raise BudgetSpentError(spending.refused)
+            told = f"{allowed.problem} (for {self.name}, beside the agent's model)"
+            spending.refused = replace(allowed, problem=told)
+            raise BudgetSpentError(told)
         return {} if allowed.output_tokens is None else {"max_tokens": allowed.output_tokens}
 
     async def book(self, answer: AIMessage, duration_s: float) -> None:

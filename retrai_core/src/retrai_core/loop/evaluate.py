@@ -27,8 +27,8 @@ async def evaluate(state: AgentState, config: RunnableConfig) -> StateUpdate:
     refused_before = len(parts.guard.refusals)
     refused_by_tools = refused_before - parts.refusals_counted
     evaluation = await parts.verifier.evaluate(state)
-    if parts.spending.refused:  # and whoever was refused took it for something else
-        raise BudgetSpentError(parts.spending.refused)
+    if parts.spending.refused is not None:  # and whoever was refused took it for something else
+        raise BudgetSpentError(parts.spending.refused.problem)
     refused = state["refused"] + refused_by_tools + bool(evaluation.undone)
     parts.refusals_counted = len(parts.guard.refusals)
     iteration = state["iteration"] + 1
@@ -102,7 +102,7 @@ async def _audit(parts: LoopParts) -> str:
     try:
         found = [
             *await asyncio.to_thread(lambda: goal.audit(_diff(parts))),
-            *await audit_around(parts.guard, parts.snapshots),
+            *await audit_around(parts.guard, parts.snapshots, parts.ask_vouchers),
         ]
     except (RetraiError, OSError) as error:
         # Whoever could make the audit fail would have switched it off.

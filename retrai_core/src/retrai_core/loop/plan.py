@@ -37,6 +37,8 @@ async def plan(state: AgentState, config: RunnableConfig) -> StateUpdate:
     allowed = await _allowed(parts, state, messages)
     if allowed.problem:
         stop = Stop(outcome="budget", reason=allowed.problem)
+        if allowed.needed is not None:
+            stop["needed"] = allowed.needed.model_dump()
         return {"pending_tool_calls": [], "stop": stop}
     limits: dict[str, Any] = {}
     if allowed.output_tokens is not None:
@@ -64,8 +66,8 @@ def _messages(parts: LoopParts, state: AgentState) -> list[BaseMessage]:
 
 async def _allowed(parts: LoopParts, state: AgentState, messages: list[BaseMessage]) -> Allowance:
     spending, context = parts.spending, parts.context
-    if spending.refused:  # and whoever was refused kept it to himself
-        return Allowance(problem=spending.refused)
+    if spending.refused is not None:  # and whoever was refused kept it to himself
+        return spending.refused
     spending.agent = used_by_agent(state)
     if not spending.budget.limits_calls:
         return allowance(spending.budget, messages, 0, 0, 0.0, {})

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, cast
 
 from ..events import AgentEvent
-from .budget import Budget
+from .budget import Allowance, Budget
 
 if TYPE_CHECKING:
     from .state import AgentState
@@ -46,7 +46,7 @@ class Spending:
         agent: used by the agent's model; what the state says.
         lost: used in earlier processes of the run, and in no state.
         others: used in this process by models beside the agent's.
-        refused: why such a model was not asked; empty while none had to be.
+        refused: that such a model was not asked, and why; None while none had to be refused.
         loop: the run's, on which every model is asked.
         thread: the loop's.
         turn: who asks such a model holds it, where a limit must not be passed by two at once.
@@ -56,7 +56,7 @@ class Spending:
     agent: Usage = field(default_factory=Usage)
     lost: Usage = field(default_factory=Usage)
     others: Usage = field(default_factory=Usage)
-    refused: str = ""
+    refused: Allowance | None = None
     loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.get_running_loop)
     thread: int = field(default_factory=threading.get_ident)
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)

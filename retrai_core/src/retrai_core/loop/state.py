@@ -45,6 +45,8 @@ class Stop(TypedDict):
     """Every case passes and only a suspicion stands against it, which a person may clear."""
     saved_iterations: NotRequired[int]
     saved_tokens: NotRequired[int]
+    needed: NotRequired[dict[str, Any]]
+    """The fields of a `runs.record.NeededLimit`, whose limit kept the next call from being made."""
 
 
 def append_messages(

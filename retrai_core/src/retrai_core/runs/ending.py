@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 import time
 import traceback
 from collections.abc import Callable, Mapping
@@ -12,18 +11,17 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from ..config_files import NO_LIMIT
 from ..errors import RetraiError
 from ..settings import RunConfig, explained
 from .record import EXIT_CODES, RunRecord, Status
 
-# As `loop.budget` words why a call was not made: what is used, and what the call may need.
-_REFUSED_COST = re.compile(r"\$([\d.]+) are spent, the next call may cost \$([\d.]+)")
-_REFUSED_TOKENS = re.compile(r"(\d+) tokens are used, the next call may need (\d+)")
-_REFUSED_TIME = re.compile(r"(\d+) s have passed, ([\d.e+-]+) s were allowed")
-_SHOWN_TO_USD = 0.0001
-"""A reason gives dollars to this many, so each may be a little more."""
 _LEAST_TIME_S = 60.0
 """Less than this is hardly worth suggesting: one call of a model may take as long."""
+_LEAST_TOKENS = 100_000
+"""Less would end a run of a few iterations; for a model whose price nobody knows."""
+
+_FLAGS = {"max_cost_usd": "--max-cost", "max_tokens": "--max-tokens", "max_time_s": "--max-time"}
 
 
 def config_of(record: RunRecord, changes: Mapping[str, object] | None = None) -> RunConfig:
@@ -97,18 +95,21 @@ def _next_step(record: RunRecord) -> str:
 def _more_budget(record: RunRecord) -> str:
     """The command that goes on with a limit that lets the refused call be made, with room."""
     again = f"retrai runs resume {record.id}"
-    if "price is not known" in record.reason:
-        return "retrai run --max-tokens N limits a model whose price is not known"
-    if refused := _REFUSED_COST.search(record.reason):
-        needed = sum(float(usd) + _SHOWN_TO_USD for usd in refused.groups())
-        return f"{again} --max-cost {_with_room(needed):g}"
-    if refused := _REFUSED_TOKENS.search(record.reason):
-        needed = sum(int(tokens) for tokens in refused.groups())
-        return f"{again} --max-tokens {_with_room(needed):.0f}"
-    if refused := _REFUSED_TIME.search(record.reason):
-        longest = max(float(seconds) for seconds in refused.groups())
-        return f"{again} --max-time {max(_LEAST_TIME_S, _with_room(longest)):.0f}"
-    return f"{again} with a higher --max-cost, --max-tokens or --max-time"
+    needed = record.needed
+    if needed is None:  # an agent of somebody else may say no more than that it is spent
+        return f"{again} with a higher --max-cost, --max-tokens or --max-time"
+    flag = _FLAGS[needed.limit]
+    if needed.at_least is None:
+        without = f"{again} {flag} {NO_LIMIT}"
+        if config_of(record).max_tokens is not None:
+            return without
+        tokens = max(_LEAST_TOKENS, _with_room(record.tokens.total))
+        return f"{without} {_FLAGS['max_tokens']} {tokens:.0f}"
+    more = _with_room(needed.at_least)
+    if needed.limit == "max_time_s":
+        more = max(_LEAST_TIME_S, more)
+    figure = f"{more:g}" if needed.limit == "max_cost_usd" else f"{more:.0f}"
+    return f"{again} {flag} {figure}"
 
 
 def _with_room(needed: float) -> float:

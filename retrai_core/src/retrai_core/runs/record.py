@@ -53,6 +53,16 @@ class Tokens(BaseModel):
     """Both, as the provider counts."""
 
 
+class NeededLimit(BaseModel):
+    """The limit that kept a model call from being made, and what it would have to be."""
+
+    limit: Literal["max_cost_usd", "max_tokens", "max_time_s"]
+    """The setting."""
+    at_least: float | None
+    """The least value with which that call is made; null where none can be kept, for want of the
+    model's price."""
+
+
 class HeldOutCounts(BaseModel):
     """How the tests ended that the agent never saw (`holdout:`)."""
 
@@ -117,6 +127,8 @@ class RunRecord(BaseModel):
     """Why it ended so, in one line."""
     next_step: str = ""
     """What to type next."""
+    needed: NeededLimit | None = None
+    """Of a run that ended as `budget`: the limit that was too low; null where it is not known."""
     started_at: float | None = None
     """Seconds since 1970."""
     ended_at: float | None = None

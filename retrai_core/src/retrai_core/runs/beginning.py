@@ -1,0 +1,47 @@
+"""What a run's record must be for it to begin, or to go on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ..errors import UsageError
+from .ending import config_of
+from .record import RunRecord
+
+
+def require_pending(record: RunRecord) -> None:
+    """A run is started once.
+
+    Raises:
+        UsageError: it has begun already.
+    """
+    if record.status != "pending":
+        goes_on = record.resumable and record.status != "running"
+        raise UsageError(
+            f"run {record.id} has begun already: {record.status}",
+            hint=f"`retrai runs resume {record.id}` goes on with it" if goes_on else "",
+        )
+
+
+def take_up(record: RunRecord, limits: Mapping[str, object]) -> None:
+    """Give a record the limits that hold from now on, or say why nothing can go on.
+
+    Args:
+        record: the run's; its configuration is changed.
+        limits: settings with their new values; None leaves one as it was.
+
+    Raises:
+        UsageError: it ended for good, has no iterations left, or its project is gone.
+    """
+    if not record.resumable:
+        raise UsageError(f"run {record.id} ended {record.status}; there is nothing to resume")
+    config = config_of(record, limits)
+    record.config = config.model_dump(mode="json", exclude_unset=True)
+    limit = config.max_iterations
+    if record.iterations >= limit:
+        raise UsageError(
+            f"run {record.id} has used its {limit} iterations",
+            hint=f"`retrai runs resume {record.id} -n {limit + 10}` gives it more",
+        )
+    if not record.project.is_dir():
+        raise UsageError(f"the project {record.project} of run {record.id} is gone")
