@@ -23,6 +23,7 @@ EXTENSION_POINTS = (
     "hooks.HookSpecs.on_event",
     "hooks.HookSpecs.system_prompt",
     "hooks.HookSpecs.tools",
+    "hooks.HookSpecs.vouch_for_installed",
     "llm.LLMProvider",
     "memory.MemoryStore",
     "sandbox.Sandbox",

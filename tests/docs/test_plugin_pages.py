@@ -35,7 +35,7 @@ TYPES = {
     "tool": "Entry ToolResult",
     "memory": "RunOutcome Strategy",
     "sandbox": "Completed Limits View",
-    "hook": "AgentEvent GateDecision ToolCall",
+    "hook": "AgentEvent GateDecision InstalledFiles ToolCall",
 }
 ELSEWHERE = {"HumanQuestion", "RunContext"}
 """Dataclasses that are documented in the text, and as a table of attributes."""

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         Suspicion,
     )
     from .contracts.hooks import GateDecision, ToolCall, hookimpl
+    from .contracts.installed_files import InstalledFiles
     from .contracts.llm import LLMOptions, LLMProvider
     from .contracts.mcp_server import McpServer
     from .contracts.memory import MemoryOptions, MemoryStore, RunOutcome, Strategy
@@ -79,6 +80,7 @@ _HOME = {
         "Suspicion",
     ),
     "contracts.hooks": ("GateDecision", "ToolCall", "hookimpl"),
+    "contracts.installed_files": ("InstalledFiles",),
     "contracts.llm": ("LLMOptions", "LLMProvider"),
     "contracts.mcp_server": ("McpServer",),
     "contracts.memory": ("MemoryOptions", "MemoryStore", "RunOutcome", "Strategy"),
@@ -140,6 +142,7 @@ __all__ = [
     "GoalOptions",
     "GoalResult",
     "HumanQuestion",
+    "InstalledFiles",
     "LLMOptions",
     "LLMProvider",
     "Limits",

@@ -24,6 +24,7 @@ from .plugins.blame import WrongAnswerError
 from .runs.journal import ToolJournal
 from .runs.snapshots import Snapshots
 from .unheeded import about_no_tool
+from .vouchers import Vouchers
 from .wiring import Wired
 
 RECALLED = 5
@@ -71,6 +72,7 @@ async def assemble(choice: Choice, wired: Wired, kept: Kept, ask: Ask) -> LoopPa
         model=with_tools,
         prompt=words,
         spending=wired.spending,
+        ask_vouchers=Vouchers(wired.hooks).ask,
         schema_chars=sum(len(str(schema(tool))) for tool in tools),
         max_tampering=config.max_tampering,
         gate=gates.decide if wired.hooks.implementers("before_tool") else None,

@@ -8,10 +8,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import cast
 
+from ..workspace.installed import INSTALLED
 from ..workspace.tree_walk import Listing
-
-INSTALLED = "node_modules"
-"""What a package manager has put there is left out wherever it stands."""
 
 
 class LeftOut:

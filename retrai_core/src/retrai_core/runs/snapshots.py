@@ -17,9 +17,10 @@ from typing import cast
 
 from ..errors import UsageError
 from ..workspace.ignore_rules import RulesReader
+from ..workspace.installed import INSTALLED
 from ..workspace.tree_hash import CACHE_FOLDERS, SETTLED_NS
 from ..workspace.tree_walk import NEVER_WALKED, Listing, walk_tree
-from .left_out import INSTALLED, LeftOut
+from .left_out import LeftOut
 from .manifest import Manifest
 from .object_store import Entry, ObjectStore
 from .repositories import Repositories, RepositoryReader

@@ -13,9 +13,9 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..workspace.installed import INSTALLED
 from ..workspace.tree_hash import CACHE_FOLDERS
 from ..workspace.tree_walk import ENVIRONMENT_MARK, NEVER_WALKED
-from .left_out import INSTALLED
 
 MAX_BYTES = 20_000_000
 MAX_FILES = 3_000

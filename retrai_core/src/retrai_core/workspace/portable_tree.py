@@ -11,10 +11,9 @@ import os
 from collections.abc import Mapping
 from pathlib import PurePosixPath
 
+from .installed import INSTALLED
 from .tree_hash import TreeState
 from .tree_walk import ENVIRONMENT_MARK
-
-_INSTALLED = "node_modules"
 
 
 def portable_files(state: TreeState) -> dict[str, str]:
@@ -56,6 +55,6 @@ def differing_files(one: Mapping[str, str], other: Mapping[str, str]) -> list[st
 
 
 def _belongs_elsewhere(path: PurePosixPath, environments: set[PurePosixPath]) -> bool:
-    if path.suffix in (".pyc", ".pyo") or _INSTALLED in path.parts[:-1]:
+    if path.suffix in (".pyc", ".pyo") or INSTALLED in path.parts[:-1]:
         return True
     return bool(environments) and any(parent in environments for parent in path.parents)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar, cast
 
@@ -16,6 +16,7 @@ from retrai_core import (
     GateDecision,
     GoalBase,
     GoalOptions,
+    InstalledFiles,
     RunContext,
     Tool,
     ToolCall,
@@ -31,6 +32,8 @@ from ..footprint import Footprint
 from .plugin import PluginConformance
 
 T = TypeVar("T")
+_PACKAGE = ["node_modules/pad/package.json", "node_modules/pad/index.js", "node_modules/.bin/pad"]
+"""Nothing of a package that is gone again can be right."""
 _VERDICTS = ("allow", "ask", "deny")
 _HOOKS: Mapping[str, Callable[[RunContext], list[dict[str, Any]]]] = {
     "on_event": lambda context: [
@@ -42,6 +45,9 @@ _HOOKS: Mapping[str, Callable[[RunContext], list[dict[str, Any]]]] = {
     "system_prompt": lambda context: [{"goal": context.goal, "context": context}],
     "tools": lambda context: [{"context": context}],
     "goals": lambda context: [{"context": context}],
+    "vouch_for_installed": lambda context: [
+        {"files": _installed(context, paths)} for paths in ([], _PACKAGE)
+    ],
 }
 
 
@@ -83,7 +89,7 @@ class HookConformance(PluginConformance):
 
         async def use(bench: Bench) -> None:
             for hook, arguments, given in self._answers(bench.context):
-                answer = await given if inspect.isawaitable(given) else given
+                answer = await _whole(given)
                 assert not isinstance(answer, Exception), f"{hook}({arguments}) raises {answer!r}"
                 _judge(hook, answer)
 
@@ -95,8 +101,7 @@ class HookConformance(PluginConformance):
         async def use(bench: Bench) -> None:
             answers = await asyncio.to_thread(self._answers, bench.context)
             for _, _, answer in answers:
-                if inspect.isawaitable(answer):
-                    await answer
+                await _whole(answer)
             failed = [f"{hook}: {a!r}" for hook, _, a in answers if isinstance(a, Exception)]
             assert not failed, "; ".join(failed)
 
@@ -109,8 +114,7 @@ class HookConformance(PluginConformance):
             context = bench.context
             before = dict(vars(context)), dict(context.tools)
             for hook, arguments, answer in self._answers(context):
-                if inspect.isawaitable(answer):
-                    await answer
+                await _whole(answer)
                 given = {name: repr(value) for name, value in arguments.items()}
                 assert given in _as_text(_HOOKS[hook](context)), f"{hook} changes its arguments"
             assert (dict(vars(context)), dict(context.tools)) == before, "the context was changed"
@@ -122,8 +126,7 @@ class HookConformance(PluginConformance):
 
         async def use(bench: Bench) -> None:
             for _, _, answer in self._answers(bench.context):
-                if inspect.isawaitable(answer):
-                    await answer
+                await _whole(answer)
 
         self._drive(tmp_path / "first", use)
         before = Footprint(self.package)
@@ -154,6 +157,25 @@ class HookConformance(PluginConformance):
         return asyncio.run(work())
 
 
+async def _whole(answer: object) -> object:
+    """What a hook answers in the end: of one that is asked on, all that it gives."""
+    if isinstance(answer, AsyncIterator):
+        return [each async for each in cast("AsyncIterator[object]", answer)]
+    return await answer if inspect.isawaitable(answer) else answer
+
+
+def _installed(context: RunContext, paths: list[str]) -> InstalledFiles:
+    texts = {"package.json": b"[", "package-lock.json": b"{}", "yarn.lock": b"\xff"}
+    return InstalledFiles(
+        context=context,
+        paths=paths,
+        changed=frozenset(paths),
+        known=list(texts),
+        before=texts.__getitem__,
+        may_change=lambda path: path == "yarn.lock",
+    )
+
+
 def _calls() -> list[ToolCall]:
     return [
         ToolCall("1", "file_read", {"path": "a.txt"}, frozenset({"read"})),
@@ -177,6 +199,10 @@ def _judge(hook: str, answer: object) -> None:
             assert answer.reason.strip(), "the model must read why it is refused"
     elif hook == "system_prompt":
         assert answer is None or isinstance(answer, str)
+    elif hook == "vouch_for_installed":
+        for paths in cast("list[Any]", answer):
+            assert not isinstance(paths, str), f"{paths!r} is no collection of paths"
+            assert not set(paths), f"it vouches for files that are not there: {paths!r}"
     elif hook in ("tools", "goals"):
         wanted = Tool if hook == "tools" else GoalBase
         assert answer is None or isinstance(answer, (list, tuple)), f"{hook} gives a sequence"

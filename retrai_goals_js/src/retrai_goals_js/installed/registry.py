@@ -12,8 +12,8 @@ import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from ..contracts.sandbox import Sandbox
-from ..errors import ToolError
+from retrai_core import Sandbox, ToolError
+
 from .lock_files import LockFile
 
 FETCH_TIMEOUT_S = 180.0

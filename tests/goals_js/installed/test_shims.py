@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from retrai_core.installed.shims import started_by
+from retrai_goals_js.installed.shims import started_by
 
 from .conftest import SCRIPT
 

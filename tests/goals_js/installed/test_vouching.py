@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from retrai_core.installed.archives import Archives
-from retrai_core.installed.lock_files import LockFile
-from retrai_core.installed.vouching import Vouching
+from retrai_goals_js.installed.archives import Archives
+from retrai_goals_js.installed.lock_files import LockFile
+from retrai_goals_js.installed.vouching import Vouching
 
 from .conftest import SCRIPT, Shelf, integrity, packed
 
@@ -263,7 +263,7 @@ def test_a_broken_or_bottomless_archive_vouches_for_nothing(
     for data in (b"no archive", made.getvalue()[:-2000], made.getvalue()):
         single.write_bytes(data)
         lock = LockFile("", yarn(integrity(data)))
-        monkeypatch.setattr("retrai_core.installed.archives.MAX_UNPACKED_BYTES", 1_000_000)
+        monkeypatch.setattr("retrai_goals_js.installed.archives.MAX_UNPACKED_BYTES", 1_000_000)
         archives = Archives([], [single])
         vouching = Vouching(shelf.project, [lock], archives, paths.__contains__)
         assert vouching.vouched(paths) == set()

@@ -12,7 +12,7 @@ from .lock_files import MODULES, LockFile, name_of, roots_of
 from .shims import started_by
 
 PROGRAMS = f"{MODULES}/.bin/"
-_MANIFEST = "package.json"
+MANIFEST = "package.json"
 MAX_MANIFEST_BYTES = 10_000_000
 _CHUNK = 1_000_000
 
@@ -127,23 +127,23 @@ class Vouching:
         is_program = PROGRAMS in f"/{path}"
         if real.startswith(".."):
             return False  # nobody looks there for what was changed
-        for root, inside in roots_of(real if is_program else f"{real}/{_MANIFEST}")[:1]:
-            if f"{root}/{_MANIFEST}" in vouched:
+        for root, inside in roots_of(real if is_program else f"{real}/{MANIFEST}")[:1]:
+            if f"{root}/{MANIFEST}" in vouched:
                 archives = self.archives_of(root)
-            elif not self._is_changed(f"{root}/{_MANIFEST}"):
+            elif not self._is_changed(f"{root}/{MANIFEST}"):
                 installed = self._installed(root)
                 archives = [] if installed is None else [installed]
             else:
                 return False
             if not is_program:
-                return inside == _MANIFEST and bool(archives) and name_of(path) == name_of(root)
+                return inside == MANIFEST and bool(archives) and name_of(path) == name_of(root)
             known = real in vouched or not self._is_changed(real)
             return known and any(each.programs.get(name) == inside for each in archives)
         return False
 
     def _installed(self, package: str) -> Archive | None:
         """What a package that is installed says of itself."""
-        path = self._project / package / _MANIFEST
+        path = self._project / package / MANIFEST
         try:
             return archive_of(path.read_bytes(), {}) if _is_readable(path) else None
         except OSError:
