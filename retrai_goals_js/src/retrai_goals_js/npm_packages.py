@@ -1,0 +1,20 @@
+"""Tells retrai which files in `node_modules` are what the user's lock file or manifest asks for."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+
+from retrai_core import InstalledFiles, hookimpl
+
+
+class NpmPackages:
+    """Vouches for installed packages by lock files, and by what the npm registry has."""
+
+    @hookimpl
+    async def vouch_for_installed(self, files: InstalledFiles) -> AsyncGenerator[set[str], None]:
+        """What the user's lock files and npm's cache vouch for; then, with the registry, more."""
+        # Few runs change packages, and every run loads this module.
+        from .installed.asking import vouched
+
+        async for more in vouched(files):
+            yield more
