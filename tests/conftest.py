@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import settings
 from packaging.requirements import Requirement
 
 if TYPE_CHECKING:
@@ -27,6 +28,10 @@ collect_ignore = ["core_alone"] if find_spec("retrai_goals_python") else []
 PROJECT_PYTHON = "TESTS_PROJECT_PYTHON"
 """The variable that names the interpreter of projects which have no environment of their own."""
 SELDOM_IMPORTED = re.compile(r"/pygments/(lexers|styles|formatters)/")
+
+
+settings.register_profile("no time limits")
+settings.load_profile("no time limits")
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -200,7 +200,7 @@ async def test_iter_events_ends_with_the_bus() -> None:
     assert [heard async for heard in events] == []
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     sizes=st.lists(st.integers(1, 4), min_size=1, max_size=3),
     steps=st.lists(st.one_of(st.none(), st.integers(0, 2)), max_size=40),

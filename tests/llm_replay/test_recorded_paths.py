@@ -103,7 +103,7 @@ def test_the_shell_finds_a_project_with_an_awkward_path(
     assert (done.stdout, done.stderr) == ("found\n", ""), command
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(name=st.text(st.characters(exclude_characters="/\x00\n\r", codec="utf-8"), min_size=1))
 def test_any_folder_name_reaches_the_shell_unchanged(name: str) -> None:
     project = Path("/p") / name

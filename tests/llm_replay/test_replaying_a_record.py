@@ -77,7 +77,7 @@ async def test_nothing_is_billed(
     assert answer.usage_metadata["total_tokens"] == 0
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=25, suppress_health_check=list(HealthCheck))
 @given(length=st.integers(1, 40), stop=st.integers(0, 40), window=st.integers(2, 8))
 async def test_a_resumed_run_goes_on_at_the_next_decision(
     model_of: Callable[..., Any],

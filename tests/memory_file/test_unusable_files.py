@@ -78,7 +78,7 @@ async def test_an_earlier_file_that_was_set_aside_is_not_overwritten(
     assert kept == {"first", "second", "third"}
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=40, suppress_health_check=list(HealthCheck))
 @given(data=st.binary(max_size=200))
 def test_no_content_is_ever_lost(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
     project = tmp_path_factory.mktemp("project")

@@ -145,7 +145,7 @@ names = st.builds("{}{}{}".format, words, st.sampled_from(["-", "_"]), words) | 
 awkward = st.sampled_from(["goal", "tool", "local", "agent", "class", "a", "run-context", "llm"])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(kind=st.sampled_from(KINDS), name=names | awkward)
 def test_every_name_gives_sources_that_compile(kind: str, name: str) -> None:
     try:

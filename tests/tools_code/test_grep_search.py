@@ -223,7 +223,7 @@ LINE = st.one_of(
 
 
 @needs_rg
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(pattern=PATTERN, lines=st.lists(LINE, min_size=1, max_size=12), ignore_case=st.booleans())
 def test_ripgrep_leaves_out_no_file_in_which_python_finds_the_pattern(
     pattern: str, lines: list[bytes], ignore_case: bool

@@ -96,9 +96,7 @@ async def test_a_resumed_run_remembers_what_was_said_of_a_tree(runs: Runs) -> No
     assert ended.status == "flaky"
 
 
-@settings(
-    max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     failing=st.sets(st.integers(1, 9), max_size=4),
     texts=st.lists(st.sampled_from(["right\n", "one\n", "two\n"]), min_size=1, max_size=4),

@@ -31,7 +31,6 @@ def kept(folder: Path) -> str:
 
 @settings(
     max_examples=4,
-    deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(secrets=st.lists(VALUES, min_size=2, max_size=4, unique=True))

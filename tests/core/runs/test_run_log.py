@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from retrai_core import AgentEvent
@@ -74,7 +74,6 @@ def test_bytes_that_are_no_text_and_lines_that_are_no_events_are_passed_over(pat
     assert list(read_events(path)) == [event(0)]
 
 
-@settings(deadline=None)
 @given(text=st.text(st.characters() | st.sampled_from("\u2028\u2029\x85\r\n\x1c\ud83d\udc80")))
 def test_any_text_comes_back_as_it_was(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
     path = tmp_path_factory.mktemp("log") / "events.jsonl"

@@ -184,7 +184,7 @@ def change(project: Path, changes: list[tuple[str, str, bytes, bool]]) -> None:
             path.chmod(0o755 if executable else 0o644)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(first=CHANGES, run=st.lists(CHANGES, min_size=1, max_size=3))
 def test_whatever_a_run_did_is_taken_back_byte_for_byte(
     new_work: Work,

@@ -349,7 +349,7 @@ def step(project: Path, where: str, what: str, number: int) -> None:
         (own / "refs" / "empty" / str(number)).mkdir(parents=True, exist_ok=True)
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(before=STEPS, run=st.lists(STEPS, min_size=1, max_size=2))
 def test_whatever_a_run_did_in_repositories_is_taken_back(
     new_work: Work, template: Path, before: list[Any], run: list[list[Any]]

@@ -79,7 +79,7 @@ def test_a_large_tree_is_shown_to_the_depth_that_fits(
     assert tree_listing(workspace, 3).split("\n") == ["a/ (20 files)", "b/ (20 files)"]
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(count=st.integers(0, 12), depth=st.integers(0, 3), limit=st.integers(1, 15))
 def test_a_listing_keeps_to_its_limit(count: int, depth: int, limit: int) -> None:
     with TemporaryDirectory() as folder:

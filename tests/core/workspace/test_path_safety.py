@@ -90,7 +90,7 @@ def _outside(world: Path) -> dict[str, bytes | None]:
     return found
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(tree=TREE, away=st.sampled_from(AWAY), paths=st.lists(PATH, min_size=1, max_size=4))
 def test_no_path_reads_or_writes_outside(
     tree: list[tuple[list[str], str | bytes | None]], away: str, paths: list[str]
@@ -123,7 +123,7 @@ def test_no_path_reads_or_writes_outside(
         assert len(os.listdir("/dev/fd")) == handles
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(tree=TREE)
 def test_what_can_be_opened_by_a_safe_path_is_the_file_that_the_system_opens(
     tree: list[tuple[list[str], str | bytes | None]],
