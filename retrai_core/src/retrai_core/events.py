@@ -8,7 +8,8 @@ kind                   payload
 step_start             step: plan | act | evaluate | human_check
 tool_call              id, name, args (object), summary (one short line for people)
 tool_result            id, name, ok, content, duration_s, cut_chars (what the limit cut),
-                       replayed (true when a resumed run took the result from the journal)
+                       replayed (true when a resumed run took the result from the journal),
+                       refused (lines for the record: that a gate, a person or the guard refused it)
 llm_usage              model, text, tool_calls ([{id, name, args}]), input_tokens, output_tokens,
                        total_tokens, cost_usd (null when unknown), duration_s; beside (optional;
                        true: of a model beside the agent's, a judge, whose words are not told)
@@ -19,7 +20,8 @@ human_check_response   response, approved
 iteration_complete     total_tokens, cost_usd
 run_end                outcome, reason, exit_code, next_step
 error                  message, where
-log                    level: info | warning; message
+log                    level: info | warning; message; refused (optional; lines for the record, of
+                       changes that were undone)
 =====================  =============================================================================
 """
 

@@ -214,7 +214,8 @@ class RunManager:
         self, record: RunRecord, bus: AsyncEventBus, folder: Path, resume: bool
     ) -> RunRecord:
         """Do the work and keep the record true, however the work ends."""
-        record.status, record.started_at = "running", record.started_at or time.time()
+        record.status, record.part_started_at = "running", time.time()
+        record.started_at = record.started_at or record.part_started_at
         record.needed = None
         record.save(folder)
         began = time.monotonic()

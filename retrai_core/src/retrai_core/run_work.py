@@ -195,7 +195,8 @@ class RunWork:
                 try:
                     await self._drive(graph, config, context, first)
                 finally:
-                    self._record.refused += parts.denied
+                    told = self._record.refused
+                    told += [line for line in parts.denied if line not in told]
                     self._record.findings = sorted({*self._record.findings, *parts.findings})
                     state = cast("AgentState", (await graph.aget_state(config)).values)
                     if state:  # empty when it was stopped before the first step was kept

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from retrai_core.cli.main import main
 from retrai_core.loop.tool_call import CUT_OFF
 from retrai_core.run_manager import RunManager
 from retrai_core.workspace.temporary import temporary_prefix
@@ -49,15 +50,18 @@ def turns(second: dict[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
+TURN_TOKENS = 15
+"""What the model `turns` uses for an answer; it costs 0.015 dollars."""
 HANG: dict[str, Any] = {"name": "hang", "args": {}}
 WRITE: dict[str, Any] = {"name": "put", "args": {"path": "d.txt", "text": "four"}}
 
 
-async def start_and_kill(runs: Runs, when: Path, second: dict[str, Any]) -> str:
+async def start_and_kill(
+    runs: Runs, when: Path, played: list[dict[str, Any]], **settings: Any
+) -> str:
     """Start a run in a process of its own and kill it when `when` appears; the run's id."""
-    record = await RunManager(runs.store).create(
-        runs.config(turns(second), tools=["put", "hang", "shell"], goal="expected-text")
-    )
+    settings = {"tools": ["put", "hang", "shell"], "goal": "expected-text"} | settings
+    record = await RunManager(runs.store).create(runs.config(played, **settings))
     env = os.environ | {"PYTHONPATH": str(SITE)}
     command = [sys.executable, "-c", DRIVER, str(runs.store.state), record.id]
     driver = await asyncio.create_subprocess_exec(*command, env=env)
@@ -71,7 +75,7 @@ async def start_and_kill(runs: Runs, when: Path, second: dict[str, Any]) -> str:
 
 
 async def test_a_call_that_was_cut_off_is_told_and_no_finished_call_is_repeated(runs: Runs) -> None:
-    run_id = await start_and_kill(runs, Path("hanging"), HANG)
+    run_id = await start_and_kill(runs, Path("hanging"), turns(HANG))
     killed = runs.store.load(run_id)
     assert (killed.status, killed.reason) == ("interrupted", "its process was killed")
     folder = runs.store.folder(run_id)
@@ -89,9 +93,41 @@ async def test_a_call_that_was_cut_off_is_told_and_no_finished_call_is_repeated(
     assert sum(e.payload["phase"] == "baseline" for e in runs.events(ended, "goal_check")) == 1
 
 
+async def test_the_record_of_a_killed_run_says_how_far_it_came(
+    runs: Runs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps = [
+        call("shell", line="git push"),
+        call("put", path="expected.txt", text="mine"),
+        call("hang"),
+        call("put", path="a.txt", text="right\n"),
+    ]
+    asking = {"plugins": {"asks": {"about": "shell"}}, "max_iterations": 3}
+    run_id = await start_and_kill(runs, Path("hanging"), steps, **asking)
+    killed = runs.store.load(run_id)
+    assert (killed.status, killed.iterations) == ("interrupted", 2)
+    assert killed.tokens.total == 3 * TURN_TOKENS
+    assert killed.cost_usd == pytest.approx(3 * TURN_TOKENS / 1000)
+    log = runs.events(killed)
+    assert killed.started_at is not None
+    assert killed.ended_at == log[-1].ts
+    assert killed.worked_s == pytest.approx(log[-1].ts - killed.started_at)
+    assert killed.after.reason == [e for e in log if e.kind == "goal_check"][-1].payload["reason"]
+    refused = killed.refused
+    assert [line.split()[0] for line in refused] == ["shell", "expected.txt"]
+    monkeypatch.setenv("RETRAI_STATE_DIR", str(runs.store.state))
+    assert main(["runs", "list"]) == main(["runs", "show", run_id]) == 0
+
+    ended = await RunManager(runs.store).resume(run_id, max_iterations=9)
+    assert (ended.status, ended.iterations) == ("achieved", 4)
+    assert ended.refused == refused
+    assert ended.tokens.total == 4 * TURN_TOKENS
+    assert ended.worked_s > killed.worked_s
+
+
 @pytest.mark.parametrize("when", ["checks", "checkpoint.sqlite", "seen.jsonl", "journal.jsonl"])
 async def test_a_run_killed_early_ends_as_the_unkilled_one(runs: Runs, when: str) -> None:
-    run_id = await start_and_kill(runs, Path(when), WRITE)
+    run_id = await start_and_kill(runs, Path(when), turns(WRITE))
     ended = await RunManager(runs.store).resume(run_id)
     assert (ended.status, ended.iterations) == ("achieved", 3)
     # The kill may have hit any call: one that was cut off is told to the model, not repeated.
@@ -116,3 +152,13 @@ async def test_a_run_removes_what_an_earlier_one_s_process_left(
     monkeypatch.setattr(tempfile, "tempdir", str(room))
     await runs.run([call("put", path="a.txt", text="one")])
     assert list(room.iterdir()) == []
+
+
+async def test_a_run_killed_after_its_last_iteration_ends_as_it_would_have(runs: Runs) -> None:
+    record = await runs.run([call("look", path="a.txt")], max_iterations=1)
+    assert (record.status, record.iterations) == ("failed", 1)
+    record.status, record.reason = "running", ""
+    record.save(runs.store.folder(record.id))
+    ended = await RunManager(runs.store).resume(record.id)
+    assert (ended.status, ended.iterations) == ("failed", 1)
+    assert ended.next_step.startswith(f"retrai runs resume {record.id} -n 21")

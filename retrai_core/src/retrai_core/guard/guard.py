@@ -129,7 +129,8 @@ class Guard:
         environment = await self.context.goal.environment(self.context.project)
         undone += await asyncio.to_thread(self._outside.restore, environment)
         for refusal in undone:
-            self.context.publish("log", level="warning", message=f"undone: {refusal}")
+            line = str(refusal)
+            self.context.publish("log", level="warning", message=f"undone: {line}", refused=[line])
         self.refusals.extend(undone)
         return undone
 

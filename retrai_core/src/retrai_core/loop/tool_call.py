@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -70,17 +71,18 @@ class ToolCaller:
         publish = self._parts.context.publish
         publish("tool_call", id=call["id"], name=call["name"], args=call["args"], summary=summary)
         started = time.monotonic()
+        refused: list[str] = []
         if journal.cut_off(key):
             result = ToolResult(CUT_OFF, ok=False)
         else:
             journal.begin(key, call["name"])
-            result = await self._run(tool, args, call)
+            result = await self._run(tool, args, call, refused)
         limit = tool.max_chars if tool is not None else 8000
         # Before it is cut: the half of a secret would not be known as one.
         content, cut = cut_middle(self._redacted(result.content), limit)
         done = JournalledResult(result.ok, content, round(time.monotonic() - started, 3))
         journal.end(key, done)
-        return self._tell(call, summary, done, cut=cut)
+        return self._tell(call, summary, done, cut=cut, refused=refused)
 
     def _summary(self, tool: Tool | None, args: ToolArgs | ToolResult) -> str:
         if tool is None or isinstance(args, ToolResult):
@@ -104,6 +106,7 @@ class ToolCaller:
         *,
         cut: int = 0,
         replayed: bool = False,
+        refused: Sequence[str] = (),
     ) -> Finished:
         self._parts.context.publish(
             "tool_result",
@@ -114,12 +117,14 @@ class ToolCaller:
             duration_s=done.duration_s,
             cut_chars=cut,
             replayed=replayed,
+            refused=list(refused),
         )
         return Finished(call["id"], call["name"], summary, done.ok, done.content)
 
     async def _run(
-        self, tool: Tool | None, args: ToolArgs | ToolResult, call: PendingCall
+        self, tool: Tool | None, args: ToolArgs | ToolResult, call: PendingCall, told: list[str]
     ) -> ToolResult:
+        """The call's result; what of it was refused is added to `told`, for the run's record."""
         if tool is None:
             return self._unknown(call["name"])
         if isinstance(args, ToolResult):
@@ -129,12 +134,13 @@ class ToolCaller:
             return ToolResult(MARKED.format(mark=mark), ok=False)
         refusal = await self._refusal(tool, call)
         if refusal is not None:
-            self._note_denied(tool, args, refusal)
+            told.append(self._note_denied(tool, args, refusal))
             return refusal
         refused = len(self._parts.guard.refusals)
         result = await self._attempt(tool, args)
         if not result.ok and await self._let_through(refused):
-            return await self._attempt(tool, args)
+            result = await self._attempt(tool, args)
+        told += [str(refusal) for refusal in self._parts.guard.refusals[refused:]]
         return result
 
     async def _attempt(self, tool: Tool, args: ToolArgs) -> ToolResult:
@@ -178,13 +184,14 @@ class ToolCaller:
             return await self._ask(call, decision.reason)
         return ToolResult(f"{_REFUSED}{decision.reason or 'not permitted'}", ok=False)
 
-    def _note_denied(self, tool: Tool, args: ToolArgs, refusal: ToolResult) -> None:
+    def _note_denied(self, tool: Tool, args: ToolArgs, refusal: ToolResult) -> str:
         """Keep it for the record; it is no change of the check and counts as no tampering."""
         called = f"{tool.name} {self._summary(tool, args)}".rstrip()
         reason = self._redacted(" ".join(refusal.content.removeprefix(_REFUSED).split()))
         line = f"{called}: {reason[:200]}"
         if line not in self._parts.denied:
             self._parts.denied.append(line)
+        return line
 
     async def _ask(self, call: PendingCall, reason: str) -> ToolResult | None:
         if self._parts.ask is None:

@@ -38,7 +38,8 @@ def take_up(record: RunRecord, limits: Mapping[str, object]) -> None:
     config = config_of(record, limits)
     record.config = config.model_dump(mode="json", exclude_unset=True)
     limit = config.max_iterations
-    if record.iterations >= limit:
+    # One that was stopped may have made its last iteration and not yet said how that ended.
+    if record.iterations >= limit and record.status != "interrupted":
         raise UsageError(
             f"run {record.id} has used its {limit} iterations",
             hint=f"`retrai runs resume {record.id} -n {limit + 10}` gives it more",

@@ -133,8 +133,10 @@ class RunRecord(BaseModel):
     """Seconds since 1970."""
     ended_at: float | None = None
     """Seconds since 1970; of a resumed run, its last end."""
+    part_started_at: float | None = None
+    """Seconds since 1970; when it was started or, of a resumed run, last resumed."""
     worked_s: float = 0.0
-    """Seconds of work, without the pauses before it was resumed; a part that was killed is lost."""
+    """Seconds of work, without the pauses before it was resumed."""
     iterations: int = 0
     """How many times plan, act and evaluate went round."""
     tokens: Tokens = Field(default_factory=Tokens)

@@ -1,0 +1,48 @@
+"""What the log tells of a run that was killed before its record could be saved."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ..events import AgentEvent
+from .log import read_events
+from .record import RunRecord, Tokens
+
+
+def complete(record: RunRecord, log: Path) -> None:
+    """Put into the record how far the run came: iterations, time, tokens, the last check.
+
+    Args:
+        record: as it was saved when its last part began, or a little later.
+        log: the run's `events.jsonl`; a record without one stays as it is.
+    """
+    try:
+        events = list(read_events(log))
+    except OSError:
+        return
+    began = record.part_started_at or record.started_at or 0.0
+    part = [event for event in events if event.ts >= began]
+    if not part:
+        return
+    counted = [event.iteration for event in events if event.kind == "iteration_complete"]
+    record.iterations = max([record.iterations, *counted])
+    record.ended_at = part[-1].ts
+    record.worked_s += record.ended_at - began
+    record.refused += [line for event in part for line in event.payload.get("refused", [])]
+    _count_calls(record, [event for event in events if event.kind == "llm_usage"])
+    checks = [event.payload for event in part if event.kind == "goal_check"]
+    if checks and record.before is not None and checks[-1].get("phase") != "baseline":
+        seen = {name: checks[-1][name] for name in ("achieved", "reason", "counts")}
+        record.after = record.before.model_copy(update=seen)
+
+
+def _count_calls(record: RunRecord, calls: list[AgentEvent]) -> None:
+    """What the model calls used, of earlier parts too."""
+    paid = [call.payload for call in calls]
+    counts = {
+        name: sum(int(call.get(f"{name}_tokens", 0)) for call in paid)
+        for name in Tokens.model_fields
+    }
+    costs = [cost for call in paid if (cost := call.get("cost_usd")) is not None]
+    record.tokens = Tokens.model_validate(counts)
+    record.cost_usd = sum(costs) if len(costs) == len(paid) else None
