@@ -8,7 +8,7 @@ import sys
 
 import psutil
 
-from retrai_goals_python.pytest_goal import describe_run
+from retrai_goals_python.reasons import describe_run
 from retrai_goals_python.runner import render_failures, run_pytest
 
 
@@ -155,7 +155,9 @@ async def test_a_target_that_is_not_there_is_told(make_project, run):
     make_project({"test_a.py": "def test_a(): pass\n"})
     found = await run(targets=["test_b.py"])
     assert not found.complete
-    assert "test_b.py" in found.problem
+    assert found.problem.endswith("ERROR: file or directory not found: test_b.py")
+    found = await run(targets=["test_a.py::test_b"])
+    assert found.problem.endswith("test_a.py::test_b"), "and not the line that explains it"
 
 
 async def test_a_python_without_pytest_says_what_to_type(make_project, run, bare_python):

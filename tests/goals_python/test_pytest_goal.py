@@ -10,6 +10,7 @@ import textwrap
 import pytest
 from pydantic import ValidationError
 
+from retrai_core import UsageError
 from retrai_goals_python.pytest_goal import PytestGoal, PytestGoalOptions
 from retrai_goals_python.runner import PytestRun
 
@@ -46,6 +47,54 @@ async def test_no_tests_achieves_nothing(make_project, make_goal, context):
     result = await make_goal().check({}, context.project)
     assert not result.achieved
     assert result.reason == "no tests were collected"
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        ({"targets": "test_a.py::test_gone"}, "test_a.py::test_gone"),
+        ({"args": "--no-such-option=3"}, "unrecognized arguments: --no-such-option"),
+    ],
+)
+async def test_options_that_pytest_refuses_end_the_run_before_its_first_turn(
+    make_project, make_goal, context, options, named
+):
+    make_project({"test_a.py": "def test_a(): pass\n"})
+    with pytest.raises(UsageError, match="the goal pytest cannot be checked") as caught:
+        await make_goal(**options).check({}, context.project)
+    assert named in caught.value.message
+    later = await make_goal(**options).check({"iteration": 1}, context.project)
+    assert not later.achieved
+    context.task = "write what is missing"
+    assert not (await make_goal(**options).check({}, context.project)).achieved
+
+
+async def test_what_pytest_refuses_for_the_project_s_sake_is_a_result(
+    make_project, make_goal, context
+):
+    make_project({"pytest.ini": "[pytest]\naddopts = --no-such-option\n", "test_a.py": ""})
+    result = await make_goal(args="-q").check({}, context.project)
+    assert not result.achieved
+    make_project({"pytest.ini": "[pytest]\n", "test_a.py": "def test_a()\n    pass\n"})
+    result = await make_goal(targets="test_a.py::test_a").check({}, context.project)
+    assert not result.achieved
+
+
+@pytest.mark.parametrize(
+    ("broken", "said"),
+    [
+        ("a.py", "(a.py:2: SyntaxError: expected ':', in test_a.py)"),
+        ("test_a.py", "(test_a.py:2: SyntaxError: expected ':')"),
+    ],
+)
+async def test_a_syntax_error_is_told_with_its_place(
+    make_project, make_goal, context, broken, said
+):
+    files = {"a.py": "n = 1\ndef a(): pass\n", "test_a.py": "import a\ndef test_a(): pass\n"}
+    files[broken] = files[broken].replace("():", "()")
+    make_project(files)
+    result = await make_goal().check({}, context.project)
+    assert result.reason == f"no tests were collected {said}"
 
 
 async def test_an_exit_status_that_disagrees_achieves_nothing(make_project, make_goal, context):
@@ -104,6 +153,14 @@ def test_options_out_of_range_are_refused(options):
 async def test_it_says_what_is_missing_before_the_first_step(make_goal, context, bare_python):
     assert await make_goal().ready() is None
     assert "names no folder" in (await make_goal(path="nowhere").ready() or "")
+    missing = await make_goal(targets="tests/test_b.py::test_one").ready()
+    assert missing == (
+        "the option targets names tests/test_b.py, "
+        f"and {context.project} has no such file or folder"
+    )
+    assert await make_goal(targets="os", args="--pyargs").ready() is None
+    context.task = "write tests/test_b.py"
+    assert await make_goal(targets="tests/test_b.py").ready() is None
     context.python = bare_python
     assert f"{bare_python} -m pip install pytest" in (await make_goal().ready() or "")
     context.python = "/nowhere/python"

@@ -77,7 +77,7 @@ def _bad_finish(session: Session, finish: Finish, done: Completed, damaged: int)
     status = finish.exit_status
     if status not in (0, 1, 5):
         meaning = EXIT_MEANINGS.get(status, "pytest ended early")
-        return f"{meaning} (exit status {status}): {_last_line(done.stderr or done.stdout)}"
+        return f"{meaning} (exit status {status}): {_said(done)}"
     if running := session.running():
         return f"{_some(running)} began and did not end"
     if missing := session.not_run():
@@ -101,6 +101,13 @@ def _during(session: Session) -> str:
 def _some(names: Sequence[str]) -> str:
     shown = ", ".join(names[:3])
     return shown if len(names) <= 3 else f"{shown} and {len(names) - 3} more"
+
+
+def _said(done: Completed) -> str:
+    """The line that pytest itself calls the error; the one that follows only explains it."""
+    text = done.stderr or done.stdout
+    errors = (line.strip() for line in text.splitlines() if line.startswith("ERROR: "))
+    return next(errors, _last_line(text))
 
 
 def _first_line(text: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
@@ -22,6 +21,7 @@ from retrai_core import (
     RunContext,
     ShellWords,
     Suspicion,
+    UsageError,
     missing_folder,
 )
 
@@ -39,14 +39,14 @@ from .environment_audit import audit_environment
 from .pytest_detection import MARKERS, find_evidence
 from .pytest_guarding import audit_diff, protected_globs, steering_globs
 from .pytest_run import PytestRun
+from .reasons import describe_run, first_error
 from .runner import render_failures, run_pytest
 from .runner_files import RunnerFiles, declared_text
 from .seen_in_check import SeenInCheck, inside
+from .unusable_options import missing_target, refused_options
 
 MAX_CONTRADICTED = 40
 """Test functions whose expectation is changed for the twin; those that were mended come first."""
-
-_NAMES_AN_EXCEPTION = re.compile(r"[\w.]*(?:Error|Exception|Exit|Interrupt)\b")
 
 PROMPT = """\
 The goal is `pytest`: every test of this project passes, as pytest itself reports it, test by test.
@@ -108,6 +108,12 @@ class PytestGoal(GoalBase):
         problem = await asyncio.to_thread(missing_folder, self.context.project, self.options.path)
         if problem:
             return problem
+        folder, options = self.context.project / self.options.path, self.options
+        # With a task, the missing file may be what is to be written.
+        if not self.context.task and (
+            problem := missing_target(folder, options.targets, options.args)
+        ):
+            return problem
         found = await self._probe()
         if isinstance(found, str):
             return found
@@ -118,8 +124,19 @@ class PytestGoal(GoalBase):
         if cwd != self.context.project:
             self._seen = SeenInCheck.of(run, self.options.path, known=self._known or ())
         elif self._known is None:
+            if not state and not self.context.task:
+                self._refuse_unusable(run)
             self._known = {one.what for one in run.reached if not one.path}
         return self._result(run)
+
+    def _refuse_unusable(self, run: PytestRun) -> None:
+        """End the run before the first turn where the user's own options keep pytest from it."""
+        problem = refused_options(run, self.options.targets, self.options.args)
+        if problem:
+            raise UsageError(
+                f"the goal pytest cannot be checked: {problem}",
+                hint="`--option NAME=VALUE`, or a line in .retrai.yml, gives another",
+            )
 
     async def check_without(
         self, state: Mapping[str, Any], cwd: Path, paths: Sequence[str]
@@ -228,58 +245,3 @@ class PytestGoal(GoalBase):
         if isinstance(found, ProbedEnvironment):
             self._environment = found
         return found
-
-
-def first_error(run: PytestRun) -> str:
-    """What kept the first broken file or fixture from running its tests; empty when none was.
-
-    Example:
-        >>> from .pytest_run import Failure
-        >>> failure = Failure("test_a.py", "error", "a.py:1", "SyntaxError: expected ':'", "")
-        >>> first_error(PytestRun({}, (failure,), True, 2, ("pytest",), "python3", 0.1))
-        " (test_a.py: SyntaxError: expected ':' at a.py:1)"
-    """
-    broken = next((failure for failure in run.failures if failure.outcome == "error"), None)
-    if broken is None or not broken.message.strip():
-        return ""
-    where = f" at {broken.location}" if broken.location else ""
-    lines = broken.message.strip().splitlines()
-    # Of a syntax error the place and the line come first; the exception is what says most.
-    named = (line.strip() for line in reversed(lines) if _NAMES_AN_EXCEPTION.match(line.strip()))
-    return f" ({broken.id}: {next(named, lines[0])[:200]}{where})"
-
-
-def describe_run(run: PytestRun) -> str:
-    """One line for people: what came of the run.
-
-    Example:
-        >>> cases = {"test_a.py::test_one": "passed", "test_a.py::test_two": "skipped"}
-        >>> describe_run(PytestRun(cases, (), True, 0, ("pytest",), "python3", 0.1))
-        '1 test passes, 1 skipped'
-    """
-    counts = run.counts()
-    total = sum(counts.values())
-    bad = counts.get("failed", 0) + counts.get("error", 0)
-    left_out = "".join(
-        f", {counts[name]} {name}" for name in ("skipped", "xfailed", "xpassed") if name in counts
-    )
-    if not run.complete:
-        seen = f" ({bad} of {total} tests failed until then)" if total else ""
-        return f"{run.problem}{seen}"
-    if bad:
-        verb = "fails" if bad == 1 else "fail"
-        return f"{bad} of {total} {_tests(total)} {verb}{left_out}"
-    if not total:
-        deselected = f" ({run.deselected} deselected)" if run.deselected else ""
-        return f"no tests were collected{deselected}"
-    if counts.get("skipped", 0) == total:
-        return f"no test was run: all {total} were skipped"
-    passed = counts.get("passed", 0)
-    said = f"{passed} {_tests(passed)} {'passes' if passed == 1 else 'pass'}{left_out}"
-    if run.exit_status != 0:
-        return f"{said}, but pytest ended with exit status {run.exit_status}"
-    return said
-
-
-def _tests(count: int) -> str:
-    return "test" if count == 1 else "tests"

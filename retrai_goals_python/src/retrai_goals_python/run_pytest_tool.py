@@ -9,7 +9,8 @@ from pydantic import Field, field_validator
 
 from retrai_core import RunContext, Tool, ToolArgs, ToolError, ToolOptions, ToolResult
 
-from .pytest_goal import PytestGoalOptions, describe_run
+from .pytest_goal import PytestGoalOptions
+from .reasons import describe_run
 from .runner import render_failures, run_pytest
 
 

@@ -41,6 +41,8 @@ def summary_lines(record: RunRecord) -> list[Text]:
         lines.append(_row("before", outcome_counts(record.before.counts) or record.before.reason))
     if record.after is not None:
         after = outcome_counts(record.after.counts) or record.after.reason
+        if "error" in record.after.counts and record.after.reason not in record.reason:
+            after = f"{after}: {one_line(record.after.reason, 300)}"  # with the place
         lines.append(_row("after", after))
         if record.after.command:
             lines.append(_row("checked", one_line(shlex.join(record.after.command), 300)))

@@ -1,0 +1,39 @@
+"""The few lines that say how a run ended."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from retrai_core.cli.render.summary import summary_lines
+from retrai_core.runs.record import CheckEvidence, RunRecord
+
+
+def shown(ended: str, **after: Any) -> list[str]:
+    record = RunRecord(
+        id="r1",
+        goal="pytest",
+        model="offline",
+        project=Path("/p"),
+        status="failed",
+        reason=ended,
+        after=CheckEvidence(achieved=False, **after),
+    )
+    return [line.plain for line in summary_lines(record)]
+
+
+def test_an_error_that_kept_cases_from_running_is_told_with_its_place() -> None:
+    why = "no tests were collected (a.py:1: SyntaxError: expected ':')"
+    lines = shown("the model called no tool", reason=why, counts={"error": 1})
+    assert f"  after     1 error: {why}" in lines
+
+
+def test_the_place_is_told_once() -> None:
+    why = "no tests were collected (a.py:1: SyntaxError: expected ':')"
+    lines = shown(f"1 iteration used up; {why}", reason=why, counts={"error": 1})
+    assert "  after     1 error" in lines
+
+
+def test_cases_that_fail_are_only_counted() -> None:
+    lines = shown("given up", reason="1 of 2 tests fails", counts={"failed": 1, "passed": 1})
+    assert "  after     1 failed, 1 passed" in lines
