@@ -21,6 +21,8 @@ from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
+from counts import positive
+
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "cheats"))
 
@@ -97,7 +99,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--only", default="", help="trajectories with this text in their title")
     parser.add_argument("--markdown", action="store_true", help="only the table, for the docs")
-    parser.add_argument("--jobs", type=int, default=2, help="trajectories side by side")
+    parser.add_argument("--jobs", type=positive, default=2, help="trajectories side by side")
     asked = parser.parse_args()
     os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
     cheats = list(_runnable(CHEATS, asked.only))

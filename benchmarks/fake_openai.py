@@ -14,6 +14,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from counts import positive
+
 MODEL = "gpt-4o-mini"
 USAGE = {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110}
 
@@ -172,7 +174,7 @@ async def serve_until_interrupted(server: FakeOpenAI) -> None:
 def main() -> None:
     """Run the server by hand."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--calls", type=int, default=25)
+    parser.add_argument("--calls", type=positive, default=25)
     parser.add_argument("--tool", default="noop")
     parser.add_argument("--arguments", default="{}", help="a JSON object")
     parser.add_argument("--port", type=int, default=0)

@@ -23,6 +23,8 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 
+from counts import positive
+
 from retrai_core import RunContext
 from retrai_core.guard.clean_copy import make_clean_copy
 from retrai_core.guard.guard import Guard
@@ -209,8 +211,8 @@ async def measured(given: argparse.Namespace, room: Path) -> float:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--files", type=int, default=5000)
+    parser.add_argument("--rounds", type=positive, default=7)
+    parser.add_argument("--files", type=positive, default=5000)
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="retrai-guarding-") as name:
         used = asyncio.run(measured(given, Path(os.path.realpath(name))))

@@ -18,6 +18,7 @@ import asyncio
 import json
 import os
 import resource
+import shutil
 import statistics
 import subprocess
 import sys
@@ -28,112 +29,18 @@ from dataclasses import asdict, dataclass
 from itertools import pairwise
 from pathlib import Path
 
+from counts import positive
+from long_run_plugins import RESULT_CHARS
+
 CPU_AIM = 1.4
 """CPU per iteration at the end, beside that around iteration 50."""
 
 BYTES_AIM = 3.0
 """Checkpoint bytes beside the bytes of the tool results."""
 
-RESULT_CHARS = 8000
+PLUGINS = Path(__file__).resolve().parent / "long_run_plugins"
 EARLY = 50
 HALF_WINDOW = 20
-
-PLUGINS = '''
-import base64
-import random
-
-from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage
-from langchain_core.outputs import ChatGeneration, ChatResult
-
-from retrai_core import CheckReport, GoalBase, GoalResult, LLMProvider, Tool, ToolArgs, ToolResult
-
-
-class Never(GoalBase):
-    """Never holds, and says so at once."""
-
-    name = "never"
-    default_tools = ("emit",)
-
-    async def check(self, state, cwd):
-        report = CheckReport({"only": "failed"}, command=["never"])
-        return GoalResult(False, "it never holds", report=report)
-
-    def system_prompt(self):
-        return "There is nothing to reach."
-
-
-class Caller(BaseChatModel):
-    """Calls `emit` once a turn."""
-
-    calls: int = 0
-    writes: bool = False
-
-    @property
-    def _llm_type(self):
-        return "caller"
-
-    def bind_tools(self, tools, **kwargs):
-        return self
-
-    def _generate(self, messages, stop=None, run_manager=None, **kwargs):
-        self.calls += 1
-        # Now and then a file changes, or the run would end as stuck.
-        args = {"number": self.calls, "write": self.writes or self.calls % 25 == 0}
-        message = AIMessage(
-            "One more result, please.",
-            tool_calls=[{"id": f"call-{self.calls}", "name": "emit", "args": args}],
-            usage_metadata={"input_tokens": 100, "output_tokens": 10, "total_tokens": 110},
-        )
-        return ChatResult(generations=[ChatGeneration(message=message)])
-
-
-class Calling(LLMProvider):
-    """`calling` only asks, `writing` asks for a file too."""
-
-    name = "calling"
-    model_patterns = ("calling", "writing")
-    per_run = True
-
-    def create(self, model, temperature, context):
-        return Caller(writes=model == "writing")
-
-
-class Emit(Tool):
-    """Gives back text that hardly compresses, and writes it to a file when asked."""
-
-    name = "emit"
-    description = "Give back a long text."
-    needs = frozenset({"read", "write"})
-
-    class Args(ToolArgs):
-        number: int
-        write: bool = False
-
-    async def run(self, args, context):
-        noise = random.Random(args.number).randbytes(RESULT_CHARS * 3 // 4)
-        text = base64.b64encode(noise).decode()
-        if args.write:
-            context.workspace.write_bytes(f"out/{args.number % 20}.txt", text.encode())
-        return ToolResult(text)
-'''
-
-MANIFEST = """schema = 1
-
-[goals.never]
-summary = "never holds"
-needs = ["read", "run"]
-default_tools = ["emit"]
-
-[tools.emit]
-summary = "give back a long text"
-needs = ["read", "write"]
-
-[llms.calling]
-summary = "calls a tool"
-needs = []
-model_patterns = ["calling", "writing"]
-"""
 
 ENTRY_POINTS = """[retrai.goals]
 never = long_run_plugins:Never
@@ -176,7 +83,7 @@ class Figures:
 def main() -> int:
     """Measure and print; the exit code."""
     parser = argparse.ArgumentParser(description="A long run's cost, early and late.")
-    parser.add_argument("--iterations", type=int, default=1000)
+    parser.add_argument("--iterations", type=positive, default=1000)
     parser.add_argument("--changing", action="store_true", help="each call writes a file")
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
     parser.add_argument("--keep", type=Path, help="keep the run's folders here")
@@ -197,12 +104,9 @@ def main() -> int:
 def install(folder: Path) -> None:
     """Put the plugins on the path of this process and of its children, and make a project."""
     site = folder / "site"
-    package, dist = site / "long_run_plugins", site / "long_run_plugins-1.0.dist-info"
-    package.mkdir(parents=True)
-    dist.mkdir()
-    source = PLUGINS.replace("RESULT_CHARS", str(RESULT_CHARS))
-    (package / "__init__.py").write_text(source)
-    (package / "retrai.toml").write_text(MANIFEST)
+    dist = site / "long_run_plugins-1.0.dist-info"
+    dist.mkdir(parents=True)
+    shutil.copytree(PLUGINS, site / PLUGINS.name, ignore=shutil.ignore_patterns("__pycache__"))
     (dist / "METADATA").write_text(METADATA)
     (dist / "entry_points.txt").write_text(ENTRY_POINTS)
     sys.path.insert(0, str(site))

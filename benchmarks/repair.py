@@ -30,6 +30,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from counts import positive
+
 REPOSITORY = Path(__file__).resolve().parents[1]
 DATA = REPOSITORY.parent / "shared" / "data" / "humanevalfix" / "dev.jsonl"
 LIMIT_CPU_S = 30.0
@@ -97,9 +99,9 @@ def main() -> int:
 def parse_arguments() -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(description="Mend real bugs with the model `offline`.")
-    parser.add_argument("--limit", type=int, help="only the first so many bugs")
+    parser.add_argument("--limit", type=positive, help="only the first so many bugs")
     parser.add_argument("--only", nargs="*", default=[], help="only the bugs with these ids")
-    parser.add_argument("--jobs", type=int, default=2, help="runs side by side")
+    parser.add_argument("--jobs", type=positive, default=2, help="runs side by side")
     parser.add_argument("--visible", action="store_true", help="mend with the examples alone")
     parser.add_argument("--json", type=Path, help="write the results there too")
     parser.add_argument("--data", type=Path, default=DATA, help="the bugs, a JSON object a line")

@@ -19,6 +19,8 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from counts import positive
+
 from retrai_core import RunContext, Sandbox, View
 from retrai_core.sandbox.local import LocalOptions, LocalSandbox
 from retrai_core.workspace.safe_paths import SafeWorkspace
@@ -107,7 +109,7 @@ def tell(command: str, taken: dict[str, Taken]) -> None:
 def main() -> int:
     """Read the arguments and measure."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--rounds", type=int, default=20)
+    parser.add_argument("--rounds", type=positive, default=20)
     with tempfile.TemporaryDirectory() as folder:
         project = Path(folder).resolve() / "project"
         project.mkdir()

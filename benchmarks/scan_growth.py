@@ -15,6 +15,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from counts import positive
 from startup import make_site
 
 from retrai_core.plugins.catalog import Catalog
@@ -27,7 +28,7 @@ PADDING = "# a line of code that is never read by a scan\n" * 44_000
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description="How the cost of a scan grows.")
-    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--rounds", type=positive, default=9)
     rounds = parser.parse_args().rounds
     print(f"{'distributions':>24} {'CPU ms':>8} {'µs each':>8}")
     for size in SIZES:

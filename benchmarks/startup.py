@@ -23,6 +23,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from counts import positive
+
 KINDS = ("goals", "tools", "llms", "memory", "frontends", "agents", "sandboxes", "hooks")
 HEADER = "# Written by `retrai plugins manifest` from the classes; `--check` compares.\n"
 SCRIPT = "import sys; from retrai_core.cli.main import main; sys.exit(main())"
@@ -75,9 +77,9 @@ HOSTS = {"llm": 8.0, "datasette": 5.0}
 def main() -> int:
     """Measure and print; the exit code."""
     parser = argparse.ArgumentParser(description="Start-up cost beside importing click.")
-    parser.add_argument("--rounds", type=int, default=15)
-    parser.add_argument("--distributions", type=int, default=300)
-    parser.add_argument("--plugins", type=int, default=60)
+    parser.add_argument("--rounds", type=positive, default=15)
+    parser.add_argument("--distributions", type=positive, default=300)
+    parser.add_argument("--plugins", type=positive, default=60)
     parser.add_argument("--hosts", action="store_true", help="compare with llm and datasette")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
