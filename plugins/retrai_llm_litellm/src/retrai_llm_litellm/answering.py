@@ -6,13 +6,16 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from .frames import Frame
+from .kept import Kept
 from .lazy_litellm import inferred_provider
 from .making import make_model
-from .messages import packed, unpacked
+from .messages import fresh, packed, unpacked
 from .pricing import cost_usd
 from .spec import ModelSpec
 
 if TYPE_CHECKING:
+    from langchain_core.messages import BaseMessage
+
     from .chat_model import RetraiChatLiteLLM
 
 Say = Callable[[Frame], None]
@@ -45,18 +48,18 @@ class Answering:
 
     async def _generate(self, request: Frame, say: Say) -> None:
         chat, kwargs = self._called(request)
-        generation = await chat.whole(unpacked(request["messages"]), request["stop"], **kwargs)
+        generation = await chat.whole(_conversation(request), request["stop"], **kwargs)
         usage: Any = getattr(generation.message, "usage_metadata", None)
         done = {
             "message": packed(generation.message),
             "info": generation.generation_info,
-            "cost_usd": cost_usd(request["spec"]["model"], usage) if usage else None,
+            "cost_usd": cost_usd(chat.model, usage) if usage else None,
         }
         say({"done": done})
 
     async def _stream(self, request: Frame, say: Say) -> None:
         chat, kwargs = self._called(request)
-        parts = chat.parts(unpacked(request["messages"]), request["stop"], **kwargs)
+        parts = chat.parts(_conversation(request), request["stop"], **kwargs)
         async for part in parts:
             say({"part": {"message": packed(part.message), "info": part.generation_info}})
         say({"done": {}})
@@ -69,13 +72,23 @@ class Answering:
 
     def _called(self, request: Frame) -> tuple[RetraiChatLiteLLM, dict[str, Any]]:
         """The model that is asked, and what the request gives beside the conversation."""
-        spec = ModelSpec.model_validate(request["spec"])
-        key = spec.model_dump_json()
-        chat = self._models.get(key)
+        settings: Kept = request["settings"]
+        chat, bound = settings.made(self._bound)
+        # LiteLLM changes tools in place for some providers, so each request has its own.
+        return chat, fresh(bound) | request["kwargs"]
+
+    def _bound(self, settings: Frame) -> tuple[RetraiChatLiteLLM, dict[str, Any]]:
+        chat = self._models.get(settings["spec"])
         if chat is None:
-            chat = self._models[key] = make_model(spec, self._report)
-        kwargs: dict[str, Any] = dict(request["kwargs"])
-        if "tools" in kwargs:
-            # LangChain's integration says what each provider makes of a choice of tools.
-            kwargs = chat.bound(kwargs.pop("tools"), kwargs.pop("tool_choice", None)) | kwargs
-        return chat, kwargs
+            spec = ModelSpec.model_validate_json(settings["spec"])
+            chat = self._models[settings["spec"]] = make_model(spec, self._report)
+        if settings["tools"] is None:
+            choice = settings["tool_choice"]
+            return chat, {} if choice is None else {"tool_choice": choice}
+        # LangChain's integration says what each provider makes of a choice of tools.
+        return chat, chat.bound(settings["tools"], settings["tool_choice"])
+
+
+def _conversation(request: Frame) -> list[BaseMessage]:
+    messages: list[Kept] = request["messages"]
+    return [message.made(unpacked) for message in messages]

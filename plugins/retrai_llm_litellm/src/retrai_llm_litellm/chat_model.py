@@ -15,7 +15,7 @@ from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResu
 from langchain_litellm.chat_models.litellm import ChatLiteLLM
 from pydantic import PrivateAttr
 
-from .messages import REPEATED, plain_result, sendable, whole_answer
+from .messages import REPEATED, fresh, plain_result, sendable, whole_answer
 from .problems import Asked, NoChoicesError, explain
 from .retries import RetryPolicy
 
@@ -33,6 +33,10 @@ class RetraiChatLiteLLM(ChatLiteLLM):
     _policy: RetryPolicy = PrivateAttr(default_factory=RetryPolicy)
     _asked: Asked = PrivateAttr(default_factory=lambda: Asked("", ""))
     _report: Report = PrivateAttr(default_factory=lambda: _tell_nobody)
+    # The last conversation's messages, by their ids, each with its form on the wire.
+    _converted: dict[int, tuple[BaseMessage, dict[str, Any]]] = PrivateAttr(
+        default_factory=dict[int, tuple[BaseMessage, dict[str, Any]]]
+    )
     # Not the field `streaming`: with that, LangChain calls `_astream` for whole answers too.
     _streams_whole_answers: bool = PrivateAttr(default=False)
 
@@ -80,7 +84,15 @@ class RetraiChatLiteLLM(ChatLiteLLM):
     def _create_message_dicts(
         self, messages: list[BaseMessage], stop: list[str] | None
     ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-        return super()._create_message_dicts(sendable(messages), stop)
+        sent = sendable(messages)
+        known = self._converted
+        new = [message for message in sent if id(message) not in known]
+        dicts, params = super()._create_message_dicts(new, stop)
+        # An id is its own as long as the message is kept beside its form.
+        known = known | {id(m): (m, d) for m, d in zip(new, dicts, strict=True)}
+        self._converted = {id(message): known[id(message)] for message in sent}
+        # LangChain's integration and LiteLLM change some of them in place.
+        return [fresh(known[id(message)][1]) for message in sent], params
 
     async def _agenerate(
         self,

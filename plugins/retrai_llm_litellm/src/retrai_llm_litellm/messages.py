@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from contextlib import suppress
+from typing import Any, TypeVar, cast
 from uuid import uuid4
 
 from langchain_core.messages import (
@@ -13,14 +14,24 @@ from langchain_core.messages import (
     BaseMessage,
     HumanMessage,
     InvalidToolCall,
+    SystemMessage,
     ToolCall,
     ToolMessage,
     messages_from_dict,
 )
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 
+from .sent import Shared
+
+T = TypeVar("T")
+
 EMPTY_ANSWER = "(empty answer)"
 LONGEST_QUOTE = 500
+# What a server is told of a message; how it came to be stays with retrai.
+SENT = frozenset(
+    {"content", "additional_kwargs", "tool_calls", "invalid_tool_calls", "tool_call_id"}
+    | {"name", "role"}
+)
 # What `tool_calls` of the message says already, in the objects of a client library.
 REPEATED = frozenset({"tool_calls", "function_call"})
 
@@ -52,14 +63,46 @@ def sendable(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
     return sent + answers_to_quoted
 
 
+def shared(message: BaseMessage) -> Shared:
+    """A message of the conversation, so that what a server is told of it is sent only once."""
+    kind, content = type(message), message.content
+    if isinstance(content, str) and not message.additional_kwargs:
+        # Text is compared without being read where it is the very same as in the turn before.
+        key = (kind, message.name, content)
+        if kind is HumanMessage or kind is SystemMessage:
+            return key, lambda: _sent_form(message)
+        if isinstance(message, ToolMessage):
+            return (*key, message.tool_call_id), lambda: _sent_form(message)
+        if isinstance(message, AIMessage) and kind is AIMessage:
+            with suppress(TypeError):  # arguments that only pydantic makes JSON of
+                calls = json.dumps((message.tool_calls, message.invalid_tool_calls))
+                return (*key, calls), lambda: _sent_form(message)
+    form = _sent_form(message)
+    return json.dumps(form), lambda: form
+
+
+def _sent_form(message: BaseMessage) -> dict[str, Any]:
+    return {"type": message.type, "data": message.model_dump(mode="json", include=set(SENT))}
+
+
 def packed(message: BaseMessage) -> dict[str, Any]:
     """A message as JSON knows it; `unpacked` takes it back."""
     return {"type": message.type, "data": message.model_dump(mode="json")}
 
 
-def unpacked(messages: list[dict[str, Any]]) -> list[BaseMessage]:
-    """The messages that `packed` was given."""
-    return messages_from_dict(messages)
+def unpacked(message: dict[str, Any]) -> BaseMessage:
+    """The message that `packed` was given."""
+    return messages_from_dict([message])[0]
+
+
+def fresh(value: T) -> T:
+    """A copy of what JSON gave: nobody who changes one in place changes the other."""
+    if isinstance(value, dict):
+        items = cast("dict[str, object]", value)
+        return cast("T", {name: fresh(item) for name, item in items.items()})
+    if isinstance(value, list):
+        return cast("T", [fresh(item) for item in cast("list[object]", value)])
+    return value
 
 
 def plain_result(result: ChatResult) -> ChatResult:

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import suppress
 from typing import IO, Any, BinaryIO, cast
@@ -22,6 +23,7 @@ from retrai_core import ModelError
 
 from .frames import Frame, framed, frames_of
 from .secrets_filter import redact
+from .sent import Request, Sent
 
 START_LIMIT_S = 120.0
 """For LiteLLM's import, on the slowest of machines."""
@@ -59,11 +61,11 @@ class LiteLLMProcess:
         if running is not None:
             running.end()
 
-    async def ask(self, request: Frame, limit_s: float) -> AsyncIterator[Frame]:
+    async def ask(self, request: Request, limit_s: float) -> AsyncIterator[Frame]:
         """What comes back, frame by frame; the last one has `done`.
 
         Args:
-            request: `op` and what belongs to it.
+            request: what is asked.
             limit_s: seconds that one frame may be waited for, beside LiteLLM's import.
 
         Raises:
@@ -76,14 +78,14 @@ class LiteLLMProcess:
             with suppress(RuntimeError):  # the loop has ended; nobody waits any more
                 loop.call_soon_threadsafe(frames.put_nowait, frame)
 
-        number, data = self._prepared(request)
+        number = next(self._numbers)
         running = self._alive_with(number, hear)
         ended = False
         try:
-            if len(data) <= FITS_AN_EMPTY_PIPE:
-                running.write(data)
+            if running.post(number, request) <= FITS_AN_EMPTY_PIPE:
+                running.flush()
             else:
-                await asyncio.to_thread(running.write, data)
+                await asyncio.to_thread(running.flush)
             while not ended:
                 try:
                     async with asyncio.timeout(START_LIMIT_S + limit_s):
@@ -95,14 +97,15 @@ class LiteLLMProcess:
         finally:
             running.forget(number, cancel=not ended)
 
-    def ask_and_wait(self, request: Frame, limit_s: float) -> Iterator[Frame]:
+    def ask_and_wait(self, request: Request, limit_s: float) -> Iterator[Frame]:
         """The same for a caller without an event loop: see `ask`."""
         frames: queue.SimpleQueue[Frame] = queue.SimpleQueue()
-        number, data = self._prepared(request)
+        number = next(self._numbers)
         running = self._alive_with(number, frames.put)
         ended = False
         try:
-            running.write(data)
+            running.post(number, request)
+            running.flush()
             while not ended:
                 try:
                     frame = frames.get(timeout=START_LIMIT_S + limit_s)
@@ -112,10 +115,6 @@ class LiteLLMProcess:
                 yield _checked(frame)
         finally:
             running.forget(number, cancel=not ended)
-
-    def _prepared(self, request: Frame) -> tuple[int, bytes]:
-        number = next(self._numbers)
-        return number, framed({"id": number, **request})
 
     def _alive_with(self, number: int, hear: Hears) -> _Running:
         with self._lock:
@@ -149,6 +148,9 @@ class _Running:
         )
         self._listeners: dict[int, Hears] = {}
         self._lock = threading.Lock()
+        self._sent = Sent()
+        self._outgoing: deque[bytes] = deque()
+        self._order_lock = threading.Lock()
         self._write_lock = threading.Lock()
         self.is_over = False
         self._reader = threading.Thread(target=self._read, name="litellm", daemon=True)
@@ -160,17 +162,27 @@ class _Running:
         if self.is_over:
             self._tell_everyone(self._how_it_ended())
 
-    def write(self, data: bytes) -> None:
+    def post(self, number: int, request: Request) -> int:
+        """Queue a request, in the order in which it counts on earlier ones: its size in bytes."""
+        with self._order_lock:
+            data = framed(self._sent.frame(number, request))
+            self._outgoing.append(data)
+        return len(data)
+
+    def flush(self) -> None:
+        """Write what is queued, by whomever."""
         assert self._process.stdin is not None
         with self._write_lock, suppress(OSError, ValueError):  # the reader notices its end
-            self._process.stdin.write(data)
+            while self._outgoing:
+                self._process.stdin.write(self._outgoing.popleft())
             self._process.stdin.flush()
 
     def forget(self, number: int, *, cancel: bool) -> None:
         with self._lock:
             self._listeners.pop(number, None)
         if cancel and not self.is_over:
-            self.write(framed({"id": number, "op": "cancel"}))
+            self.post(number, Request("cancel"))
+            self.flush()
 
     def end(self) -> None:
         self._process.kill()

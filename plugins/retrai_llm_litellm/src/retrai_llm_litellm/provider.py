@@ -16,6 +16,7 @@ from retrai_core import LLMProvider, PluginError, RetraiError, RunContext, Usage
 from .known_models import KnownModels, litellm_folder
 from .options import LiteLLMOptions
 from .process import LiteLLMProcess
+from .sent import Request
 from .spec import ModelSpec, named_variables
 
 if TYPE_CHECKING:
@@ -123,7 +124,7 @@ class LiteLLMProvider(LLMProvider):
         """By the price list of the installed LiteLLM; None for a model that is not in it."""
         key = _cost_key(model, usage)
         if key not in self._costs:
-            request = {"op": "cost", "model": model, "usage": dict(usage)}
+            request = Request("cost", {"model": model, "usage": dict(usage)})
             self._costs[key] = self._answer(self._process, request)["cost_usd"]
         return self._costs[key]
 
@@ -132,7 +133,7 @@ class LiteLLMProvider(LLMProvider):
         await asyncio.to_thread(self._process.close)
 
     @staticmethod
-    def _answer(process: LiteLLMProcess, request: dict[str, Any]) -> dict[str, Any]:
+    def _answer(process: LiteLLMProcess, request: Request) -> dict[str, Any]:
         """What LiteLLM answers without asking a server.
 
         Raises:
@@ -189,7 +190,7 @@ class LiteLLMProvider(LLMProvider):
     def _inferred_provider(self, model: str) -> str | None:
         """What LiteLLM makes of a bare name on which its files say nothing (`ft:gpt-4o-...`)."""
         with closing(LiteLLMProcess()) as process:
-            return self._answer(process, {"op": "provider", "model": model})["provider"]
+            return self._answer(process, Request("provider", {"model": model}))["provider"]
 
 
 def _cost_key(model: str, usage: Mapping[str, Any]) -> tuple[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
@@ -14,8 +15,9 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import PrivateAttr
 
 from .frames import Frame
-from .messages import packed, unpacked
+from .messages import shared, unpacked
 from .process import LiteLLMProcess
+from .sent import Request
 from .spec import ModelSpec
 
 Report = Callable[[str], None]
@@ -27,6 +29,7 @@ class RemoteChatLiteLLM(BaseChatModel):
 
     spec: ModelSpec
 
+    _spec: str = PrivateAttr()
     _process: LiteLLMProcess = PrivateAttr()
     _report: Report = PrivateAttr()
     _priced: Priced = PrivateAttr()
@@ -40,6 +43,7 @@ class RemoteChatLiteLLM(BaseChatModel):
             priced: told what each answer cost, by its usage.
         """
         self._process, self._report, self._priced = process, report, priced
+        self._spec = self.spec.model_dump_json()
 
     @property
     def _llm_type(self) -> str:
@@ -127,14 +131,19 @@ class RemoteChatLiteLLM(BaseChatModel):
 
     def _request(
         self, op: str, messages: list[BaseMessage], stop: list[str] | None, kwargs: dict[str, Any]
-    ) -> Frame:
-        return {
-            "op": op,
-            "spec": self.spec.model_dump(mode="json"),
-            "messages": [packed(message) for message in messages],
-            "stop": stop,
-            "kwargs": {name: value for name, value in kwargs.items() if value is not None},
+    ) -> Request:
+        own = {name: value for name, value in kwargs.items() if value is not None}
+        settings = {
+            "spec": self._spec,
+            "tools": own.pop("tools", None),
+            "tool_choice": own.pop("tool_choice", None),
         }
+        return Request(
+            op,
+            {"stop": stop, "kwargs": own},
+            (json.dumps(settings), lambda: settings),
+            [shared(message) for message in messages],
+        )
 
     @property
     def _limit_s(self) -> float:
@@ -142,7 +151,7 @@ class RemoteChatLiteLLM(BaseChatModel):
         return self.spec.options.timeout_s + self.spec.options.max_wait_s
 
     def _answered(self, done: Frame) -> ChatResult:
-        (message,) = unpacked([done["message"]])
+        message = unpacked(done["message"])
         if isinstance(message, AIMessage) and message.usage_metadata:
             self._priced(message.usage_metadata, done["cost_usd"])
         return ChatResult(
@@ -151,7 +160,7 @@ class RemoteChatLiteLLM(BaseChatModel):
 
 
 def _part(sent: Frame) -> ChatGenerationChunk:
-    (message,) = unpacked([sent["message"]])
+    message = unpacked(sent["message"])
     return ChatGenerationChunk(
         message=cast("BaseMessageChunk", message), generation_info=sent["info"]
     )

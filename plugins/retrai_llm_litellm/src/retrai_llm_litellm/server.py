@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from retrai_core import ModelError
 
 from .frames import Frame, framed, frames_of
+from .kept import KeptValues
 from .lazy_litellm import load_litellm, rehearse
 from .secrets_filter import redact
 
@@ -37,6 +38,7 @@ class Server:
         self._loop = asyncio.new_event_loop()
         self._tasks: dict[int, asyncio.Task[None]] = {}
         self._asked = threading.Event()
+        self._kept = KeptValues()
         self._answering: Answering | None = None
 
     def serve(self, model: str) -> None:
@@ -64,6 +66,7 @@ class Server:
             if task is not None:
                 task.cancel()
             return
+        self._kept.resolve(frame)
         task = self._loop.create_task(self._answer(frame))
         self._tasks[number] = task
         task.add_done_callback(lambda _: self._tasks.pop(number, None))
