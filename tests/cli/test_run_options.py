@@ -83,6 +83,44 @@ def test_a_tool_to_leave_out_that_nobody_knows_is_told_with_its_file(
     assert f"`file_raed` (from {project / '.retrai.yml'})" in err
 
 
+def without_litellm(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RETRAI_DISABLE_PLUGINS", "retrai-llm-litellm")
+
+
+def test_a_model_that_nobody_serves_is_told_with_the_file_it_stands_in(
+    retrai, toy, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    without_litellm(monkeypatch)
+    toy([])
+    (project / ".retrai.yml").write_text("model: offlin\n")
+    code, _, err = retrai("run", "-C", project)
+    assert code == 2
+    assert err.startswith(f"error: no provider serves the model `offlin` (from {project}/.retrai")
+    _, _, err = retrai("run", "-C", project, "-m", "offlien")
+    assert err.startswith("error: no provider serves the model `offlien`\n")
+
+
+def test_a_model_that_cannot_be_used_is_told_with_the_variable_that_names_it(
+    retrai, toy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from retrai_toy import ScriptProvider
+
+    arguments = toy([])
+    monkeypatch.setattr(ScriptProvider, "ready", lambda *_: "no such script")
+    monkeypatch.setenv("RETRAI_MODEL", "script:none")
+    _, _, err = retrai(*arguments[:-2])
+    what = "the model script:none (from RETRAI_MODEL) cannot be used: no such script"
+    assert err.startswith(f"error: {what}\n")
+
+
+def test_an_option_with_a_wrong_value_is_told_with_its_file(retrai, toy, project: Path) -> None:
+    arguments = toy([])
+    file = project / ".retrai.yml"
+    file.write_text("plugins: {shell: {limit_s: long}}\n")
+    _, _, err = retrai(*arguments)
+    assert err.splitlines()[0].endswith(f", got 'long' (from {file})")
+
+
 def test_a_name_from_the_environment_is_told_with_its_variable(
     retrai, toy, monkeypatch: pytest.MonkeyPatch
 ) -> None:

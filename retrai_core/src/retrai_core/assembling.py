@@ -14,6 +14,7 @@ from .chosen import Choice
 from .contracts.context import RunContext
 from .contracts.memory import Strategy
 from .gates import ANSWER_LIMIT_S, ToolGates
+from .guard.globs import Globs
 from .loop import prompt
 from .loop.new_tests import NewTestsCheck
 from .loop.parts import Ask, LoopParts
@@ -23,7 +24,7 @@ from .plugins.aside import aside
 from .plugins.blame import WrongAnswerError
 from .runs.journal import ToolJournal
 from .runs.snapshots import Snapshots
-from .unheeded import about_no_tool
+from .unheeded import about_no_tool, allowing_nothing, leaving_nothing_out
 from .vouchers import Vouchers
 from .wiring import Wired
 
@@ -54,7 +55,12 @@ async def assemble(choice: Choice, wired: Wired, kept: Kept, ask: Ask) -> LoopPa
     parts, recalled = await _prompt_parts(wired), await _recall(choice, context)
     words = context.redact(prompt.system_prompt(context.goal.system_prompt(), parts, recalled))
     tools = list(context.tools.values())
-    for line in about_no_tool(config, choice.catalog, context.tools):
+    steering = Globs(context.goal.steering(context.project))
+    for line in (
+        *about_no_tool(config, choice.catalog, context.tools),
+        *leaving_nothing_out(config, choice.catalog, {*context.tools, *wired.left_out}),
+        *allowing_nothing(config, wired.guard.baseline.protected, steering),
+    ):
         context.publish("log", level="warning", message=line)
     try:
         with_tools = bind(model, tools)

@@ -17,6 +17,7 @@ from .contracts.memory import MemoryStore
 from .contracts.sandbox import Sandbox
 from .contracts.tool import Tool
 from .errors import PluginError, UsageError
+from .origins import origin_of
 from .plugin_answers import asked, checked_options
 from .plugins.catalog import Catalog
 from .plugins.kinds import Kind
@@ -182,7 +183,7 @@ class _Chooser:
             if detection is not None:
                 found.append((hit.record, detection.evidence or hit.evidence, detection.options))
         if not found:
-            raise _no_goal(self.catalog, self.config.cwd)
+            raise self.catalog.no_goal_for(self.config.cwd)
         record, evidence, options = found[0]
         others = ", ".join(f"{other.name} ({why})" for other, why, _ in found[1:])
         note = f"goal {record.name}, found by {evidence}"
@@ -203,7 +204,8 @@ class _Chooser:
             (r for r in self.catalog.records("llm") if r.name == OFFLINE and r.is_usable), None
         )
         if "model_name" in self.config.model_fields_set or fallback is None:
-            raise UsageError(f"the model {model} cannot be used: {problem}", hint=NO_KEY_HINT)
+            named = f"{model}{self._origin_of(model)}"
+            raise UsageError(f"the model {named} cannot be used: {problem}", hint=NO_KEY_HINT)
         self._note(
             "info",
             f"model offline, since no key for {model} is set: it mends Python by searching for "
@@ -258,7 +260,12 @@ class _Chooser:
         return {record.name for record in self.catalog.records(kind) if record.is_usable}
 
     def _provider_of(self, model: str) -> Part[LLMProvider]:
-        return self._loaded(self.catalog.provider_for(model), LLMProvider, None)
+        try:
+            record = self.catalog.provider_for(model)
+        except UsageError as error:
+            named = f"{error.message}{self._origin_of(model)}"
+            raise UsageError(named, hint=error.hint) from error
+        return self._loaded(record, LLMProvider, None)
 
     def _problem_with(self, part: Part[LLMProvider], model: str) -> str | None:
         """What the provider says of the model, before there is a run to build it for."""
@@ -271,7 +278,11 @@ class _Chooser:
             patterns = {p for record in self.catalog.records("llm") for p in record.model_patterns}
             exact = sorted(pattern for pattern in patterns if "*" not in pattern)
             near = "" if "did you mean" in str(error) else nearest(model, exact)
-            raise UsageError(f"{error.message}{near}", hint=error.hint) from error
+            named = f"{error.message}{near}{self._origin_of(model)}"
+            raise UsageError(named, hint=error.hint) from error
+
+    def _origin_of(self, model: str) -> str:
+        return origin_of(self.config.cwd, "model_name", model)
 
     def _goal_part(self, record: PluginRecord) -> Part[GoalBase]:
         return self._loaded(record, GoalBase, self.config.options)
@@ -285,14 +296,3 @@ class _Chooser:
 
     def _note(self, level: Literal["info", "warning"], message: str) -> None:
         self.notices.append(Notice(level, message))
-
-
-def _no_goal(catalog: Catalog, project: Path) -> UsageError:
-    names = ", ".join(record.name for record in catalog.records("goal"))
-    if not names:
-        return UsageError("no goal is installed", hint="`pip install retrai-goals-python`")
-    brings = " ".join(catalog.installable_for(project))
-    hint = f"`pip install {brings}` brings goals for what lies there"
-    if not brings:
-        hint = f"name one: `retrai run GOAL`; installed: {names}"
-    return UsageError(f"no installed goal fits {project}", hint=hint)

@@ -9,8 +9,9 @@ from typing import Any, TypeVar, cast
 from pydantic import BaseModel, ValidationError
 
 from .errors import PluginError, RetraiError, UsageError
+from .origins import origin_of
 from .plugins.record import PluginRecord
-from .settings import load_settings, unknown_option
+from .settings import unknown_option
 
 T = TypeVar("T")
 
@@ -27,10 +28,8 @@ def checked_options(
     for name in given:
         if name not in model.model_fields:
             known = list(model.model_fields)
-            origin = load_settings(project).origins.get(f"options.{name}", "")
-            raise unknown_option(
-                name, record.kind, record.name, known, origin if record.kind == "goal" else ""
-            )
+            origin = _origin(record, given, name, project)
+            raise unknown_option(name, record.kind, record.name, known, origin)
     try:
         return model.model_validate(given)
     except ValidationError as error:
@@ -41,9 +40,18 @@ def checked_options(
         what = first["msg"].removeprefix("Value error, ")
         what = what if first["type"] == "value_error" else what.lower()
         raise UsageError(
-            f"{name or 'the options'} of the {record.kind} {record.name}: {what}{got}",
+            f"{name or 'the options'} of the {record.kind} {record.name}: {what}{got}"
+            f"{_origin(record, given, name, project)}",
             hint=f"`retrai plugins show {record.name}` lists its options",
         ) from error
+
+
+def _origin(record: PluginRecord, given: Mapping[str, Any], name: str, project: Path) -> str:
+    """Where the option stands; a goal's stand by themselves, others below the plugin's name."""
+    if record.kind != "goal":
+        return origin_of(project, f"plugins.{record.name}", given)
+    option = name.partition(".")[0]
+    return origin_of(project, f"options.{option}", given.get(option))
 
 
 def asked(record: PluginRecord, question: Callable[[], T]) -> T:

@@ -280,7 +280,10 @@ def explained(error: ValidationError, origins: Mapping[str, str]) -> UsageError:
 def unknown_option(
     name: str, kind: str, plugin: str, known: list[str], origin: str = ""
 ) -> UsageError:
-    """The error for a key that is no option of a plugin and, for a goal's, no setting either."""
+    """The error for a key that is no option of a plugin and, for a goal's, no setting either.
+
+    `origin` says where it stands, ` (from FILE)`.
+    """
     settings = {*RunConfig.model_fields, "model"} - {"cwd", "run_id", "model_name", "options"}
     every = sorted({*known, *settings} if kind == "goal" else known)
     if kind == "goal" and name in settings:  # only `--option` can bring one here
@@ -290,6 +293,6 @@ def unknown_option(
     if kind == "goal":
         what = f"neither a setting nor an option of the goal {plugin}"
     return UsageError(
-        f"{name}: {what}{nearest(name, every)}{f' (from {origin})' if origin else ''}",
+        f"{name}: {what}{nearest(name, every)}{origin}",
         hint=f"`retrai plugins show {plugin}` lists its options",
     )

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Collection, Iterator, Mapping
+from fnmatch import fnmatchcase
+from pathlib import PurePosixPath
 from typing import get_args
 
 from .chosen import Notice
 from .contracts.needs import Need
 from .errors import UsageError
+from .guard.globs import Globs
+from .origins import origin_of
 from .plugins.catalog import Catalog
 from .plugins.standard_names import MCP
 from .plugins.switches import switch_for
@@ -37,7 +41,8 @@ def refuse_unheeded(config: RunConfig, catalog: Catalog) -> None:
     for name in config.plugins:
         if name not in names:
             raise UsageError(
-                f"plugins: no plugin is called {name}{nearest(name, sorted(names))}",
+                f"plugins: no plugin is called {name}{nearest(name, sorted(names))}"
+                f"{origin_of(config.cwd, f'plugins.{name}', config.plugins[name])}",
                 hint="`retrai plugins list` shows all",
             )
     if config.mcp and not any(r.name == MCP and r.is_usable for r in catalog.records("hook")):
@@ -78,6 +83,45 @@ def about_no_tool(config: RunConfig, catalog: Catalog, offered: Collection[str])
             told = f"permissions: {verdict}: `{rule}` is about no tool that is installed"
             lines.append(f"{told}{nearest(name, known)}")
     return lines
+
+
+def leaving_nothing_out(config: RunConfig, catalog: Catalog, offered: Collection[str]) -> list[str]:
+    """Warnings of `no_tools` patterns that mean no tool.
+
+    Args:
+        config: the run's configuration.
+        catalog: what is installed.
+        offered: the tools that are known only at run time, those that were left out among them.
+    """
+    known = sorted({*offered, *(record.name for record in catalog.records("tool"))})
+    near = [*known, *sorted({f"{name.partition('.')[0]}.*" for name in known if "." in name})]
+    where = origin_of(config.cwd, "no_tools", config.no_tools)
+    return [
+        f"no_tools: `{pattern}` means no tool that is installed{nearest(pattern, near)}{where}"
+        for pattern in config.no_tools
+        if not any(fnmatchcase(name, pattern) for name in known)
+    ]
+
+
+def allowing_nothing(config: RunConfig, protected: Collection[str], steering: Globs) -> list[str]:
+    """Warnings of `allow_edit` patterns that mean none of the files that the check protects.
+
+    Args:
+        config: the run's configuration.
+        protected: those files, relative; others may be changed anyway.
+        steering: files that may not be made without leave.
+    """
+    folders = {str(folder) for path in protected for folder in PurePosixPath(path).parents}
+    known = sorted({*protected, *(f"{folder}/**" for folder in folders - {"."})})
+    where = origin_of(config.cwd, "allow_edit", config.allow_edit)
+    return [
+        f"allow_edit: `{pattern}` means no file that the check protects"
+        f"{nearest(pattern, known)}{where}"
+        for pattern in config.allow_edit
+        if not pattern.startswith("!")
+        and not steering.match(pattern.removeprefix("/"))
+        and not any(map(Globs([pattern]).match, protected))
+    ]
 
 
 def _refuse_needs_of_none(config: RunConfig, catalog: Catalog) -> None:

@@ -27,6 +27,7 @@ from .plugins.hooks import HookCaller
 from .plugins.patience import patiently
 from .plugins.record import PluginRecord
 from .redaction.redactor import Redactor
+from .settings import RunConfig
 from .workspace.safe_paths import SafeWorkspace
 from .workspace.temporary import remove_left_folders
 
@@ -44,6 +45,7 @@ class Wired:
             is there; await it before the first model call.
         contributing: adds the tools that plugins offer at run time (an MCP server's, say) to the
             context's, beside the baseline check; await it before the tools are used.
+        left_out: those of them that the user does not want, by name.
     """
 
     context: RunContext
@@ -53,6 +55,7 @@ class Wired:
     spending: Spending
     warming: asyncio.Future[None]
     contributing: asyncio.Task[None]
+    left_out: set[str]
     closing: AsyncExitStack
 
 
@@ -102,7 +105,8 @@ async def wire(
             context.memory_part = built(choice.memory, context, stack)
         agent = built(choice.agent, context, stack)
         late = await stack.enter_async_context(AsyncExitStack())
-        offers = contribute(hooks, context, late, close, config.leaves_out)
+        left_out: set[str] = set()
+        offers = contribute(hooks, context, late, close, partial(_leave_out, config, left_out))
         contributing = asyncio.create_task(offers)
         stack.push_async_callback(_cancel, contributing)
         guard = Guard(context, config.allow_edit)
@@ -110,7 +114,9 @@ async def wire(
         workspace.on_refused = guard.note_refusal
         await _refuse_unready(choice, context)
         closing = stack.pop_all()
-        return Wired(context, agent, guard, hooks, spending, warming, contributing, closing)
+        return Wired(
+            context, agent, guard, hooks, spending, warming, contributing, left_out, closing
+        )
     raise AssertionError("unreachable")  # an exit stack hands exceptions on
 
 
@@ -165,6 +171,12 @@ def _context(
         on_event=on_event,
         redactor=redactor,
     )
+
+
+def _leave_out(config: RunConfig, left_out: set[str], tool: str) -> bool:
+    if config.leaves_out(tool):
+        left_out.add(tool)
+    return tool in left_out
 
 
 async def _refuse_unready(choice: Choice | CheckChoice, context: RunContext) -> None:

@@ -10,7 +10,7 @@ import pytest
 from retrai_core.choosing import catalog_for
 from retrai_core.errors import UsageError
 from retrai_core.settings import load_settings
-from retrai_core.unheeded import about_no_tool
+from retrai_core.unheeded import about_no_tool, leaving_nothing_out
 
 Runs = Any
 """The fixture's class, in conftest.py."""
@@ -46,6 +46,36 @@ async def test_a_misspelt_variable_is_told_and_a_stranger_s_is_not(
         "RETRAI_DISABLED_PLUGINS is no variable of retrai's (did you mean RETRAI_DISABLE_PLUGINS?)",
         "RETRAI_MODLE is no variable of retrai's (did you mean RETRAI_MODEL?)",
     ]
+
+
+async def test_what_allow_edit_does_not_mean_is_told_with_the_nearest_and_its_file(
+    runs: Runs,
+) -> None:
+    (runs.project / "checks" / "rules.txt").write_text("one\n")
+    patterns = ["expected.txt", "checks/**", "!checks/x", "expectd.txt", "check/**", "steer.cfg"]
+    file = runs.project / ".retrai.yml"
+    file.write_text(f"allow_edit: {patterns}\n")
+    record = await runs.run([], allow_edit=patterns, max_iterations=1)
+    said = [line for line in warnings(runs, record) if line.startswith("allow_edit")]
+    what = "means no file that the check protects"
+    assert said == [
+        f"allow_edit: `expectd.txt` {what} (did you mean expected.txt?) (from {file})",
+        f"allow_edit: `check/**` {what} (did you mean checks/**?) (from {file})",
+    ]
+
+
+async def test_a_pattern_that_leaves_out_no_tool_is_told(runs: Runs) -> None:
+    patterns = ["lo?k", "shel.*", "nowhere*"]
+    record = await runs.run([], no_tools=patterns, max_iterations=1)
+    said = [line for line in warnings(runs, record) if line.startswith("no_tools")]
+    what = "means no tool that is installed"
+    assert said == [
+        f"no_tools: `shel.*` {what} (did you mean shell?)",
+        f"no_tools: `nowhere*` {what}",
+    ]
+    config = runs.config([], no_tools=["one.*", "oen.*"])
+    [line] = leaving_nothing_out(config, catalog_for(config), ["one.echo"])
+    assert line == f"no_tools: `oen.*` {what} (did you mean one.*?)"
 
 
 async def test_a_misspelt_setting_names_its_file(runs: Runs) -> None:

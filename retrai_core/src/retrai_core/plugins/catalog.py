@@ -193,6 +193,17 @@ class Catalog:
         }
         return sorted(brings - installed)
 
+    def no_goal_for(self, project: Path) -> UsageError:
+        """The error that says that no installed goal fits, and what to install or to type."""
+        names = ", ".join(record.name for record in self.records("goal"))
+        if not names:
+            return UsageError("no goal is installed", hint="`pip install retrai-goals-python`")
+        brings = " ".join(self.installable_for(project))
+        hint = f"`pip install {brings}` brings goals for what lies there"
+        if not brings:
+            hint = f"name one: `retrai run GOAL`; installed: {names}"
+        return UsageError(f"no installed goal fits {project}", hint=hint)
+
     def unknown(self, name: str, kind: Kind | None = None) -> UnknownPluginError:
         """The error that says that no plugin has this name, which is nearest, and where all are."""
         import difflib
