@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from retrai_core.errors import RunNotFoundError
+from retrai_core.errors import RunNotFoundError, StateFolderError
 from retrai_core.runs.record import RunRecord
 from retrai_core.runs.store import RunStore, state_dir
 
@@ -42,6 +42,19 @@ def test_a_store_that_was_never_used_lists_nothing(store: RunStore) -> None:
     with pytest.raises(RunNotFoundError):
         store.load("abc")
     assert not store.state.exists(), "looking makes nothing"
+
+
+@pytest.mark.parametrize("below", ["state", "state/runs"])
+def test_a_state_folder_that_is_a_file_is_told(tmp_path: Path, below: str) -> None:
+    file = tmp_path / below
+    file.parent.mkdir(exist_ok=True)
+    file.write_text("no folder\n")
+    store = RunStore(tmp_path / "state")
+    for look in (store.list, lambda: store.load("abc"), lambda: store.prune(keep=0)):
+        with pytest.raises(StateFolderError, match="Not a directory") as caught:
+            look()
+        assert str(tmp_path / "state") in caught.value.message
+        assert "RETRAI_STATE_DIR" in caught.value.hint
 
 
 def test_runs_are_listed_newest_first(store: RunStore) -> None:

@@ -6,7 +6,7 @@ import fcntl
 import os
 import shutil
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -59,11 +59,13 @@ class RunStore:
         shutil.rmtree(self.folder(run_id), ignore_errors=True)
 
     def list(self) -> list[RunRecord]:
-        """Every readable run, newest first."""
+        """Every readable run, newest first.
+
+        Raises:
+            StateFolderError: the state folder cannot be looked into.
+        """
         found: list[tuple[float, RunRecord]] = []
-        if not self.runs.is_dir():
-            return []
-        for folder in self.runs.iterdir():
+        for folder in self._folders():
             record = self._read(folder)
             if record is not None:
                 found.append((record.started_at or folder.stat().st_mtime, record))
@@ -74,8 +76,9 @@ class RunStore:
 
         Raises:
             RunNotFoundError: none or several do.
+            StateFolderError: the state folder cannot be looked into.
         """
-        names = sorted(path.name for path in self.runs.iterdir()) if self.runs.is_dir() else []
+        names = sorted(path.name for path in self._folders())
         matching = [run_id] if run_id in names else [n for n in names if n.startswith(run_id)]
         if len(matching) > 1:
             raise RunNotFoundError(
@@ -132,6 +135,14 @@ class RunStore:
         with (self.folder(run_id) / _RUNNING).open("w") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             yield
+
+    def _folders(self) -> Sequence[Path]:
+        try:
+            return list(self.runs.iterdir())
+        except FileNotFoundError:  # nothing was ever kept there
+            return []
+        except OSError as error:
+            raise StateFolderError(self.state, error) from error
 
     def _last_change(self, record: RunRecord) -> float:
         """When the run ended, or, for one that was killed, when its record was last written."""
