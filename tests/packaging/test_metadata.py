@@ -66,8 +66,17 @@ def test_constraints_name_versions_and_no_place(root: Path) -> None:
 def test_every_hint_names_a_distribution_of_ours(retrai) -> None:
     groups = retrai.project["entry-points"]
     values = {value for group in groups.values() for value in group.values()}
-    assert set(groups) == {"retrai.hints.markers", "retrai.hints.goals"}
+    kinds = {f"retrai.hints.{kind}" for kind in ("goals", "frontends", "memory", "tools")}
+    assert set(groups) == {"retrai.hints.markers"} | kinds
     assert all(value.startswith("retrai_") and value.isidentifier() for value in values)
+
+
+def test_every_hint_is_of_a_plugin_that_the_distribution_brings(retrai, every) -> None:
+    offered = {dist.module: dist.project.get("entry-points", {}) for dist in every.values()}
+    for group, hints in retrai.project["entry-points"].items():
+        if group != "retrai.hints.markers":
+            for name, module in hints.items():
+                assert name in offered[module][group.replace("hints.", "")], (group, name)
 
 
 def test_the_demo_installs_what_a_user_of_retrai_gets(retrai, root: Path) -> None:

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from retrai_core.cli.main import main
 from retrai_core.plugins.catalog import Catalog
 from retrai_core.plugins.entry_points import parse_entry_points
 from retrai_core.plugins.hints import read_hints
@@ -189,6 +190,8 @@ def test_hints_name_what_would_bring_a_goal(site: Any, tmp_path: Path) -> None:
     site.install(
         "hinting",
         entry_points="[retrai.hints.goals]\nbun-test = retrai_goals_js\n"
+        "[retrai.hints.frontends]\nplay = hinting\npaint = retrai_paint\n"
+        "[retrai.hints.nonsense]\nplay = retrai_play\n"
         "[retrai.hints.markers]\nbun.lock = retrai_goals_js\nCargo.toml = retrai_goals_shell\n",
         code=None,
     )
@@ -196,6 +199,23 @@ def test_hints_name_what_would_bring_a_goal(site: Any, tmp_path: Path) -> None:
     catalog = Catalog.scan(paths=[str(site.folder)])
     assert catalog.installable_for(tmp_path) == ["retrai-goals-js"]
     assert "`pip install retrai-goals-js`" in catalog.unknown("bun-test", "goal").hint
+    assert "`pip install retrai-paint`" in catalog.unknown("paint").hint
+    assert catalog.brings("paint", "frontend") == "retrai-paint"
+    assert catalog.brings("paint", "goal") == catalog.brings("play", "frontend") == ""
+
+
+def test_a_command_of_a_plugin_that_is_not_installed_says_what_brings_it(
+    site: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    site.install(
+        "hinting", entry_points="[retrai.hints.frontends]\npaint = retrai_paint\n", code=None
+    )
+    assert main(["paint", "a wall"]) == 2
+    told = capsys.readouterr().err.splitlines()
+    assert told == [
+        "error: no such command: paint; the plugin that has it is not installed",
+        "hint: `pip install retrai-paint` brings it",
+    ]
 
 
 @given(st.binary() | st.binary().map(lambda raw: b"[retrai.goals]\n" + raw))

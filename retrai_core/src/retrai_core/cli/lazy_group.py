@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import click
 
-from ..errors import PluginError
+from ..errors import PluginError, UsageError
 from .help_width import help_width
 
 if TYPE_CHECKING:
@@ -82,6 +82,11 @@ class LazyGroup(click.Group):
         if command is None:
             import difflib
 
+            if brings := distribution_with(name):
+                raise UsageError(
+                    f"no such command: {name}; the plugin that has it is not installed",
+                    hint=f"`pip install {brings}` brings it",
+                )
             close = difflib.get_close_matches(name, self.list_commands(ctx), n=1)
             guess = f" (did you mean {close[0]}?)" if close else ""
             raise click.UsageError(f"no such command: {name}{guess}", ctx)
@@ -115,6 +120,13 @@ def frontend_summaries() -> dict[str, str]:
     from ..plugins.summaries import plugin_summaries
 
     return plugin_summaries("frontend")
+
+
+def distribution_with(frontend: str) -> str:
+    """The distribution, not installed, that would bring a frontend; empty when none is known."""
+    from ..plugins.catalog import Catalog
+
+    return Catalog.scan().brings(frontend, "frontend")
 
 
 def load_frontend(name: str) -> click.Command:

@@ -193,6 +193,18 @@ class Catalog:
         }
         return sorted(brings - installed)
 
+    def brings(self, name: str, kind: Kind | None) -> str:
+        """The distribution, not installed, that would bring this plugin; empty when none is known.
+
+        Args:
+            name: the plugin's.
+            kind: its kind; None for any.
+        """
+        installed = {dist.found.name for dist in self._distributions}
+        kinds = self._hints.plugins if kind is None else (kind,)
+        known = (self._hints.plugins.get(one, {}).get(name, "") for one in kinds)
+        return next((dist for dist in known if dist and dist not in installed), "")
+
     def no_goal_for(self, project: Path) -> UsageError:
         """The error that says that no installed goal fits, and what to install or to type."""
         names = ", ".join(record.name for record in self.records("goal"))
@@ -211,7 +223,7 @@ class Catalog:
         names = sorted({record.name for record in self.records(kind)})
         near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
         first = f"did you mean `{near[0]}`? " if near else ""
-        if kind == "goal" and (brings := self._hints.goals.get(name)):
+        if brings := self.brings(name, kind):
             first = f"`pip install {brings}` brings it; "
         return UnknownPluginError(
             f"no {kind or 'plugin'} is called `{name}`",
