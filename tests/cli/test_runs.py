@@ -99,6 +99,16 @@ def test_a_run_that_changed_nothing_says_so_beside_the_diff(retrai, toy) -> None
     assert err == f"run {record.id} changed nothing there\n"
 
 
+def test_an_undo_that_meets_later_changes_says_how_to_go_on(
+    retrai, failed_run: str, project: Path
+) -> None:
+    (project / "answer.txt").write_text("mine\n")
+    code, out, err = retrai("runs", "undo", failed_run)
+    assert (code, out.split()[:2]) == (1, ["conflict", "answer.txt"])
+    shown = f"`retrai runs diff {failed_run}` shows what the run did there"
+    assert err == f"next: {shown}; take it back by hand\n"
+
+
 def test_an_unknown_run_says_where_the_list_is(retrai, failed_run: str) -> None:
     code, _, err = retrai("runs", "show", "zzzz")
     assert code == 2

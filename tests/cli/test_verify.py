@@ -109,7 +109,9 @@ def test_white_space_that_changes_no_value_is_refused_too(
     receipt.write_bytes(receipt.read_bytes() + also)
     code, _, err = retrai("verify", receipt)
     assert code == 1
-    assert "changed after it was signed" in err
+    error, hint = err.splitlines()
+    assert "changed after it was signed" in error
+    assert hint.startswith("hint: `retrai verify RUN` takes the run's own")
 
 
 def test_a_tree_that_has_changed_since_is_named_file_by_file(
@@ -121,16 +123,18 @@ def test_a_tree_that_has_changed_since_is_named_file_by_file(
     code, out, _ = retrai("verify", receipt)
     assert code == 1
     assert "1 changed, 1 missing, 1 new): answer.txt, new.txt, question.txt" in out
+    assert f"retrai run answer -C {project} checks this one anew" in out.splitlines()[-2]
     assert out.splitlines()[-1].startswith("not verified")
 
 
 def test_the_same_tree_with_another_verdict_is_not_verified(
-    receipt: Path, retrai: Retrai, monkeypatch: pytest.MonkeyPatch
+    receipt: Path, retrai: Retrai, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TOY_ANSWER_FAILS", "1")
     code, out, _ = retrai("verify", receipt)
     assert code == 1
     assert "problem    the check fails" in out
+    assert out.splitlines()[-2].startswith(f"next       retrai run answer -C {project} shows")
 
 
 def test_a_receipt_signed_with_another_key_is_believed_only_when_the_key_is_named(
@@ -236,6 +240,7 @@ def test_a_run_that_achieved_nothing_has_no_receipt(retrai: Retrai, toy) -> None
     code, _, err = retrai("verify", record.id)
     assert code == 1
     assert f"run {record.id} (failed) has no receipt" in err
+    assert f"hint: `retrai runs show {record.id}`" in err
 
 
 def test_an_environment_that_imports_the_changed_original_proves_nothing_of_a_clone(

@@ -172,6 +172,10 @@ def undo(run_id: str, to: int) -> int:
         ),
     ]
     click.echo("\n".join(told) or "nothing to undo: the project is as it was")
+    if undone.conflicts:
+        since = f" --first {to}" if to else ""
+        shown = f"`retrai runs diff {record.id}{since}` shows what the run did there"
+        click.echo(f"next: {shown}; take it back by hand", err=True)
     return 1 if undone.conflicts or undone.damaged else 0
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -79,7 +80,10 @@ def _path_of(name: str, store: Any) -> Path:
     there = store.folder(record.id) / RECEIPT_FILE
     if not there.is_file():
         why = "it was made without one" if record.status == "achieved" else "nothing was achieved"
-        raise ReceiptError(f"run {record.id} ({record.status}) has no receipt: {why}")
+        raise ReceiptError(
+            f"run {record.id} ({record.status}) has no receipt: {why}",
+            hint=f"`retrai runs show {record.id}` says how it ended; `retrai run` starts anew",
+        )
     return there
 
 
@@ -100,9 +104,19 @@ def _lines(found: Verification) -> list[str]:
         lines.append(f"note       {count(len(refused), 'change')} of the check refused or undone")
     lines += [f"note       {one_line(note, 300)}" for note in [receipt.sandbox.note, *found.notes]]
     lines += [f"problem    {one_line(problem, 2000)}" for problem in found.problems]
+    if not found.verified:
+        lines.append(f"next       {_next(found)}")
     goal = f"{receipt.goal}, as run {receipt.run} left it"
     lines.append(f"verified: {goal}" if found.verified else f"not verified: {goal}")
     return lines
+
+
+def _next(found: Verification) -> str:
+    receipt = found.receipt
+    anew = shlex.join(["retrai", "run", receipt.goal, "-C", str(found.project)])
+    if found.tree != receipt.trees.final:
+        return f"-C DIR names a folder with the receipt's tree; {anew} checks this one anew"
+    return f"{anew} shows what does not hold, and makes a new receipt when it does"
 
 
 def _as_json(found: Verification) -> dict[str, Any]:

@@ -17,10 +17,16 @@ SCHEMA_VERSION = 1
 _MAX_BYTES = 64_000_000
 
 
+_ANOTHER = "`retrai verify RUN` takes the run's own by its id; `retrai run` makes a new one"
+
+
 class ReceiptError(RetraiError):
     """It cannot be read, or is not what its signature says; exit code 1: nothing is verified."""
 
     exit_code = 1
+
+    def __init__(self, message: str, *, hint: str = _ANOTHER) -> None:
+        super().__init__(message, hint=hint)
 
 
 class _Part(BaseModel):
