@@ -15,9 +15,9 @@ from typing import Literal
 from .bus import AsyncEventBus
 from .choosing import catalog_for, choose
 from .chosen import Choice
-from .errors import RetraiError, UsageError, WorkspaceLockedError
+from .errors import PluginError, RetraiError, UsageError, WorkspaceLockedError
 from .events import AgentEvent, EventKind
-from .guard.held_files import put_back, told
+from .guard.held_files import holds_files_of, put_back, told
 from .plugins.blame import blamed
 from .plugins.patience import patiently
 from .redaction.redactor import Redactor
@@ -121,7 +121,7 @@ class RunManager:
         Raises:
             WorkspaceLockedError: another run works in this project.
             UsageError: the run cannot begin (a missing runner, say), or has begun already; nothing
-                was changed.
+                was changed, and of one that cannot begin nothing is left.
         """
         return await self._go(run_id, require_pending, resume=False)
 
@@ -258,7 +258,12 @@ class RunManager:
             )
         save_or_explain(record, folder)
         if failure is not None and record.before is None:
-            raise failure  # it never began: the caller is told as of any other usage error
+            # It never began: the caller is told as of any other usage error, and of a wrong name or
+            # a missing runner no run is left behind that could be listed.
+            wrongly_asked = isinstance(failure, UsageError | PluginError)
+            if wrongly_asked and not resume and not holds_files_of(self.store.state, record.id):
+                self.store.discard(record.id)
+            raise failure
         return record
 
     async def _chosen(self, config: RunConfig) -> Choice:
