@@ -11,6 +11,7 @@ from retrai_core import (
     LOOKS_FOR_RETRAI,
     FolderOptions,
     GoalOptions,
+    ProjectFile,
     ShellWords,
     Trick,
     globs_below,
@@ -21,6 +22,7 @@ from retrai_core import (
 
 class Options(GoalOptions):
     args: ShellWords = Field(default_factory=list[str], max_length=2)
+    file: ProjectFile = ""
 
 
 @pytest.mark.parametrize(
@@ -34,6 +36,19 @@ def test_a_folder_of_the_project_is_taken(given: str, path: str) -> None:
 def test_a_folder_that_may_lie_outside_is_refused(path: str) -> None:
     with pytest.raises(ValidationError, match="must be a folder inside the project"):
         FolderOptions(path=path)
+
+
+@pytest.mark.parametrize(
+    ("given", "path"), [("", ""), (".", "."), ("./a/b.txt", "a/b.txt"), ("a..b", "a..b")]
+)
+def test_a_file_of_the_project_is_taken_and_none_stays_none(given: str, path: str) -> None:
+    assert Options(file=given).file == path
+
+
+@pytest.mark.parametrize("path", ["/tmp/x", "..", "a/../b"])
+def test_a_file_that_may_lie_outside_is_refused(path: str) -> None:
+    with pytest.raises(ValidationError, match="must be a file inside the project"):
+        Options(file=path)
 
 
 def test_a_folder_that_is_not_there_is_said(tmp_path: Path) -> None:

@@ -175,7 +175,8 @@ def test_what_bends_the_figure_is_looked_for(new_goal: Goals) -> None:
         ({"seed": -1}, "greater than or equal to 0"),
         ({"timeout_s": 0}, "greater than 0"),
         ({"target_value": "nan"}, "finite number"),
-        ({"train_script": "../train.py"}, "inside the project"),
+        ({"train_script": "../train.py"}, "must be a file inside the project"),
+        ({"train_script": ""}, "at least 1 character"),
         ({"direction": ">"}, "'auto', '>=' or '<='"),
     ],
 )

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from .contracts.llm import LLMOptions, LLMProvider
     from .contracts.mcp_server import McpServer
     from .contracts.memory import MemoryOptions, MemoryStore, RunOutcome, Strategy
+    from .contracts.project_file import ProjectFile
     from .contracts.sandbox import Completed, Limits, Sandbox, SandboxOptions, View
     from .contracts.shell_words import ShellWords
     from .contracts.shortened import shorten
@@ -84,6 +85,7 @@ _HOME = {
     "contracts.llm": ("LLMOptions", "LLMProvider"),
     "contracts.mcp_server": ("McpServer",),
     "contracts.memory": ("MemoryOptions", "MemoryStore", "RunOutcome", "Strategy"),
+    "contracts.project_file": ("ProjectFile",),
     "contracts.sandbox": ("Completed", "Limits", "Sandbox", "SandboxOptions", "View"),
     "contracts.shell_words": ("ShellWords",),
     "contracts.shortened": ("shorten",),
@@ -155,6 +157,7 @@ __all__ = [
     "MemoryStore",
     "ModelError",
     "PluginError",
+    "ProjectFile",
     "RetraiError",
     "RunConfig",
     "RunContext",

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import PurePosixPath
+from pydantic import Field, model_validator
 
-from pydantic import Field, field_validator, model_validator
-
-from retrai_core import GoalOptions
+from retrai_core import GoalOptions, ProjectFile
 
 from .judgement import HIGHEST, LOWEST
 
@@ -14,7 +12,7 @@ from .judgement import HIGHEST, LOWEST
 class JudgedOptions(GoalOptions):
     """Options of the goals whose text a judge scores."""
 
-    file: str
+    file: ProjectFile
     """The text's file, relative to the project."""
     target_score: float = Field(default=8.0, ge=LOWEST, le=HIGHEST)
     """The score, from 1 to 10, with which the goal is achieved."""
@@ -22,7 +20,7 @@ class JudgedOptions(GoalOptions):
     """The judge: any model that an installed provider knows; the run's own when left out."""
     rubric: str = ""
     """What counts, in words. The text's author reads it too."""
-    rubric_file: str = ""
+    rubric_file: ProjectFile = ""
     """A file of the project that holds the rubric; it is protected."""
     brief: str = ""
     """What the text is for, and for whom."""
@@ -30,14 +28,6 @@ class JudgedOptions(GoalOptions):
     """Seconds for one judgement."""
     max_chars: int = Field(default=60_000, ge=100, le=1_000_000)
     """The longest text that is judged, in characters."""
-
-    @field_validator("file", "rubric_file")
-    @classmethod
-    def _stay_inside(cls, value: str) -> str:
-        path = PurePosixPath(value)
-        if path.is_absolute() or ".." in path.parts:
-            raise ValueError("must be a file inside the project")
-        return str(path) if value else ""
 
     @model_validator(mode="after")
     def _one_rubric(self) -> JudgedOptions:

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import difflib
-from pathlib import PurePosixPath
 from typing import Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from retrai_core import (
-    GoalOptions,
-    ShellWords,
-)
+from retrai_core import GoalOptions, ProjectFile, ShellWords
 
 from .analysis.metrics import LESS_IS_BETTER, NAMES
 
@@ -21,7 +17,7 @@ AT_LEAST, AT_MOST = ">=", "<="
 class MlOptimizeOptions(GoalOptions):
     """Options of the goal `ml-optimize`."""
 
-    train_script: str = Field(min_length=1, json_schema_extra={"runs": True})
+    train_script: ProjectFile = Field(min_length=1, json_schema_extra={"runs": True})
     """The Python script that trains, relative to the project; run by the project's interpreter."""
     target_metric: str = Field(min_length=1)
     """The metric: `accuracy`, `f1_macro`, `roc_auc`, `rmse`, `r2`..., or, without `test_data`, \
@@ -56,14 +52,6 @@ does not see it either. With it retrai computes the metric itself."""
     @classmethod
     def _one_or_many(cls, value: object) -> object:
         return value.split() if isinstance(value, str) else value
-
-    @field_validator("train_script")
-    @classmethod
-    def _stay_inside(cls, value: str) -> str:
-        path = PurePosixPath(value)
-        if path.is_absolute() or ".." in path.parts:
-            raise ValueError("must be a file inside the project")
-        return str(path)
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:

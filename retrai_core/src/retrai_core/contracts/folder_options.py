@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from pydantic import field_validator
 
 from .goal import GoalOptions
+from .project_file import inside_project
 
 
 class FolderOptions(GoalOptions):
@@ -26,10 +27,7 @@ class FolderOptions(GoalOptions):
     @field_validator("path")
     @classmethod
     def _stay_inside(cls, value: str) -> str:
-        path = PurePosixPath(value)
-        if path.is_absolute() or ".." in path.parts:
-            raise ValueError("must be a folder inside the project")
-        return str(path)
+        return inside_project(value, "folder") or "."
 
 
 def missing_folder(project: Path, path: str) -> str | None:
