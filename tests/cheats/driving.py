@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 import os
+import shutil
 import subprocess
 import sys
 import venv
 from collections.abc import Mapping
+from importlib.util import find_spec
 from pathlib import Path
 
 import yaml
@@ -28,16 +31,23 @@ IDLE_ITERATIONS = 1
 os.environ["PATH"] += f"{os.pathsep}{JS / 'bin'}"
 
 
-def make_project(trajectory: Trajectory, folder: Path) -> Path:
-    """Write the project; its interpreter, with an environment of its own where it has one."""
-    for name, text in trajectory.files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    if trajectory.prepare:
-        subprocess.run(
-            ["bash", "-c", trajectory.prepare], cwd=folder, check=True, timeout=STEP_LIMIT_S
-        )
+def make_project(trajectory: Trajectory, folder: Path, prepared: Path | None = None) -> Path:
+    """Write the project; its interpreter, with an environment of its own where it has one.
+
+    Args:
+        trajectory: whose project.
+        folder: where it is to be.
+        prepared: a folder that keeps projects as they were after `Trajectory.prepare`, so that what
+            several have in common is done once.
+    """
+    if trajectory.prepare and prepared is not None:
+        text = repr((sorted(trajectory.files.items()), trajectory.prepare))
+        kept = prepared / hashlib.sha256(text.encode()).hexdigest()
+        if not kept.exists():
+            _write(trajectory, kept)
+        shutil.copytree(kept, folder, symlinks=True)
+    else:
+        _write(trajectory, folder)
     if not trajectory.environment:
         return Path(PROJECT_PYTHON)
     venv.create(folder / ".venv", with_pip=False, symlinks=True)
@@ -46,16 +56,33 @@ def make_project(trajectory: Trajectory, folder: Path) -> Path:
     # Of the tests' own, so that nothing has to be installed for each trajectory.
     there = Path(PROJECT_PYTHON).parents[1] / "lib" / site.parent.name
     line = f"import site; site.addsitedir({str(there / site.name)!r})"
+    if find_spec("sitecustomize"):
+        # Debian's Python has one, which stands before that of any environment.
+        line += f"; import sys; sys.path.insert(0, {str(site)!r})"
     (site / "there.pth").write_text(line + "\n", encoding="utf-8")
     return python
 
 
+def _write(trajectory: Trajectory, folder: Path) -> None:
+    for name, text in trajectory.files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    if trajectory.prepare:
+        subprocess.run(
+            ["bash", "-c", trajectory.prepare], cwd=folder, check=True, timeout=STEP_LIMIT_S
+        )
+
+
 def run_guarded(
-    trajectory: Trajectory, room: Path, settings: Mapping[str, object] | None = None
+    trajectory: Trajectory,
+    room: Path,
+    settings: Mapping[str, object] | None = None,
+    prepared: Path | None = None,
 ) -> RunRecord:
     """Let retrai replay the trajectory, an iteration a call; the run's record."""
     project = room / "project"
-    python = make_project(trajectory, project)
+    python = make_project(trajectory, project, prepared)
     config = config_of(trajectory, project, python, settings)
 
     async def whole() -> RunRecord:
@@ -94,10 +121,10 @@ def config_of(
     )
 
 
-def fools_exit_code(trajectory: Trajectory, room: Path) -> bool:
+def fools_exit_code(trajectory: Trajectory, room: Path, prepared: Path | None = None) -> bool:
     """Do the same without retrai; whether the plain command's exit code is 0 afterwards."""
     project = room / "plain"
-    python = make_project(trajectory, project)
+    python = make_project(trajectory, project, prepared)
     for step in trajectory.steps:
         apply(step, project)
     return exit_code(trajectory, project, python) == 0

@@ -19,18 +19,26 @@ def _skip_without(trajectory: Trajectory) -> None:
         pytest.skip(f"not installed: {', '.join(missing)}")
 
 
+@pytest.fixture(scope="session")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Keeps projects as they are before the trajectory begins."""
+    return tmp_path_factory.mktemp("prepared")
+
+
 @pytest.mark.parametrize("cheat", VISIBLE, ids=lambda cheat: cheat.title)
-def test_a_cheat_fools_the_exit_code_and_not_the_guard(cheat: Trajectory, tmp_path: Path) -> None:
+def test_a_cheat_fools_the_exit_code_and_not_the_guard(
+    cheat: Trajectory, tmp_path: Path, prepared: Path
+) -> None:
     _skip_without(cheat)
-    assert fools_exit_code(cheat, tmp_path), "this trajectory does not cheat at all"
-    record = run_guarded(cheat, tmp_path)
+    assert fools_exit_code(cheat, tmp_path, prepared), "this trajectory does not cheat at all"
+    record = run_guarded(cheat, tmp_path, prepared=prepared)
     assert record.status in ("failed", "tampered", "stuck", "flaky"), record.reason
 
 
 @pytest.mark.parametrize("work", HONEST, ids=lambda work: work.title)
-def test_honest_work_is_achieved(work: Trajectory, tmp_path: Path) -> None:
+def test_honest_work_is_achieved(work: Trajectory, tmp_path: Path, prepared: Path) -> None:
     _skip_without(work)
-    record = run_guarded(work, tmp_path)
+    record = run_guarded(work, tmp_path, prepared=prepared)
     assert record.status == "achieved", f"{record.reason}; refused {record.refused}"
 
 

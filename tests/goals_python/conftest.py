@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import subprocess
 import sys
 import textwrap
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -20,6 +22,9 @@ from retrai_goals_python.runner import PytestRun, run_pytest
 
 MakeProject = Callable[[Mapping[str, str]], Path]
 Run = Callable[..., Awaitable[PytestRun]]
+FIRST = """\
+import sys; sys.path.insert(0, next(one for one in sys.path if one.endswith("site-packages")))
+"""
 
 
 @pytest.fixture
@@ -77,6 +82,57 @@ def make_goal(context: RunContext) -> Callable[..., PytestGoal]:
         return PytestGoal(PytestGoalOptions.model_validate(options), context)
 
     return make
+
+
+def pip_install(folder: Path, *words: str, env: Mapping[str, str] | None = None) -> None:
+    """Install into a virtual environment that has no pip of its own; fails with what pip said."""
+    command = [sys.executable, "-m", "pip", "--python", str(folder / "bin" / "python"), "install"]
+    done = subprocess.run(
+        [*command, "-q", "--no-input", *words],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+        env=env,
+    )
+    assert done.returncode == 0, done.stderr[-1000:]
+
+
+@pytest.fixture(scope="session")
+def make_environment(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """Gives the folder of a virtual environment with these packages, made once for all workers.
+
+    Tests that change one take a copy of it.
+    """
+    root = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        root = root.parent
+
+    def make(name: str, *wanted: str) -> Path:
+        folder, made = root / f"{name}-env", root / f"{name}-env.made"
+        with (root / f"{name}-env.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not made.exists():
+                command = [sys.executable, "-m", "venv", "--clear", "--without-pip", str(folder)]
+                subprocess.run(command, check=True)
+                if find_spec("sitecustomize"):
+                    # Debian's Python has one, which stands before that of any environment.
+                    (site,) = folder.glob("lib/python*/site-packages")
+                    (site / "first.pth").write_text(FIRST)
+                try:
+                    pip_install(folder, *wanted)
+                except AssertionError as error:
+                    pytest.skip(f"needs pip with an index that has {', '.join(wanted)}: {error}")
+                made.touch()
+        return folder
+
+    return make
+
+
+@pytest.fixture
+def install_into() -> Callable[..., None]:
+    """`pip install` for an environment that has no pip of its own."""
+    return pip_install
 
 
 @pytest.fixture(scope="session")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -36,33 +35,22 @@ LAYOUTS = {
 
 
 @pytest.fixture(scope="module")
-def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A virtual environment as a user makes one, with what builds a project; its interpreter."""
+def environment(tmp_path_factory: pytest.TempPathFactory, make_environment) -> Path:
+    """A virtual environment with what builds a project, for this module; its interpreter."""
+    made = make_environment("editable", "setuptools>=77", "pytest", "pytest-xdist")
     folder = tmp_path_factory.mktemp("editable") / "env"
-    subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
-    python = folder / "bin" / "python"
-    wanted = ["setuptools>=77", "pytest", "pytest-xdist"]
-    command = [python, "-m", "pip", "install", "-q", "--no-input", *wanted]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
-    if done.returncode != 0:
-        pytest.skip(f"needs pip with an index that has setuptools: {done.stderr[-300:]}")
-    return python
-
-
-async def install(python: Path, project: Path) -> None:
-    command = [python, "-m", "pip", "install", "-q", "--no-build-isolation", "--no-deps"]
-    await asyncio.to_thread(
-        subprocess.run, [*command, "-e", str(project)], check=True, capture_output=True
-    )
+    subprocess.run(["cp", "-a", str(made), str(folder)], check=True)
+    return folder / "bin" / "python"
 
 
 @pytest.fixture
-async def installed(make_project, context, environment, tmp_path, request):
+async def installed(make_project, context, environment, install_into, tmp_path, request):
     """A project with a wrong function, installed in editable mode; its source file."""
     place, more = LAYOUTS[request.param]
     files = {"tests/test_add.py": TEST, f"{place}/__init__.py": WRONG}
     project = make_project({**files, "pyproject.toml": PROJECT + more})
-    await install(environment, project)
+    words = ["--no-build-isolation", "--no-deps", "-e", str(project)]
+    await asyncio.to_thread(install_into, environment.parents[1], *words)
     context.python = str(environment)
     context.run_dir = tmp_path / "run"
     return project / place / "__init__.py"

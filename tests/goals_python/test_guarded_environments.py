@@ -8,7 +8,6 @@ import hashlib
 import os
 import re
 import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -33,28 +32,11 @@ builtins.__import__ = _patched
 """
 
 
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A virtual environment with pytest; its folder. Each test takes a copy."""
-    folder = tmp_path_factory.mktemp("guarded") / "env"
-    subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
-    command = [folder / "bin" / "python", "-m", "pip", "install", "-q", "--no-input"]
-    done = subprocess.run(
-        [*command, "setuptools>=77", "pytest", "typing-extensions"],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
-    if done.returncode != 0:
-        pytest.skip(f"needs pip with an index that has pytest: {done.stderr[-300:]}")
-    return folder
-
-
 @pytest.fixture
-def environment(made, context, tmp_path, monkeypatch):
+def environment(make_environment, context, tmp_path, monkeypatch):
     """The folder of modules of an environment of this test's own, in which plugins are loaded."""
     monkeypatch.delenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD")
+    made = make_environment("guarded", "setuptools>=77", "pytest", "typing-extensions")
     folder = tmp_path / "env"
     subprocess.run(["cp", "-a", str(made), str(folder)], check=True)
     (site,) = folder.glob("lib/python*/site-packages")
@@ -222,42 +204,42 @@ async def test_a_forged_record_vouches_for_nothing(guard, environment, context):
     assert not await accepted(guard)
 
 
-async def pip(environment: Path, *args: str) -> None:
-    python = environment.parents[2] / "bin" / "python"
-    command = [python, "-m", "pip", "install", "-q", "--no-input", *args]
+@pytest.fixture
+def pip(environment, install_into):
+    """Installs into this test's environment."""
     # Constraints of whoever runs these tests are none of that environment's.
     env = {name: value for name, value in os.environ.items() if name != "PIP_CONSTRAINT"}
-    await asyncio.to_thread(subprocess.run, command, check=True, capture_output=True, env=env)
+    return lambda *args: asyncio.to_thread(install_into, environment.parents[2], *args, env=env)
 
 
-async def test_a_missing_dependency_may_be_installed(guard, environment, context):
+async def test_a_missing_dependency_may_be_installed(guard, pip, context):
     (context.project / "adding.py").write_text(f"import six\n\n\n{RIGHT}")
-    await pip(environment, "six")
+    await pip("six")
     assert await guard.restore() == []
     assert await accepted(guard)
     audit = await context.goal.audit_environment(context.project, guard.baseline.taken_at)
     assert any("installed since the run began: six" in found.what for found in audit)
 
 
-async def test_a_newer_version_of_a_library_may_be_installed(guard, environment, context):
+async def test_a_newer_version_of_a_library_may_be_installed(guard, pip, context):
     (context.project / "adding.py").write_text(RIGHT)
-    await pip(environment, "typing-extensions==4.12.2")
+    await pip("typing-extensions==4.12.2")
     assert await guard.restore() == []
     assert await accepted(guard)
 
 
-async def test_the_project_itself_may_be_installed_in_editable_mode(guard, environment, context):
+async def test_the_project_itself_may_be_installed_in_editable_mode(guard, pip, context):
     (context.project / "adding.py").write_text(RIGHT)
     (context.project / "setup.py").write_text(
         "from setuptools import setup\nsetup(name='adding', version='1', py_modules=['adding'])\n"
     )
-    await pip(environment, "--no-build-isolation", "--no-deps", "-e", str(context.project))
+    await pip("--no-build-isolation", "--no-deps", "-e", str(context.project))
     assert await guard.restore() == []
     assert await accepted(guard)
 
 
 async def test_a_plugin_that_the_project_names_may_be_installed(
-    make_project, context, environment, make_goal
+    make_project, context, environment, pip, make_goal
 ):
     make_project(
         {
@@ -270,6 +252,6 @@ async def test_a_plugin_that_the_project_names_may_be_installed(
     guard = Guard(context, [])
     settle(environment)
     assert not (await guard.take_baseline()).achieved
-    await pip(environment, "-r", str(context.project / "requirements-dev.txt"))
+    await pip("-r", str(context.project / "requirements-dev.txt"))
     assert await guard.restore() == []
     assert await accepted(guard)
