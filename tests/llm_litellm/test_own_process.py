@@ -11,6 +11,7 @@ import sys
 import textwrap
 import time
 from collections.abc import AsyncIterator
+from concurrent.futures import Future
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ import pytest
 from langchain_core.messages import HumanMessage, ToolMessage
 
 from retrai_core import ModelError
+from retrai_llm_litellm.frames import FrameReader, framed
 
 OPENAI = "openai/gpt-4o"
 
@@ -123,6 +125,35 @@ async def test_a_conversation_with_calls_prices_and_parts_goes_through_it(
     wire.answers = [answer(frames=[part_of({"content": t}) for t in ("a", "b", "c")])]
     assert [part.text async for part in bound.astream("go") if part.text] == ["a", "b", "c"]
     assert len(children()) == 1
+
+
+async def test_a_cost_that_was_never_told_is_asked_for(served) -> None:
+    model = served(OPENAI, api_base="http://127.0.0.1:9/v1")
+    usage = {"input_tokens": 1000, "output_tokens": 0, "total_tokens": 1000}
+    lost = Future()
+    lost.cancel()
+    model._priced(usage, lost)
+    (provider,) = served.providers
+    cost = await asyncio.to_thread(provider.cost_usd, OPENAI, usage)
+    assert cost == pytest.approx(1000 * 2.5e-6)
+
+
+def test_frames_that_arrive_in_pieces_or_together_are_read_whole() -> None:
+    frames = [{"id": number, "text": "x" * number} for number in range(5)]
+    data = b"".join(framed(frame) for frame in frames)
+    out, into = os.pipe()
+    reader, read = FrameReader(out), []
+    for start in range(0, len(data), 7):
+        os.write(into, data[start : start + 7])
+        read += reader.read() or []
+    os.write(into, data)
+    read += reader.read() or []
+    assert read == [*frames, *frames]
+    os.write(into, data[:3])
+    os.close(into)
+    assert reader.read() == []
+    assert reader.read() is None
+    os.close(out)
 
 
 def test_without_an_event_loop_it_gives_the_same(

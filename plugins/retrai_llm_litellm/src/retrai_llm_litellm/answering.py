@@ -39,7 +39,7 @@ class Answering:
         }
 
     async def answer(self, request: Frame, say: Say) -> None:
-        """Do what is asked; the last thing that is said has `done`.
+        """Do what is asked; the last thing that is said has `done`, or the cost of what was done.
 
         Raises:
             ModelError: the model's server refused.
@@ -50,12 +50,12 @@ class Answering:
         chat, kwargs = self._called(request)
         generation = await chat.whole(_conversation(request), request["stop"], **kwargs)
         usage: Any = getattr(generation.message, "usage_metadata", None)
-        done = {
-            "message": packed(generation.message),
-            "info": generation.generation_info,
-            "cost_usd": cost_usd(chat.model, usage) if usage else None,
-        }
-        say({"done": done})
+        done = {"message": packed(generation.message), "info": generation.generation_info}
+        if not usage:
+            say({"done": done})
+            return
+        say({"done": done, "priced": True})
+        say({"cost_usd": cost_usd(chat.model, usage)})
 
     async def _stream(self, request: Frame, say: Say) -> None:
         chat, kwargs = self._called(request)

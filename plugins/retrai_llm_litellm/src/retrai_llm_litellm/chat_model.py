@@ -15,7 +15,9 @@ from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResu
 from langchain_litellm.chat_models.litellm import ChatLiteLLM
 from pydantic import PrivateAttr
 
+from .early import early
 from .messages import REPEATED, fresh, plain_result, sendable, whole_answer
+from .preparing import prepared_for
 from .problems import Asked, NoChoicesError, explain
 from .retries import RetryPolicy
 
@@ -79,7 +81,10 @@ class RetraiChatLiteLLM(ChatLiteLLM):
         self, run_manager: AsyncCallbackManagerForLLMRun | None = None, **kwargs: Any
     ) -> Any:
         """One attempt: what is retried here is the whole answer, in `_agenerate`."""
-        return await self.client.acompletion(**kwargs)
+        with prepared_for(self._asked.provider):
+            if kwargs["stream"]:  # read at once: what a lost connection brought is lost with it
+                return await self.client.acompletion(**kwargs)
+            return await early(self.client.acompletion(**kwargs))
 
     def _create_message_dicts(
         self, messages: list[BaseMessage], stop: list[str] | None

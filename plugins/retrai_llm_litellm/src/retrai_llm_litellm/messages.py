@@ -98,8 +98,8 @@ def unpacked(message: dict[str, Any]) -> BaseMessage:
 def fresh(value: T) -> T:
     """A copy of what JSON gave: nobody who changes one in place changes the other."""
     if isinstance(value, dict):
-        items = cast("dict[str, object]", value)
-        return cast("T", {name: fresh(item) for name, item in items.items()})
+        items = cast("dict[str, object]", value).items()
+        return cast("T", {k: v if isinstance(v, str) else fresh(v) for k, v in items})
     if isinstance(value, list):
         return cast("T", [fresh(item) for item in cast("list[object]", value)])
     return value

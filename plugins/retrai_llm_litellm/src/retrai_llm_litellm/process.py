@@ -16,6 +16,7 @@ import tempfile
 import threading
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator
+from concurrent.futures import Future
 from contextlib import suppress
 from typing import IO, Any, BinaryIO, cast
 
@@ -64,6 +65,8 @@ class LiteLLMProcess:
     async def ask(self, request: Request, limit_s: float) -> AsyncIterator[Frame]:
         """What comes back, frame by frame; the last one has `done`.
 
+        Where it has `priced` too, `cost` is a future of the cost in US dollars, None when unknown.
+
         Args:
             request: what is asked.
             limit_s: seconds that one frame may be waited for, beside LiteLLM's import.
@@ -79,7 +82,7 @@ class LiteLLMProcess:
                 loop.call_soon_threadsafe(frames.put_nowait, frame)
 
         number = next(self._numbers)
-        running = self._alive_with(number, hear)
+        running = self._alive_with(number, _priced(hear))
         ended = False
         try:
             if running.post(number, request) <= FITS_AN_EMPTY_PIPE:
@@ -95,13 +98,14 @@ class LiteLLMProcess:
                 ended = "done" in frame or "error" in frame
                 yield _checked(frame)
         finally:
-            running.forget(number, cancel=not ended)
+            if not ended:
+                running.cancel(number)
 
     def ask_and_wait(self, request: Request, limit_s: float) -> Iterator[Frame]:
         """The same for a caller without an event loop: see `ask`."""
         frames: queue.SimpleQueue[Frame] = queue.SimpleQueue()
         number = next(self._numbers)
-        running = self._alive_with(number, frames.put)
+        running = self._alive_with(number, _priced(frames.put))
         ended = False
         try:
             running.post(number, request)
@@ -114,7 +118,8 @@ class LiteLLMProcess:
                 ended = "done" in frame or "error" in frame
                 yield _checked(frame)
         finally:
-            running.forget(number, cancel=not ended)
+            if not ended:
+                running.cancel(number)
 
     def _alive_with(self, number: int, hear: Hears) -> _Running:
         with self._lock:
@@ -177,10 +182,11 @@ class _Running:
                 self._process.stdin.write(self._outgoing.popleft())
             self._process.stdin.flush()
 
-    def forget(self, number: int, *, cancel: bool) -> None:
+    def cancel(self, number: int) -> None:
+        """Give a request up; nobody waits for it any more."""
         with self._lock:
             self._listeners.pop(number, None)
-        if cancel and not self.is_over:
+        if not self.is_over:
             self.post(number, Request("cancel"))
             self.flush()
 
@@ -197,8 +203,11 @@ class _Running:
     def _read(self) -> None:
         assert self._process.stdout is not None
         for frame in frames_of(cast("BinaryIO", self._process.stdout)):
+            is_last = "error" in frame or "cost_usd" in frame
             with self._lock:
                 hear = self._listeners.get(frame["id"])
+                if is_last or ("done" in frame and "priced" not in frame):
+                    self._listeners.pop(frame["id"], None)
             if hear is not None:
                 hear(frame)
         self.is_over = True
@@ -207,6 +216,7 @@ class _Running:
     def _tell_everyone(self, frame: Frame) -> None:
         with self._lock:
             listeners = list(self._listeners.values())
+            self._listeners.clear()
         for hear in listeners:
             hear(frame)
 
@@ -228,6 +238,23 @@ class _Running:
         except (OSError, ValueError):  # closed meanwhile
             return ""
         return redact(text.splitlines()[-1][:300]) if text else ""
+
+
+def _priced(hear: Hears) -> Hears:
+    """Hear what an answer cost as a future in its frame: it is reckoned after the answer."""
+    cost: Future[float | None] = Future()
+
+    def heard(frame: Frame) -> None:
+        if "cost_usd" in frame:
+            cost.set_result(frame["cost_usd"])
+            return
+        if "error" in frame:
+            cost.cancel()
+        elif frame.get("priced"):
+            frame["cost"] = cost
+        hear(frame)
+
+    return heard
 
 
 def _checked(frame: Frame) -> Frame:

@@ -7,6 +7,7 @@ import json
 import os
 import re
 from collections.abc import Mapping, Sequence
+from concurrent.futures import CancelledError, Future
 from contextlib import closing, suppress
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -49,7 +50,7 @@ class LiteLLMProvider(LLMProvider):
         self._known_models: KnownModels | None = None
         self._reading = Lock()
         self._process = LiteLLMProcess()
-        self._costs: dict[tuple[str, str], float | None] = {}
+        self._costs: dict[tuple[str, str], Future[float | None]] = {}
         self._inferred: dict[str, str | None] = {}
 
     def ready(self, model: str) -> str | None:
@@ -93,7 +94,7 @@ class LiteLLMProvider(LLMProvider):
         def report(message: str) -> None:
             context.publish("log", level="warning", message=message)
 
-        def priced(usage: Mapping[str, Any], cost: float | None) -> None:
+        def priced(usage: Mapping[str, Any], cost: Future[float | None]) -> None:
             self._costs[_cost_key(model, usage)] = cost
 
         chat = RemoteChatLiteLLM(spec=spec)
@@ -123,10 +124,14 @@ class LiteLLMProvider(LLMProvider):
     def cost_usd(self, model: str, usage: Mapping[str, Any]) -> float | None:
         """By the price list of the installed LiteLLM; None for a model that is not in it."""
         key = _cost_key(model, usage)
-        if key not in self._costs:
-            request = Request("cost", {"model": model, "usage": dict(usage)})
-            self._costs[key] = self._answer(self._process, request)["cost_usd"]
-        return self._costs[key]
+        if key in self._costs:
+            with suppress(CancelledError, TimeoutError):  # the process ended before it was told
+                return self._costs[key].result(ANSWER_LIMIT_S)
+        request = Request("cost", {"model": model, "usage": dict(usage)})
+        cost = Future[float | None]()
+        cost.set_result(self._answer(self._process, request)["cost_usd"])
+        self._costs[key] = cost
+        return cost.result()
 
     async def aclose(self) -> None:
         """End the process, whatever it is doing."""

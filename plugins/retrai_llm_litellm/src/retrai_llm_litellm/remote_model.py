@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from typing import Any, cast
 
 from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
@@ -21,7 +22,7 @@ from .sent import Request
 from .spec import ModelSpec
 
 Report = Callable[[str], None]
-Priced = Callable[[Mapping[str, Any], float | None], None]
+Priced = Callable[[Mapping[str, Any], Future[float | None]], None]
 
 
 class RemoteChatLiteLLM(BaseChatModel):
@@ -40,7 +41,7 @@ class RemoteChatLiteLLM(BaseChatModel):
         Args:
             process: runs LiteLLM.
             report: told each time that a request is sent again, in one line.
-            priced: told what each answer cost, by its usage.
+            priced: told what each answer will turn out to have cost, by its usage.
         """
         self._process, self._report, self._priced = process, report, priced
         self._spec = self.spec.model_dump_json()
@@ -77,7 +78,7 @@ class RemoteChatLiteLLM(BaseChatModel):
             self._request("generate", messages, stop, kwargs), self._limit_s
         ):
             if "done" in frame:
-                return self._answered(frame["done"])
+                return self._answered(frame)
             self._report(frame["report"])
         raise AssertionError("unreachable")  # the last frame is the answer or an error
 
@@ -91,7 +92,7 @@ class RemoteChatLiteLLM(BaseChatModel):
         request = self._request("generate", messages, stop, kwargs)
         for frame in self._process.ask_and_wait(request, self._limit_s):
             if "done" in frame:
-                return self._answered(frame["done"])
+                return self._answered(frame)
             self._report(frame["report"])
         raise AssertionError("unreachable")  # the last frame is the answer or an error
 
@@ -150,10 +151,11 @@ class RemoteChatLiteLLM(BaseChatModel):
         """Between two frames lie at most one wait and one attempt, each with its own limit."""
         return self.spec.options.timeout_s + self.spec.options.max_wait_s
 
-    def _answered(self, done: Frame) -> ChatResult:
+    def _answered(self, frame: Frame) -> ChatResult:
+        done = frame["done"]
         message = unpacked(done["message"])
-        if isinstance(message, AIMessage) and message.usage_metadata:
-            self._priced(message.usage_metadata, done["cost_usd"])
+        if isinstance(message, AIMessage) and message.usage_metadata and "cost" in frame:
+            self._priced(message.usage_metadata, frame["cost"])
         return ChatResult(
             generations=[ChatGeneration(message=message, generation_info=done["info"])]
         )

@@ -7,16 +7,20 @@ from __future__ import annotations
 
 import asyncio
 import os
+import select
 import sys
 import threading
+from collections.abc import Generator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, BinaryIO
 
 from retrai_core import ModelError
 
-from .frames import Frame, framed, frames_of
+from .frames import Frame, FrameReader, framed
 from .kept import KeptValues
 from .lazy_litellm import load_litellm, rehearse
+from .preparing import PreparingExecutor
 from .secrets_filter import redact
 
 if TYPE_CHECKING:
@@ -29,35 +33,62 @@ class Server:
     """Answers requests side by side, each in a task of its own.
 
     Args:
-        requests: where they come from; its end is the end of the process.
+        requests: the pipe they come from; its end is the end of the process.
         answers: where the frames go.
     """
 
-    def __init__(self, requests: BinaryIO, answers: BinaryIO) -> None:
+    def __init__(self, requests: int, answers: BinaryIO) -> None:
         self._requests, self._answers = requests, answers
+        self._reader = FrameReader(requests)
         self._loop = asyncio.new_event_loop()
+        self._loop.set_default_executor(PreparingExecutor())
         self._tasks: dict[int, asyncio.Task[None]] = {}
-        self._asked = threading.Event()
+        self._early: list[Frame] = []
         self._kept = KeptValues()
         self._answering: Answering | None = None
 
     def serve(self, model: str) -> None:
         """Make LiteLLM ready for `model`, then answer until the end of the process."""
-        # A thread from the beginning, so that the end is noticed in the middle of an import too.
-        threading.Thread(target=self._read, daemon=True).start()
-        load_litellm()
-        from .answering import Answering
+        with self._listening():
+            load_litellm()
+            from .answering import Answering
 
-        self._answering = Answering(lambda message: self._say({"report": message}))
-        if model and not self._asked.is_set():
-            rehearse(model)
+            self._answering = Answering(lambda message: self._say({"report": message}))
+            if model and not self._early:
+                rehearse(model)
+        for frame in self._early:
+            self._loop.call_soon(self._take, frame)
+        # From here on without a thread between: two of them would wake up for every request.
+        self._loop.add_reader(self._requests, self._read)
         self._loop.run_forever()
 
+    @contextmanager
+    def _listening(self) -> Generator[None]:
+        """Notice requests, and the end, in the middle of an import too."""
+        woken, wake = os.pipe()
+
+        def listen() -> None:
+            while woken not in select.select([self._requests, woken], [], [])[0]:
+                self._early += self._arrived()
+
+        thread = threading.Thread(target=listen, daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            os.close(wake)
+            thread.join()
+            os.close(woken)
+
+    def _arrived(self) -> list[Frame]:
+        frames = self._reader.read()
+        if frames is None:
+            os._exit(0)  # nobody is left who could hear how a tidier end went
+        return frames
+
     def _read(self) -> None:
-        for frame in frames_of(self._requests):
-            self._asked.set()
-            self._loop.call_soon_threadsafe(self._take, frame)
-        os._exit(0)  # nobody is left who could hear how a tidier end went
+        for frame in self._arrived():
+            self._take(frame)
 
     def _take(self, frame: Frame) -> None:
         number: int = frame["id"]
@@ -90,9 +121,9 @@ class Server:
 
 def main() -> None:
     """Serve on standard input and output; what LiteLLM prints goes to standard error."""
-    requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
-    Server(requests, answers).serve(sys.argv[1])
+    Server(os.dup(0), answers).serve(sys.argv[1])
 
 
 if __name__ == "__main__":
