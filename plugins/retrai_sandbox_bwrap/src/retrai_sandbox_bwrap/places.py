@@ -9,7 +9,7 @@ from pathlib import Path
 
 def within(path: Path, folder: Path) -> bool:
     """Whether `path` is `folder` or lies below it, by name."""
-    return path == folder or folder in path.parents
+    return path.parts[: len(folder.parts)] == folder.parts
 
 
 def outermost(paths: Iterable[Path]) -> list[Path]:

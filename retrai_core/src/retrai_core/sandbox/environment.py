@@ -45,6 +45,7 @@ PASSED = (
     "SSL_CERT_DIR",
 )
 """Names or patterns of variables that are passed on."""
+_WILD = frozenset("*?[")
 
 
 def clean_environment(
@@ -60,11 +61,12 @@ def clean_environment(
         python: the project's interpreter.
         extra: more names or patterns to pass on, by the user's choice.
     """
-    patterns = (*PASSED, *extra)
+    wanted = {*PASSED, *extra}
+    patterns = [pattern for pattern in wanted if not _WILD.isdisjoint(pattern)]
     passed = {
         name: value
         for name, value in source.items()
-        if any(fnmatchcase(name, pattern) for pattern in patterns)
+        if name in wanted or any(fnmatchcase(name, pattern) for pattern in patterns)
     }
     passed["TERM"] = "dumb"
     passed.setdefault("PATH", os.defpath)
