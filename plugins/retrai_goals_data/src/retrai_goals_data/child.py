@@ -14,15 +14,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from retrai_core import Limits, Sandbox, ToolError
+
+from .answering import JobClass, as_json
 
 MAX_ANSWER_BYTES = 50_000_000
 _ROOT = Path(__file__).resolve().parents[1]
 _START = "import sys; sys.path.append(sys.argv[1]); from {module} import main; main()"
 
-A = TypeVar("A", bound=BaseModel)
+A = TypeVar("A")
 
 
 class ChildError(Exception):
@@ -55,7 +57,7 @@ class Child:
         return [sys.executable, "-I", "-c", _START.format(module=self.module), str(_ROOT)]
 
     async def run(
-        self, sandbox: Sandbox, job: BaseModel, answer: type[A], *, data: bytes = b"", cwd: Path
+        self, sandbox: Sandbox, job: JobClass, answer: type[A], *, data: bytes = b"", cwd: Path
     ) -> A:
         """Do the job.
 
@@ -71,7 +73,7 @@ class Child:
                 # where a sandbox allows few.
                 env={"PYTHONDONTWRITEBYTECODE": "1", "OPENBLAS_NUM_THREADS": "1", **self.env},
                 limits=Limits(output_bytes=MAX_ANSWER_BYTES),
-                stdin=job.model_dump_json().encode() + b"\n" + data,
+                stdin=as_json(job) + b"\n" + data,
                 readable=[Path(sys.prefix), Path(sys.base_prefix), _ROOT, *self.readable],
                 writable=list(self.writable),
             )
@@ -80,7 +82,7 @@ class Child:
         if done.timed_out:
             raise ChildError(f"it took longer than {self.timeout_s:g} s", timed_out=True)
         try:
-            return answer.model_validate_json(done.stdout.strip() or "")
+            return TypeAdapter(answer).validate_json(done.stdout.strip() or "")
         except ValidationError:
             said = done.stderr.strip()[-3000:]
             last = (said.splitlines() or [f"exit status {done.exit_code}"])[-1]

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import asyncio
 
-from pydantic import BaseModel
-
 from retrai_core import RunContext, ToolError, ToolResult
 
 from .analysis.jobs import Outcome
+from .answering import JobClass
 from .child import Child, ChildError
 
 MAX_BYTES = 50_000_000
@@ -33,7 +32,7 @@ async def read_file(path: str, context: RunContext) -> bytes:
 
 
 async def analyse(
-    module: str, job: BaseModel, data: bytes, context: RunContext, timeout_s: float
+    module: str, job: JobClass, data: bytes, context: RunContext, timeout_s: float
 ) -> Outcome:
     """Have the analysing process do a job.
 

@@ -68,6 +68,6 @@ class HypothesisTest(Tool):
         if any(not math.isfinite(value) for sample in args.samples for value in sample):
             raise ToolError("a value in `samples` is no finite number")
         data = await read_file(args.path, context) if args.path else b""
-        job = TestJob.model_validate(args.model_dump(exclude={"path"}))
+        job = TestJob(**args.model_dump(exclude={"path"}))
         outcome = await analyse("hypotheses", job, data, context, options.timeout_s)
         return as_result(outcome, options.max_chars)

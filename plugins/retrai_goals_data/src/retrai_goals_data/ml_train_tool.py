@@ -65,6 +65,6 @@ class MlTrain(Tool):
     async def run(self, args: MlTrainArgs, context: RunContext) -> ToolResult:
         options: MlTrainOptions = self.options
         data = await read_file(args.path, context)
-        job = TrainJob.model_validate(args.model_dump(exclude={"path"}))
+        job = TrainJob(**args.model_dump(exclude={"path"}))
         outcome = await analyse("training", job, data, context, options.timeout_s)
         return as_result(outcome, options.max_chars)

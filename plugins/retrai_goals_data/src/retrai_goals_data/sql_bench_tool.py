@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import asdict
 from pathlib import Path
 from statistics import median
 from typing import Any, ClassVar
@@ -139,7 +140,8 @@ def _filled(dsn: Dsn, project: Path, *, files: bool = False) -> Target:
 
 
 def _result(report: Report, max_chars: int) -> ToolResult:
-    data = report.model_dump(include={"times_ms", "plan", "answer", "problem", "changed_ms"})
+    names = ("times_ms", "plan", "answer", "problem", "changed_ms")
+    data = {name: value for name, value in asdict(report).items() if name in names}
     if report.problem:
         text = f"{report.problem}\n\n{report.plan}".strip()
         return ToolResult(_cut(text, max_chars), ok=False, data=data)

@@ -1,10 +1,9 @@
-"""What the analysing process is asked, and what it answers."""
+"""What the analysing process is asked, and what it answers; plain dataclasses, as in `database`."""
 
 from __future__ import annotations
 
-from typing import Literal
-
-from pydantic import BaseModel
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal
 
 Task = Literal["auto", "classification", "regression"]
 Chart = Literal["line", "bar", "scatter", "histogram", "box", "correlation"]
@@ -21,7 +20,8 @@ Test = Literal[
 Alternative = Literal["two-sided", "less", "greater"]
 
 
-class Outcome(BaseModel):
+@dataclass
+class Outcome:
     """An answer.
 
     Attributes:
@@ -33,11 +33,12 @@ class Outcome(BaseModel):
 
     problem: str = ""
     text: str = ""
-    data: dict[str, object] = {}
+    data: dict[str, object] = field(default_factory=dict[str, object])
     image: str = ""
 
 
-class TrainJob(BaseModel):
+@dataclass
+class TrainJob:
     """Cross-validate estimators on a CSV file, which follows the job."""
 
     target: str
@@ -49,7 +50,8 @@ class TrainJob(BaseModel):
     seed: int
 
 
-class ChartJob(BaseModel):
+@dataclass
+class ChartJob:
     """Draw a chart of columns, given here or as a CSV file that follows."""
 
     kind: Chart
@@ -61,7 +63,8 @@ class ChartJob(BaseModel):
     height: float
 
 
-class TestJob(BaseModel):
+@dataclass
+class TestJob:
     """Test a hypothesis on samples, given here or as columns of a CSV file that follows."""
 
     test: Test
@@ -71,10 +74,11 @@ class TestJob(BaseModel):
     mean: float
     alternative: Alternative
     alpha: float
-    __test__ = False
+    __test__: ClassVar[bool] = False
 
 
-class ScoreJob(BaseModel):
+@dataclass
+class ScoreJob:
     """Score predictions (a CSV file that follows) against what is true.
 
     Attributes:

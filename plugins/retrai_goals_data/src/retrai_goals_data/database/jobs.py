@@ -1,15 +1,18 @@
-"""What the measuring process is asked, and what it answers."""
+"""What the measuring process is asked, and what it answers.
+
+Plain dataclasses: in that process the import of Pydantic would take longer than a small check.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Literal
-
-from pydantic import BaseModel
 
 Dialect = Literal["sqlite", "duckdb", "postgresql"]
 
 
-class Target(BaseModel):
+@dataclass
+class Target:
     """A database.
 
     Attributes:
@@ -25,7 +28,8 @@ class Target(BaseModel):
     files: bool = False
 
 
-class Answer(BaseModel):
+@dataclass
+class Answer:
     """The rows of a query as digests, which are alike where the rows are.
 
     Attributes:
@@ -54,17 +58,19 @@ def _alike(one: tuple[str, str], other: tuple[str, str]) -> bool:
     return one[0] == other[0] or one[1] == other[1]
 
 
-class TableState(BaseModel):
+@dataclass
+class TableState:
     """A table or view that a query reads: its columns with types, its rows as a digest, and what it
     and all that it reads are (see `definitions`)."""
 
     columns: list[tuple[str, str]]
     rows: int
     digest: str
-    made_of: dict[str, str] = {}
+    made_of: dict[str, str] = field(default_factory=dict[str, str])
 
 
-class Job(BaseModel):
+@dataclass
+class Job:
     """One piece of work.
 
     Attributes:
@@ -87,7 +93,7 @@ class Job(BaseModel):
     query: str = ""
     original: str = ""
     known: Answer | None = None
-    extra_tables: list[str] = []
+    extra_tables: list[str] = field(default_factory=list[str])
     runs: int = 5
     warmup: int = 1
     max_ms: float = 0.0
@@ -100,7 +106,8 @@ class Job(BaseModel):
     show_rows: int = 0
 
 
-class Report(BaseModel):
+@dataclass
+class Report:
     """What was found.
 
     Attributes:
@@ -127,10 +134,10 @@ class Report(BaseModel):
     answer: Answer | None = None
     original_answer: Answer | None = None
     stable: bool = True
-    times_ms: list[float] = []
+    times_ms: list[float] = field(default_factory=list[float])
     plan: str = ""
-    tables: dict[str, TableState] = {}
-    foreign: list[str] = []
+    tables: dict[str, TableState] = field(default_factory=dict[str, TableState])
+    foreign: list[str] = field(default_factory=list[str])
     difference: str = ""
     samples: int = 0
     samples_differ: str = ""

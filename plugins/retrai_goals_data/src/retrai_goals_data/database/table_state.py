@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from .connecting import LOOK_TIMEOUT_S, Database
@@ -34,7 +35,7 @@ def table_states(
     found: dict[str, TableState] = {}
     for name, sql in tables.items():
         state = table_state(database, sql, full=full)
-        found[name] = state.model_copy(update={"made_of": definitions(database, sql)})
+        found[name] = replace(state, made_of=definitions(database, sql))
     return found
 
 
