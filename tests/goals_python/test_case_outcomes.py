@@ -154,9 +154,20 @@ async def test_workers_of_xdist_change_nothing(make_project, run):
     assert cases == list(found.collected)
 
 
+@pytest.mark.parametrize("more", [[], ["-p", "xdist", "-n", "2"]], ids=["plain", "xdist"])
+async def test_outcomes_alone_are_the_same_without_a_word_of_why(make_project, run, more):
+    make_project(ZOO)
+    found = await run(*ARGS, *more, outcomes_only=True)
+    assert found.problem == ""
+    assert dict(found.cases) == EXPECTED
+    failed = next(one for one in found.failures if one.id == "tests/test_zoo.py::test_fails")
+    assert (failed.message, failed.text) == ("", "")
+
+
 async def test_an_old_python_with_an_old_pytest_gives_the_same(make_project, run, old_python):
     make_project(ZOO)
     found = await run(*ARGS, python=old_python)
+    assert dict((await run(*ARGS, python=old_python, outcomes_only=True)).cases) == EXPECTED
     assert found.problem == ""
     assert found.python_version.startswith("3.")
     assert dict(found.cases) == EXPECTED

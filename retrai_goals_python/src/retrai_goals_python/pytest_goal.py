@@ -218,6 +218,7 @@ class PytestGoal(GoalBase):
             extra_args=self.options.args,
             timeout_s=self.options.timeout_s,
             copied=await self._copied(copy),
+            outcomes_only=True,
         )
         passed = {
             case.split("[", 1)[0] for case, outcome in run.cases.items() if outcome == "passed"

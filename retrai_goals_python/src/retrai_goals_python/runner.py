@@ -48,6 +48,7 @@ async def run_pytest(
     max_chars_per_failure: int = 4000,
     env: Mapping[str, str] | None = None,
     copied: CopiedProject | None = None,
+    outcomes_only: bool = False,
 ) -> PytestRun:
     """Run `PYTHON -m pytest` in `cwd` and read what every case came to.
 
@@ -65,6 +66,8 @@ async def run_pytest(
         env: variables for the tests, beside the sandbox's own.
         copied: `cwd` lies in this copy of a project, and what would be imported from the original
             is imported from there.
+        outcomes_only: leave out why a case failed; of thousands of failures the explanations take
+            longer than the tests.
 
     Example:
         >>> import asyncio, sys, tempfile
@@ -80,6 +83,8 @@ async def run_pytest(
         {'test_one.py::test_one': 'passed'}
     """
     arguments = [*extra_args, *targets]
+    if outcomes_only:
+        env = {**(env or {}), "RETRAI_OUTCOMES_ONLY": "1"}
     folder = await asyncio.to_thread(_lay_out)
     try:
         done = await _start(sandbox, python, cwd, folder, arguments, timeout_s, env, copied)

@@ -26,6 +26,7 @@ from _retrai_explain import MAX_TEXT, describe_subtest, explain, shorten
 
 REPORT = "RETRAI_PYTEST_REPORT"
 PATH_BEFORE = "RETRAI_PYTHONPATH_BEFORE"
+OUTCOMES_ONLY = "RETRAI_OUTCOMES_ONLY"
 MAX_SECTION = 3000
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -64,6 +65,7 @@ def clean_environment() -> None:
     if HERE in sys.path:
         sys.path.remove(HERE)
     os.environ.pop(REPORT, None)
+    os.environ.pop(OUTCOMES_ONLY, None)
     if PATH_BEFORE in os.environ:
         before = os.environ.pop(PATH_BEFORE)
         if before:
@@ -83,13 +85,14 @@ def set_ini(config: Any, name: str, value: Any) -> None:
         known[name] = value
 
 
-def apply_settings(config: Any, cache_dir: str) -> None:
+def apply_settings(config: Any, cache_dir: str, outcomes_only: bool) -> None:
     """Settings that let every case be seen; none of them changes the outcome of a test."""
     option = config.option
     option.maxfail = 0
     option.continue_on_collection_errors = True
     option.usepdb = False
-    option.tbstyle = "short"
+    # To show the lines of a failure, pytest parses their file again for each.
+    option.tbstyle = "line" if outcomes_only else "short"
     option.color = "no"
     for name in ("stepwise", "stepwise_skip"):
         if hasattr(option, name):
@@ -112,13 +115,15 @@ def dump_stacks_at_the_end(folder: str, process: str) -> None:
 class Reporter:
     """The hooks that write; registered in the process that has the whole picture."""
 
-    def __init__(self, writer: Writer, cache_dir: str) -> None:
+    def __init__(self, writer: Writer, cache_dir: str, outcomes_only: bool) -> None:
         self.writer = writer
         self.cache_dir = cache_dir
+        self.outcomes_only = outcomes_only
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
         node.workerinput["retrai_cache_dir"] = self.cache_dir
+        node.workerinput["retrai_outcomes_only"] = self.outcomes_only
         if _imports is not None:
             node.workerinput["retrai_imports"] = (_imports.original, _imports.copy)
 
@@ -172,9 +177,9 @@ class Reporter:
         subtest = describe_subtest(report)
         if subtest:
             phase["subtest"] = subtest
-        if report.outcome != "passed":
+        if report.outcome != "passed" and not self.outcomes_only:
             phase["why"] = explain(report.longrepr)
-        if report.outcome == "failed":
+        if report.outcome == "failed" and not self.outcomes_only:
             phase["sections"] = [
                 [str(title), shorten(text, MAX_SECTION)] for title, text in report.sections
             ]
@@ -224,6 +229,7 @@ def watched(session: Any) -> List[Any]:
 
 
 _report_path = os.environ.get(REPORT, "")
+_outcomes_only = bool(os.environ.get(OUTCOMES_ONLY))
 _writer = Writer(_report_path) if _report_path else None
 # Before any plugin and any of the project's files is imported.
 _imports = _retrai_imports.start(HERE)
@@ -255,11 +261,12 @@ def pytest_configure(config: Any) -> None:
     if hasattr(config, "workerinput"):
         cache_dir = config.workerinput.get("retrai_cache_dir", "")
         if cache_dir:
-            apply_settings(config, cache_dir)
+            apply_settings(config, cache_dir, config.workerinput["retrai_outcomes_only"])
             dump_stacks_at_the_end(os.path.dirname(cache_dir), config.workerinput["workerid"])
             config.pluginmanager.register(WorkerImports(config), "retrai-imports")
     elif _writer is not None:
         cache_dir = os.path.join(os.path.dirname(_writer.path), "cache")
-        apply_settings(config, cache_dir)
+        apply_settings(config, cache_dir, _outcomes_only)
         dump_stacks_at_the_end(os.path.dirname(_writer.path), "")
-        config.pluginmanager.register(Reporter(_writer, cache_dir), "retrai-reporter")
+        reporter = Reporter(_writer, cache_dir, _outcomes_only)
+        config.pluginmanager.register(reporter, "retrai-reporter")
