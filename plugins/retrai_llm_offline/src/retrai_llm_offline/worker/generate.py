@@ -6,7 +6,18 @@ import ast
 from typing import Callable, Dict, Iterator, List, Mapping, Optional, Tuple
 
 from .candidate import Candidate, Edit, Proposal
-from .operators import arithmetic, calls, comparisons, insertions, moves, names, shapes, statements
+from .operators import (
+    arithmetic,
+    calls,
+    comparisons,
+    comprehensions,
+    insertions,
+    moves,
+    names,
+    operands,
+    shapes,
+    statements,
+)
 from .operators.everywhere import everywhere
 from .operators.site import Material, Site, in_function
 from .scope import Scope
@@ -32,12 +43,13 @@ EXPRESSION_OPERATORS: List[Operator] = [
     calls.nested,
     shapes.subscript,
     shapes.literal,
-    shapes.comprehension,
+    comprehensions.comprehension,
     shapes.wrapped,
     shapes.both_sides,
     shapes.ingredient,
     shapes.target,
     shapes.joined_with,
+    operands.calls_around,
     statements.yielding,
     insertions.missing_import,
 ]
@@ -52,10 +64,12 @@ STATEMENT_OPERATORS: List[Operator] = [
 ]
 FAR_OPERATORS: List[Operator] = [
     comparisons.added_condition,
+    comparisons.guarding_condition,
     insertions.guarded,
     insertions.early_exit,
     insertions.update,
     insertions.checked,
+    operands.missing_operand,
 ]
 """Many candidates each, none of them cheap: made only when the others have not helped."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import Dict, Iterator
+from typing import Dict, Iterator, List
 
 from ..candidate import Proposal
 from ..source import SourceFile
@@ -21,6 +21,7 @@ SYMBOLS: Dict[type, str] = {
     ast.In: "in",
     ast.NotIn: "not in",
 }
+PREDICATES = ("isalpha", "isdigit", "isupper", "islower", "isalnum", "isspace")
 _NEAREST = {
     "<": ["<=", ">", ">=", "==", "!="],
     "<=": ["<", ">=", ">", "==", "!="],
@@ -213,6 +214,29 @@ def added_condition(site: Site) -> Iterator[Proposal]:
             )
 
 
+def guarding_condition(site: Site) -> Iterator[Proposal]:
+    """A condition before the one that is there, so that it is asked only where it can be."""
+    node = site.node
+    if not isinstance(node, ast.expr):
+        return
+    answers = isinstance(site.parent, ast.Return) and isinstance(node, (ast.Compare, ast.BoolOp))
+    if not test_expression(node, site.parent) and not answers:
+        return
+    used = [n.id for n in ast.walk(node) if isinstance(n, ast.Name)]
+    names = [name for name in site.scope.variables if name in used]
+    own = site.text(node)
+    alternative = isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or)
+    second = "(" + own + ")" if alternative or isinstance(node, ast.IfExp) else own
+    forms = [("%s and " % name, second) for name in names]
+    forms += [("not %s or " % name, own) for name in names]
+    for first in names:
+        forms += [("%s < len(%s) and " % (first, n), second) for n in names if n != first]
+        forms += [("%s >= 0 and " % first, second), ("%s > 0 and " % first, second)]
+    for rank, (lead, rest) in enumerate(forms):
+        text = lead + rest
+        yield site.put_whole(node, text, "first ask `%s`" % lead.strip(), 2.1 + 0.01 * rank)
+
+
 def conditions(site: Site, near: ast.AST) -> Iterator[str]:
     """Conditions over the names in scope: first those that the code near a place uses."""
     here = [n.id for n in ast.walk(near) if isinstance(n, ast.Name)]
@@ -239,3 +263,20 @@ def conditions(site: Site, near: ast.AST) -> Iterator[str]:
             yield "%s in %s" % (second, first)
             yield "%s not in %s" % (first, second)
             yield "%s not in %s" % (second, first)
+    yield from _more_conditions(site, names)
+
+
+def _more_conditions(site: Site, names: List[str]) -> Iterator[str]:
+    """Conditions over expressions that the function has, and what a character is."""
+    usual = (ast.BinOp, ast.Subscript, ast.Call)
+    known = [text for text, node in site.material.expressions if isinstance(node, usual)]
+    short = [text for text in known if len(text) <= 24][:10]
+    values = names[:4] + short + ["0", "1"] + site.material.strings[:4]
+    for first in names[:4] + short:
+        for symbol in ("!=", "==", "<", ">"):
+            for other in values:
+                if other != first and (first in short or other in short):
+                    yield "%s %s %s" % (first, symbol, other)
+    for name in names[:3]:
+        for predicate in PREDICATES:
+            yield "%s.%s()" % (name, predicate)

@@ -125,38 +125,6 @@ def literal(site: Site) -> Iterator[Proposal]:
             yield site.put(node, text, "start with `%s`" % text, 1.9)
 
 
-def comprehension(site: Site) -> Iterator[Proposal]:
-    """A comprehension's filter left out, or one added over its variables."""
-    node = site.node
-    if not isinstance(node, (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)):
-        return
-    last = node.generators[-1]
-    for test in last.ifs:
-        start = site.source.outer_span(test)[0]
-        keyword = site.source.text.rfind("if", 0, start)
-        yield site.between(keyword, site.source.outer_span(test)[1], "", "drop the filter", 1.5)
-    if isinstance(node, (ast.ListComp, ast.GeneratorExp)) and site.text(node).startswith(
-        ("[", "(")
-    ):
-        start, end = site.source.span(node)
-        if isinstance(node, ast.ListComp):
-            yield site.between(
-                start, end, "{" + site.source.text[start + 1 : end - 1] + "}", "a set", 2.0
-            )
-    at = site.source.outer_span(last.iter)[1]
-    names = [n.id for n in ast.walk(last.target) if isinstance(n, ast.Name)]
-    for name in names:
-        others = [other for other in site.scope.variables if other not in names]
-        tests = [name, "%s %% 2 == 0" % name, "%s > 0" % name, "%s != 0" % name, "%s %% 2" % name]
-        tests += [
-            "%s %s %s" % (name, symbol, other)
-            for other in others[:5]
-            for symbol in ("!=", "==", "not in", "in", "<", ">")
-        ]
-        for rank, test in enumerate(tests):
-            yield site.between(at, at, " if " + test, "filter by `%s`" % test, 2.3 + 0.02 * rank)
-
-
 _WRAPS = (
     "abs(%s)",
     "set(%s)",

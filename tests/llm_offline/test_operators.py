@@ -1,0 +1,75 @@
+"""What the operators offer: for each common kind of bug, the edit that puts it right."""
+
+from __future__ import annotations
+
+import ast
+import re
+from textwrap import dedent, indent
+
+import pytest
+
+from retrai_llm_offline.worker.candidate import apply_edits
+from retrai_llm_offline.worker.generate import Suspicion, candidates
+from retrai_llm_offline.worker.source import SourceFile
+
+
+def offered(body: str, doc: str = "") -> list[str]:
+    """What the module becomes by each edit of a function's body."""
+    source = SourceFile("m.py", module(body, doc))
+    suspicion = Suspicion(dict.fromkeys(range(1, source.line_count + 1), 1.0))
+    found = candidates(source, suspicion) + candidates(source, suspicion, far=True)
+    return [apply_edits(source.text, candidate.edits) for candidate in found]
+
+
+def module(body: str, doc: str = "") -> str:
+    """A function of two arguments with this body."""
+    head = "def f(a, b):\n" + (f'    """{doc}"""\n' if doc else "")
+    return head + indent(dedent(body).strip("\n"), "    ") + "\n"
+
+
+def offers(wrong: str, right: str, doc: str = "") -> bool:
+    """Whether one edit makes one body of the other, however it is laid out."""
+    wanted = module(right, doc)
+    alike = [text for text in offered(wrong, doc) if bare(text) == bare(wanted)]
+    return any(ast.dump(ast.parse(text)) == ast.dump(ast.parse(wanted)) for text in alike)
+
+
+def bare(text: str) -> str:
+    """A text without white space and parentheses."""
+    return re.sub(r"[\s()]", "", text)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [
+        ("return sum(a)", "return sum(a) / len(a)"),
+        ("return sum(a)", "return sum(a) * b"),
+        ("return a + b", "return (a + b) ** 2"),
+        ("return '-' + a", "return '-' * b + a"),
+        ("return abs(a) - abs(b)", "return abs(a - b)"),
+        ("return len(a + b)", "return len(a) + len(b)"),
+        ("return a.upper()", "return a.isupper()"),
+        ("return ' '.join(x * b for x in a)", "return ' '.join(a)"),
+        ("return [x for x in a]", "return [x for x in a if x.isalpha()]"),
+    ],
+)
+def test_a_missing_or_misplaced_part_of_a_value_is_offered(wrong: str, right: str) -> None:
+    assert offers(wrong, right)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [
+        ("return a[0] == 'x'", "return a and a[0] == 'x'"),
+        (
+            "while a[b] == ' ':\n    b += 1\nreturn b",
+            "while b < len(a) and a[b] == ' ':\n    b += 1\nreturn b",
+        ),
+        (
+            "c = a[b - 1]\nif a[b]:\n    return c",
+            "c = a[b - 1]\nif a[b] and a[b] != a[b - 1]:\n    return c",
+        ),
+    ],
+)
+def test_a_missing_condition_is_offered(wrong: str, right: str) -> None:
+    assert offers(wrong, right)
