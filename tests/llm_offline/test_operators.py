@@ -42,6 +42,44 @@ def bare(text: str) -> str:
 @pytest.mark.parametrize(
     ("wrong", "right"),
     [
+        ("return a * 10 + b", "return a * 37 + b"),
+        ("return a.split(';')", "return a.split(',')"),
+        ("return a + '#' + b", "return a + '*' + b"),
+        ("return a in 'bcd'", "return a in 'bcdf'"),
+        ("return a in 'aei'", "return a in 'aeiou'"),
+        ("return a in (2, 3, 5)", "return a in (2, 3, 5, 7)"),
+        ("return a in ['x', 'y']", "return a in ['x', 'y', 'z']"),
+    ],
+)
+def test_a_literal_further_off_is_offered(wrong: str, right: str) -> None:
+    assert offers(wrong, right)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [
+        ("return a * 100", "return a * 750"),
+        ("return 'low' if a else 'huge'", "return 'low' if a else 'high'"),
+        ("return a * 100", "return a * 0.25"),
+    ],
+)
+def test_a_literal_that_the_docstring_names_is_offered(wrong: str, right: str) -> None:
+    doc = "Give 'high' above 750, else 0.25."
+    assert offers(wrong, right, doc)
+
+
+def test_what_an_example_in_the_docstring_gives_is_not_offered() -> None:
+    doc = "Something.\n\n    >>> f(1, 2)\n    'secret'\n    "
+    assert not any("return 'secret'" in text for text in offered("return 'open'", doc))
+
+
+def test_a_number_behind_a_sign_gets_no_second_sign() -> None:
+    assert not any("--" in text for text in offered("return a[::-1] + b[-2:]"))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [
         ("return sum(a)", "return sum(a) / len(a)"),
         ("return sum(a)", "return sum(a) * b"),
         ("return a + b", "return (a + b) ** 2"),

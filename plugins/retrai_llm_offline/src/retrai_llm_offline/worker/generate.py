@@ -12,6 +12,7 @@ from .operators import (
     comparisons,
     comprehensions,
     insertions,
+    literals,
     moves,
     names,
     operands,
@@ -69,6 +70,10 @@ FAR_OPERATORS: List[Operator] = [
     insertions.early_exit,
     insertions.update,
     insertions.checked,
+    literals.documented,
+    literals.further_numbers,
+    literals.further_texts,
+    literals.one_more_element,
     operands.missing_operand,
 ]
 """Many candidates each, none of them cheap: made only when the others have not helped."""
@@ -129,10 +134,16 @@ def _candidate(
         for start, end, text in proposal.edits
         if source.text[start:end] != text
     )
-    if not edits:
+    if not edits or any(_second_sign(source, edit) for edit in edits):
         return None
     cost = proposal.cost + SUSPICION_WEIGHT * (1.0 - doubt)
     return Candidate(edits, proposal.kind, line, cost, doubt)
+
+
+def _second_sign(source: SourceFile, edit: Edit) -> bool:
+    """Whether an edit puts a minus before a minus: what it does, a plainer one does too."""
+    around = source.text[max(0, edit.start - 1) : edit.start]
+    return "--" in around + edit.text and "--" not in source.text[edit.start : edit.end]
 
 
 def _statements(source: SourceFile, suspicion: Suspicion) -> Iterator[Tuple[ast.stmt, float]]:

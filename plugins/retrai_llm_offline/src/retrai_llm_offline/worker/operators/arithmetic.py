@@ -152,8 +152,9 @@ def _numbers(site: Site, node: ast.Constant, value: float) -> Iterator[Proposal]
     step = isinstance(site.parent, ast.BinOp) and isinstance(site.parent.op, (ast.Add, ast.Sub))
     # Where two values are compared, another operator is the plainer change.
     beside = 0.04 if isinstance(site.parent, ast.Compare) else 0.0
+    signed = isinstance(site.parent, ast.UnaryOp)
     for rank, text in enumerate(dict.fromkeys(near)):
-        if text != own:
+        if text != own and not (signed and text.startswith("-")):
             # Adding nothing is better said by leaving the operand out.
             extra = 0.3 if step and text in ("0", "0.0") else beside
             yield site.put(node, text, "`%s` for `%s`" % (text, own), 1.0 + extra + 0.03 * rank)
@@ -164,7 +165,7 @@ def _numbers(site: Site, node: ast.Constant, value: float) -> Iterator[Proposal]
     else:
         far += [repr(value / 2), repr(value * 2), repr(value * 10), repr(value / 10)]
     for rank, text in enumerate(dict.fromkeys(far)):
-        if text != own and text not in near:
+        if text != own and text not in near and not (signed and text.startswith("-")):
             yield site.put(node, text, "`%s` for `%s`" % (text, own), 1.6 + 0.04 * rank)
 
 
