@@ -12,6 +12,8 @@ from retrai_llm_offline.worker.candidate import apply_edits
 from retrai_llm_offline.worker.generate import Suspicion, candidates
 from retrai_llm_offline.worker.source import SourceFile
 
+from .conftest import MakeProject, Search, mended
+
 
 def offered(body: str, doc: str = "") -> list[str]:
     """What the module becomes by each edit of a function's body."""
@@ -111,3 +113,109 @@ def test_a_missing_or_misplaced_part_of_a_value_is_offered(wrong: str, right: st
 )
 def test_a_missing_condition_is_offered(wrong: str, right: str) -> None:
     assert offers(wrong, right)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [
+        (
+            "if a:\n    return 1\nelif b:\n    return 2\nelse:\n    return 3",
+            "if a:\n    return 1\nelse:\n    return 3",
+        ),
+        (
+            "if a:\n    return 1\nelif b:\n    return 2\nelse:\n    return 3",
+            "if b:\n    return 2\nelse:\n    return 3",
+        ),
+        ("if a:\n    b = 1\nelse:\n    b = 2\nreturn b", "if a:\n    b = 1\nreturn b"),
+        (
+            "for x in a:\n    if x < 0:\n        return x\nreturn b",
+            "for x in a:\n    pass\nreturn b",
+        ),
+    ],
+)
+def test_a_branch_too_many_can_be_left_out(wrong: str, right: str) -> None:
+    assert offers(wrong, right)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [
+        (
+            "out = []\nfor x in a:\n    if x in b:\n        out.append(x)\nreturn out",
+            (
+                "out = []\nfor x in a:\n    if x in b:\n        out.append(x)\n"
+                "    else:\n        out.append(None)\nreturn out"
+            ),
+        ),
+        (
+            "if a:\n    b = 1\n    b = 2\nreturn b",
+            "if a:\n    b = 1\nelse:\n    b = 2\nreturn b",
+        ),
+    ],
+)
+def test_a_missing_else_is_offered(wrong: str, right: str) -> None:
+    assert offers(wrong, right)
+
+
+def test_a_missing_step_of_a_ladder_is_offered_from_what_the_docstring_names() -> None:
+    doc = "'gold' from 50 points, 'silver' from 30, else 'none'."
+    wrong = "if a >= 50:\n    return 'gold'\nreturn 'none'"
+    right = "if a >= 50:\n    return 'gold'\nelif a >= 30:\n    return 'silver'\nreturn 'none'"
+    assert offers(wrong, right, doc)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [
+        (
+            "for x in b:\n    a = a + x\nreturn a",
+            "for x in b:\n    a = a + x\n    x = min(x, a)\nreturn a",
+        ),
+        ("a = a.strip()\nreturn a + b", "a = a.strip()\nb = b.strip()\nreturn a + b"),
+        ("g(a + 1, b)\nreturn a", "g(a + 1, b)\ng(a - 1, b)\nreturn a"),
+        ("a.append(1)\na.append(b)", "a.append(1)\na.append(b)\na.pop()"),
+        (
+            "for x in b:\n    print(a[x])\nreturn a",
+            "for x in b:\n    print(a[x])\n    a[x] = False\nreturn a",
+        ),
+        ("c = b\nb = a\nreturn c", "b = c\nb = a\nreturn c"),
+        ("c = b\nc += a\nreturn c", "c = b\nc += a\nif c < 0:\n    c -= b\nreturn c"),
+        ("a -= 1\nreturn a", "a >>= 1\nreturn a"),
+    ],
+)
+def test_a_missing_or_mistaken_step_is_offered(wrong: str, right: str) -> None:
+    assert offers(wrong, right)
+
+
+def test_a_lost_else_is_found_by_the_search(make_project: MakeProject, search: Search) -> None:
+    project = make_project(
+        {
+            "masks.py": """
+                def masked(text, hidden):
+                    out = []
+                    for ch in text:
+                        if ch in hidden:
+                            out.append('?')
+                    return ''.join(out)
+            """,
+            "test_masks.py": """
+                from masks import masked
+
+                def test_some():
+                    assert masked('secret', 'e') == 's?cr?t'
+
+                def test_none():
+                    assert masked('open', 'x') == 'open'
+
+                def test_all():
+                    assert masked('aa', 'a') == '??'
+
+                def test_empty():
+                    assert masked('', 'a') == ''
+            """,
+        }
+    )
+    answer = search(project)
+    assert answer.end == "done"
+    assert mended(project, answer) == "passed"
+    assert answer.steps[0].patches[0][1].count("else:") == 1

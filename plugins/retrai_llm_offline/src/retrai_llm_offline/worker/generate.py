@@ -12,6 +12,7 @@ from .operators import (
     comparisons,
     comprehensions,
     insertions,
+    ladders,
     literals,
     moves,
     names,
@@ -62,6 +63,8 @@ STATEMENT_OPERATORS: List[Operator] = [
     moves.moved,
     statements.branches,
     statements.yielding,
+    ladders.left_out,
+    ladders.split,
 ]
 FAR_OPERATORS: List[Operator] = [
     comparisons.added_condition,
@@ -70,6 +73,8 @@ FAR_OPERATORS: List[Operator] = [
     insertions.early_exit,
     insertions.update,
     insertions.checked,
+    ladders.else_branch,
+    ladders.further_branch,
     literals.documented,
     literals.further_numbers,
     literals.further_texts,

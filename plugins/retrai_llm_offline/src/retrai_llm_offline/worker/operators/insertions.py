@@ -9,6 +9,7 @@ from ..candidate import Proposal
 from .comparisons import conditions
 from .lines import after, before, block, body_of, joined, loop_around, shifted
 from .site import Site
+from .steps import steps
 
 
 def _in_function(site: Site) -> bool:
@@ -103,7 +104,7 @@ def update(site: Site) -> Iterator[Proposal]:
         return
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
         return
-    for rank, line in enumerate(_updates(site)):
+    for rank, line in enumerate(steps(site)):
         kind = "insert `%s`" % line
         if not isinstance(node, (ast.Return, ast.Break, ast.Continue, ast.Raise)):
             found = after(site, node, [line], kind, 2.0 + 0.02 * min(rank, 60))
@@ -116,73 +117,6 @@ def update(site: Site) -> Iterator[Proposal]:
             found = before(site, node, [line], kind, 2.1 + 0.02 * min(rank, 60))
             if found is not None:
                 yield found
-
-
-def _updates(site: Site) -> Iterator[str]:
-    names = site.scope.variables[:8]
-    containers = _used_with(site, ("append", "add", "extend", "remove", "appendleft", "insert"))
-    yield from _echoes(site, names)
-    for container, method in containers:
-        for name in names:
-            if name != container:
-                yield "%s.%s(%s)" % (container, method, name)
-                yield "%s.%s(%s[-1])" % (container, method, name)
-    counters = [n for n in names if n not in [c for c, _ in containers]]
-    for name in counters[:6]:
-        yield name + " += 1"
-        yield name + " -= 1"
-    for first in names:
-        for second in names:
-            if first != second:
-                yield "%s = %s" % (first, second)
-                yield "%s += %s" % (first, second)
-    for name in names:
-        yield name + " = 0"
-        yield name + " = []"
-        yield name + ".sort()"
-        yield "%s = sorted(%s)" % (name, name)
-        yield "%s = abs(%s)" % (name, name)
-        yield "return " + name
-    if loop_around(site.source, site.node) is not None:
-        yield "break"
-        yield "continue"
-
-
-def _echoes(site: Site, names: List[str]) -> Iterator[str]:
-    """Short statements that the function has already, as they are and about another element."""
-    function = site.scope.innermost
-    if function is None or isinstance(function, ast.Lambda):
-        return
-    for node in ast.walk(function):
-        if not isinstance(node, (ast.Assign, ast.AugAssign, ast.Expr)) or node is site.node:
-            continue
-        text = site.source.segment(node)
-        if (
-            len(text) > 60
-            or "\n" in text
-            or (isinstance(node, ast.Expr) and not isinstance(node.value, ast.Call))
-        ):
-            continue
-        yield text
-        if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
-            own = node.target.id
-            for name in names:
-                if name != own:
-                    yield name + text[len(own) :]
-
-
-def _used_with(site: Site, methods: "tuple[str, ...]") -> "list[tuple[str, str]]":
-    function = site.scope.innermost
-    found: "dict[tuple[str, str], None]" = {}
-    if function is not None:
-        for node in ast.walk(function):
-            if (
-                isinstance(node, ast.Attribute)
-                and node.attr in methods
-                and isinstance(node.value, (ast.Name, ast.Attribute))
-            ):
-                found[(site.source.segment(node.value), node.attr)] = None
-    return list(found)
 
 
 def checked(site: Site) -> Iterator[Proposal]:
@@ -200,6 +134,7 @@ def checked(site: Site) -> Iterator[Proposal]:
     leaves = ["return " + r for r in _results(site)[:4]] + (
         ["break", "continue"] if loop is not None else []
     )
+    leaves += _corrections(site, text)
     rank = 0
     for other in others:
         for symbol in ("<", ">", "==", "<=", ">="):
@@ -210,7 +145,7 @@ def checked(site: Site) -> Iterator[Proposal]:
                     node,
                     lines,
                     "then, if `%s %s %s`: `%s`" % (text, symbol, other, leave),
-                    2.6 + 0.008 * min(rank, 100),
+                    2.6 + 0.004 * min(rank, 200),
                 )
                 rank += 1
                 if found is not None:
@@ -226,6 +161,16 @@ def checked(site: Site) -> Iterator[Proposal]:
                 )
                 if found is not None:
                     yield found
+
+
+def _corrections(site: Site, target: str) -> List[str]:
+    """Changes of what was just updated, by what else is in scope."""
+    function = site.scope.innermost
+    if function is None or isinstance(function, ast.Lambda):
+        return []
+    others = [argument.arg for argument in function.args.args if argument.arg != target][:3]
+    others += [name for name in site.scope.variables if name not in (target, *others)][:2] + ["1"]
+    return ["%s %s= %s" % (target, sign, other) for other in others for sign in "-+"]
 
 
 def missing_import(site: Site) -> Iterator[Proposal]:

@@ -20,7 +20,7 @@ def assignment(site: Site) -> Iterator[Proposal]:
         current = site.source.text[start:end].strip()
         nearest = {
             "+=": ["-=", "*=", "="],
-            "-=": ["+=", "//=", "="],
+            "-=": ["+=", "//=", "=", ">>="],
             "*=": ["+=", "**=", "="],
             "^=": ["&=", "|=", "="],
             "&=": ["|=", "^=", "="],
@@ -51,6 +51,12 @@ def assignment(site: Site) -> Iterator[Proposal]:
             for symbol in ("+", "-", "*"):
                 text = "%s %s %s" % (name, symbol, site.text(value))
                 yield site.between(whole[0], whole[1], text, "keep what `%s` had" % name, 1.8)
+        if isinstance(target, ast.Name) and isinstance(value, ast.Name):
+            edits = (
+                (*site.source.outer_span(target), value.id),
+                (*site.source.outer_span(value), target.id),
+            )
+            yield Proposal(edits, "assign the other way round", 1.2)
         if isinstance(value, ast.Tuple) and len(value.elts) == 2:
             first, second = value.elts
             edits = (
