@@ -89,6 +89,15 @@ def test_a_number_behind_a_sign_gets_no_second_sign() -> None:
         ("return abs(a) - abs(b)", "return abs(a - b)"),
         ("return len(a + b)", "return len(a) + len(b)"),
         ("return a.upper()", "return a.isupper()"),
+        ("return sum(a) / b", "return round(sum(a) / b, 2)"),
+        (
+            "def size(x):\n    return b[x]\nreturn sorted(a)",
+            "def size(x):\n    return b[x]\nreturn sorted(a, key=size)",
+        ),
+        (
+            "def size(x):\n    return b[x]\nreturn max(a)",
+            "def size(x):\n    return b[x]\nreturn max(a, key=lambda item: (size(item), item))",
+        ),
         ("return ' '.join(x * b for x in a)", "return ' '.join(a)"),
         ("return [x for x in a]", "return [x for x in a if x.isalpha()]"),
     ],

@@ -141,6 +141,8 @@ _WRAPS = (
     "float(%s)",
     "tuple(%s)",
     "sorted(set(%s))",
+    "round(%s, 2)",
+    "round(%s, 1)",
 )
 _BOUNDED = (ast.Return, ast.Assign, ast.AugAssign, ast.Call, ast.Subscript, ast.Slice, ast.BinOp)
 _BOTH = _WRAPS[:8] + ("%s.lower()", "%s.upper()", "%s.strip()", "%s[0]", "%s[1]")
@@ -162,7 +164,7 @@ def wrapped(site: Site) -> Iterator[Proposal]:
         return
     text = site.text(node)
     for rank, form in enumerate(_WRAPS):
-        if not text.startswith(form[:-3]):
+        if not text.startswith(form[: form.index("%s")]):
             kind = "`%s` around it" % form.replace("%s", "...")
             yield site.put_whole(node, form % text, kind, 1.4 + 0.04 * rank)
     yield from _tails(site, node)
