@@ -9,8 +9,10 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import venv
 from collections.abc import Mapping
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -44,7 +46,11 @@ def make_project(trajectory: Trajectory, folder: Path, prepared: Path | None = N
         text = repr((sorted(trajectory.files.items()), trajectory.prepare))
         kept = prepared / hashlib.sha256(text.encode()).hexdigest()
         if not kept.exists():
-            _write(trajectory, kept)
+            # Under its name only when it is whole.
+            with tempfile.TemporaryDirectory(dir=kept.parent) as room:
+                _write(trajectory, Path(room) / "project")
+                with suppress(OSError):
+                    (Path(room) / "project").rename(kept)
         shutil.copytree(kept, folder, symlinks=True)
     else:
         _write(trajectory, folder)

@@ -70,24 +70,30 @@ async def answers(asked: Vouchers, told: Told) -> list[Collection[str]]:
 async def test_what_plugins_say_adds_up_and_only_of_files_that_were_asked_for() -> None:
     first, second = Vouching([PATHS[0], "src/evil.js"]), Vouching({PATHS[1]})
     told = Told()
-    assert await answers(vouchers(first, second), told) == [{PATHS[0]}, set(PATHS)]
+    assert await answers(vouchers(first, second), told) == [set(PATHS)]
     assert not told.messages
 
 
 async def test_nobody_is_asked_for_more_than_is_needed() -> None:
-    first, second = Vouching({PATHS[0]}, {PATHS[1]}), Vouching(NOTHING)
+    first, second = Vouching({PATHS[0]}, {PATHS[1]}), Vouching({PATHS[1]}, NOTHING)
     async with aclosing(vouchers(first, second).ask(files(Told()))) as asked:
-        assert await anext(asked) == {PATHS[0]}
-    assert (first.said, first.closed, second.said) == (1, True, 0)
+        assert await anext(asked) == set(PATHS)
+    assert (first.said, first.closed, second.said, second.closed) == (1, True, 1, True)
+
+
+async def test_a_later_answer_takes_the_place_of_the_one_before() -> None:
+    first, second = Vouching({PATHS[0]}, {PATHS[1]}, NOTHING), Vouching({PATHS[0]})
+    assert await answers(vouchers(first, second), Told()) == [{PATHS[0]}, set(PATHS), {PATHS[0]}]
 
 
 async def test_one_that_raises_vouches_for_no_more_and_silences_nobody() -> None:
-    told = Told()
-    broken, other = Vouching({PATHS[0]}, OSError("no  room"), {PATHS[1]}), Vouching(NOTHING)
-    assert await answers(vouchers(broken, other), told) == [{PATHS[0]}, {PATHS[0]}]
-    assert told.messages == [
-        "v0@dist-of-v0 could not tell which installed files are right: no room"
-    ]
+    for error, said in (OSError("no  room"), "no room"), (SystemExit(3), "3"):
+        told = Told()
+        broken, other = Vouching({PATHS[0]}, error, {PATHS[1]}), Vouching(NOTHING, NOTHING)
+        assert await answers(vouchers(broken, other), told) == [{PATHS[0]}, {PATHS[0]}]
+        assert told.messages == [
+            f"v0@dist-of-v0 could not tell which installed files are right: {said}"
+        ]
 
 
 async def test_nonsense_vouches_for_nothing() -> None:
@@ -112,3 +118,12 @@ async def test_one_that_never_answers_is_waited_for_only_so_long() -> None:
     told = Told()
     assert await answers(vouchers(Hanging(), Vouching(NOTHING), limit_s=0.01), told) == [NOTHING]
     assert len(told.messages) == 1
+
+
+def test_what_to_install_is_told_only_where_nobody_vouches() -> None:
+    assert vouchers(Vouching()).missing == ""
+    assert "pip install" not in vouchers().missing
+    assert (
+        "(`pip install retrai-a retrai-b`)"
+        in Vouchers(HookCaller([]), ["retrai-a", "retrai-b"]).missing
+    )

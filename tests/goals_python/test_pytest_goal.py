@@ -52,8 +52,13 @@ async def test_no_tests_achieves_nothing(make_project, make_goal, context):
 @pytest.mark.parametrize(
     ("options", "named"),
     [
-        ({"targets": "test_a.py::test_gone"}, "test_a.py::test_gone"),
+        ({"targets": "test_a.py::test_gone"}, "there is no test test_a.py::test_gone"),
+        ({"targets": "tests/test_b.py::test_one"}, "not found: tests/test_b.py::test_one"),
+        ({"targets": "no_such.package", "args": "--pyargs"}, "not found: no_such.package"),
         ({"args": "--no-such-option=3"}, "unrecognized arguments: --no-such-option"),
+        ({"args": "--maxfail=x"}, "argument --maxfail: "),
+        ({"args": ["-m", "a b"]}, "Wrong expression passed to '-m'"),
+        ({"args": "-p no_such_plugin"}, "no_such_plugin"),
     ],
 )
 async def test_options_that_pytest_refuses_end_the_run_before_its_first_turn(
@@ -74,10 +79,42 @@ async def test_what_pytest_refuses_for_the_project_s_sake_is_a_result(
 ):
     make_project({"pytest.ini": "[pytest]\naddopts = --no-such-option\n", "test_a.py": ""})
     result = await make_goal(args="-q").check({}, context.project)
-    assert not result.achieved
+    assert result.reason.endswith("unrecognized arguments: --no-such-option")
     make_project({"pytest.ini": "[pytest]\n", "test_a.py": "def test_a()\n    pass\n"})
     result = await make_goal(targets="test_a.py::test_a").check({}, context.project)
     assert not result.achieved
+
+
+async def test_a_test_that_the_sources_may_bring_into_being_is_no_wrong_target(
+    make_project, make_goal, context
+):
+    make_project(
+        {
+            "src.py": "NAMES = ['a']\n",
+            "test_a.py": "import pytest, src\n"
+            "@pytest.mark.parametrize('n', src.NAMES)\ndef test_n(n): pass\n"
+            "if hasattr(src, 'f'):\n    def test_f(): pass\n",
+        }
+    )
+    for target in ("test_a.py::test_n[b]", "test_a.py::test_f"):
+        result = await make_goal(targets=target).check({}, context.project)
+        assert not result.achieved
+
+
+async def test_a_package_is_a_target_where_the_configuration_says_so(
+    make_project, make_goal, context
+):
+    make_project(
+        {
+            "pytest.ini": "[pytest]\naddopts = --pyargs\npythonpath = .\n",
+            "pkg/__init__.py": "",
+            "pkg/tests/__init__.py": "",
+            "pkg/tests/test_a.py": "def test_a(): pass\n",
+        }
+    )
+    goal = make_goal(targets="pkg.tests")
+    assert await goal.ready() is None
+    assert (await goal.check({}, context.project)).achieved
 
 
 @pytest.mark.parametrize(
@@ -153,14 +190,6 @@ def test_options_out_of_range_are_refused(options):
 async def test_it_says_what_is_missing_before_the_first_step(make_goal, context, bare_python):
     assert await make_goal().ready() is None
     assert "names no folder" in (await make_goal(path="nowhere").ready() or "")
-    missing = await make_goal(targets="tests/test_b.py::test_one").ready()
-    assert missing == (
-        "the option targets names tests/test_b.py, "
-        f"and {context.project} has no such file or folder"
-    )
-    assert await make_goal(targets="os", args="--pyargs").ready() is None
-    context.task = "write tests/test_b.py"
-    assert await make_goal(targets="tests/test_b.py").ready() is None
     context.python = bare_python
     assert f"{bare_python} -m pip install pytest" in (await make_goal().ready() or "")
     context.python = "/nowhere/python"

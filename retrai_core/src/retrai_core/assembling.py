@@ -14,7 +14,6 @@ from .chosen import Choice
 from .contracts.context import RunContext
 from .contracts.memory import Strategy
 from .gates import ANSWER_LIMIT_S, ToolGates
-from .guard.globs import Globs
 from .loop import prompt
 from .loop.new_tests import NewTestsCheck
 from .loop.parts import Ask, LoopParts
@@ -55,11 +54,10 @@ async def assemble(choice: Choice, wired: Wired, kept: Kept, ask: Ask) -> LoopPa
     parts, recalled = await _prompt_parts(wired), await _recall(choice, context)
     words = context.redact(prompt.system_prompt(context.goal.system_prompt(), parts, recalled))
     tools = list(context.tools.values())
-    steering = Globs(context.goal.steering(context.project))
     for line in (
         *about_no_tool(config, choice.catalog, context.tools),
         *leaving_nothing_out(config, choice.catalog, {*context.tools, *wired.left_out}),
-        *allowing_nothing(config, wired.guard.baseline.protected, steering),
+        *allowing_nothing(config, wired.guard),
     ):
         context.publish("log", level="warning", message=line)
     try:
@@ -78,7 +76,7 @@ async def assemble(choice: Choice, wired: Wired, kept: Kept, ask: Ask) -> LoopPa
         model=with_tools,
         prompt=words,
         spending=wired.spending,
-        ask_vouchers=Vouchers(wired.hooks).ask,
+        vouchers=Vouchers(wired.hooks, choice.catalog.installable_for(context.project)),
         schema_chars=sum(len(str(schema(tool))) for tool in tools),
         max_tampering=config.max_tampering,
         gate=gates.decide if wired.hooks.implementers("before_tool") else None,

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Collection, Iterator, Mapping
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
+from itertools import islice
 from pathlib import PurePosixPath
 from typing import get_args
 
 from .chosen import Notice
 from .contracts.needs import Need
 from .errors import UsageError
-from .guard.globs import Globs
+from .guard.guard import Guard
 from .origins import origin_of
 from .plugins.catalog import Catalog
 from .plugins.standard_names import MCP
@@ -27,6 +29,9 @@ _OTHER_VARIABLES = (
 )
 _ALIKE = 0.8
 """Plugins and tests have variables of their own, so only what looks like one of ours is told."""
+_WILD = re.compile(r"[*?\[\\]")
+_NEAR_FILES = 1_000
+"""Of so many protected files the nearest to a name is looked for."""
 _NEEDS, _SECRETS = "needs:", "secrets:"
 
 
@@ -103,25 +108,40 @@ def leaving_nothing_out(config: RunConfig, catalog: Catalog, offered: Collection
     ]
 
 
-def allowing_nothing(config: RunConfig, protected: Collection[str], steering: Globs) -> list[str]:
-    """Warnings of `allow_edit` patterns that mean none of the files that the check protects.
+def allowing_nothing(config: RunConfig, guard: Guard) -> list[str]:
+    """Warnings of `allow_edit` entries that mean no file that the check is about.
+
+    One that names a test which is still to be written may mean something later, and so may a
+    pattern, unless a folder of nearly its name is there instead.
 
     Args:
         config: the run's configuration.
-        protected: those files, relative; others may be changed anyway.
-        steering: files that may not be made without leave.
+        guard: knows what the check protects; other files may be changed anyway.
     """
+    where = origin_of(config.cwd, "allow_edit", config.allow_edit) if config.allow_edit else ""
+    lines: list[str] = []
+    for pattern in config.allow_edit:
+        path = pattern.removeprefix("/")
+        fixed = _WILD.split(path, maxsplit=1)[0]
+        protected = [*islice(guard.baseline.protected, _NEAR_FILES)]
+        if pattern.startswith("!") or not fixed:
+            continue
+        if fixed != path or path.endswith("/"):
+            there = (config.cwd / fixed).parent if not fixed.endswith("/") else config.cwd / fixed
+            near = "" if there.exists() else nearest(path, _folder_patterns(protected))
+            meant = not near
+        else:
+            near = "" if (config.cwd / path).exists() else nearest(path, protected)
+            meant = guard.belongs_to_check(path) or guard.steers(path)
+        if not meant and not (config.cwd / path).is_dir():
+            told = f"allow_edit: `{pattern}` means no file that the check protects"
+            lines.append(f"{told}{near}{where}")
+    return lines
+
+
+def _folder_patterns(protected: Iterable[str]) -> list[str]:
     folders = {str(folder) for path in protected for folder in PurePosixPath(path).parents}
-    known = sorted({*protected, *(f"{folder}/**" for folder in folders - {"."})})
-    where = origin_of(config.cwd, "allow_edit", config.allow_edit)
-    return [
-        f"allow_edit: `{pattern}` means no file that the check protects"
-        f"{nearest(pattern, known)}{where}"
-        for pattern in config.allow_edit
-        if not pattern.startswith("!")
-        and not steering.match(pattern.removeprefix("/"))
-        and not any(map(Globs([pattern]).match, protected))
-    ]
+    return sorted(f"{folder}/**" for folder in folders - {"."})
 
 
 def _refuse_needs_of_none(config: RunConfig, catalog: Catalog) -> None:

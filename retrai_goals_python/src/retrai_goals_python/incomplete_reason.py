@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from retrai_core import Completed
@@ -9,6 +10,7 @@ from retrai_core import Completed
 from .case_outcomes import Session
 from .report_lines import Finish
 
+_WRONG_USE = re.compile(r"[\w./ -]*: error: ")
 EXIT_MEANINGS = {
     2: "pytest was interrupted",
     3: "pytest had an internal error",
@@ -66,7 +68,7 @@ def _stopped_early(session: Session) -> str:
 def _no_finish(session: Session, done: Completed) -> str:
     how = _signal(done) if done.exit_code < 0 else f"ended with exit status {done.exit_code}"
     if session.begin is None or (done.exit_code == 4 and not session.cases):
-        return f"pytest did not begin ({how}): {_last_line(done.stderr or done.stdout)}"
+        return f"pytest did not begin ({how}): {_said(done)}"
     return f"pytest's process {how}{_during(session)}, without the end of its report"
 
 
@@ -104,10 +106,12 @@ def _some(names: Sequence[str]) -> str:
 
 
 def _said(done: Completed) -> str:
-    """The line that pytest itself calls the error; the one that follows only explains it."""
+    """The line that pytest itself calls the error; those beside it only explain it."""
     text = done.stderr or done.stdout
-    errors = (line.strip() for line in text.splitlines() if line.startswith("ERROR: "))
-    return next(errors, _last_line(text))
+    lines = [line.strip() for line in text.splitlines()]
+    wrong_use = (line for line in lines if _WRONG_USE.match(line))
+    errors = (line for line in lines if line.startswith("ERROR: ") and "usage: " not in line)
+    return next(wrong_use, next(errors, _last_line(text)))
 
 
 def _first_line(text: str) -> str:

@@ -43,7 +43,7 @@ from .reasons import describe_run, first_error
 from .runner import render_failures, run_pytest
 from .runner_files import RunnerFiles, declared_text
 from .seen_in_check import SeenInCheck, inside
-from .unusable_options import missing_target, refused_options
+from .unusable_options import USAGE_ERROR, unusable_target
 
 MAX_CONTRADICTED = 40
 """Test functions whose expectation is changed for the twin; those that were mended come first."""
@@ -108,12 +108,6 @@ class PytestGoal(GoalBase):
         problem = await asyncio.to_thread(missing_folder, self.context.project, self.options.path)
         if problem:
             return problem
-        folder, options = self.context.project / self.options.path, self.options
-        # With a task, the missing file may be what is to be written.
-        if not self.context.task and (
-            problem := missing_target(folder, options.targets, options.args)
-        ):
-            return problem
         found = await self._probe()
         if isinstance(found, str):
             return found
@@ -125,13 +119,19 @@ class PytestGoal(GoalBase):
             self._seen = SeenInCheck.of(run, self.options.path, known=self._known or ())
         elif self._known is None:
             if not state and not self.context.task:
-                self._refuse_unusable(run)
+                await self._refuse_unusable(run)
             self._known = {one.what for one in run.reached if not one.path}
         return self._result(run)
 
-    def _refuse_unusable(self, run: PytestRun) -> None:
+    async def _refuse_unusable(self, run: PytestRun) -> None:
         """End the run before the first turn where the user's own options keep pytest from it."""
-        problem = refused_options(run, self.options.targets, self.options.args)
+        options = self.options
+        problem = unusable_target(run, self.context.project / options.path, options.targets)
+        if problem is None and run.exit_status == USAGE_ERROR and options.args:
+            # What stands in the project's configuration, or in a conftest, a model may mend.
+            without = await self._run(self.context.project, ["--collect-only"])
+            if without.exit_status != USAGE_ERROR:
+                problem = f"the option args: {run.problem}"
         if problem:
             raise UsageError(
                 f"the goal pytest cannot be checked: {problem}",

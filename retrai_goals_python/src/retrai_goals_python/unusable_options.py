@@ -8,44 +8,40 @@ from pathlib import Path
 
 from .pytest_run import PytestRun
 
-_NO_SUCH_TEST = re.compile(r"^ERROR: (not found: .+)\n\(no match in any of ", re.MULTILINE)
-_NO_SUCH_ARGUMENT = re.compile(r"error: (unrecognized arguments: (.+))$", re.MULTILINE)
+USAGE_ERROR = 4
+"""pytest's exit status for what it was told on its command line."""
+_NO_SUCH_FILE = re.compile(
+    r"^ERROR: ((?:file or directory|module or package) not found: .+)$", re.MULTILINE
+)
+_NO_SUCH_TEST = re.compile(r"^ERROR: not found: .+\n\(no match in any of ", re.MULTILINE)
 
 
-def missing_target(folder: Path, targets: Sequence[str], args: Sequence[str]) -> str | None:
-    """Which target names nothing, in words for people; None when all may.
+def unusable_target(run: PytestRun, folder: Path, targets: Sequence[str]) -> str | None:
+    """Which target names nothing, in words for people; None when all may mean something yet.
 
     Args:
-        folder: where pytest runs.
+        run: what pytest did with them.
+        folder: where it ran.
         targets: files, folders or test ids.
-        args: pytest's other arguments; with `--pyargs` a target may be a package.
-
-    Example:
-        >>> missing_target(Path("/"), ["tmp", "tmp::test_a"], [])
-        >>> missing_target(Path("/"), ["nowhere/test_a.py::test_b"], [])
-        'the option targets names nowhere/test_a.py, and / has no such file or folder'
     """
-    if "--pyargs" in args:
+    if run.exit_status != USAGE_ERROR or not targets:
         return None
-    for target in targets:
-        path = target.partition("::")[0]
-        if not target.startswith(("-", "@")) and not (folder / path).exists():
-            return f"the option targets names {path}, and {folder} has no such file or folder"
-    return None
-
-
-def refused_options(run: PytestRun, targets: Sequence[str], args: Sequence[str]) -> str | None:
-    """Which of the goal's options pytest itself refused; None when it was none of them.
-
-    What stands in the project's configuration, and a file that cannot be imported, a model may be
-    able to mend.
-    """
-    if run.exit_status != 4:
-        return None
-    if targets and (found := _NO_SUCH_TEST.search(run.output_tail)):
+    if found := _NO_SUCH_FILE.search(run.output_tail):
         return f"the option targets: {found[1]}"
-    if found := _NO_SUCH_ARGUMENT.search(run.output_tail):
-        given = {word.partition("=")[0] for word in args}
-        if any(word.partition("=")[0] in given for word in found[2].split()):
-            return f"the option args: {found[1]}"
-    return None
+    if not _NO_SUCH_TEST.search(run.output_tail):
+        return None
+    missing = next((target for target in targets if not _may_come(folder, target)), None)
+    return None if missing is None else f"the option targets: there is no test {missing}"
+
+
+def _may_come(folder: Path, target: str) -> bool:
+    """Whether a change of the sources may bring a test into being: its names stand in its file.
+
+    Which parameters a test has, and whether it is defined at all, may depend on them.
+    """
+    path, *names = target.partition("[")[0].split("::")
+    try:
+        text = (folder / path).read_text("utf-8", errors="replace")
+    except OSError:
+        return True  # a folder, or a package
+    return all(re.search(rf"\b{re.escape(name)}\b", text) for name in names)

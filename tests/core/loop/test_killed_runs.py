@@ -96,8 +96,9 @@ async def test_a_call_that_was_cut_off_is_told_and_no_finished_call_is_repeated(
 async def test_the_record_of_a_killed_run_says_how_far_it_came(
     runs: Runs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    push = call("shell", line="git push")
     steps = [
-        call("shell", line="git push"),
+        {"calls": push["calls"] * 2},
         call("put", path="expected.txt", text="mine"),
         call("hang"),
         call("put", path="a.txt", text="right\n"),

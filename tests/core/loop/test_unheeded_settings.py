@@ -52,7 +52,8 @@ async def test_what_allow_edit_does_not_mean_is_told_with_the_nearest_and_its_fi
     runs: Runs,
 ) -> None:
     (runs.project / "checks" / "rules.txt").write_text("one\n")
-    patterns = ["expected.txt", "checks/**", "!checks/x", "expectd.txt", "check/**", "steer.cfg"]
+    wrong, to_come = ["expectd.txt", "check/**"], ["checks/new.txt", "tests/**", "*.cfg", "checks"]
+    patterns = ["expected.txt", "checks/**", "!checks/x", "steer.cfg", *wrong, *to_come]
     file = runs.project / ".retrai.yml"
     file.write_text(f"allow_edit: {patterns}\n")
     record = await runs.run([], allow_edit=patterns, max_iterations=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -205,3 +206,24 @@ def test_runs_stand_under_the_user_s_state_folder_unless_it_is_named(
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "xdg"))
     assert tmp_path in state_dir().parents
+
+
+@pytest.mark.parametrize(
+    ("kind", "payload"),
+    [
+        ("goal_check", {"phase": "iteration", "achieved": False, "reason": "no"}),
+        ("llm_usage", {"total_tokens": None, "cost_usd": 0.1}),
+        ("tool_result", {"refused": 3}),
+    ],
+)
+def test_a_plugin_s_odd_event_leaves_a_killed_run_s_record_as_it_was(
+    store: RunStore, kind: str, payload: dict[str, object]
+) -> None:
+    before = {"achieved": False, "reason": "1 fails", "counts": {"failed": 1}}
+    folder = add(store, "r1", status="running", ended_at=None, before=before, worked_s=2.0)
+    event = {"kind": kind, "run_id": "r1", "iteration": 1, "payload": payload, "ts": time.time()}
+    (folder / "events.jsonl").write_text(json.dumps(event) + "\n")
+    add(store, "r2")
+    assert sorted(ids(store)) == ["r1", "r2"]
+    killed = store.load("r1")
+    assert (killed.status, killed.worked_s, killed.refused) == ("interrupted", 2.0, [])

@@ -113,7 +113,9 @@ def _lines(found: Verification) -> list[str]:
 
 def _next(found: Verification) -> str:
     receipt = found.receipt
-    anew = shlex.join(["retrai", "run", receipt.goal, "-C", str(found.project)])
+    # As JSON, which is what a value on the command line is read as; a password is not in it.
+    options = [f"--option={name}={json.dumps(value)}" for name, value in receipt.options.items()]
+    anew = shlex.join(["retrai", "run", receipt.goal, "-C", str(found.project), *options])
     if found.tree != receipt.trees.final:
         return f"-C DIR names a folder with the receipt's tree; {anew} checks this one anew"
     return f"{anew} shows what does not hold, and makes a new receipt when it does"

@@ -131,8 +131,9 @@ class HookSpecs:
         Asked when a goal holds and the run changed packages: an audit of what they say would hold
         many an honest one for a trick. Believe only what the run cannot have written: a digest in
         a lock file as it was before, say. An async generator gives the cheapest answer first, and
-        is asked for more only while something suspect is left. One that raises has said all that
-        it says.
+        is asked for another, which takes its place, only while something suspect is left. Its code
+        should be imported with the plugin: a run may change what is imported later. One that
+        raises has said all that it says.
 
         Example:
             >>> class Vendored:

@@ -164,6 +164,10 @@ class Guard:
         """Whether the goal protects files like this one, new ones too."""
         return self._protected.match(path)
 
+    def steers(self, path: str) -> bool:
+        """Whether a file like this one would steer the check, and may not be made."""
+        return self._steering.match(path)
+
     def is_allowed(self, path: str) -> bool:
         """Whether the user lets the run change this file."""
         return self._allowed.match(path)

@@ -102,7 +102,7 @@ async def _audit(parts: LoopParts) -> str:
     try:
         found = [
             *await asyncio.to_thread(lambda: goal.audit(_diff(parts))),
-            *await audit_around(parts.guard, parts.snapshots, parts.ask_vouchers),
+            *await audit_around(parts.guard, parts.snapshots, parts.vouchers),
         ]
     except (RetraiError, OSError) as error:
         # Whoever could make the audit fail would have switched it off.

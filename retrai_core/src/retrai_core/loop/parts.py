@@ -16,7 +16,7 @@ from ..runs.journal import ToolJournal
 from ..runs.snapshots import Snapshots
 from .new_tests import NewTestsCheck
 from .spending import Spending
-from .unseen_audit import AskVouchers
+from .unseen_audit import Vouchers
 
 if TYPE_CHECKING:
     from .verifier import Verifier
@@ -40,7 +40,7 @@ class LoopParts:
         model: the chat model with the run's tools bound to it.
         prompt: the system prompt, made once.
         spending: what the run's model calls may use and have used.
-        ask_vouchers: asks the plugins that know what was installed.
+        vouchers: the plugins that know what was installed.
         schema_chars: the length of the tools' descriptions, which every call sends.
         max_tampering: how many refused changes end the run.
         gate: asked before every call.
@@ -64,7 +64,7 @@ class LoopParts:
     model: Runnable[list[BaseMessage], AIMessage]
     prompt: str
     spending: Spending
-    ask_vouchers: AskVouchers
+    vouchers: Vouchers
     schema_chars: int = 0
     max_tampering: int = 3
     gate: Gate | None = None

@@ -134,7 +134,7 @@ class ToolCaller:
             return ToolResult(MARKED.format(mark=mark), ok=False)
         refusal = await self._refusal(tool, call)
         if refusal is not None:
-            told.append(self._note_denied(tool, args, refusal))
+            told += self._note_denied(tool, args, refusal)
             return refusal
         refused = len(self._parts.guard.refusals)
         result = await self._attempt(tool, args)
@@ -184,14 +184,19 @@ class ToolCaller:
             return await self._ask(call, decision.reason)
         return ToolResult(f"{_REFUSED}{decision.reason or 'not permitted'}", ok=False)
 
-    def _note_denied(self, tool: Tool, args: ToolArgs, refusal: ToolResult) -> str:
-        """Keep it for the record; it is no change of the check and counts as no tampering."""
+    def _note_denied(self, tool: Tool, args: ToolArgs, refusal: ToolResult) -> list[str]:
+        """Keep it for the record, once; it is no change of the check and counts as no tampering.
+
+        Returns:
+            the line, where it is new.
+        """
         called = f"{tool.name} {self._summary(tool, args)}".rstrip()
         reason = self._redacted(" ".join(refusal.content.removeprefix(_REFUSED).split()))
         line = f"{called}: {reason[:200]}"
-        if line not in self._parts.denied:
-            self._parts.denied.append(line)
-        return line
+        if line in self._parts.denied:
+            return []
+        self._parts.denied.append(line)
+        return [line]
 
     async def _ask(self, call: PendingCall, reason: str) -> ToolResult | None:
         if self._parts.ask is None:

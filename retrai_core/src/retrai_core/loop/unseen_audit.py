@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Collection, Iterator, Sequence
+from collections.abc import AsyncGenerator, Collection, Iterator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Protocol
 
 from ..contracts.goal import Suspicion
 from ..contracts.installed_files import InstalledFiles
@@ -23,22 +24,31 @@ from ..workspace.installed import package_of
 
 MAX_FILES = 2_000
 MAX_BYTES = 1_000_000
-AskVouchers = Callable[[InstalledFiles], AsyncGenerator[Collection[str], None]]
-"""Gives what is vouched for so far, each time that there is more of it."""
 
 
-async def audit_around(
-    guard: Guard, snapshots: Snapshots, ask_vouchers: AskVouchers
-) -> list[Suspicion]:
+class Vouchers(Protocol):
+    """Who knows which installed files are as the user asked for them."""
+
+    @property
+    def missing(self) -> str:
+        """What to install, in words for people, where nobody knows; empty where somebody does."""
+        ...
+
+    def ask(self, files: InstalledFiles) -> AsyncGenerator[Collection[str], None]:
+        """What is vouched for so far, each time that there is an answer more."""
+        ...
+
+
+async def audit_around(guard: Guard, snapshots: Snapshots, vouchers: Vouchers) -> list[Suspicion]:
     """What a goal holds for suspect outside of the diff.
 
     An installed file that a plugin vouches for is no suspicion, whatever is in it. Plugins are
-    asked for as long as something installed is suspect.
+    asked where packages were changed, and for more as long as something installed is suspect.
 
     Args:
         guard: of the run.
         snapshots: of the run.
-        ask_vouchers: asks the plugins that know what was installed.
+        vouchers: the plugins that know what was installed.
     """
     context, since_s = guard.context, guard.baseline.taken_at
     outside = await context.goal.audit_environment(context.project, since_s)
@@ -47,12 +57,19 @@ async def audit_around(
     found: list[Suspicion] | None = None
     if any(file.is_installed for file in changed):
         files = await asyncio.to_thread(_installed_files, guard, snapshots, changed)
-        async with aclosing(ask_vouchers(files)) as answers:
+        async with aclosing(vouchers.ask(files)) as answers:
             async for vouched in answers:
                 found = await asyncio.to_thread(audit.look, vouched)
-                if not audit.is_doubtful(found):
-                    break
-    return await asyncio.to_thread(audit.look, ()) if found is None else found
+                if not any(map(audit.is_doubtful, found)):
+                    return found
+    if found is None:
+        found = await asyncio.to_thread(audit.look, ())
+    return [
+        replace(each, what=f"{each.what}; {vouchers.missing}")
+        if vouchers.missing and audit.is_doubtful(each)
+        else each
+        for each in found
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +87,10 @@ class _Audit:
         outside = [each for each in self.outside if _inside(each.path, project) not in vouched]
         return [*_first_of_each(outside), *self._inside_project(vouched)]
 
-    def is_doubtful(self, found: Sequence[Suspicion]) -> bool:
-        """Whether an installed file would make the verdict suspect."""
-        project = self.guard.context.project
-        return any(
-            each.reaches_runner and package_of(_inside(each.path, project)) for each in found
-        )
+    def is_doubtful(self, found: Suspicion) -> bool:
+        """Whether it is an installed file that makes the verdict suspect."""
+        path = _inside(found.path, self.guard.context.project)
+        return found.reaches_runner and bool(package_of(path))
 
     def _inside_project(self, vouched: Collection[str]) -> list[Suspicion]:
         """What the goal's audit finds in files that no snapshot holds, and what was too much."""

@@ -9,17 +9,23 @@ from .log import read_events
 from .record import RunRecord, Tokens
 
 
-def complete(record: RunRecord, log: Path) -> None:
-    """Put into the record how far the run came: iterations, time, tokens, the last check.
+def completed(record: RunRecord, log: Path) -> RunRecord:
+    """The record with how far the run came: iterations, time, tokens, the last check.
 
     Args:
         record: as it was saved when its last part began, or a little later.
-        log: the run's `events.jsonl`; a record without one stays as it is.
+        log: the run's `events.jsonl`; without one, or where a plugin's event says what retrai's do
+            not, the record stays as it is.
     """
+    found = record.model_copy(deep=True)
     try:
-        events = list(read_events(log))
-    except OSError:
-        return
+        _complete(found, list(read_events(log)))
+    except (OSError, KeyError, TypeError, ValueError):
+        return record
+    return found
+
+
+def _complete(record: RunRecord, events: list[AgentEvent]) -> None:
     began = record.part_started_at or record.started_at or 0.0
     part = [event for event in events if event.ts >= began]
     if not part:

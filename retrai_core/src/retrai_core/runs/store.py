@@ -14,7 +14,7 @@ import platformdirs
 
 from ..errors import RunNotFoundError, StateFolderError
 from ..guard.held_files import holds_files_of
-from .killed import complete
+from .killed import completed
 from .record import EXIT_CODES, RunRecord
 
 _RUNNING = "running.lock"
@@ -167,5 +167,5 @@ class RunStore:
             record.status, record.reason = "interrupted", "its process was killed"
             record.exit_code = EXIT_CODES["interrupted"]
             record.next_step = f"retrai runs resume {record.id}"
-            complete(record, folder / "events.jsonl")
+            return completed(record, folder / "events.jsonl")
         return record
