@@ -129,6 +129,14 @@ async def test_a_server_that_is_not_there_is_named(model_of) -> None:
     assert "ssl" not in str(caught.value)
 
 
+@pytest.mark.parametrize("model", [OPENAI, "ollama_chat/qwen"])
+async def test_where_nobody_listens_on_this_machine_waiting_is_soon_over(model, model_of) -> None:
+    with pytest.raises(ModelError, match=r"after 3 attempts: .*127\.0\.0\.1:9") as caught:
+        await model_of(model, api_base="http://127.0.0.1:9").ainvoke("hi")
+    assert caught.value.fatal, "the run ends, and is not told so three times"
+    assert "start the server" in (caught.value.hint or "")
+
+
 @pytest.mark.parametrize(
     ("status", "body", "words"),
     [

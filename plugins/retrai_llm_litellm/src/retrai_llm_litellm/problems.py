@@ -13,9 +13,13 @@ from retrai_core import ModelError
 from .secrets_filter import redact
 
 LONGEST_DETAIL = 300
+LONGEST_CHAIN = 20
 QUOTA = re.compile(r"(?i)insufficient_quota|exceeded your current quota|credit balance|billing")
 CONTEXT = re.compile(r"(?i)context.?(?:length|window)|maximum context|prompt is too long")
 CONNECTION = re.compile(r"(?i)connection error|cannot connect|connect call failed|disconnected")
+# How asyncio and anyio say that nobody listens, and where.
+REFUSED = re.compile(r"(?i)connect call failed|connection refused|all connection attempts failed")
+LOCAL = re.compile(r"(?i)host (?:localhost|127\.\d+\.\d+\.\d+|\[?::1\]?)(?::|\s)")
 # How aiohttp and Python say what only their authors want to know.
 NOISE = re.compile(r" ssl:(?:<[^>]*>|\S+)|\s*Traceback \(most recent call last\):.*", re.DOTALL)
 LITELLM_PREFIX = re.compile(r"^(?:litellm\.)?\w+(?:Error|Exception)\s*(?::|-)\s*|^\w+Exception - ")
@@ -63,6 +67,20 @@ def is_quota(error: BaseException) -> bool:
     return status_of(error) == 429 and QUOTA.search(str(error)) is not None
 
 
+def nobody_there(error: BaseException) -> str:
+    """Which address of this machine no server listens at, as it was said; empty for any other."""
+    one: BaseException | None = error
+    for _ in range(LONGEST_CHAIN):
+        if one is None:
+            break
+        if REFUSED.search(str(one)) and LOCAL.search(str(one)):
+            # The innermost that names the address has the fewest words around it.
+            deeper = one.__cause__ or one.__context__
+            return (deeper is not None and nobody_there(deeper)) or first_line(str(one))
+        one = one.__cause__ or one.__context__
+    return ""
+
+
 def explain(error: BaseException, asked: Asked, attempts: int = 1) -> ModelError:
     """The error for people. No secret of `asked` is in it, whatever the server echoed."""
     detail = redact(first_line(str(error)), asked.secrets)
@@ -89,9 +107,14 @@ def explain(error: BaseException, asked: Asked, attempts: int = 1) -> ModelError
         return ModelError(f"{asked.provider} has no model {name}; {said}", hint=hint, fatal=True)
     if status is not None and 400 <= status < 500 and status != 408:
         return ModelError(f"{name} refused the request ({status}); {said}")
-    if CONNECTION.search(str(error)):
-        hint = f"check the network and the server's address ({asked.api_base or 'the default one'})"
-        return ModelError(f"no connection for {name} {after}: {detail}", hint=hint)
+    nobody = nobody_there(error)
+    if nobody or CONNECTION.search(str(error)):
+        look = "start the server, or check its" if nobody else "check the network and the server's"
+        hint = f"{look} address ({asked.api_base or 'the default one'})"
+        told = redact(nobody, asked.secrets) or detail
+        return ModelError(
+            f"no connection for {name} {after}: {told}", hint=hint, fatal=bool(nobody)
+        )
     hint = "`retrai runs resume` goes on from the last finished step"
     failed = f" (status {status})" if status is not None and status >= 500 else ""
     return ModelError(f"no answer from {name} {after}{failed}; {said}", hint=hint)

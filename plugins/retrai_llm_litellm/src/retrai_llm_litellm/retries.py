@@ -9,10 +9,12 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 
-from .problems import is_quota, status_of
+from .problems import is_quota, nobody_there, status_of
 
 FIRST_WAIT_S = 0.5
 LONGEST_OWN_WAIT_S = 30.0
+RESTART_RETRIES = 2
+"""Where no server listens on this machine: it may be starting anew, and is not overloaded."""
 RETRIED_STATUSES = frozenset({408, 409, 425, 429})
 
 
@@ -36,7 +38,8 @@ class RetryPolicy:
             error: what the last attempt raised.
             retries: how many further attempts were made before it.
         """
-        if retries >= self.max_retries or not is_passing(error):
+        most = min(self.max_retries, RESTART_RETRIES) if nobody_there(error) else self.max_retries
+        if retries >= most or not is_passing(error):
             return None
         asked_for = retry_after_s(response_headers(error))
         if asked_for is not None:
