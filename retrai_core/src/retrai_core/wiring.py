@@ -210,7 +210,7 @@ def _warm_up(context: RunContext) -> None:
     """Import what the loop needs; the imports are the run's slowest part, and the baseline check
     runs in a process of its own meanwhile. The provider first: it may import beside us."""
     collecting = gc.isenabled()
-    gc.disable()  # what is imported stays: looking through it again and again is a sixth of the time
+    gc.disable()  # what is imported stays; looking through it all the while takes a sixth longer
     try:
         context.provider.warm_up()
         for name in ("act", "evaluate", "human_check", "plan"):
