@@ -166,3 +166,30 @@ def test_an_agreement_that_cannot_be_kept_is_said_before_anything_is_run(
     code, _, err = retrai(*arguments, "--trust")
     assert (code, len(err.splitlines())) == (70, 2)
     assert err.startswith("error: nothing can be kept in the state folder")
+
+
+def test_no_name_behind_tools_is_a_usage_error(retrai, toy) -> None:
+    code, _, err = retrai(*toy([RIGHT]), "--tools", "")
+    assert code == 2
+    assert "--tools names no tool" in err
+
+
+def test_a_path_in_the_place_of_a_goal_is_told_where_paths_go(
+    retrai, toy, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (project / "checks").mkdir()
+    monkeypatch.chdir(project)
+    code, _, err = retrai(*toy([RIGHT]), "checks")
+    assert code == 2
+    assert "`-C DIR`" in err
+    assert "`--option targets=PATH`" in err
+
+
+def test_a_project_on_a_read_only_file_system_is_left_before_the_first_turn(
+    retrai, toy, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("retrai_core.run_work.is_read_only", lambda folder: folder == project)
+    code, out, _ = retrai(*toy([RIGHT]), "--json")
+    record = json.loads(out)
+    assert (code, record["status"], record["iterations"]) == (1, "failed", 0)
+    assert record["reason"].endswith("; its file system is read-only")

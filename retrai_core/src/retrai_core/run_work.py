@@ -26,6 +26,7 @@ from .runs.record import CheckEvidence, NeededLimit, RunRecord, Status, Tokens
 from .runs.snapshots import Snapshots
 from .sinks import EventSinks
 from .wiring import Wired, wire
+from .workspace.atomic_write import is_read_only
 from .workspace.portable_tree import digest_of
 
 if TYPE_CHECKING:
@@ -126,6 +127,8 @@ class RunWork:
             # Before it counts as begun: what is wrong with them is a usage error.
             await wired.contributing
         self._note_baseline(context, verifier, baseline)
+        if not baseline.achieved and is_read_only(context.project):
+            return "failed", f"{baseline.reason}; its file system is read-only"
         context.failure = "" if baseline.achieved else baseline.reason
         if not self._snapshots.all():
             await self._snapshot(context, 0)
@@ -207,11 +210,7 @@ class RunWork:
             journal.close()
 
     async def _drive(
-        self,
-        graph: Graph,
-        config: dict[str, Any],
-        context: RunContext,
-        start: AgentState | None,
+        self, graph: Graph, config: dict[str, Any], context: RunContext, start: AgentState | None
     ) -> None:
         """Run the graph to its end, putting a person's answers in where it stops to ask."""
         from langgraph.types import Command

@@ -49,6 +49,12 @@ async def test_a_shell_that_changes_the_check_is_undone_and_told(runs: Runs) -> 
     assert not (runs.project / "checks").is_symlink()
     told = "\n".join(runs.seen(record)[-1])
     assert "Undone: expected.txt: changed, but it belongs to the check" in told
+    # A person may have written it: nothing is lost.
+    aside = runs.store.folder(record.id) / "baseline" / "set_aside"
+    assert [path.read_text() for path in aside.rglob("expected.txt")] == [BEND]
+    assert f"what stood there is kept in {aside}" in [
+        event.payload["message"] for event in runs.events(record, "log")
+    ]
 
 
 async def test_a_new_steering_file_is_set_aside(runs: Runs) -> None:

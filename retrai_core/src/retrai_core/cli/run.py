@@ -104,6 +104,8 @@ def run(
 
     if task is not None and task_file is not None:
         raise click.UsageError("give --task or --task-file, not both")
+    if tools is not None and not _names(tools):
+        raise click.UsageError("--tools names no tool; without it the run has the goal's own")
     flags = {
         "goal": goal,
         "model_name": model,

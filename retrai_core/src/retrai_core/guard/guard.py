@@ -19,7 +19,7 @@ from .globs import Globs, exactly
 from .holdout import Holdout
 from .outside import OutsideFiles
 from .refusal import Refusal
-from .restoring import restore_files, set_aside
+from .restoring import SET_ASIDE, put_back, restore_files, set_aside
 from .surroundings import copy_surroundings, place_in_repository
 from .verdict import judge
 from .walls import Masks, forbid_changes, view_of_a_check
@@ -131,6 +131,9 @@ class Guard:
         for refusal in undone:
             line = str(refusal)
             self.context.publish("log", level="warning", message=f"undone: {line}", refused=[line])
+        if undone:
+            kept = f"what stood there is kept in {self._folder / SET_ASIDE}"
+            self.context.publish("log", level="info", message=kept)
         self.refusals.extend(undone)
         return undone
 
@@ -290,13 +293,8 @@ class Guard:
         changed = [
             path for path in differing(project, self.baseline) if not self._allowed.match(path)
         ]
-        restore_files(project, self._folder, changed)
-        volatile = set(self.baseline.volatile)
-        undone = [
-            Refusal(path, "changed, but it belongs to the check; it was put back")
-            for path in changed
-            if path not in volatile
-        ]
+        keeps = project == self.context.project  # a copy is thrown away
+        undone = put_back(project, self._folder, changed, self.baseline.volatile, keeps=keeps)
         known = self.baseline.steering
         aside = set_aside(project, self._folder, self._steering, self._allowed, set(known))
         return undone + aside

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
 from .files import copy_file, fingerprint, project_entries, remove
 from .globs import Globs
 from .refusal import Refusal
 from .steering import steers
+
+SET_ASIDE = "set_aside"
+"""In the baseline's folder: what was taken out of the project, below a hash of each."""
 
 
 def restore_files(project: Path, folder: Path, paths: Iterable[str]) -> None:
@@ -27,6 +30,33 @@ def restore_files(project: Path, folder: Path, paths: Iterable[str]) -> None:
                 remove(above)
         remove(target)
         copy_file(folder / "files" / path, target)
+
+
+def put_back(
+    project: Path, folder: Path, changed: Sequence[str], volatile: Collection[str], *, keeps: bool
+) -> list[Refusal]:
+    """Restore changed files and say so, but for what the suite itself writes.
+
+    Args:
+        project: the project.
+        folder: the baseline's folder.
+        changed: relative paths.
+        volatile: those that the suite writes.
+        keeps: whether what stood there is copied to `set_aside/` in the baseline's folder first: a
+            person may have written it.
+    """
+    undone = [path for path in changed if path not in set(volatile)]
+    for path in undone if keeps else ():
+        source = project / path
+        if source.is_file() and not source.is_symlink():
+            copy_file(source, _place_aside(folder, source, path))
+    restore_files(project, folder, changed)
+    why = "changed, but it belongs to the check; it was put back"
+    return [Refusal(path, why) for path in undone]
+
+
+def _place_aside(folder: Path, source: Path, path: str) -> Path:
+    return folder / SET_ASIDE / fingerprint(source)[:12] / path
 
 
 def set_aside(
@@ -48,7 +78,7 @@ def set_aside(
         if path in known or allowed.match(path):
             continue
         source = project / path
-        copy_file(source, folder / "set_aside" / fingerprint(source)[:12] / path)
+        copy_file(source, _place_aside(folder, source, path))
         remove(source)
         found.append(Refusal(path, "new, and would steer the check; it was set aside"))
     return found

@@ -225,6 +225,8 @@ class Catalog:
         first = f"did you mean `{near[0]}`? " if near else ""
         if brings := self.brings(name, kind):
             first = f"`pip install {brings}` brings it; "
+        elif kind == "goal" and os.path.exists(name):
+            first = "a project is named by `-C DIR`, its tests by `--option targets=PATH`; "
         return UnknownPluginError(
             f"no {kind or 'plugin'} is called `{name}`",
             hint=f"{first}`retrai plugins list{f' --kind {kind}' if kind else ''}` shows all",

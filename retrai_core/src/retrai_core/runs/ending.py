@@ -72,10 +72,10 @@ def _next_step(record: RunRecord) -> str:
     """What to type next, by outcome."""
     run = record.id
     if record.status in ("failed", "stuck"):
-        limit = config_of(record).max_iterations
-        more = f" -n {limit + 20}" if record.iterations >= limit else ""
-        again = "retrai run --model NAME takes another model"
-        return f"retrai runs resume {run}{more} goes on; {again}"
+        steps = [f"retrai runs resume {run}{_more_iterations(record)} goes on"]
+        if record.changed_files:
+            steps.append(f"retrai runs undo {run} takes back what it changed")
+        return "; ".join([*steps, "retrai run --model NAME takes another model"])
     if record.status == "achieved" and not record.changed_files:
         return f"retrai verify {run}" if record.receipt else ""
     if record.status == "error" and record.iterations:
@@ -92,9 +92,14 @@ def _next_step(record: RunRecord) -> str:
     return fixed.get(record.status, f"retrai runs show {run}")
 
 
+def _more_iterations(record: RunRecord) -> str:
+    limit = config_of(record).max_iterations
+    return f" -n {limit + 20}" if record.iterations >= limit else ""
+
+
 def _more_budget(record: RunRecord) -> str:
     """The command that goes on with a limit that lets the refused call be made, with room."""
-    again = f"retrai runs resume {record.id}"
+    again = f"retrai runs resume {record.id}{_more_iterations(record)}"
     needed = record.needed
     if needed is None:  # an agent of somebody else may say no more than that it is spent
         return f"{again} with a higher --max-cost, --max-tokens or --max-time"

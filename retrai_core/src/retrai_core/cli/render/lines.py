@@ -30,10 +30,12 @@ class EventLines:
 
     Args:
         width: the line's width in characters.
+        cuts: whether what is longer is cut, as on a terminal; elsewhere the whole line says more.
     """
 
-    def __init__(self, width: int) -> None:
+    def __init__(self, width: int, *, cuts: bool = True) -> None:
         self.width = width
+        self._cuts = cuts
         self.totals = Totals()
         self.waiting_for = "starting"
         """What the run is doing now, in a few words."""
@@ -144,7 +146,7 @@ class EventLines:
         whole: bool = False,
     ) -> Text:
         room = _LONGEST if whole else max(20, self.width - _MARGIN)
-        said = one_line(argument, room)
+        said = one_line(argument, room if self._cuts else _LONGEST)
         # People count from one; what comes before the first iteration belongs to none.
         iteration = event.iteration + 1 if self._begun else ""
         line = Text(no_wrap=not whole)
@@ -152,10 +154,10 @@ class EventLines:
         line.append(f"{name:<{NAME_WIDTH}} ", style=style)
         line.append(said, style=style if loud else "")
         if duration_s is not None:
-            line.append(" " * (room - len(said)))
+            line.append(" " * (room - len(said)) or ("" if self._cuts else " "))
             line.append(f"{seconds(duration_s):>{TIME_WIDTH}}", style="dim")
         return line
 
     def _note(self, text: str, style: str) -> Text:
-        room = max(20, self.width - _MARGIN)
+        room = max(20, self.width - _MARGIN) if self._cuts else _LONGEST
         return Text(" " * (7 + NAME_WIDTH) + one_line(text, room), style=style, no_wrap=True)

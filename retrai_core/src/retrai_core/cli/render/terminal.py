@@ -62,7 +62,7 @@ class RunTerminal:
 
     def __init__(self, console: Console) -> None:
         self.console = console
-        self.lines = EventLines(console.width)
+        self.lines = EventLines(console.width, cuts=console.is_terminal)
         self._since = time.monotonic()
         self._spinner = Spinner("dots")
         self._live = (
