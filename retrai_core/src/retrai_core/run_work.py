@@ -26,7 +26,7 @@ from .runs.record import CheckEvidence, NeededLimit, RunRecord, Status, Tokens
 from .runs.snapshots import Snapshots
 from .sinks import EventSinks
 from .wiring import Wired, wire
-from .workspace.atomic_write import is_read_only
+from .workspace.file_system import is_read_only
 from .workspace.portable_tree import digest_of
 
 if TYPE_CHECKING:

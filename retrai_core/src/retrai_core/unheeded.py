@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-import re
+import os
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from itertools import islice
@@ -13,6 +13,7 @@ from typing import get_args
 from .chosen import Notice
 from .contracts.needs import Need
 from .errors import UsageError
+from .guard.globs import fixed_start
 from .guard.guard import Guard
 from .origins import origin_of
 from .plugins.catalog import Catalog
@@ -29,7 +30,6 @@ _OTHER_VARIABLES = (
 )
 _ALIKE = 0.8
 """Plugins and tests have variables of their own, so only what looks like one of ours is told."""
-_WILD = re.compile(r"[*?\[\\]")
 _NEAR_FILES = 1_000
 """Of so many protected files the nearest to a name is looked for."""
 _NEEDS, _SECRETS = "needs:", "secrets:"
@@ -100,12 +100,12 @@ def leaving_nothing_out(config: RunConfig, catalog: Catalog, offered: Collection
     """
     known = sorted({*offered, *(record.name for record in catalog.records("tool"))})
     near = [*known, *sorted({f"{name.partition('.')[0]}.*" for name in known if "." in name})]
-    where = origin_of(config.cwd, "no_tools", config.no_tools)
-    return [
-        f"no_tools: `{pattern}` means no tool that is installed{nearest(pattern, near)}{where}"
+    told = [
+        f"no_tools: `{pattern}` means no tool that is installed{nearest(pattern, near)}"
         for pattern in config.no_tools
         if not any(fnmatchcase(name, pattern) for name in known)
     ]
+    return _with_origin(told, config, "no_tools")
 
 
 def allowing_nothing(config: RunConfig, guard: Guard) -> list[str]:
@@ -118,30 +118,32 @@ def allowing_nothing(config: RunConfig, guard: Guard) -> list[str]:
         config: the run's configuration.
         guard: knows what the check protects; other files may be changed anyway.
     """
-    where = origin_of(config.cwd, "allow_edit", config.allow_edit) if config.allow_edit else ""
-    lines: list[str] = []
+    protected = [*islice(guard.baseline.protected, _NEAR_FILES)]
+    told: list[str] = []
     for pattern in config.allow_edit:
         path = pattern.removeprefix("/")
-        fixed = _WILD.split(path, maxsplit=1)[0]
-        protected = [*islice(guard.baseline.protected, _NEAR_FILES)]
-        if pattern.startswith("!") or not fixed:
+        start = fixed_start(path)
+        if not start or start.startswith("!") or (config.cwd / path).is_dir():
             continue
-        if fixed != path or path.endswith("/"):
-            there = (config.cwd / fixed).parent if not fixed.endswith("/") else config.cwd / fixed
-            near = "" if there.exists() else nearest(path, _folder_patterns(protected))
-            meant = not near
-        else:
-            near = "" if (config.cwd / path).exists() else nearest(path, protected)
-            meant = guard.belongs_to_check(path) or guard.steers(path)
-        if not meant and not (config.cwd / path).is_dir():
-            told = f"allow_edit: `{pattern}` means no file that the check protects"
-            lines.append(f"{told}{near}{where}")
-    return lines
+        is_pattern = start != path or path.endswith("/")
+        # Of a pattern, the folder that it begins in.
+        is_there = (config.cwd / (os.path.dirname(start) if is_pattern else path)).exists()
+        known = _folder_patterns(protected) if is_pattern else protected
+        near = "" if is_there else nearest(path, known)
+        if near if is_pattern else not (guard.belongs_to_check(path) or guard.steers(path)):
+            told.append(f"allow_edit: `{pattern}` means no file that the check protects{near}")
+    return _with_origin(told, config, "allow_edit")
 
 
 def _folder_patterns(protected: Iterable[str]) -> list[str]:
     folders = {str(folder) for path in protected for folder in PurePosixPath(path).parents}
     return sorted(f"{folder}/**" for folder in folders - {"."})
+
+
+def _with_origin(told: list[str], config: RunConfig, setting: str) -> list[str]:
+    """The lines with the file or variable in which the setting stands, which is read anew."""
+    where = origin_of(config.cwd, setting, getattr(config, setting)) if told else ""
+    return [f"{line}{where}" for line in told]
 
 
 def _refuse_needs_of_none(config: RunConfig, catalog: Catalog) -> None:

@@ -12,20 +12,20 @@ from ..config_files import NO_LIMIT
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-class _Number(click.FloatRange):
-    """A number that is not negative; `none` stays as it is."""
+class _Limit(click.ParamType[Any]):
+    """Leaves `none` as it is, before the type that it is mixed into reads a number."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """See the base class."""
         return value if value == NO_LIMIT else super().convert(value, param, ctx)
 
 
-class _Whole(click.IntRange):
-    """The same for whole numbers."""
+class _Number(_Limit, click.FloatRange):
+    """A number or `none`."""
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """See the base class."""
-        return value if value == NO_LIMIT else super().convert(value, param, ctx)
+
+class _Whole(_Limit, click.IntRange):
+    """A whole number or `none`."""
 
 
 def budget_options(command: F) -> F:

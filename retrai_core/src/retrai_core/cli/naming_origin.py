@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..errors import UnknownPluginError, UsageError
+from ..origins import origin_of
 
 if TYPE_CHECKING:
     from ..settings import Settings
 
-_NOT_WRITTEN = ("flag", "default")
 _FIELDS = {"tool": ("tools", "no_tools")}
 """By kind of plugin, the settings that name one; else the setting is called like the kind."""
+_LISTS = _FIELDS["tool"]
 
 
 @contextmanager
@@ -29,14 +30,12 @@ def told_with_origin(settings: Settings) -> Generator[None]:
         origin = _origin(settings, error)
         if not origin:
             raise
-        raise UsageError(f"{error.message} (from {origin})", hint=error.hint) from error
+        raise UsageError(f"{error.message}{origin}", hint=error.hint) from error
 
 
 def _origin(settings: Settings, error: UnknownPluginError) -> str:
     for field in _FIELDS.get(error.kind, (error.kind,)):
-        value: object = getattr(settings.config, field, None)
-        is_named = value == error.name or (isinstance(value, list) and error.name in value)
-        origin = settings.origins.get(field, "default")
-        if is_named and origin not in _NOT_WRITTEN:
-            return origin
+        value: Any = getattr(settings.config, field, None)
+        if value == error.name or (field in _LISTS and error.name in (value or ())):
+            return origin_of(settings.config.cwd, field, value)
     return ""

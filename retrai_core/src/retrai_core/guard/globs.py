@@ -32,7 +32,7 @@ class Globs:
         self._anchored: dict[str, list[str]] = {}
         for line in lines if plain else ():
             if line.startswith("/"):
-                self._anchored.setdefault(_WILD.split(line[1:], maxsplit=1)[0], []).append(line)
+                self._anchored.setdefault(fixed_start(line[1:]), []).append(line)
         # Every check asks about every file again.
         self._known: dict[str, bool] = {}
 
@@ -48,6 +48,16 @@ class Globs:
         begin_alike = (self._anchored.get(path[:end], ()) for end in range(len(path) + 1))
         lines = [line for lines in begin_alike for line in lines]
         return bool(lines) and bool(GitIgnoreSpec.from_lines(lines).match_file(path))
+
+
+def fixed_start(glob: str) -> str:
+    """What every path begins with that a glob means; all of it where nothing in it is wild.
+
+    Example:
+        >>> fixed_start("tests/unit_*.py")
+        'tests/unit_'
+    """
+    return _WILD.split(glob, maxsplit=1)[0]
 
 
 def exactly(path: str) -> str:

@@ -126,14 +126,15 @@ class Guard:
     async def restore(self) -> list[Refusal]:
         """Put protected files back and set new steering files aside; what was undone."""
         undone = await asyncio.to_thread(self._restore, self.context.project)
+        kept = bool(undone)
         environment = await self.context.goal.environment(self.context.project)
         undone += await asyncio.to_thread(self._outside.restore, environment)
         for refusal in undone:
             line = str(refusal)
             self.context.publish("log", level="warning", message=f"undone: {line}", refused=[line])
-        if undone:
-            kept = f"what stood there is kept in {self._folder / SET_ASIDE}"
-            self.context.publish("log", level="info", message=kept)
+        if kept:
+            told = f"what stood there is kept in {self._folder / SET_ASIDE}"
+            self.context.publish("log", level="info", message=told)
         self.refusals.extend(undone)
         return undone
 

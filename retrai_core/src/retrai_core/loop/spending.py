@@ -6,15 +6,14 @@ import asyncio
 import threading
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING
 
 from ..events import AgentEvent
+from ..runs.log import usage_of
 from .budget import Allowance, Budget
 
 if TYPE_CHECKING:
     from .state import AgentState
-
-_Count = Literal["input_tokens", "output_tokens", "total_tokens"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,15 +88,11 @@ def lost_usage(events: Iterable[AgentEvent], state: AgentState | None) -> Usage:
         events: the run's log, which is written before a step is kept.
         state: the last checkpoint's; None before the first.
     """
-    calls = [event.payload for event in events if event.kind == "llm_usage"]
-
-    def lost(name: _Count) -> int:
-        known = state[name] if state is not None else 0
-        return max(0, sum(int(call[name]) for call in calls) - known)
-
-    costs = [cast("float | None", call["cost_usd"]) for call in calls]
-    known = state["estimated_cost_usd"] if state is not None else 0.0
-    cost = None
-    if known is not None and None not in costs:
-        cost = max(0.0, sum(cost for cost in costs if cost is not None) - known)
-    return Usage(lost("input_tokens"), lost("output_tokens"), lost("total_tokens"), cost)
+    tokens, cost = usage_of(events)
+    known = Usage() if state is None else used_by_agent(state)
+    return Usage(
+        max(0, tokens.input - known.input_tokens),
+        max(0, tokens.output - known.output_tokens),
+        max(0, tokens.total - known.total_tokens),
+        None if cost is None or known.cost_usd is None else max(0.0, cost - known.cost_usd),
+    )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from ..events import AgentEvent
-from .log import read_events
-from .record import RunRecord, Tokens
+from .log import read_events, usage_of
+from .record import RunRecord
 
 
 def completed(record: RunRecord, log: Path) -> RunRecord:
@@ -35,20 +35,8 @@ def _complete(record: RunRecord, events: list[AgentEvent]) -> None:
     record.ended_at = part[-1].ts
     record.worked_s += record.ended_at - began
     record.refused += [line for event in part for line in event.payload.get("refused", [])]
-    _count_calls(record, [event for event in events if event.kind == "llm_usage"])
+    record.tokens, record.cost_usd = usage_of(events)
     checks = [event.payload for event in part if event.kind == "goal_check"]
     if checks and record.before is not None and checks[-1].get("phase") != "baseline":
         seen = {name: checks[-1][name] for name in ("achieved", "reason", "counts")}
         record.after = record.before.model_copy(update=seen)
-
-
-def _count_calls(record: RunRecord, calls: list[AgentEvent]) -> None:
-    """What the model calls used, of earlier parts too."""
-    paid = [call.payload for call in calls]
-    counts = {
-        name: sum(int(call.get(f"{name}_tokens", 0)) for call in paid)
-        for name in Tokens.model_fields
-    }
-    costs = [cost for call in paid if (cost := call.get("cost_usd")) is not None]
-    record.tokens = Tokens.model_validate(counts)
-    record.cost_usd = sum(costs) if len(costs) == len(paid) else None

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
+from typing import cast
 
 from ..errors import RetraiError
 from ..events import AgentEvent
+from .record import Tokens
 
 
 class RunLog:
@@ -65,3 +67,18 @@ def read_events(path: Path) -> Iterator[AgentEvent]:
                 yield AgentEvent.from_json(line)
             except (ValueError, KeyError):
                 continue
+
+
+def usage_of(events: Iterable[AgentEvent]) -> tuple[Tokens, float | None]:
+    """What the model calls of a log used: tokens, and US dollars; None where a price is not known.
+
+    Raises:
+        KeyError: an event of a plugin's that is no model call of retrai's.
+    """
+    calls = [event.payload for event in events if event.kind == "llm_usage"]
+    counts = {
+        name: sum(int(call[f"{name}_tokens"]) for call in calls) for name in Tokens.model_fields
+    }
+    costs = [cast("float | None", call["cost_usd"]) for call in calls]
+    known = [cost for cost in costs if cost is not None]
+    return Tokens.model_validate(counts), sum(known) if len(known) == len(costs) else None

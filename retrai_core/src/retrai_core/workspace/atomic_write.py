@@ -6,7 +6,6 @@ import os
 import secrets
 import stat
 from contextlib import suppress
-from pathlib import Path
 
 from ..errors import WorkspaceError
 from .beneath import Place, explained
@@ -68,8 +67,3 @@ def _keep(handle: int, before: os.stat_result) -> None:
         with suppress(PermissionError):  # only root may give files away
             os.fchown(handle, before.st_uid, before.st_gid)
     os.fchmod(handle, stat.S_IMODE(before.st_mode) & 0o777)
-
-
-def is_read_only(folder: Path) -> bool:
-    """Whether nobody can write there: its file system is mounted so."""
-    return bool(os.statvfs(folder).f_flag & os.ST_RDONLY)

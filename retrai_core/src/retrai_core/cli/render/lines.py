@@ -34,8 +34,8 @@ class EventLines:
     """
 
     def __init__(self, width: int, *, cuts: bool = True) -> None:
-        self.width = width
-        self._cuts = cuts
+        self._room = max(20, width - _MARGIN)
+        self._longest = self._room if cuts else _LONGEST
         self.totals = Totals()
         self.waiting_for = "starting"
         """What the run is doing now, in a few words."""
@@ -145,8 +145,7 @@ class EventLines:
         loud: bool = False,
         whole: bool = False,
     ) -> Text:
-        room = _LONGEST if whole else max(20, self.width - _MARGIN)
-        said = one_line(argument, room if self._cuts else _LONGEST)
+        said = one_line(argument, _LONGEST if whole else self._longest)
         # People count from one; what comes before the first iteration belongs to none.
         iteration = event.iteration + 1 if self._begun else ""
         line = Text(no_wrap=not whole)
@@ -154,10 +153,11 @@ class EventLines:
         line.append(f"{name:<{NAME_WIDTH}} ", style=style)
         line.append(said, style=style if loud else "")
         if duration_s is not None:
-            line.append(" " * (room - len(said)) or ("" if self._cuts else " "))
-            line.append(f"{seconds(duration_s):>{TIME_WIDTH}}", style="dim")
+            line.append(" " * (self._room - len(said)))
+            line.append(f" {seconds(duration_s):>{TIME_WIDTH - 1}}", style="dim")
         return line
 
     def _note(self, text: str, style: str) -> Text:
-        room = max(20, self.width - _MARGIN) if self._cuts else _LONGEST
-        return Text(" " * (7 + NAME_WIDTH) + one_line(text, room), style=style, no_wrap=True)
+        return Text(
+            " " * (7 + NAME_WIDTH) + one_line(text, self._longest), style=style, no_wrap=True
+        )

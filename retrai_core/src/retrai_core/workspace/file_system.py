@@ -1,0 +1,11 @@
+"""What the file system that a project lies on allows."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+
+def is_read_only(folder: Path) -> bool:
+    """Whether nobody can write there: its file system is mounted so."""
+    return bool(os.statvfs(folder).f_flag & os.ST_RDONLY)
