@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from retrai_core.runs.record import RunRecord
 from retrai_core.runs.store import RunStore
 
 RIGHT = ("write_answer", {"text": "42"})
@@ -34,6 +35,78 @@ def test_list_and_show_tell_the_same_story(retrai, failed_run: str, project: Pat
     assert str(project) in shown
     _, as_json, _ = retrai("runs", "list", "--json")
     assert [entry["id"] for entry in json.loads(as_json)] == [failed_run]
+
+
+@pytest.fixture
+def damaged_run(failed_run: str) -> Path:
+    """The record of the one run, cut in the middle."""
+    path = RunStore().folder(failed_run) / "run.json"
+    path.write_bytes(path.read_bytes()[:50])
+    return path
+
+
+def test_a_run_whose_record_is_damaged_is_listed_and_named(
+    retrai, failed_run: str, damaged_run: Path
+) -> None:
+    _, listed, _ = retrai("runs", "list")
+    _, row, told = listed.splitlines()
+    assert row.split()[:2] == [failed_run, "unreadable"]
+    assert told.startswith(f"{failed_run}: its record cannot be read: {damaged_run}: ")
+    (entry,) = json.loads(retrai("runs", "list", "--json")[1])
+    assert set(entry) == {"id", "status", "reason", "path"}
+    assert (entry["id"], entry["status"]) == (failed_run, "unreadable")
+    assert entry["path"] == str(damaged_run)
+    for command in (["runs", "show"], ["runs", "diff"], ["verify"]):
+        code, out, err = retrai(*command, failed_run)
+        assert (code, out) == (2, "")
+        error, _ = err.splitlines()
+        assert error.startswith(f"error: the record of run {failed_run} cannot be read: ")
+        assert str(damaged_run) in error
+
+
+@pytest.fixture
+def many_runs(own_folders: Path) -> list[str]:
+    """The ids of 25 runs of two projects in turn, newest first."""
+    store = RunStore()
+    for number in range(25):
+        project = own_folders / ("project" if number % 2 else "other")
+        fields = {"goal": "answer", "model": "offline", "project": project}
+        store.create(RunRecord(id=f"r{number:02}", started_at=1e9 + number, **fields))
+    return [f"r{number:02}" for number in reversed(range(25))]
+
+
+def listed_ids(out: str) -> list[str]:
+    return [line.split()[0] for line in out.splitlines()[1:]]
+
+
+def test_a_terminal_shows_the_newest_runs_and_how_many_there_are(
+    retrai, many_runs: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    *shown, more = retrai("runs", "list")[1].splitlines()
+    assert listed_ids("\n".join(shown)) == many_runs[:20]
+    assert more == "... 5 more: --limit 0"
+    assert retrai("runs", "list", "-n", "24")[1].splitlines()[-1] == "... 1 more: --limit 0"
+    assert listed_ids(retrai("runs", "list", "--limit", "0")[1]) == many_runs
+    assert len(json.loads(retrai("runs", "list", "--json")[1])) == 25
+
+
+def test_a_script_gets_every_run_unless_it_says_how_many(retrai, many_runs: list[str]) -> None:
+    assert listed_ids(retrai("runs", "list")[1]) == many_runs
+    assert listed_ids(retrai("runs", "list", "-n", "3")[1]) == many_runs[:3]
+    entries = json.loads(retrai("runs", "list", "--json", "-n", "3")[1])
+    assert [entry["id"] for entry in entries] == many_runs[:3]
+
+
+def test_the_runs_of_one_project_can_be_listed_alone(
+    retrai, many_runs: list[str], project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = [run for run in many_runs if int(run[1:]) % 2]
+    assert listed_ids(retrai("runs", "list", "-C", project)[1]) == own
+    monkeypatch.chdir(project)
+    assert listed_ids(retrai("runs", "list", "-C", ".", "-n", "2")[1]) == own[:2]
+    assert retrai("runs", "list", "-C", "..")[1] == "no runs in .. yet; `retrai run` starts one\n"
+    assert retrai("runs", "list", "-C", "..", "--json")[1] == "[]\n"
 
 
 def test_the_steps_can_be_seen_again(retrai, failed_run: str) -> None:

@@ -111,6 +111,10 @@ class RunNotFoundError(UsageError):
     """No run has this id, or more than one begins with it."""
 
 
+class UnreadableRunError(RunNotFoundError):
+    """The run is there, but its record cannot be read."""
+
+
 class BudgetSpentError(BaseException):
     """A model beside the agent's was asked for more than the run may use; ends it as `budget`.
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from retrai_core.errors import RunNotFoundError, StateFolderError
+from retrai_core.errors import RunNotFoundError, StateFolderError, UnreadableRunError
 from retrai_core.runs.record import RunRecord
-from retrai_core.runs.store import RunStore, state_dir
+from retrai_core.runs.store import RunStore, UnreadableRun, state_dir
 
 DAY_S = 86_400
 
@@ -103,6 +103,26 @@ def test_a_broken_record_hides_no_other_run(store: RunStore) -> None:
     assert ids(store) == ["good"]
     with pytest.raises(RunNotFoundError):
         store.load("half")
+
+
+def test_a_run_whose_record_cannot_be_read_is_told_among_the_others(store: RunStore) -> None:
+    add(store, "good")
+    contents = {"half": b'{"id": "half"', "odd": b"\xff\xfe", "list": b"[]", "bare": b'{"id": "b"}'}
+    for name, content in contents.items():
+        (add(store, name) / "run.json").write_bytes(content)
+    (add(store, "gone") / "run.json").rename(store.folder("gone") / "events.jsonl")
+    (add(store, "empty") / "run.json").unlink()
+    found = {run.id: run.problem for run in store.entries() if isinstance(run, UnreadableRun)}
+    assert found.keys() == {*contents, "gone"}
+    assert found["half"].startswith("Invalid JSON")
+    assert found["odd"] == "not UTF-8"
+    assert found["bare"] == "goal: field required"
+    assert found["gone"] == "No such file or directory"
+    with pytest.raises(UnreadableRunError) as caught:
+        store.load("hal")
+    assert str(store.folder("half") / "run.json") in caught.value.message
+    assert store.prune(keep=0) == (["good"], []), "what cannot be read may still be needed"
+    assert store.folder("half").is_dir()
 
 
 def test_a_run_s_folder_is_the_user_s_alone(store: RunStore) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,15 +11,14 @@ import click
 
 from ..errors import UsageError
 from .budget_options import budget_options
-from .columns import aligned
-from .render.words import count, one_line
+from .render.words import count
 
 if TYPE_CHECKING:
     from ..runs.store import RunStore
     from .render.terminal import RunTerminal
 
-_HEADINGS = ("RUN", "OUTCOME", "GOAL", "MODEL", "ITERATIONS", "STARTED", "PROJECT")
-_MODEL_WIDTH = 40
+_ON_TERMINAL = 20
+"""So many runs a terminal shows at once."""
 
 
 @click.group()
@@ -48,29 +47,44 @@ def runs() -> None:
 
 
 @runs.command("list")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def list_runs(as_json: bool) -> None:
-    """List the runs, newest first."""
-    records = _store().list()
+@click.option(
+    "-n",
+    "--limit",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="The newest N; 0: all, as where no terminal shows them. Else 20.",
+)
+@click.option(
+    "-C",
+    "project",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="The runs of the project in DIR alone; `-C .`: of this one.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON: the records of all, or of N.")
+def list_runs(limit: int | None, project: Path | None, as_json: bool) -> None:
+    """List the runs, newest first.
+
+    One whose record is damaged is `unreadable`; in JSON it has `id`, `status`, `reason`, `path`.
+    """
+    from .runs_list import as_json as in_json
+    from .runs_list import runs_of, table
+
+    found = runs_of(_store(), project)
+    on_terminal = not as_json and sys.stdout.isatty()
+    if limit is None:
+        limit = _ON_TERMINAL if on_terminal else 0
+    shown = found[:limit] if limit else found
     if as_json:
-        click.echo(json.dumps([record.model_dump(mode="json") for record in records], indent=2))
+        click.echo(json.dumps([in_json(run) for run in shown], indent=2))
         return
-    if not records:
-        click.echo("no runs yet; `retrai run` starts one")
+    if not found:
+        where = f" in {project}" if project is not None else ""
+        click.echo(f"no runs{where} yet; `retrai run` starts one")
         return
-    rows = [
-        (
-            record.id,
-            record.status,
-            record.goal,
-            one_line(record.model, _MODEL_WIDTH),
-            str(record.iterations),
-            _when(record.started_at),
-            str(record.project),
-        )
-        for record in records
-    ]
-    click.echo(aligned([_HEADINGS, *rows]))
+    click.echo(table(shown))
+    if on_terminal and len(found) > len(shown):
+        click.echo(f"... {len(found) - len(shown):,} more: --limit 0")
 
 
 @runs.command()
@@ -213,9 +227,3 @@ def _replay(log: Path, terminal: RunTerminal) -> None:
 
     for event in read_events(log):
         terminal.hear(event)
-
-
-def _when(timestamp: float | None) -> str:
-    if timestamp is None:
-        return "-"
-    return datetime.fromtimestamp(timestamp, UTC).astimezone().strftime("%Y-%m-%d %H:%M")

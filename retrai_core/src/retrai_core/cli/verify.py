@@ -65,7 +65,7 @@ def verify(
 
 
 def _path_of(name: str, store: Any) -> Path:
-    from ..errors import RunNotFoundError
+    from ..errors import RunNotFoundError, UnreadableRunError
     from ..receipts.receipt import RECEIPT_FILE, ReceiptError
 
     path = Path(name)
@@ -73,6 +73,8 @@ def _path_of(name: str, store: Any) -> Path:
         return path / RECEIPT_FILE if path.is_dir() else path
     try:
         record = store.load(name)
+    except UnreadableRunError:
+        raise
     except RunNotFoundError as error:
         raise RunNotFoundError(
             f"{name} is neither a file nor a run", hint="`retrai runs list` shows the runs"

@@ -8,11 +8,13 @@ import shutil
 import time
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import platformdirs
+from pydantic import ValidationError
 
-from ..errors import RunNotFoundError, StateFolderError
+from ..errors import RunNotFoundError, StateFolderError, UnreadableRunError
 from ..guard.held_files import holds_files_of
 from .killed import completed
 from .record import EXIT_CODES, RunRecord
@@ -23,6 +25,23 @@ _RUNNING = "running.lock"
 def state_dir() -> Path:
     """The user's state folder for retrai; `RETRAI_STATE_DIR` names another."""
     return Path(os.environ.get("RETRAI_STATE_DIR") or platformdirs.user_state_dir("retrai"))
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadableRun:
+    """A run whose record is damaged, or missing from its folder.
+
+    Attributes:
+        id: the run's id, its folder's name.
+        path: its `run.json`.
+        problem: why that cannot be read, one line.
+        changed_at: when its folder last changed, in seconds since 1970.
+    """
+
+    id: str
+    path: Path
+    problem: str
+    changed_at: float
 
 
 class RunStore:
@@ -64,18 +83,29 @@ class RunStore:
         Raises:
             StateFolderError: the state folder cannot be looked into.
         """
-        found: list[tuple[float, RunRecord]] = []
+        return [run for run in self.entries() if isinstance(run, RunRecord)]
+
+    def entries(self) -> Sequence[RunRecord | UnreadableRun]:
+        """Every run, newest first, those whose record cannot be read among them.
+
+        Raises:
+            StateFolderError: the state folder cannot be looked into.
+        """
+        found: list[tuple[float, RunRecord | UnreadableRun]] = []
         for folder in self._folders():
-            record = self._read(folder)
-            if record is not None:
-                found.append((record.started_at or folder.stat().st_mtime, record))
-        return [record for _, record in sorted(found, key=lambda item: -item[0])]
+            run = self._read(folder)
+            if isinstance(run, UnreadableRun):
+                found.append((run.changed_at, run))
+            elif run is not None:
+                found.append((run.started_at or folder.stat().st_mtime, run))
+        return [run for _, run in sorted(found, key=lambda item: -item[0])]
 
     def load(self, run_id: str) -> RunRecord:
         """The run with this id, or the only one whose id begins with it.
 
         Raises:
             RunNotFoundError: none or several do.
+            UnreadableRunError: its record cannot be read.
             StateFolderError: the state folder cannot be looked into.
         """
         names = sorted(path.name for path in self._folders())
@@ -84,12 +114,17 @@ class RunStore:
             raise RunNotFoundError(
                 f"{run_id} may be any of {', '.join(matching)}", hint="give more of the id"
             )
-        record = self._read(self.folder(matching[0])) if matching and run_id else None
-        if record is None:
+        run = self._read(self.folder(matching[0])) if matching and run_id else None
+        if run is None:
             raise RunNotFoundError(
                 f"no run {run_id!r} in {self.runs}", hint="`retrai runs list` shows them"
             )
-        return record
+        if isinstance(run, UnreadableRun):
+            raise UnreadableRunError(
+                f"the record of run {run.id} cannot be read: {run.path}: {run.problem}",
+                hint=f"its log may tell what it did: {run.path.with_name('events.jsonl')}",
+            )
+        return run
 
     def prune(
         self,
@@ -158,14 +193,35 @@ class RunStore:
             return False
         return False
 
-    def _read(self, folder: Path) -> RunRecord | None:
+    def _read(self, folder: Path) -> RunRecord | UnreadableRun | None:
+        """The run in this folder; None when it is none, or one that is only being made."""
         try:
             record = RunRecord.load(folder)
-        except (OSError, ValueError):  # missing, not text, or not a record
-            return None
+        except (OSError, ValueError) as error:  # missing, not text, or not a record
+            return _unreadable(folder, error)
         if record.status == "running" and not self._is_alive(folder):
             record.status, record.reason = "interrupted", "its process was killed"
             record.exit_code = EXIT_CODES["interrupted"]
             record.next_step = f"retrai runs resume {record.id}"
             return completed(record, folder / "events.jsonl")
         return record
+
+
+def _unreadable(folder: Path, error: OSError | ValueError) -> UnreadableRun | None:
+    try:
+        changed_at = folder.stat().st_mtime
+        if not any(folder.iterdir()):
+            return None
+    except OSError:  # a file, or gone meanwhile
+        return None
+    return UnreadableRun(folder.name, folder / "run.json", _problem(error), changed_at)
+
+
+def _problem(error: OSError | ValueError) -> str:
+    if isinstance(error, ValidationError):
+        first = error.errors(include_url=False)[0]
+        where = ".".join(str(part) for part in first["loc"])
+        return f"{where}: {first['msg'].lower()}" if where else first["msg"]
+    if isinstance(error, UnicodeDecodeError):
+        return "not UTF-8"
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)
