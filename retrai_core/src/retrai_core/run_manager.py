@@ -146,7 +146,7 @@ class RunManager:
             max_time_s: seconds for what is still to come.
 
         Raises:
-            UsageError: the run cannot be resumed, and why.
+            UsageError, PluginError: the run cannot be resumed, and why; its record stays as it was.
             WorkspaceLockedError: another run works in this project.
         """
         limits = {
@@ -203,24 +203,29 @@ class RunManager:
                 raise
             # Between the first look and the lock another process may have gone on with it.
             record = self.store.load(run_id)
+            earlier = record.model_copy(deep=True) if resume else None
             prepare(record)
             held.enter_context(self.store.mark_running(record.id))
             # Of an earlier run that was killed; this one may hold the same files out again.
             for line in told(await asyncio.to_thread(put_back, self.store.state, record.project)):
                 self._tell(line)
-            return await self._tracked(record, bus, folder, resume)
+            return await self._tracked(record, bus, folder, earlier)
 
     async def _tracked(
-        self, record: RunRecord, bus: AsyncEventBus, folder: Path, resume: bool
+        self, record: RunRecord, bus: AsyncEventBus, folder: Path, earlier: RunRecord | None
     ) -> RunRecord:
-        """Do the work and keep the record true, however the work ends."""
+        """Do the work and keep the record true, however the work ends.
+
+        `earlier` is the record of a run that is resumed, as it was before that.
+        """
         record.status, record.part_started_at = "running", time.time()
         record.started_at = record.started_at or record.part_started_at
         record.needed = None
         record.save(folder)
         began = time.monotonic()
         failure: RetraiError | None = None
-        choice = None if resume else self._choices.pop(record.id, None)
+        work: RunWork | None = None
+        choice = None if earlier is not None else self._choices.pop(record.id, None)
         redactor = await asyncio.to_thread(Redactor.of, record.project, os.environ)
         bus.clean = redactor.event
         try:
@@ -228,7 +233,7 @@ class RunManager:
                 choice = await self._chosen(config_of(record))
             work = RunWork(choice, record, folder, bus, self._question, redactor)
             try:
-                outcome, reason = await work.go(resume=resume)
+                outcome, reason = await work.go(resume=earlier is not None)
             finally:
                 if work.sinks is not None:
                     self._sinks[record.id] = work.sinks
@@ -256,12 +261,15 @@ class RunManager:
                     next_step=record.next_step,
                 )
             )
-        save_or_explain(record, folder)
-        if failure is not None and record.before is None:
-            # It never began: the caller is told as of any other usage error, and of a wrong name or
-            # a missing runner no run is left behind that could be listed.
-            wrongly_asked = isinstance(failure, UsageError | PluginError)
-            if wrongly_asked and not resume and not holds_files_of(self.store.state, record.id):
+        # What is wrong with how it was asked, told before it has done anything.
+        begun = work is not None and work.begun
+        wrongly_asked = not begun and isinstance(failure, UsageError | PluginError)
+        save_or_explain(earlier if earlier is not None and wrongly_asked else record, folder)
+        if failure is not None and (wrongly_asked or record.before is None):
+            # The caller is told as of any other usage error, and of a new run nothing is left that
+            # could be listed.
+            holds = holds_files_of(self.store.state, record.id)
+            if wrongly_asked and earlier is None and not holds:
                 self.store.discard(record.id)
             raise failure
         return record

@@ -55,6 +55,7 @@ class RunWork:
         redactor: knows the project's secrets.
 
     Attributes:
+        begun: the first check has been made, so that nothing was wrong with how the run was asked.
         sinks: the event sinks of the run, once it is wired; drain them after the bus is closed.
     """
 
@@ -76,6 +77,7 @@ class RunWork:
         self._snapshots = Snapshots(folder, record.project)
         self._messages: list[AnyMessage] = []
         self._verifier: Verifier | None = None
+        self.begun = False
         self.sinks: EventSinks | None = None
 
     async def go(self, *, resume: bool) -> tuple[Status, str]:
@@ -127,6 +129,7 @@ class RunWork:
             # Before it counts as begun: what is wrong with them is a usage error.
             await wired.contributing
         self._note_baseline(context, verifier, baseline)
+        self.begun = True
         if not baseline.achieved and is_read_only(context.project):
             return "failed", f"{baseline.reason}; its file system is read-only"
         context.failure = "" if baseline.achieved else baseline.reason
@@ -226,8 +229,7 @@ class RunWork:
             if question is None:
                 return
             context.publish("human_check_required", **question)
-            answer = await self._question(question["question"], question["reason"])
-            going = Command(resume=answer)
+            going = Command(resume=await self._question(question["question"], question["reason"]))
 
     def _note_state(self, state: AgentState, verifier: Verifier) -> None:
         record = self._record
@@ -271,8 +273,7 @@ class RunWork:
         record.versions |= {hook.dist: hook.version for hook in wired.hooks.records}
         holdout = wired.guard.holdout
         held_out = holdout.last if holdout is not None else None
-        times = verifier.passed_on_copies
-        judged = Judged(verifier.files, verifier.on_copy, times, held_out)
+        judged = Judged(verifier.files, verifier.on_copy, verifier.passed_on_copies, held_out)
         key = SigningKey(self._folder.parents[1])  # runs/<id> stands in the state folder
         try:
             path = await write_receipt(record, wired.context, wired.guard.baseline, judged, key)

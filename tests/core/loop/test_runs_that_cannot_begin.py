@@ -13,15 +13,20 @@ Runs = Any
 """The fixture's class, in conftest.py."""
 
 
+async def missing_runner(_: Any) -> str:
+    return "the runner is missing"
+
+
+async def refused_check(*_: Any) -> None:
+    raise UsageError("no such option")
+
+
 async def test_a_goal_that_is_not_ready_leaves_no_run(
     runs: Runs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import scripted_plugins
 
-    async def ready(_: Any) -> str:
-        return "the runner is missing"
-
-    monkeypatch.setattr(scripted_plugins.ExpectedText, "ready", ready)
+    monkeypatch.setattr(scripted_plugins.ExpectedText, "ready", missing_runner)
     with pytest.raises(UsageError, match="cannot be checked: the runner is missing"):
         await runs.run([])
     assert list(runs.store.runs.iterdir()) == []
@@ -57,20 +62,52 @@ async def test_a_defect_leaves_its_record_and_its_traceback(
     assert (runs.store.folder(record.id) / "error.txt").exists()
 
 
-async def test_a_run_that_is_resumed_is_never_removed(
+@pytest.mark.parametrize("where", ["choosing", "ready"])
+async def test_a_usage_error_of_a_resume_leaves_the_record_as_it_was(
+    runs: Runs, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    import scripted_plugins
+
+    failed = await runs.run([{"text": "I give up"}], max_iterations=1)
+    assert (failed.status, failed.before.achieved) == ("failed", False)
+    path = runs.store.folder(failed.id) / "run.json"
+    kept = path.read_bytes()
+    with monkeypatch.context() as patch:
+        if where == "choosing":
+            patch.setenv("RETRAI_DISABLE_PLUGINS", "turns")
+        else:
+            patch.setattr(scripted_plugins.ExpectedText, "ready", missing_runner)
+        with pytest.raises((UsageError, PluginError)) as caught:
+            await RunManager(runs.store).resume(failed.id, max_iterations=3)
+    assert caught.value.exit_code == 2
+    assert path.read_bytes() == kept
+    assert (await RunManager(runs.store).resume(failed.id, max_iterations=2)).iterations == 2
+
+
+async def test_what_goes_wrong_once_a_resumed_run_has_begun_is_its_outcome(
     runs: Runs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import scripted_plugins
 
-    async def ready(_: Any) -> str:
-        return "the runner is missing"
+    failed = await runs.run([{"text": "I give up"}], max_iterations=1)
+    monkeypatch.setattr(scripted_plugins.ExpectedText, "check", refused_check)
+    record = await RunManager(runs.store).resume(failed.id, max_iterations=3)
+    assert (record.status, runs.store.load(failed.id).status) == ("error", "error")
+
+
+@pytest.mark.parametrize("method", ["ready", "check"])
+async def test_a_run_that_is_resumed_is_never_removed(
+    runs: Runs, monkeypatch: pytest.MonkeyPatch, method: str
+) -> None:
+    import scripted_plugins
 
     manager = RunManager(runs.store)
     record = await manager.create(runs.config([]))
     record.status = "interrupted"
     record.save(runs.store.folder(record.id))
-    monkeypatch.setattr(scripted_plugins.ExpectedText, "ready", ready)
+    stand_in = missing_runner if method == "ready" else refused_check
+    monkeypatch.setattr(scripted_plugins.ExpectedText, method, stand_in)
     with pytest.raises(UsageError):
         await RunManager(runs.store).resume(record.id)
     [kept] = runs.store.list()
-    assert (kept.id, kept.resumable) == (record.id, True)
+    assert (kept.id, kept.status, kept.resumable) == (record.id, "interrupted", True)
