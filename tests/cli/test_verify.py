@@ -104,14 +104,50 @@ def test_one_flipped_byte_anywhere_is_refused(receipt: Path, retrai: Retrai, see
 
 @pytest.mark.parametrize("also", [b"\n", b" "])
 def test_white_space_that_changes_no_value_is_refused_too(
-    receipt: Path, retrai: Retrai, also: bytes
+    receipt: Path, retrai: Retrai, tmp_path: Path, also: bytes
 ) -> None:
-    receipt.write_bytes(receipt.read_bytes() + also)
-    code, _, err = retrai("verify", receipt)
+    copy = tmp_path / "copy.json"
+    copy.write_bytes(receipt.read_bytes() + also)
+    code, _, err = retrai("verify", copy)
     assert code == 1
     error, hint = err.splitlines()
     assert "changed after it was signed" in error
     assert hint.startswith("hint: `retrai verify RUN` takes the run's own")
+
+
+def test_a_damaged_receipt_of_the_run_itself_is_not_told_to_take_that_one(
+    receipt: Path, retrai: Retrai, project: Path
+) -> None:
+    receipt.write_bytes(receipt.read_bytes() + b" ")
+    for asked in (receipt.parent.name, receipt):
+        code, _, err = retrai("verify", asked)
+        assert code == 1
+        anew = f"`retrai run answer -C {project}` makes a new one"
+        assert err.splitlines()[1] == f"hint: this is the run's own; {anew}"
+
+
+@pytest.mark.parametrize(
+    ("flipped", "says"),
+    [
+        (
+            '"public_kex"',
+            "is damaged in its signature or key: signature.public_key: field required",
+        ),
+        ('"public_key": "*', "was changed after it was signed: its public key is no base 64"),
+        ('"value": "*', "was changed after it was signed: its signature is no base 64"),
+        ('"vblue"', "is damaged in its signature or key: signature.value: field required"),
+    ],
+)
+def test_what_is_damaged_beside_what_was_signed_is_said(
+    receipt: Path, retrai: Retrai, flipped: str, says: str
+) -> None:
+    text = receipt.read_text()
+    sound = {'"public_kex"': '"public_key"', '"vblue"': '"value"'}.get(flipped, flipped[:-1])
+    at = text.rindex(sound)
+    receipt.write_text(text[:at] + flipped + text[at + len(flipped) :])
+    code, out, err = retrai("verify", receipt)
+    assert (code, out) == (1, "")
+    assert err.splitlines()[0] == f"error: {receipt} {says}"
 
 
 def test_a_tree_that_has_changed_since_is_named_file_by_file(

@@ -14,7 +14,9 @@ import click
 from .run import parse_options
 
 if TYPE_CHECKING:
+    from ..receipts.receipt import ReceiptError
     from ..receipts.verifying import Verification
+    from ..runs.store import RunStore
 
 
 @click.command()
@@ -49,7 +51,7 @@ def verify(
     RECEIPT is a file; a run's id stands for the run's own receipt. The exit code is 0 only when
     everything holds, and 1 when something does not.
     """
-    from ..receipts.receipt import read_file
+    from ..receipts.receipt import ReceiptError, read_file
     from ..receipts.signing import SigningKey, pinned_fingerprint
     from ..receipts.verifying import Wish
     from ..receipts.verifying import verify as verify_receipt
@@ -58,13 +60,32 @@ def verify(
     store = RunStore()
     path = _path_of(receipt, store)
     wish = Wish(project, pinned_fingerprint(key) if key else "", python, parse_options(options))
-    content = read_file(path)
-    found = asyncio.run(verify_receipt(content, str(path), wish, SigningKey(store.state)))
+    try:
+        content = read_file(path)
+        found = asyncio.run(verify_receipt(content, str(path), wish, SigningKey(store.state)))
+    except ReceiptError as error:
+        raise _with_way_on(error, path, store) from error
     click.echo(json.dumps(_as_json(found), indent=2) if as_json else "\n".join(_lines(found)))
     return 0 if found.verified else 1
 
 
-def _path_of(name: str, store: Any) -> Path:
+def _with_way_on(error: ReceiptError, path: Path, store: RunStore) -> ReceiptError:
+    """The error; of the run's own receipt it does not point to the run's own receipt."""
+    from ..errors import RunNotFoundError
+    from ..receipts.receipt import ANOTHER, ReceiptError
+
+    folder = path.absolute().parent
+    if error.hint != ANOTHER or folder.parent != store.runs:
+        return error
+    try:
+        record = store.load(folder.name)
+    except RunNotFoundError:
+        return error
+    anew = shlex.join(["retrai", "run", record.goal, "-C", str(record.project)])
+    return ReceiptError(error.message, hint=f"this is the run's own; `{anew}` makes a new one")
+
+
+def _path_of(name: str, store: RunStore) -> Path:
     from ..errors import RunNotFoundError, UnreadableRunError
     from ..receipts.receipt import RECEIPT_FILE, ReceiptError
 

@@ -15,9 +15,8 @@ from .signing import BadSignatureError, PublicKey, SigningKey
 RECEIPT_FILE = "receipt.json"
 SCHEMA_VERSION = 1
 _MAX_BYTES = 64_000_000
-
-
-_ANOTHER = "`retrai verify RUN` takes the run's own by its id; `retrai run` makes a new one"
+ANOTHER = "`retrai verify RUN` takes the run's own by its id; `retrai run` makes a new one"
+"""What to do about a receipt that is not the run's own."""
 
 
 class ReceiptError(RetraiError):
@@ -25,7 +24,7 @@ class ReceiptError(RetraiError):
 
     exit_code = 1
 
-    def __init__(self, message: str, *, hint: str = _ANOTHER) -> None:
+    def __init__(self, message: str, *, hint: str = ANOTHER) -> None:
         super().__init__(message, hint=hint)
 
 
@@ -171,7 +170,10 @@ def read_signed(content: bytes, name: str) -> tuple[Receipt, PublicKey]:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(str(part) for part in first["loc"])
-        raise ReceiptError(f"{name} is no receipt: {where}: {first['msg'].lower()}") from error
+        what = f"{where}: {first['msg'].lower()}"
+        if first["loc"][0] == "signature":  # what is signed comes first, and is whole
+            raise ReceiptError(f"{name} is damaged in its signature or key: {what}") from error
+        raise ReceiptError(f"{name} is no receipt: {what}") from error
     except BadSignatureError as error:
         raise ReceiptError(f"{name} was changed after it was signed: {error}") from error
     if _rendered(file.receipt, public, signature) != content:

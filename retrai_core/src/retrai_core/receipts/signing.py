@@ -57,7 +57,7 @@ class PublicKey:
         Raises:
             BadSignatureError: it is no key.
         """
-        raw = _decoded(text)
+        raw = _decoded(text, "public key")
         if len(raw) != _PRIVATE_BYTES:
             raise BadSignatureError("its public key is no Ed25519 key")
         return cls(raw)
@@ -71,7 +71,7 @@ class PublicKey:
         from cryptography.exceptions import InvalidSignature
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-        raw = _decoded(signature)
+        raw = _decoded(signature, "signature")
         try:
             Ed25519PublicKey.from_public_bytes(self.raw).verify(raw, signed)
         except (InvalidSignature, ValueError) as error:
@@ -169,8 +169,8 @@ def pinned_fingerprint(text: str) -> str:
         ) from error
 
 
-def _decoded(text: str) -> bytes:
+def _decoded(text: str, what: str) -> bytes:
     try:
         return base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError) as error:
-        raise BadSignatureError("its signature is no base 64") from error
+        raise BadSignatureError(f"its {what} is no base 64") from error
