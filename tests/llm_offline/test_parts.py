@@ -18,6 +18,7 @@ from retrai_llm_offline.worker.hotswap import (
     restore,
 )
 from retrai_llm_offline.worker.project import Project, matches
+from retrai_llm_offline.worker.ranking import only_takes_away
 from retrai_llm_offline.worker.snippets import snippets
 from retrai_llm_offline.worker.source import SourceFile, fit
 from retrai_llm_offline.worker.spectra import Spectra
@@ -199,3 +200,37 @@ def test_a_change_outside_of_functions_is_no_patch(module: ModuleType) -> None:
     path = str(module.__file__)
     source = SourceFile(path, CODE)
     assert patches_for(source, [Edit(path, 0, 0, "import os\n")]) is None
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        [("n % 2 - 1", "n % 2")],
+        [("sorted(xs)", "xs")],
+        [("(a + b) * c", "a + b")],
+        [(" and b", "")],
+        [("a", "b"), ("b + a", "a")],
+    ],
+)
+def test_what_only_takes_away_writes_nothing_anew(changes: list[tuple[str, str]]) -> None:
+    assert only_takes_away(changes)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        [("1.0", "-1.0")],
+        [(" <= ", " < ")],
+        [("10", "1")],
+        [("' '", "''")],
+        [("a - b", "b - a")],
+        [("(a + b)", "a + b")],
+        [("count - 1", "total")],
+        [("a", "b")],
+        [("", "if a:\n    return\n"), ("return b, c", "")],
+    ],
+)
+def test_what_writes_something_anew_or_only_moves_it_does_not(
+    changes: list[tuple[str, str]],
+) -> None:
+    assert not only_takes_away(changes)

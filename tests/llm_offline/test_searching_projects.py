@@ -41,6 +41,27 @@ def test_one_wrong_comparison_is_mended(make_project: MakeProject, search: Searc
     assert mended(project, answer) == "passed"
 
 
+def test_of_edits_that_mend_a_test_one_that_leaves_out_is_preferred(
+    make_project: MakeProject, search: Search
+) -> None:
+    parity = "def is_even(n):\n    return n % 2 - 1 == 0\n"
+    project = make_project(
+        {
+            "parity.py": parity,
+            "test_parity.py": """
+                from parity import is_even
+
+                def test_is_even():
+                    assert is_even(4)
+                    assert not is_even(3)
+            """,
+        }
+    )
+    answer = search(project)
+    assert mended(project, answer) == "passed"
+    assert (project / "parity.py").read_text("utf-8") == parity.replace(" - 1", "")
+
+
 def test_nothing_in_the_project_is_written(make_project: MakeProject, search: Search) -> None:
     project = make_project({"bank.py": BELOW, "test_bank.py": BELOW_TESTS})
     before = {path: path.read_bytes() for path in project.rglob("*") if path.is_file()}

@@ -3,21 +3,58 @@
 from __future__ import annotations
 
 import ast
-from typing import Dict, Iterator, Sequence, Set, Tuple
+import re
+from typing import Dict, Iterable, Iterator, List, Sequence, Set, Tuple
 
 from .bench import Bench, Detail
 from .candidate import Candidate, combine, compatible
 from .source import SourceFile
 
+LESS_CODE_BONUS = 0.15
+_TOKEN = re.compile(
+    r"""\w+(?:\.\d+)?|'[^'\n]*'|"[^"\n]*"|[-+*/%&|^<>=!:@]=|\*\*=?|//=?|<<=?|>>=?|->|[^\w\s()]"""
+)
 
-def merit(found: Detail) -> Tuple[int, float, int]:
-    """Order of merit: most tests mended, then the plainest, then the least text."""
+
+def by_merit(bench: Bench, found: Sequence[Detail]) -> List[Detail]:
+    """Repairs in order of merit: most tests mended, then the plainest, then the least text.
+
+    An edit that only takes away is plainer than its cost says: it invents nothing.
+    """
+    return sorted(found, key=lambda detail: _merit(bench, detail))
+
+
+def _merit(bench: Bench, found: Detail) -> Tuple[int, float, int]:
     candidate = found.candidate
+    changes = [
+        (source.text[edit.start : edit.end], edit.text)
+        for edit in candidate.edits
+        if (source := bench.source(edit.path)) is not None
+    ]
     return (
         -len(found.fixed),
-        candidate.cost,
-        sum(len(edit.text) + edit.end - edit.start for edit in candidate.edits),
+        candidate.cost - (LESS_CODE_BONUS if only_takes_away(changes) else 0.0),
+        sum(len(before) + len(after) for before, after in changes),
     )
+
+
+def only_takes_away(changes: Iterable[Tuple[str, str]]) -> bool:
+    """Whether changes of text, each as before and after, leave out code and write none anew.
+
+    White space and parentheses do not count, nor does where something stands.
+
+    Example:
+        >>> only_takes_away([("n % 2 - 1", "n % 2")]), only_takes_away([("1.0", "-1.0")])
+        (True, False)
+    """
+    old: Dict[str, int] = {}
+    new: Dict[str, int] = {}
+    for before, after in changes:
+        for text, counts in ((before, old), (after, new)):
+            for token in _TOKEN.findall(text):
+                counts[token] = counts.get(token, 0) + 1
+    grown = any(count > old.get(token, 0) for token, count in new.items())
+    return not grown and sum(old.values()) > sum(new.values())
 
 
 def cheapest_pairs(singles: Sequence[Candidate]) -> Iterator[Candidate]:

@@ -8,7 +8,7 @@ from .bench import Bench, Detail
 from .candidate import Candidate, combine, compatible
 from .generate import FAR_COST, SUSPICION_WEIGHT, Suspicion, candidates
 from .hotswap import inside_functions
-from .ranking import add_constants, cheapest_pairs, functions_at, merit
+from .ranking import add_constants, by_merit, cheapest_pairs, functions_at
 from .running import PASSED
 
 CHUNK = 48
@@ -117,7 +117,7 @@ class Round:
 
     def to_go_on_with(self) -> List[Candidate]:
         """The best partial repairs, for a later search that starts where this one stopped."""
-        return [found.candidate for found in sorted(self.partial, key=merit)[:KEPT_PARTIAL]]
+        return [found.candidate for found in by_merit(self.bench, self.partial)[:KEPT_PARTIAL]]
 
     def _singles(self, progress: Callable[[], List[Detail]] = list) -> None:
         """Try single edits; where `progress` names some, stop after a while to build on them."""
@@ -238,7 +238,7 @@ class Round:
         self._try(chunk)
 
     def _pairs_with_progress(self) -> Iterator[Candidate]:
-        for first in sorted(self._progress(), key=merit)[:PROGRESS_HALVES]:
+        for first in by_merit(self.bench, self._progress())[:PROGRESS_HALVES]:
             for second in self.singles[:PROGRESS_SECONDS]:
                 if compatible(first.candidate, second):
                     yield combine(first.candidate, second)
@@ -285,7 +285,7 @@ class Round:
         One for which fewer examples in docstrings go wrong is preferred to those before it.
         """
         best: Optional[Detail] = None
-        for detail in sorted(found, key=merit)[:12]:
+        for detail in by_merit(self.bench, found)[:12]:
             whole = self.bench.whole_suite(detail.candidate)
             if not detail.fixed <= whole.fixed or whole.broken:
                 continue
