@@ -153,6 +153,8 @@ def test_an_empty_file_says_nothing(project: Path) -> None:
 def test_invalid_yaml_names_the_file_and_the_line(project: Path) -> None:
     error = refusal(project, "goal: pytest\nmodel: [offline\nmemory: none\n")
     assert f"{project / '.retrai.yml'} is not valid YAML at line 3" in error.message
+    assert "needs quotes" in error.hint
+    assert "`retrai config show` reads the file again" in error.hint
     assert error.exit_code == 2
 
 
@@ -173,8 +175,9 @@ def test_a_folder_in_the_file_s_place_is_named(project: Path) -> None:
 
 @pytest.mark.parametrize("text", ["- goal\n", "just words\n", "42\n"])
 def test_a_file_that_is_no_mapping_says_what_it_should_be(project: Path, text: str) -> None:
-    message = refusal(project, text).message
-    assert f"{project / '.retrai.yml'} must hold `key: value` lines" in message
+    error = refusal(project, text)
+    assert f"{project / '.retrai.yml'} must hold `key: value` lines" in error.message
+    assert "`goal: pytest` is one" in error.hint
 
 
 def test_a_wrong_type_names_the_key_the_value_and_the_file(project: Path) -> None:

@@ -22,6 +22,10 @@ PROJECT_FILE = ".retrai.yml"
 DISABLED_KEY = "disabled_plugins"
 NO_LIMIT = "none"
 """Lifts a limit that another source, or an earlier part of a run, has set."""
+_BROKEN_HINT = (
+    "a value that holds `: `, or begins with one of * & @ % [ {, needs quotes, and indents are "
+    "spaces; `retrai config show` reads the file again"
+)
 _WORDS = (DISABLED_KEY.encode(), b"pins")
 
 
@@ -125,11 +129,14 @@ def parse_config(text: str, path: str) -> dict[Any, Any]:
         where = getattr(error, "problem_mark", None)
         line = f" at line {where.line + 1}" if where else ""
         what = getattr(error, "problem", None) or str(error).partition("\n")[0] or "not YAML"
-        raise UsageError(f"{path} is not valid YAML{line}: {what}") from error
+        raise UsageError(f"{path} is not valid YAML{line}: {what}", hint=_BROKEN_HINT) from error
     if raw is None:
         return {}
     if not isinstance(raw, dict):
-        raise UsageError(f"{path} must hold `key: value` lines, not a {type(raw).__name__}")
+        raise UsageError(
+            f"{path} must hold `key: value` lines, not a {type(raw).__name__}",
+            hint="`goal: pytest` is one; `retrai config show` lists every setting",
+        )
     if tree is not None:
         _refuse_twice(tree, path)
     return cast("dict[Any, Any]", raw)
@@ -170,7 +177,8 @@ def _refuse_twice(tree: Node, path: str) -> None:
                     continue
                 if (key.tag, key.value) in keys:
                     line = key.start_mark.line + 1
-                    raise UsageError(f"{path} line {line}: `{key.value}` is given twice")
+                    told = f"{path} line {line}: `{key.value}` is given twice"
+                    raise UsageError(told, hint="leave out one of the two")
                 keys.add((key.tag, key.value))
         elif isinstance(node, yaml.SequenceNode):
             todo += cast("list[Node]", node.value)
