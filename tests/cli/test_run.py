@@ -107,6 +107,21 @@ def test_a_frontend_of_a_plugin_is_a_command(retrai, toy) -> None:
     assert "greet" not in retrai("--no-plugins", "--help")[1]
 
 
+def test_what_no_plugins_leaves_out_names_the_flag(retrai, toy) -> None:
+    code, _, err = retrai("--no-plugins", *toy([RIGHT]))
+    assert (code, "switched off by --no-plugins" in err, "RETRAI_PLUGINS" in err) == (
+        2,
+        True,
+        False,
+    )
+    code, _, err = retrai("--no-plugins", "run", "answer")
+    assert (code, "switched off by --no-plugins" in err, "RETRAI_PLUGINS" in err) == (
+        2,
+        True,
+        False,
+    )
+
+
 def test_a_tool_that_is_left_out_is_not_there_for_the_model(retrai, toy) -> None:
     code, out, _ = retrai(*toy([("shell", {"line": "true"})]), "-n", "1", "--no-tools", "shell")
     assert code == 1

@@ -92,10 +92,56 @@ def test_an_allow_list_keeps_the_core_and_what_it_names(
     assert (status["local"], status["goal-loop"]) == ("unloaded", "unloaded")
 
 
-def test_no_plugins_leaves_the_core(site: Any) -> None:
+@pytest.mark.parametrize("asked", [{"allow": []}, {"environ": {"RETRAI_PLUGINS": "--no-plugins"}}])
+def test_no_plugins_leaves_the_core(site: Any, asked: Any) -> None:
     site.install_goal("acme-a", "check")
-    usable = [r for r in Catalog.scan(allow=[]).records() if r.status == "unloaded"]
+    catalog = Catalog.scan(**asked)
+    usable = [r for r in catalog.records() if r.status == "unloaded"]
     assert {record.dist for record in usable} == {"retrai-core"}
+    with pytest.raises(PluginError, match="switched off by --no-plugins"):
+        catalog.find("goal", "check")
+
+
+MARKERS = """
+schema = 1
+[goals.check]
+summary = "a check"
+markers = [
+    { glob = "check.ini", priority = 30 },
+    { glob = "setup.cfg", contains = "[check]", priority = 20 },
+    { glob = "checks/check_*.py", priority = 30 },
+]
+"""
+
+
+def test_where_no_goal_fits_a_file_is_named_that_one_would_be_found_by(
+    site: Any, tmp_path: Path
+) -> None:
+    project = tmp_path / "empty"
+    project.mkdir()
+    site.install_goal("acme-a", "check", manifest=MARKERS)
+    site.install_goal(
+        "acme-b",
+        "other",
+        manifest='schema = 1\n[goals.other]\nmarkers = [{ glob = "Otherfile", priority = 25 }]\n',
+    )
+    catalog = Catalog.scan(paths=[str(site.folder)])
+    hint = catalog.no_goal_for(project).hint
+    assert "a file that one is found by: Otherfile (other), checks/check_x.py (check); " in hint
+    for example in ("Otherfile", "checks/check_x.py"):
+        file = project / example
+        file.parent.mkdir(exist_ok=True)
+        file.touch()
+    assert [hit.record.name for hit in catalog.detect(project)] == ["other", "check"]
+
+
+def test_where_every_goal_is_switched_off_none_is_offered(site: Any, tmp_path: Path) -> None:
+    site.install_goal("acme-a", "check")
+    catalog = Catalog.scan(allow=[], paths=[str(site.folder)])
+    error = catalog.no_goal_for(tmp_path)
+    assert error.message.startswith("no installed goal can be used: goal `check` of acme-a")
+    assert "switched off by --no-plugins" in error.message
+    assert error.hint == ""
 
 
 def test_an_incompatible_plugin_names_both_versions_and_is_not_imported(site: Any) -> None:

@@ -23,7 +23,8 @@ COMMANDS = {
     "config": LazyCommand(".config", "config", "Show every setting and where it comes from."),
     "completion": LazyCommand(".completion", "completion", "Print the script for TAB in a shell."),
 }
-ONLY_CORE = {"RETRAI_PLUGINS": "retrai-core"}
+ONLY_CORE = {"RETRAI_PLUGINS": "--no-plugins"}
+"""As `plugins.switches` reads it, which the help page has no time to import."""
 
 
 def make_group() -> LazyGroup:

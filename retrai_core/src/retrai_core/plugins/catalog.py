@@ -207,13 +207,22 @@ class Catalog:
 
     def no_goal_for(self, project: Path) -> UsageError:
         """The error that says that no installed goal fits, and what to install or to type."""
-        names = ", ".join(record.name for record in self.records("goal"))
-        if not names:
+        from .detect import marker_examples
+
+        goals = self.records("goal")
+        if not goals:
             return UsageError("no goal is installed", hint="`pip install retrai-goals-python`")
-        brings = " ".join(self.installable_for(project))
-        hint = f"`pip install {brings}` brings goals for what lies there"
-        if not brings:
-            hint = f"name one: `retrai run GOAL`; installed: {names}"
+        usable = [record for record in goals if record.is_usable]
+        if not usable:
+            first = goals[0].problem()
+            return UsageError(f"no installed goal can be used: {first.message}", hint=first.hint)
+        if brings := " ".join(self.installable_for(project)):
+            hint = f"`pip install {brings}` brings goals for what lies there"
+        else:
+            found_by = ", ".join(f"{file} ({name})" for file, name in marker_examples(usable))
+            or_add = f", or add a file that one is found by: {found_by}" if found_by else ""
+            names = ", ".join(record.name for record in usable)
+            hint = f"name one: `retrai run GOAL`{or_add}; installed: {names}"
         return UsageError(f"no installed goal fits {project}", hint=hint)
 
     def unknown(self, name: str, kind: Kind | None = None) -> UnknownPluginError:

@@ -33,6 +33,21 @@ def detect_goals(goals: Iterable[PluginRecord], project: Path) -> list[DetectedG
     return sorted(found, key=lambda hit: (hit.marker.priority, hit.record.name, hit.record.dist))
 
 
+def marker_examples(goals: Iterable[PluginRecord]) -> list[tuple[str, str]]:
+    """A file that would be a marker, and its goal: `("test_x.py", "pytest")`.
+
+    The lowest priority comes first; a goal that is found only by what stands in a file has none.
+    """
+    found: list[tuple[int, str, str]] = []
+    for record in goals:
+        plain = [marker for marker in record.markers if not marker.contains]
+        # A test of any name serves a newcomer more than one of the runner's own files.
+        first = next((marker for marker in plain if "*" in marker.glob), next(iter(plain), None))
+        if first is not None:
+            found.append((first.priority, record.name, first.glob.replace("*", "x")))
+    return [(example, name) for _, name, example in sorted(found)]
+
+
 def _first_hit(record: PluginRecord, project: Path) -> DetectedGoal | None:
     for marker in sorted(record.markers, key=lambda marker: marker.priority):
         for path in _matching(project, marker.glob):

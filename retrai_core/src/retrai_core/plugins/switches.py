@@ -10,6 +10,8 @@ from .kinds import CORE_DIST, normalised
 
 ALLOW_VARIABLE = "RETRAI_PLUGINS"
 DISABLE_VARIABLE = "RETRAI_DISABLE_PLUGINS"
+NO_PLUGINS = "--no-plugins"
+"""The flag; as the value of `RETRAI_PLUGINS` it says that the flag was given."""
 
 
 class Switches(NamedTuple):
@@ -40,7 +42,12 @@ class Switches(NamedTuple):
         empty variable says nothing.
         """
         named = _names(environ.get(ALLOW_VARIABLE, ""))
-        allowed = frozenset(allow) if allow is not None else named or None
+        if allow is not None:
+            allowed = frozenset(allow)
+        elif NO_PLUGINS in named:
+            allowed = frozenset[str]()
+        else:
+            allowed = named or None
         by_variable = dict.fromkeys(_names(environ.get(DISABLE_VARIABLE, "")), DISABLE_VARIABLE)
         if not isinstance(disabled, Mapping):
             disabled = dict.fromkeys(disabled, "")
@@ -56,7 +63,7 @@ class Switches(NamedTuple):
         if switch_for(self.allowed, name, dist):
             return ""
         if not self.allowed:
-            return "switched off by --no-plugins"
+            return f"switched off by {NO_PLUGINS}"
         return f"not among the allowed plugins ({ALLOW_VARIABLE})"
 
     def switches_on(self, name: str, dist: str) -> str:
