@@ -7,7 +7,7 @@ from typing import Dict, Iterator, List
 
 from ..candidate import Proposal
 from .comparisons import integer
-from .site import Site
+from .site import Site, is_read
 
 _SYMBOLS: Dict[type, str] = {
     ast.Add: "+",
@@ -101,7 +101,7 @@ def one_off(site: Site) -> Iterator[Proposal]:
     node, parent = site.node, site.parent
     if not isinstance(node, (ast.Name, ast.Call, ast.BinOp, ast.Attribute, ast.Subscript)):
         return
-    if not isinstance(getattr(node, "ctx", ast.Load()), ast.Load):
+    if not is_read(node):
         return
     if isinstance(parent, ast.Call):
         if parent.func is node:

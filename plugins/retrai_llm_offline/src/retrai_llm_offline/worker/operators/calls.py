@@ -6,7 +6,7 @@ import ast
 from typing import Dict, Iterator, List
 
 from ..candidate import Proposal
-from .site import Site
+from .site import Site, is_read
 
 _BUILTIN_FAMILIES = [
     ["min", "max", "sum"],
@@ -264,7 +264,7 @@ def nested(site: Site) -> Iterator[Proposal]:
     node = site.node
     if not isinstance(node, (ast.Call, ast.Name, ast.Subscript, ast.Attribute)):
         return
-    if not isinstance(getattr(node, "ctx", ast.Load()), ast.Load):
+    if not is_read(node):
         return
     parent = site.parent
     if isinstance(parent, ast.Call) and parent.func is node:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import Dict, Iterator, List
+from typing import Dict, Iterator, List, Optional, Tuple
 
 from ..candidate import Proposal
 from ..source import SourceFile
@@ -78,27 +78,27 @@ def _moved_number(site: Site, left: ast.expr, other: str, end: int) -> Iterator[
         return
     start, stop = site.source.outer_span(left.right)
     rest = site.source.text[stop : site.source.outer_span(left)[1]]
-    others = [str(number + 1), str(number - 1)] + [n for n in site.material.numbers if "." not in n]
-    for rank, value in enumerate(dict.fromkeys(others)):
-        if value != str(number):
-            text = "%s%s %s " % (value, rest, other)
-            yield site.between(
-                start, end, text, "`%s`, and compare with `%s`" % (value, other), 2.3 + 0.05 * rank
-            )
+    for rank, value in _other_integers(site, number):
+        text = "%s%s %s " % (value, rest, other)
+        kind = "`%s`, and compare with `%s`" % (value, other)
+        yield site.between(start, end, text, kind, 2.3 + 0.05 * rank)
 
 
 def _moved_bound(site: Site, right: ast.expr, start: int, other: str) -> Iterator[Proposal]:
+    """Another operator, and another number on the right of it."""
     number = integer(right)
     if number is None:
         return
     end = site.source.outer_span(right)[1]
-    others = [str(number + 1), str(number - 1)] + [n for n in site.material.numbers if "." not in n]
-    for rank, value in enumerate(dict.fromkeys(others)):
-        if value != str(number):
-            text = " %s %s" % (other, value)
-            yield site.between(
-                start, end, text, "compare with `%s`" % text.strip(), 2.2 + 0.05 * rank
-            )
+    for rank, value in _other_integers(site, number):
+        text = "%s %s" % (other, value)
+        yield site.between(start, end, " " + text, "compare with `%s`" % text, 2.2 + 0.05 * rank)
+
+
+def _other_integers(site: Site, number: int) -> Iterator[Tuple[int, str]]:
+    """Integers to take for one, ranked: those beside it, then those of the function."""
+    near = [str(number + 1), str(number - 1)] + [n for n in site.material.numbers if "." not in n]
+    return ((rank, n) for rank, n in enumerate(dict.fromkeys(near)) if n != str(number))
 
 
 def _exchanged(site: Site, left: ast.expr, right: ast.expr, symbol: str) -> Iterator[Proposal]:
@@ -194,13 +194,19 @@ def condition(site: Site) -> Iterator[Proposal]:
         yield site.put(node, negated(site.source, node), "return the opposite", 1.6)
 
 
-def added_condition(site: Site) -> Iterator[Proposal]:
-    """One more condition joined by `and` or `or`."""
+def _asked(site: Site) -> Optional[ast.expr]:
+    """The condition at a place, one that is tested or returned; None where there is none."""
     node = site.node
     if not isinstance(node, ast.expr):
-        return
+        return None
     answers = isinstance(site.parent, ast.Return) and isinstance(node, (ast.Compare, ast.BoolOp))
-    if not test_expression(node, site.parent) and not answers:
+    return node if answers or test_expression(node, site.parent) else None
+
+
+def added_condition(site: Site) -> Iterator[Proposal]:
+    """One more condition joined by `and` or `or`."""
+    node = _asked(site)
+    if node is None:
         return
     own = site.text(node)
     for rank, extra in enumerate(conditions(site, node)):
@@ -216,11 +222,8 @@ def added_condition(site: Site) -> Iterator[Proposal]:
 
 def guarding_condition(site: Site) -> Iterator[Proposal]:
     """A condition before the one that is there, so that it is asked only where it can be."""
-    node = site.node
-    if not isinstance(node, ast.expr):
-        return
-    answers = isinstance(site.parent, ast.Return) and isinstance(node, (ast.Compare, ast.BoolOp))
-    if not test_expression(node, site.parent) and not answers:
+    node = _asked(site)
+    if node is None:
         return
     used = [n.id for n in ast.walk(node) if isinstance(n, ast.Name)]
     names = [name for name in site.scope.variables if name in used]

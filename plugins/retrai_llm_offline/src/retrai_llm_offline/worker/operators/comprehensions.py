@@ -1,4 +1,4 @@
-"""Comprehensions: a filter left out or added, or only what they go over."""
+"""Comprehensions: a filter left out or added, a set for a list, only what they go over."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .site import Site
 
 
 def comprehension(site: Site) -> Iterator[Proposal]:
-    """A comprehension's filter left out, or one added over its variables."""
+    """A filter left out or added, a set for a list, or only what the comprehension goes over."""
     node = site.node
     if not isinstance(node, (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)):
         return
@@ -20,14 +20,10 @@ def comprehension(site: Site) -> Iterator[Proposal]:
         start = site.source.outer_span(test)[0]
         keyword = site.source.text.rfind("if", 0, start)
         yield site.between(keyword, site.source.outer_span(test)[1], "", "drop the filter", 1.5)
-    if isinstance(node, (ast.ListComp, ast.GeneratorExp)) and site.text(node).startswith(
-        ("[", "(")
-    ):
+    if isinstance(node, ast.ListComp):
         start, end = site.source.span(node)
-        if isinstance(node, ast.ListComp):
-            yield site.between(
-                start, end, "{" + site.source.text[start + 1 : end - 1] + "}", "a set", 2.0
-            )
+        inside = site.source.text[start + 1 : end - 1]
+        yield site.between(start, end, "{" + inside + "}", "a set", 2.0)
     if len(node.generators) == 1 and not isinstance(node, ast.DictComp):
         kind = "what it goes over, as it is"
         yield site.put(node, site.text(last.iter), kind, 1.7 + 0.2 * len(last.ifs))

@@ -7,7 +7,7 @@ from typing import Iterator, List
 
 from ..candidate import Proposal
 from .comparisons import conditions
-from .lines import after, before, block, body_of, joined, loop_around, shifted
+from .lines import after, before, block, body_of, is_docstring, joined, loop_around, shifted
 from .site import Site
 from .steps import steps
 
@@ -24,7 +24,7 @@ def guarded(site: Site) -> Iterator[Proposal]:
     ):
         return
     place = block(site.source, node)
-    if place is None or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
+    if place is None or is_docstring(node):
         return
     indent = site.source.indent_of(node)
     text = site.source.text[place[0] : place[1]]
@@ -43,7 +43,7 @@ def early_exit(site: Site) -> Iterator[Proposal]:
     node = site.node
     if not isinstance(node, ast.stmt) or not _in_function(site):
         return
-    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+    if is_docstring(node):
         return
     siblings = body_of(site.source, node)
     loop = loop_around(site.source, node)
@@ -69,13 +69,7 @@ def early_exit(site: Site) -> Iterator[Proposal]:
 
 
 def _after_docstring(siblings: List[ast.stmt], node: ast.stmt) -> bool:
-    head = siblings[0]
-    return (
-        len(siblings) > 1
-        and siblings[1] is node
-        and isinstance(head, ast.Expr)
-        and isinstance(head.value, ast.Constant)
-    )
+    return len(siblings) > 1 and siblings[1] is node and is_docstring(siblings[0])
 
 
 def _results(site: Site) -> List[str]:
@@ -102,7 +96,7 @@ def update(site: Site) -> Iterator[Proposal]:
     node = site.node
     if not isinstance(node, ast.stmt) or not _in_function(site):
         return
-    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+    if is_docstring(node):
         return
     for rank, line in enumerate(steps(site)):
         kind = "insert `%s`" % line
@@ -189,11 +183,7 @@ def missing_import(site: Site) -> Iterator[Proposal]:
     ):
         return
     first = function.body[0]
-    if (
-        isinstance(first, ast.Expr)
-        and isinstance(first.value, ast.Constant)
-        and len(function.body) > 1
-    ):
+    if is_docstring(first) and len(function.body) > 1:
         first = function.body[1]
     found = before(site, first, ["import " + name], "import `%s`" % name, 1.0)
     if found is not None:

@@ -56,12 +56,12 @@ def split(site: Site) -> Iterator[Proposal]:
 def else_branch(site: Site) -> Iterator[Proposal]:
     """An `else` for a chain of conditions that has none."""
     node = site.node
-    if not isinstance(node, ast.If) or node.orelse or block(site.source, node) is None:
+    if not isinstance(node, ast.If) or node.orelse:
         return
-    indent = site.source.indent_of(node)
     place = block(site.source, node)
     if place is None or not site.source.text[: place[1]].endswith("\n"):
         return
+    indent = site.source.indent_of(node)
     for rank, line in enumerate(_instead(site, node)):
         text = joined(site.source, indent, ["else:", STEP + line])
         kind = "else `%s`" % line

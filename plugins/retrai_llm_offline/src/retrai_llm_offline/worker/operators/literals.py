@@ -9,7 +9,7 @@ from typing import Iterator, List, Union
 
 from ..candidate import Proposal
 from .comparisons import integer
-from .site import Site
+from .site import Site, is_read
 
 _REACH = 128
 _SEPARATORS = (",", " ", "\\n", ";", ":", "-", "_", ".", "/", "|", "\\t", ", ")
@@ -128,7 +128,7 @@ def one_more_element(site: Site) -> Iterator[Proposal]:
     node = site.node
     if not isinstance(node, (ast.List, ast.Tuple, ast.Set)) or len(node.elts) < 2:
         return
-    if not isinstance(getattr(node, "ctx", ast.Load()), ast.Load):
+    if not is_read(node):
         return
     values: List[object] = [getattr(element, "value", None) for element in node.elts]
     end = site.source.outer_span(node.elts[-1])[1]

@@ -6,7 +6,7 @@ import ast
 from typing import Iterator, List
 
 from ..candidate import Proposal
-from .site import Site
+from .site import Site, is_read
 
 _VALUES = (ast.Name, ast.Call, ast.BinOp, ast.Subscript, ast.Attribute, ast.Constant)
 _PLACES = (
@@ -31,7 +31,7 @@ def missing_operand(site: Site) -> Iterator[Proposal]:
     node, parent = site.node, site.parent
     if not isinstance(node, _VALUES) or not isinstance(parent, _PLACES):
         return
-    if not isinstance(getattr(node, "ctx", ast.Load()), ast.Load):
+    if not is_read(node):
         return
     if isinstance(parent, ast.Call) and parent.func is node:
         return

@@ -7,7 +7,7 @@ from typing import Iterator, List, Sequence
 
 from ..candidate import Proposal
 from .comparisons import integer
-from .site import Site
+from .site import Site, is_read
 
 
 def subscript(site: Site) -> Iterator[Proposal]:
@@ -99,9 +99,7 @@ def literal(site: Site) -> Iterator[Proposal]:
         yield Proposal(edits, "exchange the two values", 1.1)
         yield site.put(node, site.text(node.body), "always the first value", 1.6)
         yield site.put(node, site.text(node.orelse), "always the second value", 1.6)
-    if not isinstance(node, (ast.List, ast.Tuple, ast.Set)) or not isinstance(
-        getattr(node, "ctx", ast.Load()), ast.Load
-    ):
+    if not isinstance(node, (ast.List, ast.Tuple, ast.Set)) or not is_read(node):
         return
     spans = [site.source.outer_span(element) for element in node.elts]
     if 1 < len(spans) <= 30:
@@ -156,7 +154,7 @@ def wrapped(site: Site) -> Iterator[Proposal]:
     """A built-in, a slice, an index or a method around a value."""
     node, parent = site.node, site.parent
     kinds = (ast.Name, ast.Call, ast.Subscript, ast.BinOp, ast.Attribute, ast.ListComp, ast.List)
-    if not isinstance(node, kinds) or not isinstance(getattr(node, "ctx", ast.Load()), ast.Load):
+    if not isinstance(node, kinds) or not is_read(node):
         return
     if isinstance(parent, (ast.Attribute, ast.Expr)):
         return
@@ -222,9 +220,7 @@ def ingredient(site: Site) -> Iterator[Proposal]:
         (ast.Name, ast.Call, ast.Subscript, ast.BinOp, ast.Attribute, ast.Constant, ast.UnaryOp),
     ):
         return
-    if not isinstance(getattr(node, "ctx", ast.Load()), ast.Load) or isinstance(
-        parent, (ast.Attribute, ast.Expr)
-    ):
+    if not is_read(node) or isinstance(parent, (ast.Attribute, ast.Expr)):
         return
     if isinstance(parent, ast.Call) and parent.func is node:
         return

@@ -73,8 +73,13 @@ class Material:
         self.conditions = [text for text in conditions if len(text) <= 60 and "\n" not in text]
 
 
+def is_read(node: ast.AST) -> bool:
+    """Whether an expression is one whose value is taken, not one that is assigned to or deleted."""
+    return isinstance(getattr(node, "ctx", ast.Load()), ast.Load)
+
+
 def _is_value(source: SourceFile, node: ast.expr) -> bool:
-    if not isinstance(getattr(node, "ctx", ast.Load()), ast.Load):
+    if not is_read(node):
         return False
     parent = source.parents.get(node)
     if isinstance(parent, ast.Call) and parent.func is node:

@@ -6,7 +6,7 @@ import ast
 from typing import Iterator
 
 from ..candidate import Proposal
-from .lines import STEP, block, body_of, is_docstring, last_line, loop_around, shifted
+from .lines import block, body_of, is_docstring, last_line, loop_around, shifted
 from .site import Site
 
 _AUGMENTED = ["+=", "-=", "*=", "//=", "/=", "%=", "**=", "|=", "&=", "^="]
@@ -192,7 +192,7 @@ def branches(site: Site) -> Iterator[Proposal]:
         second = site.source.outer_span(inner.test)
         edits = ((*first, site.text(inner.test)), (*second, site.text(node.test)))
         yield Proposal(edits, "exchange the conditions of two branches", 1.6)
-    if node.orelse and loop_around(site.source, node) is None and STEP:
+    if node.orelse and loop_around(site.source, node) is None:
         first_else = node.orelse[0]
         line = first_else.lineno - 1
         text = site.source.line_text(line)
