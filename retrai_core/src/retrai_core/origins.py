@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from .config_files import read_plugin_settings
 from .errors import UsageError
 from .settings import load_settings
 
@@ -27,3 +28,12 @@ def origin_of(project: Path, key: str, value: object) -> str:
         stands = stands.get(name)
     origin = settings.origins.get(key, "default")
     return f" (from {origin})" if origin != "default" and stands == value else ""
+
+
+def origin_of_disabled(project: Path, name: str) -> str:
+    """` (from FILE)` for a name in `disabled_plugins`, which every file adds to; else nothing."""
+    try:
+        path = read_plugin_settings(project).disabled.get(name)
+    except UsageError:  # as above
+        return ""
+    return f" (from {path})" if path else ""

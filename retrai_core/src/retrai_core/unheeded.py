@@ -15,7 +15,7 @@ from .contracts.needs import Need
 from .errors import UsageError
 from .guard.globs import fixed_start
 from .guard.guard import Guard
-from .origins import origin_of
+from .origins import origin_of, origin_of_disabled
 from .plugins.catalog import Catalog
 from .plugins.standard_names import MCP
 from .plugins.switches import switch_for
@@ -175,6 +175,7 @@ def _disabled_in_vain(config: RunConfig, catalog: Catalog) -> list[str]:
     known = sorted({name for plugin in plugins for name in plugin})
     return [
         f"disabled_plugins: {name} is neither a plugin nor a distribution{nearest(name, known)}"
+        f"{origin_of_disabled(config.cwd, name)}"
         for name in config.disabled_plugins
         if not any(switch_for([name], *plugin) for plugin in plugins)
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -29,6 +30,21 @@ async def test_a_name_that_disables_nothing_is_told_with_the_nearest(runs: Runs)
     assert said[0] == f"disabled_plugins: burts {where} (did you mean burst?)"
     assert said[1].startswith(f"disabled_plugins: nothing-like-it {where}")
     assert len(said) == 3
+
+
+async def test_a_name_that_disables_nothing_is_told_with_its_own_file(
+    runs: Runs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    user, file = tmp_path / "config" / "retrai" / "config.yml", runs.project / ".retrai.yml"
+    user.parent.mkdir(parents=True)
+    user.write_text("disabled_plugins: [nothing-of-the-user, burts]\n")
+    file.write_text("disabled_plugins: [nothing-of-the-project]\n")
+    names = load_settings(runs.project).config.disabled_plugins
+    record = await runs.run([], disabled_plugins=names, max_iterations=1)
+    said = [line for line in warnings(runs, record) if line.startswith("disabled_plugins")]
+    assert [line.partition(" (from ")[2] for line in said] == [f"{user})", f"{user})", f"{file})"]
+    assert said[1].endswith(f"(did you mean burst?) (from {user})")
 
 
 async def test_a_misspelt_variable_is_told_and_a_stranger_s_is_not(
