@@ -229,6 +229,11 @@ def test_a_manifest_that_is_none_says_nothing(manifest: str, shelf: Shelf) -> No
     assert vouching.missing(paths) == []
 
 
+@pytest.mark.parametrize("text", ["{", "{" + '"packages": {' * 100_000, '{"packages": [1]}'])
+def test_a_lock_file_that_is_none_says_nothing(text: str, shelf: Shelf) -> None:
+    assert vouched(shelf, LockFile("", text), shelf.install(PLACE, PAD)) == set()
+
+
 def test_a_pipe_in_the_place_of_a_manifest_holds_nobody_up(shelf: Shelf) -> None:
     (shelf.project / PLACE).mkdir(parents=True)
     os.mkfifo(shelf.project / PLACE / "package.json")

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import io
-import json
 import os
 import tarfile
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast
+
+from .json_objects import as_object, read_object
 
 MAX_ARCHIVE_BYTES = 200_000_000
 MAX_UNPACKED_BYTES = 2_000_000_000
@@ -113,19 +113,14 @@ class Archives:
 
 def archive_of(manifest: bytes, files: Mapping[str, bytes]) -> Archive | None:
     """An archive by its package.json; None where that is none."""
-    try:
-        data: object = json.loads(manifest)
-    except (ValueError, RecursionError):
+    package = read_object(manifest)
+    if package is None:
         return None
-    if not isinstance(data, dict):
-        return None
-    package = cast("Mapping[str, Any]", data)
     name = str(package.get("name", ""))
     needs = [
         each
         for kind in ("dependencies", "optionalDependencies")
-        if isinstance(package.get(kind), dict)
-        for each in cast("Mapping[str, Any]", package[kind])
+        for each in as_object(package.get(kind))
     ]
     version = str(package.get("version", ""))
     return Archive(name, version, files, _programs(name, package.get("bin")), frozenset(needs))
@@ -134,10 +129,7 @@ def archive_of(manifest: bytes, files: Mapping[str, bytes]) -> Archive | None:
 def _programs(name: str, given: object) -> dict[str, str]:
     if isinstance(given, str):
         return {name.rpartition("/")[2]: os.path.normpath(given)}
-    if not isinstance(given, dict):
-        return {}
-    named = cast("Mapping[str, Any]", given)
-    return {each: os.path.normpath(str(path)) for each, path in named.items()}
+    return {each: os.path.normpath(str(path)) for each, path in as_object(given).items()}
 
 
 def _content(path: Path) -> bytes | None:

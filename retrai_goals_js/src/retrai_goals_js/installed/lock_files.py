@@ -7,12 +7,11 @@ pnpm and bun all write `sha512-` and Base64 (the form of the web's Subresource I
 from __future__ import annotations
 
 import base64
-import json
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import Any, cast
+
+from .json_objects import as_object, read_object
 
 LOCK_NAMES = (
     "package-lock.json",
@@ -125,14 +124,11 @@ def _places(text: str) -> dict[str, Locked]:
     """Of npm's own lock file: what stands where; nothing of any other."""
     if not text.lstrip().startswith("{"):
         return {}
-    try:
-        data: object = json.loads(text)
-    except ValueError:
-        return {}  # bun's has commas too many
-    packages = _mapping(_mapping(data).get("packages"))
+    lock = read_object(text) or {}  # bun's has commas too many
+    packages = as_object(lock.get("packages"))
     found: dict[str, Locked] = {}
     for path, value in packages.items():
-        entry = _mapping(value)
+        entry = as_object(value)
         match = _DIGEST.search(str(entry.get("integrity", "")))
         if path and match is not None:
             found[path] = Locked(str(entry.get("name") or name_of(path)), _hex(match[1]))
@@ -150,7 +146,3 @@ def _digests_with_text_before(text: str) -> list[tuple[str, str]]:
 
 def _hex(digest: str) -> str:
     return base64.b64decode(digest).hex()
-
-
-def _mapping(value: object) -> Mapping[str, Any]:
-    return cast("Mapping[str, Any]", value) if isinstance(value, dict) else {}
