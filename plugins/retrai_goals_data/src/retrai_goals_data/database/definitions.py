@@ -14,8 +14,6 @@ from typing import Any
 from .connecting import Database
 
 TABLE = "table"
-VIEW = "view"
-MATERIALIZED = "materialized view"
 
 _Objects = Mapping[str, tuple[str, str]]
 """Kind and definition by name; a table's definition is empty."""
