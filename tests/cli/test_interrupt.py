@@ -89,6 +89,53 @@ def test_a_second_signal_ends_everything_at_once(
     assert psutil.wait_procs(children, timeout=TIMEOUT_S)[1] == []
 
 
+STOPPING = """
+import asyncio, sys, threading
+from retrai_core.cli.render.terminal import RunTerminal, make_console
+from retrai_core.cli.stop_signals import stop_signals
+
+async def work(lasts):
+    with stop_signals(stopped.set, RunTerminal(make_console()), "r1"):
+        print("working", flush=True)
+        await stopped.wait()
+        if lasts:
+            print("still working", flush=True)
+            await asyncio.Event().wait()
+
+stopped = asyncio.Event()
+asyncio.run(work(sys.argv[1] == "run"))
+print("the run has ended", flush=True)
+threading.Event().wait()
+"""
+
+
+@pytest.mark.parametrize(
+    ("lasts", "then"), [("run", "still working"), ("end", "the run has ended")]
+)
+def test_a_second_signal_says_how_to_go_on_while_the_run_stops_and_after_it(
+    lasts: str, then: str
+) -> None:
+    program = subprocess.Popen(
+        [sys.executable, "-c", STOPPING, lasts],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    assert program.stdout is not None
+    try:
+        assert program.stdout.readline() == "working\n"
+        program.send_signal(signal.SIGINT)
+        assert program.stdout.readline() == "stopping; once more stops at once\n"
+        assert program.stdout.readline() == f"{then}\n"
+        program.send_signal(signal.SIGINT)
+        out, _ = program.communicate(timeout=TIMEOUT_S)
+    finally:
+        program.kill()
+        program.communicate()
+    assert out == "stopped at once; `retrai runs resume r1` goes on\n"
+    assert program.returncode == 130
+
+
 def test_a_second_run_in_the_project_is_refused_and_names_the_first(
     sleeping_run: tuple[subprocess.Popen[str], int], retrai, toy
 ) -> None:

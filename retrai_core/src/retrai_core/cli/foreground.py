@@ -102,7 +102,7 @@ async def _follow(begin: Begin, work: Work, terminal: RunTerminal) -> RunRecord:
         if not manager.cancel(run_id):
             worker.cancel()
 
-    with terminal, stop_signals(stop, terminal):
+    with terminal, stop_signals(stop, terminal, run_id):
         shown = asyncio.create_task(_show(reader, terminal, head))
         try:
             return await worker

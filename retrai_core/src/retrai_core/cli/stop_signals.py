@@ -6,7 +6,7 @@ import asyncio
 import os
 import signal
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 
 import psutil
@@ -18,14 +18,21 @@ _STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @contextmanager
-def stop_signals(stop: Callable[[], None], terminal: RunTerminal) -> Generator[None]:
+def stop_signals(stop: Callable[[], None], terminal: RunTerminal, run_id: str) -> Generator[None]:
     """Call `stop` on the first signal; on the second end every process that was started.
 
-    Needs a running event loop.
+    Needs a running event loop. A second signal counts to the end of the process: what comes after
+    the run may last, too.
     """
     loop = asyncio.get_running_loop()
     raw: list[int] = []
     heard: list[int] = []
+
+    def at_once(*_: object) -> None:
+        try:
+            terminal.pause()
+        finally:
+            _stop_at_once(terminal, f"stopped at once; `retrai runs resume {run_id}` goes on\n")
 
     def on_signal(number: int) -> None:
         heard.append(number)
@@ -33,14 +40,12 @@ def stop_signals(stop: Callable[[], None], terminal: RunTerminal) -> Generator[N
             terminal.say("stopping; once more stops at once", "yellow")
             stop()
         else:
-            terminal.pause()
-            _stop_at_once()
+            at_once()
 
     def on_raw_signal(number: int, _: FrameType | None) -> None:
         raw.append(number)
         if len(raw) > len(heard) + 1:
-            terminal.pause()
-            _stop_at_once()
+            at_once()
 
     # What is ignored stays so: `nohup` and shells without job control mean it.
     heeded = [number for number in _STOP_SIGNALS if signal.getsignal(number) != signal.SIG_IGN]
@@ -54,13 +59,18 @@ def stop_signals(stop: Callable[[], None], terminal: RunTerminal) -> Generator[N
     finally:
         for number in heeded:
             loop.remove_signal_handler(number)
+            if raw:  # else it means what it meant before
+                signal.signal(number, at_once)
 
 
-def _stop_at_once() -> None:
+def _stop_at_once(terminal: RunTerminal, last_words: str) -> None:
     """End every process that this one has started, then this one."""
     for child in psutil.Process().children(recursive=True):
         try:
             child.kill()
         except psutil.NoSuchProcess:
             continue
+    with suppress(OSError, ValueError):  # nobody listens any more
+        # Past the buffer, which whoever was interrupted may just be writing to.
+        os.write(terminal.console.file.fileno(), last_words.encode())
     os._exit(EXIT_INTERRUPTED)
