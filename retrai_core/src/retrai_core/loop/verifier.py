@@ -15,11 +15,17 @@ from ..contracts.goal import GoalResult
 from ..guard.guard import Guard
 from ..guard.holdout import NOT_ALL
 from ..guard.refusal import Refusal
+from ..workspace.own_output import own_output
 from ..workspace.portable_tree import portable_files
 from ..workspace.tree_hash import TreeHasher, TreeState
 from ..workspace.tree_walk import Listing
 from .attention import Attention
 from .steadiness import Flaky, Verdicts, differ
+
+_A_CHANGE = (
+    "a file of the project: it counts as a change, and `retrai verify` will find it different; "
+    "redirect the output to a place outside, or let .gitignore name the file"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +80,7 @@ class Verifier:
         self._guard = guard
         self._confirm = confirm
         self._hasher = TreeHasher(context.project)
+        self._own_output = own_output(context.project)
         self._tree: TreeState | None = None
         self._known: tuple[str, _Verdict] | None = None
         self._attention = Attention()
@@ -104,6 +111,7 @@ class Verifier:
         """Take the baseline, or load the one of the run that is resumed."""
         if self._guard.has_baseline:
             await self._fingerprint()
+            self._tell_of_own_output()
             known = self._guard.baseline.result()
             await self._find_held_out(known)
             return known
@@ -116,6 +124,7 @@ class Verifier:
         if not result.cut_off:
             self._verdicts.note(tree, result)
         self._publish("baseline", result, time.monotonic() - started)
+        self._tell_of_own_output()
         return result
 
     async def confirm_baseline(self, result: GoalResult) -> GoalResult:
@@ -164,9 +173,14 @@ class Verifier:
         return _evaluation(verdict, False, undone, after)
 
     def _remember(self, tree: str, verdict: _Verdict) -> None:
-        """Keep the verdict for this tree; one of a check that was killed is asked for again."""
+        """Keep the verdict for this tree; one of a check that was killed is asked for again.
+
+        So is one that holds where the tree was looked at without retrai's own output: what stands
+        there may have changed, and a receipt would vouch for it.
+        """
         self.last, self.flaky = verdict.result, verdict.flaky
-        self._known = None if verdict.result.cut_off == "killed" else (tree, verdict)
+        again = verdict.result.cut_off == "killed" or (verdict.result.achieved and self._own_output)
+        self._known = None if again else (tree, verdict)
 
     async def _confirmed(
         self, state: Mapping[str, Any], result: GoalResult, *, twins: bool
@@ -225,9 +239,15 @@ class Verifier:
         self._publish("iteration", verdict.result, time.monotonic() - started, remembered=True)
         return _evaluation(verdict, True, undone, tree)
 
+    def _tell_of_own_output(self) -> None:
+        # What is ignored is in no receipt.
+        for path in sorted(self._own_output & self._tree.files.keys() if self._tree else ()):
+            message = f"this output goes to {path}, {_A_CHANGE}"
+            self._context.publish("log", level="warning", message=message)
+
     async def _look_at_tree(self) -> TreeState:
         # What the suite itself writes is put back before every check, and so says nothing.
-        written = frozenset(self._guard.baseline.volatile)
+        written = self._own_output.union(self._guard.baseline.volatile)
         self._tree = await asyncio.to_thread(self._hasher.state, written)
         return self._tree.without(written)
 
