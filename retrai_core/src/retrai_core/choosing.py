@@ -275,8 +275,10 @@ class _Chooser:
             return asked(part.record, lambda: part.cls(part.options, context).ready(model))
         except UsageError as error:
             # The provider knows its own models only; the name may be near another provider's.
-            patterns = {p for record in self.catalog.records("llm") for p in record.model_patterns}
-            exact = sorted(pattern for pattern in patterns if "*" not in pattern)
+            llms = self.catalog.records("llm")
+            if off := [r for r in llms if model in r.model_patterns and not r.is_usable]:
+                raise off[0].problem() from error
+            exact = sorted({p for r in llms for p in r.model_patterns if "*" not in p})
             near = "" if "did you mean" in str(error) else nearest(model, exact)
             named = f"{error.message}{near}{self._origin_of(model)}"
             raise UsageError(named, hint=error.hint) from error

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from packaging.specifiers import SpecifierSet
 
-from retrai_core import PluginError, UsageError, __version__
+from retrai_core import PluginError, RunConfig, UsageError, __version__
+from retrai_core.choosing import model_taken
 from retrai_core.plugins.catalog import Catalog
 from retrai_core.plugins.providers import strength
 from retrai_core.plugins.requirements import accepts, core_range
@@ -183,6 +184,47 @@ def test_two_providers_of_one_model_are_an_error(site: Any) -> None:
         catalog.provider_for("echo")
     with pytest.raises(UsageError, match="no provider serves the model `none`"):
         catalog.provider_for("none")
+
+
+ANY_MODEL = """
+from retrai_core import LLMProvider, UsageError
+
+class Any(LLMProvider):
+    name = "any"
+    model_patterns = ("*",)
+
+    def create(self, model, temperature, context):
+        raise NotImplementedError
+
+    def ready(self, model):
+        raise UsageError(f"nobody knows the model {model}")
+"""
+
+
+def test_a_model_whose_provider_is_switched_off_is_not_called_unknown(
+    site: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site.install(
+        "solo",
+        entry_points="[retrai.llms]\nsolo = solo.plugin:P\n",
+        manifest='schema = 1\n[llms.solo]\nmodel_patterns = ["solo", "own:*"]\n',
+    )
+    why = "llm `solo` of solo 1.0 is blocked: switched off by RETRAI_DISABLE_PLUGINS"
+    monkeypatch.setenv("RETRAI_DISABLE_PLUGINS", "solo,retrai-llm-litellm")
+    for model in ("solo", "own:1"):
+        with pytest.raises(PluginError, match=why):
+            Catalog.scan(paths=[str(site.folder)]).provider_for(model)
+
+    site.install(
+        "any-model",
+        entry_points="[retrai.llms]\nany = any_model.plugin:Any\n",
+        code=ANY_MODEL,
+        manifest='schema = 1\n[llms.any]\nmodel_patterns = ["*"]\n',
+    )
+    with pytest.raises(PluginError, match=why):
+        model_taken(RunConfig(cwd=tmp_path, model="solo"))
+    with pytest.raises(UsageError, match=r"nobody knows the model sol \(did you mean solo\?\)"):
+        model_taken(RunConfig(cwd=tmp_path, model="sol"))
 
 
 def test_a_provider_without_manifest_still_serves_its_models(site: Any) -> None:

@@ -164,9 +164,9 @@ class Catalog:
 
         Raises:
             UsageError: no provider serves it.
-            PluginError: two serve it equally well.
+            PluginError: two serve it equally well, or the only one that does is switched off.
         """
-        from .providers import choose_provider
+        from .providers import choose_provider, provider_that_is_off
 
         usable = [record for record in self.records("llm") if record.is_usable]
         for record in usable:
@@ -176,7 +176,13 @@ class Catalog:
                     self.load(record)
                 except PluginError:
                     continue  # the record says why; another provider may serve the model
-        return choose_provider((record for record in usable if record.is_usable), model)
+        try:
+            return choose_provider((record for record in usable if record.is_usable), model)
+        except UsageError as error:
+            off = provider_that_is_off(self.records("llm"), model)
+            if off is None:
+                raise
+            raise off.problem() from error
 
     def detect(self, project: Path) -> list[DetectedGoal]:
         """The goals that `project` shows a marker of, the lowest priority first; imports none."""

@@ -46,6 +46,19 @@ def choose_provider(providers: Iterable[PluginRecord], model: str) -> PluginReco
     return next(iter(tied.values()))
 
 
+def provider_that_is_off(providers: Iterable[PluginRecord], model: str) -> PluginRecord | None:
+    """One that would serve `model` by more than `*`, were it not switched off or broken."""
+    return next(
+        (
+            record
+            for record in providers
+            if not record.is_usable
+            and any(strength(pattern, model) for pattern in record.model_patterns)
+        ),
+        None,
+    )
+
+
 def _known(providers: list[PluginRecord]) -> str:
     patterns = sorted({pattern for record in providers for pattern in record.model_patterns})
     if not patterns:
