@@ -175,3 +175,10 @@ async def test_conversations_at_once_do_not_mix(wire, model) -> None:
         count = (len(said) - 2) // 2
         expected = [text for number in range(count) for text in ("yes", f"{name} {number}")]
         assert said == ["be brief", f"{name}: {long}", *expected]
+
+
+async def test_a_request_that_is_no_json_leaves_the_next_one_whole(wire, model) -> None:
+    with pytest.raises(TypeError, match="not JSON serializable"):
+        await model.ainvoke(turns(1), logit_bias=object())
+    await model.ainvoke(turns(1))
+    assert server_read(wire) == ["be brief", "mend it", '{"line": 0}', "line 0"]

@@ -168,9 +168,18 @@ class _Running:
             self._tell_everyone(self._how_it_ended())
 
     def post(self, number: int, request: Request) -> int:
-        """Queue a request, in the order in which it counts on earlier ones: its size in bytes."""
+        """Queue a request, in the order in which it counts on earlier ones: its size in bytes.
+
+        Raises:
+            TypeError, ValueError: something in it cannot be made into JSON.
+        """
         with self._order_lock:
-            data = framed(self._sent.frame(number, request))
+            frame = self._sent.frame(number, request)
+            try:
+                data = framed(frame)
+            except (TypeError, ValueError):
+                self._sent.take_back(frame)
+                raise
             self._outgoing.append(data)
         return len(data)
 

@@ -60,6 +60,11 @@ class Sent:
             frame["forget"] = forgotten
         return frame
 
+    def take_back(self, frame: Frame) -> None:
+        """Forget what a frame brought for the first time: it could not be sent."""
+        numbers = {number for number, _ in frame.get("new", ())}
+        self._numbers = {key: n for key, n in self._numbers.items() if n not in numbers}
+
     def _number(self, shared: Shared, new: list[tuple[int, object]]) -> int:
         key, make = shared
         number = self._numbers.pop(key, None)
