@@ -87,6 +87,8 @@ def main() -> int:
         installed = count_installed()
         make_site(site, max(options.distributions - installed, options.plugins), options.plugins)
         environment = {**os.environ, "PYTHONPATH": folder}
+        # Where no byte code may be written, every start would compile our sources again.
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)
         cases = [Case(label, [sys.executable, *rest], *more) for label, rest, *more in CASES]
         hosts = [host_case(name) for name in HOSTS] if options.hosts else []
         for _ in range(options.rounds + 1):

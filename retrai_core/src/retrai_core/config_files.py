@@ -7,7 +7,6 @@ that is not there or says nothing about plugins.
 from __future__ import annotations
 
 import os
-import shlex
 import sys
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -107,6 +106,8 @@ def read_text(path: str) -> str | None:
 
 def folder_in_the_way(path: str) -> UsageError:
     """The error that says that a folder stands where a configuration file belongs."""
+    import shlex  # hardly ever needed, and help pages read the files too
+
     other = f"{path}.folder"
     return UsageError(
         f"{path} cannot be read: it is a folder, and should be a file",

@@ -17,9 +17,10 @@ from retrai_core.cli.plugins import plugins
 from retrai_core.plugins.authoring import manifests_of
 from retrai_core.plugins.catalog import Catalog
 from retrai_core.plugins.entry import ManifestEntry, MarkerEntry, OptionEntry
-from retrai_core.plugins.kinds import KINDS
+from retrai_core.plugins.kinds import KINDS, table_of
 from retrai_core.plugins.manifest import ManifestError, parse_manifest
 from retrai_core.plugins.manifest_text import manifest_text
+from retrai_core.plugins.written import ManifestLines
 
 GOAL = """
 from typing import Literal
@@ -202,6 +203,44 @@ def test_every_manifest_reads_back_as_it_was_written(entries: Any) -> None:
     assert tomllib.loads(text)["schema"] == 1
     assert parse_manifest(text.encode(), "retrai.toml") == entries
     assert manifest_text(dict(reversed(entries.items()))) == text
+
+
+@given(st.dictionaries(st.tuples(st.sampled_from(KINDS), TEXT), ENTRIES, max_size=3))
+def test_single_lines_say_what_the_whole_manifest_says_or_nothing(entries: Any) -> None:
+    lines = ManifestLines.of(manifest_text(entries).encode())
+    if lines is None:  # a text holds a line's end of another kind
+        return
+    for (kind, name), entry in entries.items():
+        table = f"{table_of(kind)}.{name}"
+        assert lines.texts(table, "needs") in (None, entry.needs)
+        assert lines.text(table, "summary") in (None, entry.summary)
+
+
+def test_single_lines_of_a_plain_manifest_are_told() -> None:
+    lines = ManifestLines.of(EXPECTED.encode())
+    assert lines is not None
+    assert lines.texts("goals.acme", "needs") == ("read", "run")
+    assert lines.text("goals.acme", "summary") is None  # its escapes are TOML's to read
+
+
+@pytest.mark.parametrize("end", ["<<<<<<< ours\n", "[[[\n", "cut off", 'needs = ["re\n', "\udcff"])
+def test_a_damaged_manifest_of_ours_is_broken_in_the_list(site: Any, end: str) -> None:
+    package = site.install_goal("acme-goal", "acme", GOAL, manifest=EXPECTED)
+    manifest = EXPECTED.encode() + end.encode(errors="surrogateescape")
+    (package / "retrai.toml").write_bytes(manifest)
+    listed = CliRunner().invoke(plugins, ["list", "--kind", "goal"])
+    assert f"acme@acme-goal (broken): {package / 'retrai.toml'}" in listed.output
+
+
+def test_damage_inside_a_line_is_found_as_soon_as_the_plugin_is_looked_at(site: Any) -> None:
+    manifest = EXPECTED.replace("glob = ", "glob ")
+    assert manifest != EXPECTED
+    site.install_goal("acme-goal", "acme", GOAL, manifest=manifest)
+    for arguments in (["list", "--json"], ["list", "--status", "broken"], ["show", "acme"]):
+        assert "broken" in CliRunner().invoke(plugins, arguments).output
+    catalog = Catalog.scan()
+    with pytest.raises(RetraiError, match=r"is broken: .*retrai\.toml"):
+        catalog.load(catalog.find("goal", "acme"))
 
 
 INSTALLED = sorted({r.dist for r in Catalog.scan().records() if r.dist.startswith("retrai-")})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import click
@@ -14,6 +13,8 @@ from .columns import aligned
 from .completion import complete_plugin
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ..plugins.record import PluginRecord
 
 _SCHEMA = 1
@@ -69,6 +70,9 @@ def list_plugins(
     records = Catalog.configured().records(kind)
     if load:
         _load_apart(records)
+    if status is not None or as_json:
+        for record in records:
+            record.read_manifest()
     records = [record for record in records if status in (None, record.status)]
     if requirements:
         from ..plugins.reinstall import requirement_lines

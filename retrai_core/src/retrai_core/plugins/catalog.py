@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .. import __version__
@@ -20,6 +19,8 @@ from .scan import scan_distributions
 from .switches import Switches
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from .detect import DetectedGoal
 
 

@@ -25,9 +25,12 @@ def settle_names(
     """
     offers: dict[tuple[Kind, str], list[PluginRecord]] = {}
     for record in records:
-        if record.is_usable:
-            offers.setdefault((record.kind, record.name), []).append(record)
-    contested = {offer: rivals for offer, rivals in offers.items() if len(rivals) > 1}
+        offers.setdefault((record.kind, record.name), []).append(record)
+    contested = {
+        offer: rivals
+        for offer, named in offers.items()
+        if len(named) > 1 and len(rivals := [r for r in named if r.is_usable]) > 1
+    }
     return {
         (kind, name): rivals
         for (kind, name), rivals in contested.items()

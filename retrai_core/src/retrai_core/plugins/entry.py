@@ -6,7 +6,7 @@ These are named tuples: a frozen dataclass takes eight times as long to define, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -49,3 +49,15 @@ class ManifestEntry(NamedTuple):
     default_tools: tuple[str, ...] = ()
     hooks: tuple[str, ...] = ()
     programs: tuple[str, ...] = ()
+
+
+class LateEntry(NamedTuple):
+    """An entry of a manifest of which a listing needs no more than this.
+
+    Attributes:
+        needs: what the plugin uses, sorted.
+        read: the whole entry; a ValueError says why there is none.
+    """
+
+    needs: tuple[str, ...]
+    read: Callable[[], ManifestEntry | None]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
+from .entry import LateEntry, ManifestEntry
 from .entry_points import EntryLine, parse_entry_points
-from .kinds import CORE_DIST, normalised
+from .kinds import CORE_DIST, Kind, normalised, table_of
 from .manifest import Manifest, ManifestError, read_manifest
 from .metadata import Metadata, parse_metadata
 from .package import PackageFolder, find_package
@@ -13,6 +15,7 @@ from .record import PluginRecord
 from .requirements import accepts, core_range
 from .scan import FoundDistribution
 from .switches import Switches
+from .written import ManifestLines
 
 
 class DistributionPlugins:
@@ -40,6 +43,8 @@ class DistributionPlugins:
         self._paths = paths
         self._records: list[PluginRecord] | None = None
         self._manifests: dict[str, Manifest | None] = {}
+        self._lines: dict[str, ManifestLines | None] = {}
+        self._packages: dict[str, PackageFolder] = {}
 
     def records(self) -> list[PluginRecord]:
         """One record an entry point, in the order of the file; the same objects every time."""
@@ -59,18 +64,27 @@ class DistributionPlugins:
             home_page=metadata.home_page,
             metadata_folder=self.found.folder,
         )
-        reinstall = f"pip install --force-reinstall {record.dist}"
         if entry.problem:
-            record.status, record.error, record.mend = "broken", entry.problem, reinstall
+            record.status, record.error, record.mend = "broken", entry.problem, record.reinstall
             return record
-        package = find_package(entry.module, self._paths)
+        package = self._package(entry.module)
         if package is not None:
             is_core = normalised(record.dist) == CORE_DIST
             record.source = "core" if is_core else package.folder or package.origin
         self._judge(record, package, metadata)
         if record.status == "broken" and not record.mend:
-            record.mend = reinstall
+            record.mend = record.reinstall
         return record
+
+    def _package(self, module: str) -> PackageFolder | None:
+        """The package of an entry point, looked for once where all of them are in one."""
+        top = module.partition(".")[0]
+        if top in self._packages:
+            return self._packages[top]
+        package = find_package(module, self._paths)
+        if package is not None and package.name == top:  # no part of a namespace
+            self._packages[top] = package
+        return package
 
     def _judge(
         self, record: PluginRecord, package: PackageFolder | None, metadata: Metadata
@@ -100,14 +114,23 @@ class DistributionPlugins:
         path = "" if package is None else package.manifest_path
         if not path:
             return ""
+        if path not in self._lines:
+            self._lines[path] = ManifestLines.at(path)
+        lines = self._lines[path]
+        needs = lines.texts(f"{table_of(record.kind)}.{record.name}", "needs") if lines else None
+        if needs is not None:
+            record.late = LateEntry(needs, partial(self._entry, path, record.kind, record.name))
+            return ""
         try:
-            if path not in self._manifests:
-                self._manifests[path] = read_manifest(path)
+            record.entry = self._entry(path, record.kind, record.name)
         except ManifestError as error:
             return str(error)
-        manifest = self._manifests[path]
-        record.entry = None if manifest is None else manifest.get((record.kind, record.name))
         return ""
+
+    def _entry(self, path: str, kind: Kind, name: str) -> ManifestEntry | None:
+        if path not in self._manifests:
+            self._manifests[path] = read_manifest(path)
+        return (self._manifests[path] or {}).get((kind, name))
 
 
 def _refusal(record: PluginRecord, core_version: str) -> str:

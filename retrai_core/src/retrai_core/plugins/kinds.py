@@ -30,6 +30,7 @@ STATUSES: tuple[Status, ...] = (
 )
 _PREFIX = "retrai."
 CORE_DIST = "retrai-core"
+_SEPARATORS = re.compile(r"[-_.]+")
 
 
 def table_of(kind: Kind) -> str:
@@ -39,4 +40,4 @@ def table_of(kind: Kind) -> str:
 
 def normalised(dist: str) -> str:
     """A distribution's name as PyPA compares it: `My_Plugin` and `my.plugin` are one."""
-    return re.sub(r"[-_.]+", "-", dist).lower()
+    return _SEPARATORS.sub("-", dist).lower()

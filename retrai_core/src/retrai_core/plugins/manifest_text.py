@@ -9,7 +9,7 @@ from typing import Any, cast
 from .entry import ManifestEntry, OptionEntry
 from .kinds import KINDS, table_of
 from .manifest import SCHEMA, Manifest
-from .package import WRITTEN
+from .written import WRITTEN
 
 _HEADER = f"{WRITTEN} from the classes; `--check` compares.\n"
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")

@@ -10,8 +10,6 @@ from typing import NamedTuple
 from zipimport import zipimporter
 
 MANIFEST = "retrai.toml"
-WRITTEN = "# Written by `retrai plugins manifest`"
-"""How a manifest begins that we wrote, and whose lines therefore have one form."""
 
 
 class PackageFolder(NamedTuple):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import PluginError
-from .entry import ManifestEntry, MarkerEntry, OptionEntry
+from .entry import LateEntry, ManifestEntry, MarkerEntry, OptionEntry
 from .kinds import GROUP_OF, Kind, Status
 
 
@@ -29,8 +29,8 @@ class PluginRecord:
         mend: the command that mends it; empty where none is known.
         traceback: of the failed import; empty otherwise.
         home_page: from the metadata.
-        entry: what the manifest says; None without a manifest, until it is loaded.
         metadata_folder: the distribution's `*.dist-info`; empty when it has none on disk.
+        late: the manifest's entry where it is read only when it is asked for.
     """
 
     name: str
@@ -46,13 +46,41 @@ class PluginRecord:
     mend: str = ""
     traceback: str = ""
     home_page: str = ""
-    entry: ManifestEntry | None = None
     metadata_folder: str = ""
+    late: LateEntry | None = None
+    _entry: ManifestEntry | None = None
+
+    @property
+    def entry(self) -> ManifestEntry | None:
+        """What the manifest says; None without a manifest, until it is loaded."""
+        self.read_manifest()
+        return self._entry
+
+    @entry.setter
+    def entry(self, entry: ManifestEntry | None) -> None:
+        self.late, self._entry = None, entry
 
     @property
     def is_usable(self) -> bool:
-        """Nothing that is known so far speaks against using it."""
+        """Nothing that is known so far, its manifest included, speaks against using it."""
+        self.read_manifest()
         return self.status in ("unloaded", "ok")
+
+    @property
+    def reinstall(self) -> str:
+        """The command that puts a damaged distribution back."""
+        return f"pip install --force-reinstall {self.dist}"
+
+    def read_manifest(self) -> None:
+        """Read what is still to be read of the manifest; the record is `broken` if that fails."""
+        if self.late is None:
+            return
+        late, self.late = self.late, None
+        try:
+            self._entry = late.read()
+        except ValueError as error:
+            if self.status == "unloaded":
+                self.status, self.error, self.mend = "broken", str(error), self.reinstall
 
     @property
     def group(self) -> str:
@@ -67,6 +95,8 @@ class PluginRecord:
     @property
     def needs(self) -> tuple[str, ...] | None:
         """What it uses, sorted; None while that is unknown."""
+        if self.late is not None:
+            return self.late.needs
         return None if self.entry is None else self.entry.needs
 
     @property
@@ -115,6 +145,7 @@ class PluginRecord:
 
     def to_json(self) -> dict[str, Any]:
         """JSON values only; the keys are stable within one `schema`."""
+        self.read_manifest()
         return {
             "name": self.name,
             "kind": self.kind,

@@ -15,6 +15,7 @@ from .kinds import normalised
 
 _SUFFIXES = (".dist-info", ".egg-info")
 _SIGN = b"[retrai."
+_READ_AT_ONCE = 65_536
 
 
 class FoundDistribution:
@@ -102,28 +103,35 @@ def _all_distributions(paths: Sequence[str] | None) -> Iterator[FoundDistributio
 
 
 def _metadata_folders(folder: str) -> list[str]:
-    with os.scandir(folder) as entries:
-        # pip renames to `~name` what it could not remove: such a folder is no installation.
-        return [e.name for e in entries if e.name.endswith(_SUFFIXES) and e.name[0] != "~"]
+    # pip renames to `~name` what it could not remove: such a folder is no installation.
+    return [name for name in os.listdir(folder) if name.endswith(_SUFFIXES) and name[0] != "~"]
 
 
 def _distribution(folder: str, entry: str) -> FoundDistribution:
     name, _, version = entry.rpartition(".")[0].partition("-")
     if entry.endswith(".egg-info"):
         version = version.partition("-py")[0]
-    path = os.path.join(folder, entry)
-    raw = _read(os.path.join(path, "entry_points.txt")) or b""
+    path = f"{folder}{os.sep}{entry}"
+    raw = _read(f"{path}{os.sep}entry_points.txt") or b""
     return FoundDistribution(normalised(name), version, path, raw if _SIGN in raw else b"")
 
 
 def _read(path: str) -> bytes | None:
-    # Most distributions have no entry points: `os.open` says so in half the time of `open`.
+    # Most distributions have no entry points: `os.open` says so in half the time of `open`, whose
+    # files also take twice as long to read.
     try:
         descriptor = os.open(path, os.O_RDONLY)
-        with open(descriptor, "rb") as file:
-            return file.read()
     except OSError:
         return None
+    data = b""
+    try:
+        while part := os.read(descriptor, _READ_AT_ONCE):
+            data += part
+    except OSError:  # a folder
+        return None
+    finally:
+        os.close(descriptor)
+    return data
 
 
 def _archived(archives: list[str]) -> Iterator[FoundDistribution]:

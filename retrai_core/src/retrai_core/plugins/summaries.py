@@ -12,9 +12,10 @@ from ..config_files import read_plugin_settings
 from ..errors import UsageError
 from .entry_points import EntryLine, parse_entry_points
 from .kinds import Kind, table_of
-from .package import WRITTEN, find_package
+from .package import find_package
 from .scan import scan_distributions
 from .switches import Switches
+from .written import ManifestLines
 
 
 def plugin_summaries(kind: Kind, environ: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -69,9 +70,10 @@ def _summary(kind: Kind, name: str, module: str) -> str:
     package = find_package(module)
     if package is None or not package.manifest_path:
         return ""
-    line = _written_line(package.manifest_path, f"{table_of(kind)}.{name}", "summary")
-    if line and line.startswith('"') and line.endswith('"') and "\\" not in line:
-        return line[1:-1]
+    written = ManifestLines.at(package.manifest_path)
+    summary = written.text(f"{table_of(kind)}.{name}", "summary") if written else None
+    if summary is not None:
+        return summary
     from .manifest import ManifestError, read_manifest
 
     try:
@@ -86,9 +88,10 @@ def _patterns(name: str, module: str) -> tuple[str, ...]:
     package = find_package(module)
     if package is None or not package.manifest_path:
         return ()
-    line = _written_line(package.manifest_path, f"llms.{name}", "model_patterns")
-    if line and line.startswith('["') and line.endswith('"]') and "\\" not in line:
-        return tuple(line[2:-2].split('", "'))
+    written = ManifestLines.at(package.manifest_path)
+    patterns = written.texts(f"llms.{name}", "model_patterns") if written else None
+    if patterns is not None:
+        return patterns
     from .manifest import ManifestError, read_manifest
 
     try:
@@ -97,21 +100,3 @@ def _patterns(name: str, module: str) -> tuple[str, ...]:
         return ()
     entry = manifest.get(("llm", name))
     return () if entry is None else entry.model_patterns
-
-
-def _written_line(path: str, table: str, key: str) -> str | None:
-    """What stands behind `key =` below a table in a manifest of our own writing.
-
-    None where the file is written otherwise or has no such line: then it takes a TOML reader, which
-    costs a help page as much as all the rest that it looks up.
-    """
-    try:
-        with open(path, encoding="utf-8") as file:
-            text = file.read()
-    except (OSError, UnicodeDecodeError):
-        return None
-    if not text.startswith(WRITTEN):
-        return None
-    section = text.partition(f"\n[{table}]\n")[2].partition("\n[")[0]
-    _, equals, rest = f"\n{section}".partition(f"\n{key} = ")
-    return rest.partition("\n")[0] if equals else None
