@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -11,8 +11,13 @@ from ..config_files import NO_LIMIT
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+if TYPE_CHECKING:
+    _Type = click.ParamType[Any]
+else:
+    _Type = click.ParamType  # of click 8.1 it takes no type
 
-class _Limit(click.ParamType[Any]):
+
+class _Limit(_Type):
     """Leaves `none` as it is, before the type that it is mixed into reads a number."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
