@@ -180,3 +180,14 @@ def test_a_lock_that_differs_is_noted(acme: Any, doctor: Any, retrai: Retrai) ->
     assert "more 1.0 is not in the lock" in notes(doctor()[1])
     Path("retrai.lock").write_text("schema = 9\n")
     assert "retrai.lock has the schema 9" in problems(doctor()[1])
+
+
+def test_damage_inside_a_manifest_that_retrai_wrote_is_a_problem(
+    acme: Any, doctor: Any, retrai: Retrai
+) -> None:
+    package = acme.install_goal("more", "more")
+    assert retrai("plugins", "manifest", "more")[0] == 0
+    manifest = package / "retrai.toml"
+    manifest.write_text(manifest.read_text() + 'color = "red"\n')
+    code, said = doctor()
+    assert (code, "has the unknown key `color`" in problems(said)) == (1, True)

@@ -243,6 +243,20 @@ def test_damage_inside_a_line_is_found_as_soon_as_the_plugin_is_looked_at(site: 
         catalog.load(catalog.find("goal", "acme"))
 
 
+def test_a_manifest_of_a_newer_form_is_broken_in_the_list(site: Any) -> None:
+    newer = EXPECTED.replace("schema = 1", "schema = 2")
+    site.install_goal("acme-goal", "acme", GOAL, manifest=newer)
+    listed = CliRunner().invoke(plugins, ["list", "--kind", "goal"])
+    assert "schema is 2, this retrai reads 1" in listed.output
+
+
+@pytest.mark.parametrize("written", ['["read","run"]', '["read" , "run"]', '["read"] # "]'])
+def test_a_list_that_somebody_wrote_in_another_way_is_left_to_a_toml_reader(written: str) -> None:
+    lines = ManifestLines.of(EXPECTED.replace('["read", "run"]', written).encode())
+    assert lines is not None
+    assert lines.texts("goals.acme", "needs") is None
+
+
 INSTALLED = sorted({r.dist for r in Catalog.scan().records() if r.dist.startswith("retrai-")})
 
 

@@ -53,6 +53,7 @@ def environment_findings(catalog: Catalog, used: Iterable[PluginRecord]) -> Iter
 
 
 def _own_finding(record: PluginRecord) -> Iterator[Finding]:
+    record.read_manifest()
     about = f"{record.kind} {record.full_name}"
     if record.status in ("broken", "incompatible"):
         yield Finding("problem", about, f"{record.status}: {record.error}", record.mend)

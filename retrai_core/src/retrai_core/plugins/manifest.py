@@ -30,8 +30,8 @@ from typing import Any, cast
 
 from .entry import ManifestEntry, MarkerEntry, OptionEntry
 from .kinds import KINDS, Kind, table_of
+from .written import SCHEMA
 
-SCHEMA = 1
 _KEYS = {
     "summary",
     "needs",

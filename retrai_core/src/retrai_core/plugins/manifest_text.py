@@ -8,8 +8,8 @@ from typing import Any, cast
 
 from .entry import ManifestEntry, OptionEntry
 from .kinds import KINDS, table_of
-from .manifest import SCHEMA, Manifest
-from .written import WRITTEN
+from .manifest import Manifest
+from .written import SCHEMA, WRITTEN
 
 _HEADER = f"{WRITTEN} from the classes; `--check` compares.\n"
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 WRITTEN = "# Written by `retrai plugins manifest`"
 """How a manifest begins that we wrote."""
+SCHEMA = 1
+"""The form of a manifest that this retrai reads."""
 
 
 class ManifestLines:
     """The lines of one manifest; what it does not tell, a TOML reader does.
 
     Example:
-        >>> text = f'{WRITTEN}\\n\\n[goals.tidy]\\nsummary = "all tidy"\\nneeds = ["read"]\\n'
+        >>> text = f'{WRITTEN}\\nschema = 1\\n\\n[goals.tidy]\\n'
+        >>> text += 'summary = "all tidy"\\nneeds = ["read"]\\n'
         >>> manifest = ManifestLines.of(text.encode())
         >>> manifest.text("goals.tidy", "summary"), manifest.texts("goals.tidy", "needs")
         ('all tidy', ('read',))
@@ -30,8 +33,8 @@ class ManifestLines:
             text = raw.decode()
         except UnicodeDecodeError:
             return None
-        is_ours = text.startswith(WRITTEN) and all(map(_has_form, text.splitlines()))
-        return cls(text) if is_ours else None
+        is_ours = text.startswith(WRITTEN) and f"\nschema = {SCHEMA}\n" in text
+        return cls(text) if is_ours and all(map(_has_form, text.splitlines())) else None
 
     @classmethod
     def at(cls, path: str) -> ManifestLines | None:
@@ -54,7 +57,8 @@ class ManifestLines:
         if line == "[]":
             return ()
         is_plain = line.startswith('["') and line.endswith('"]') and "\\" not in line
-        return tuple(line[2:-2].split('", "')) if is_plain else None
+        texts = tuple(line[2:-2].split('", "')) if is_plain else ()
+        return texts if texts and not any('"' in text for text in texts) else None
 
     def _line(self, table: str, key: str) -> str:
         section = self._text.partition(f"\n[{table}]\n")[2].partition("\n[")[0]
