@@ -64,6 +64,17 @@ def test_a_run_whose_record_is_damaged_is_listed_and_named(
         assert str(damaged_run) in error
 
 
+@pytest.mark.parametrize("never", ["1e300", "-1e300", "NaN"])
+def test_a_time_that_no_clock_shows_hides_no_run(retrai, failed_run: str, never: str) -> None:
+    record = RunStore().folder(failed_run) / "run.json"
+    started = str(json.loads(record.read_text())["started_at"])
+    record.write_text(
+        record.read_text().replace(f'"started_at": {started}', f'"started_at": {never}')
+    )
+    code, out, _ = retrai("runs", "list")
+    assert (code, out.splitlines()[1].split()[0]) == (0, failed_run)
+
+
 @pytest.fixture
 def many_runs(own_folders: Path) -> list[str]:
     """The ids of 25 runs of two projects in turn, newest first."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from retrai_core.errors import RunNotFoundError, StateFolderError, UnreadableRunError
+from retrai_core.events import AgentEvent
 from retrai_core.runs.record import RunRecord
 from retrai_core.runs.store import RunStore, UnreadableRun, state_dir
 
@@ -123,6 +125,33 @@ def test_a_run_whose_record_cannot_be_read_is_told_among_the_others(store: RunSt
     assert str(store.folder("half") / "run.json") in caught.value.message
     assert store.prune(keep=0) == (["good"], []), "what cannot be read may still be needed"
     assert store.folder("half").is_dir()
+
+
+@pytest.mark.parametrize("of", ["good", "../../elsewhere"])
+def test_a_copied_record_has_no_other_folder_pruned(store: RunStore, of: str) -> None:
+    elsewhere = store.state.parent / "elsewhere"
+    elsewhere.mkdir()
+    add(store, "good")
+    shutil.copytree(store.folder("good"), store.folder("backup"))
+    record = store.folder("backup") / "run.json"
+    record.write_text(record.read_text().replace('"id": "good"', f'"id": "{of}"'))
+    found = [run.problem for run in store.entries() if isinstance(run, UnreadableRun)]
+    assert found == [f"it is the record of run {of}"]
+    assert store.prune(keep=0) == (["good"], [])
+    assert record.exists()
+    assert elsewhere.is_dir()
+
+
+def test_a_run_whose_record_is_just_being_written_is_not_told_as_damaged(
+    store: RunStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[object] = []
+    monkeypatch.setattr(os, "fsync", lambda _: seen.extend(store.entries()))
+    folder = add(store, "new")
+    assert seen == []
+    (folder / "run.json").unlink()
+    (folder / "events.jsonl").touch()
+    assert len(store.entries()) == 1
 
 
 def test_a_run_s_folder_is_the_user_s_alone(store: RunStore) -> None:
@@ -247,3 +276,17 @@ def test_a_plugin_s_odd_event_leaves_a_killed_run_s_record_as_it_was(
     assert sorted(ids(store)) == ["r1", "r2"]
     killed = store.load("r1")
     assert (killed.status, killed.worked_s, killed.refused) == ("interrupted", 2.0, [])
+
+
+def test_a_plugin_s_model_call_without_every_figure_counts_as_far_as_it_is_told(
+    store: RunStore,
+) -> None:
+    folder = add(store, "r1", status="running", ended_at=None)
+    now = time.time()
+    calls = [{"total_tokens": 7}, {"input_tokens": 1, "total_tokens": 2, "cost_usd": 0.5}]
+    events = [AgentEvent("llm_usage", "r1", 1, call, now) for call in calls]
+    events.append(AgentEvent("iteration_complete", "r1", 1, {}, now))
+    (folder / "events.jsonl").write_text("".join(f"{event.to_json()}\n" for event in events))
+    killed = store.load("r1")
+    assert (killed.iterations, killed.tokens.input, killed.tokens.total) == (1, 1, 9)
+    assert killed.cost_usd is None

@@ -72,13 +72,16 @@ def read_events(path: Path) -> Iterator[AgentEvent]:
 def usage_of(events: Iterable[AgentEvent]) -> tuple[Tokens, float | None]:
     """What the model calls of a log used: tokens, and US dollars; None where a price is not known.
 
+    What an event of a plugin's leaves out is not known.
+
     Raises:
-        KeyError: an event of a plugin's that is no model call of retrai's.
+        TypeError, ValueError: what it says is no number.
     """
     calls = [event.payload for event in events if event.kind == "llm_usage"]
     counts = {
-        name: sum(int(call[f"{name}_tokens"]) for call in calls) for name in Tokens.model_fields
+        name: sum(int(call.get(f"{name}_tokens", 0)) for call in calls)
+        for name in Tokens.model_fields
     }
-    costs = [cast("float | None", call["cost_usd"]) for call in calls]
+    costs = [cast("float | None", call.get("cost_usd")) for call in calls]
     known = [cost for cost in costs if cost is not None]
     return Tokens.model_validate(counts), sum(known) if len(known) == len(costs) else None

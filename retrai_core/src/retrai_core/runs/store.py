@@ -10,6 +10,7 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import gettempprefix
 
 import platformdirs
 from pydantic import ValidationError
@@ -29,7 +30,7 @@ def state_dir() -> Path:
 
 @dataclass(frozen=True, slots=True)
 class UnreadableRun:
-    """A run whose record is damaged, or missing from its folder.
+    """A run whose record is damaged, missing from its folder, or another run's.
 
     Attributes:
         id: the run's id, its folder's name.
@@ -199,6 +200,8 @@ class RunStore:
             record = RunRecord.load(folder)
         except (OSError, ValueError) as error:  # missing, not text, or not a record
             return _unreadable(folder, error)
+        if record.id != folder.name:  # a copy; by its id the other would be pruned
+            return _unreadable(folder, ValueError(f"it is the record of run {record.id}"))
         if record.status == "running" and not self._is_alive(folder):
             record.status, record.reason = "interrupted", "its process was killed"
             record.exit_code = EXIT_CODES["interrupted"]
@@ -210,8 +213,8 @@ class RunStore:
 def _unreadable(folder: Path, error: OSError | ValueError) -> UnreadableRun | None:
     try:
         changed_at = folder.stat().st_mtime
-        if not any(folder.iterdir()):
-            return None
+        if all(path.name.startswith(gettempprefix()) for path in folder.iterdir()):
+            return None  # its record is being written
     except OSError:  # a file, or gone meanwhile
         return None
     return UnreadableRun(folder.name, folder / "run.json", _problem(error), changed_at)
