@@ -182,3 +182,13 @@ async def test_a_request_that_is_no_json_leaves_the_next_one_whole(wire, model) 
         await model.ainvoke(turns(1), logit_bias=object())
     await model.ainvoke(turns(1))
     assert server_read(wire) == ["be brief", "mend it", '{"line": 0}', "line 0"]
+
+
+async def test_so_does_one_that_is_nested_without_end(wire, model) -> None:
+    nested: list[Any] = []
+    for _ in range(100_000):
+        nested = [nested]
+    with pytest.raises(RecursionError):
+        await model.ainvoke(turns(1), logit_bias=nested)
+    await model.ainvoke(turns(1))
+    assert server_read(wire) == ["be brief", "mend it", '{"line": 0}', "line 0"]

@@ -171,13 +171,13 @@ class _Running:
         """Queue a request, in the order in which it counts on earlier ones: its size in bytes.
 
         Raises:
-            TypeError, ValueError: something in it cannot be made into JSON.
+            TypeError, ValueError, RecursionError: something in it cannot be made into JSON.
         """
         with self._order_lock:
             frame = self._sent.frame(number, request)
             try:
                 data = framed(frame)
-            except (TypeError, ValueError):
+            except Exception:
                 self._sent.take_back(frame)
                 raise
             self._outgoing.append(data)
