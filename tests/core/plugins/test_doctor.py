@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from retrai_core.plugins.written import WRITTEN
+
 Retrai = Callable[..., tuple[int, str, str]]
 NEVER = "raise SystemExit('imported')"
 
@@ -182,12 +184,12 @@ def test_a_lock_that_differs_is_noted(acme: Any, doctor: Any, retrai: Retrai) ->
     assert "retrai.lock has the schema 9" in problems(doctor()[1])
 
 
-def test_damage_inside_a_manifest_that_retrai_wrote_is_a_problem(
-    acme: Any, doctor: Any, retrai: Retrai
-) -> None:
-    package = acme.install_goal("more", "more")
-    assert retrai("plugins", "manifest", "more")[0] == 0
-    manifest = package / "retrai.toml"
-    manifest.write_text(manifest.read_text() + 'color = "red"\n')
+def test_damage_inside_a_manifest_that_retrai_wrote_is_a_problem(acme: Any, doctor: Any) -> None:
+    acme.install(
+        "more",
+        entry_points="[retrai.frontends]\nmore = more.plugin:More\n",
+        code=NEVER,
+        manifest=f'{WRITTEN}\nschema = 1\n\n[frontends.more]\nneeds = []\ncolor = "red"\n',
+    )
     code, said = doctor()
     assert (code, "has the unknown key `color`" in problems(said)) == (1, True)
