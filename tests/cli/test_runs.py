@@ -220,3 +220,20 @@ def test_prune_keeps_the_newest(retrai, toy, failed_run: str) -> None:
     retrai(*toy([RIGHT]))
     assert retrai("runs", "prune", "--keep", "1")[1] == "deleted 1 run\n"
     assert [record.status for record in RunStore().list()] == ["achieved"]
+
+
+def test_what_a_killed_run_did_after_its_last_snapshot_is_not_denied(
+    retrai, failed_run: str, project: Path
+) -> None:
+    folder = RunStore().folder(failed_run)
+    log, snapshots = folder / "events.jsonl", folder / "snapshots.jsonl"
+    events = log.read_text("utf-8").splitlines(keepends=True)
+    last = max(i for i, line in enumerate(events) if json.loads(line)["kind"] == "tool_result")
+    log.write_text("".join(events[: last + 1]), "utf-8")
+    snapshots.write_text(snapshots.read_text("utf-8").splitlines(keepends=True)[0], "utf-8")
+    for command in ("diff", "undo"):
+        code, out, err = retrai("runs", command, failed_run)
+        assert (code, out) == (int(command == "undo"), "")
+        assert f"run {failed_run} was killed" in err
+        assert "write_answer" in err
+        assert f"`retrai runs resume {failed_run}` takes it up" in err

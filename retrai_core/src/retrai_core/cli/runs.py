@@ -14,6 +14,7 @@ from .budget_options import budget_options
 from .render.words import count
 
 if TYPE_CHECKING:
+    from ..runs.record import RunRecord
     from ..runs.store import RunStore
     from .render.terminal import RunTerminal
 
@@ -148,8 +149,10 @@ def diff(run_id: str, first: int | None, last: int | None) -> None:
     record = store.load(run_id)
     snapshots = Snapshots(store.folder(record.id), record.project)
     changes = snapshots.diff(first, last)
-    if not changes:
-        # Not on standard output, from which a diff may be applied.
+    # Not on standard output, from which a diff may be applied.
+    if unseen := _without_snapshot(store, record) if last is None else "":
+        click.echo(unseen, err=True)
+    elif not changes:
         click.echo(f"run {record.id} changed nothing there", err=True)
     # Bytes that are not UTF-8 go out as they are, so that the diff can be applied.
     click.echo(changes.encode(errors="surrogateescape"), nl=False)
@@ -185,12 +188,38 @@ def undo(run_id: str, to: int) -> int:
             for path in undone.damaged
         ),
     ]
-    click.echo("\n".join(told) or "nothing to undo: the project is as it was")
+    unseen = _without_snapshot(store, record)
+    if told or not unseen:
+        click.echo("\n".join(told) or "nothing to undo: the project is as it was")
+    if unseen:
+        click.echo(unseen, err=True)
     if undone.conflicts:
         since = f" --first {to}" if to else ""
         shown = f"`retrai runs diff {record.id}{since}` shows what the run did there"
         click.echo(f"next: {shown}; take it back by hand", err=True)
-    return 1 if undone.conflicts or undone.damaged else 0
+    return 1 if undone.conflicts or undone.damaged or unseen else 0
+
+
+def _without_snapshot(store: RunStore, record: RunRecord) -> str:
+    """What nobody can tell or take back of a run that was killed; nothing for any other."""
+    from ..runs.killed import calls_without_snapshot
+    from ..runs.log import read_events
+
+    try:
+        calls = calls_without_snapshot(read_events(store.folder(record.id) / "events.jsonl"))
+    except (OSError, KeyError):  # no log, or a plugin's event
+        return ""
+    if not calls:
+        return ""
+    return (
+        f"run {record.id} was killed, and of its last calls no snapshot was taken: what they "
+        f"changed is left as it is ({_shown(calls)}); `retrai runs resume {record.id}` takes it up"
+    )
+
+
+def _shown(calls: list[str]) -> str:
+    more = f" and {len(calls) - 3} more before" if len(calls) > 3 else ""
+    return "; ".join(call[:80] for call in calls[-3:]) + more
 
 
 @runs.command()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from ..events import AgentEvent
@@ -23,6 +24,17 @@ def completed(record: RunRecord, log: Path) -> RunRecord:
     except (OSError, KeyError, TypeError, ValueError):
         return record
     return found
+
+
+def calls_without_snapshot(events: Iterable[AgentEvent]) -> list[str]:
+    """The calls of a run that was killed (or still works) since its last snapshot, in short."""
+    calls: list[str] = []
+    for event in events:
+        if event.kind in ("iteration_complete", "run_end"):
+            calls = []
+        elif event.kind == "tool_call":
+            calls.append(f"{event.payload['name']} {event.payload.get('summary', '')}".rstrip())
+    return calls
 
 
 def _complete(record: RunRecord, events: list[AgentEvent]) -> None:
