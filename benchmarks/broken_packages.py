@@ -63,8 +63,8 @@ class Package:
 PACKAGES = (
     Package("cachetools", "cachetools==8.0.1", "src"),
     Package("h11", "h11==0.16.0", "h11"),
-    Package("humanize", "humanize==4.17.0", "src", ("freezegun",)),
-    Package("idna", "idna==3.20", "idna"),
+    Package("humanize", "humanize==4.17.0", "src", ("freezegun", "pytest-benchmark")),
+    Package("idna", "idna==3.20", "idna", ("hypothesis",)),
     Package("itsdangerous", "itsdangerous==2.2.0", "src", ("freezegun",)),
     Package("more-itertools", "more-itertools==11.2.1", "more_itertools"),
     Package("sqlparse", "sqlparse==0.6.1", "sqlparse"),
@@ -295,6 +295,8 @@ def line(result: Result) -> str:
 
 def summary(results: Sequence[Result]) -> str:
     """How many, and at what cost."""
+    if not results:
+        return "no package was broken"
     mended = [result for result in results if result.outcome == "achieved"]
     same = sum(result.same for result in mended)
     seconds = [result.cpu_s for result in results]

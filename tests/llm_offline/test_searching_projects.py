@@ -519,6 +519,38 @@ def test_a_search_goes_on_where_the_one_before_stopped(
     assert second.state["position"] > first.state["position"] > 0
 
 
+def test_a_suite_that_takes_longer_than_a_search_may_is_searched_all_the_same(
+    make_project: MakeProject, search: Search
+) -> None:
+    project = make_project(
+        {
+            "bank.py": BELOW,
+            "test_bank.py": BELOW_TESTS,
+            "test_long.py": """
+                import time
+                import pytest
+
+                def busy(seconds):
+                    end = time.process_time() + seconds
+                    while time.process_time() < end:
+                        pass
+
+                @pytest.mark.parametrize("number", range(12))
+                def test_many(number):
+                    busy(0.2)
+
+                @pytest.mark.parametrize("number", range(2))
+                def test_slow(number):
+                    busy(2.5)
+            """,
+        }
+    )
+    answer = search(project, cpu_s=5.0)
+    assert answer.end == "done", answer
+    assert {name.partition("::")[0] for name in answer.steps[0].fixed} == {"test_bank.py"}
+    assert mended(project, answer) == "passed"
+
+
 def test_no_process_is_left_behind(make_project: MakeProject, search: Search) -> None:
     project = make_project(
         {

@@ -17,7 +17,8 @@ from .spectra import Spectra
 from .state_check import keeps_state
 
 BAD = (FAILED, TIMED_OUT, CRASHED)
-FIRST_LIMIT_S, SECOND_LIMIT_S = 0.3, 2.0
+FIRST_LIMIT_S, SECOND_LIMIT_S, LAST_LIMIT_S = 0.3, 2.0, 10.0
+SLOW_S = 1.0
 SAMPLE = 120
 BATCH = 24
 
@@ -67,6 +68,11 @@ class Bench:
         """Tests that pass now."""
         return sorted(test for test, letter in self.outcomes.items() if letter == PASSED)
 
+    @property
+    def _quick(self) -> List[int]:
+        """Passing tests that candidates can be tried with; the whole suite has the slow ones."""
+        return [test for test in self.passing if self.seconds.get(test, 0.0) <= SLOW_S]
+
     def close(self) -> None:
         """End the session and count its time."""
         self.session.close()
@@ -77,25 +83,34 @@ class Bench:
         self.budget.session_cpu_s = self.session.cpu_s
         return answers
 
-    def take_outcomes(self) -> None:
-        """Run every test as it stands, with full reports; find the tests that hang."""
+    def take_outcomes(self, patient: bool = False) -> None:
+        """Run every test as it stands, with full reports; find the tests that hang.
+
+        One that only takes long must not be taken for another to mend: where some fail, or with
+        `patient`, long ones are waited for.
+        """
         everything = list(range(len(self.session.nodes)))
         self._outcomes(everything, FIRST_LIMIT_S, everything)
         slow = [test for test in everything if self.outcomes.get(test) == TIMED_OUT]
+        limits_s = [SECOND_LIMIT_S]
+        if patient or FAILED in self.outcomes.values():
+            limits_s.append(LAST_LIMIT_S)
         for test in slow:
-            self._outcomes([test], SECOND_LIMIT_S, [test])
+            for limit_s in limits_s:
+                if self.outcomes[test] == TIMED_OUT:
+                    self._outcomes([test], limit_s, [test])
             if self.outcomes[test] == TIMED_OUT:
                 break
 
     def calibrate(self) -> None:
         """Find the tests that need full reports, and how long a test may take."""
-        sample = self.failing[:40] + _spread(self.passing, SAMPLE)
+        sample = self.failing[:40] + _spread(self._quick, SAMPLE)
         quick = [test for test in sample if self.outcomes[test] != TIMED_OUT]
         before = dict(self.outcomes)
         self._outcomes(quick, SECOND_LIMIT_S, [])
         self.official = {test for test in quick if self.outcomes[test] != before[test]}
         self.outcomes = before
-        timed = self.passing + [t for t in self.failing if self.outcomes[t] == FAILED]
+        timed = self._quick + [t for t in self.failing if self.outcomes[t] == FAILED]
         usual = [self.seconds.get(test, 0.0) for test in timed]
         self.limit_s = min(2.0, max(0.02, 6 * max(usual, default=0.0)))
 
@@ -114,7 +129,7 @@ class Bench:
         """Record which lines the failing tests and a sample of the passing ones run."""
         hanging = [test for test in self.failing if self.outcomes[test] == TIMED_OUT]
         tests = [test for test in self.failing if test not in hanging][:24] + hanging[:6]
-        tests += _spread(self.passing, SAMPLE)
+        tests += _spread(self._quick, SAMPLE)
         command: Dict[str, object] = {"do": "spectra", "tests": tests, "budget_s": 20.0}
         command.update(self._limits(max(0.25, 8 * self.limit_s)))
         for answer in self._ask(command):
@@ -158,8 +173,12 @@ class Bench:
         tests: Sequence[int],
         fresh: bool = False,
         limit_s: float = 0.0,
+        official: Optional[Iterable[int]] = None,
     ) -> List[str]:
-        """The letters of the tests for each candidate; "" where it could not be tried."""
+        """The letters of the tests for each candidate; "" where it could not be tried.
+
+        `official` tests get full reports; where it is left out, those that are known to need them.
+        """
         results = [""] * len(candidates)
         hot: List[Tuple[int, Attempt]] = []
         cold: List[int] = []
@@ -173,7 +192,7 @@ class Bench:
             "do": "try",
             "attempts": [attempt.to_message() for _, attempt in hot],
             "tests": list(tests),
-            "official": sorted(self.official),
+            "official": sorted(self.official if official is None else official),
             "batch": 1 if fresh else self.batch,
             "examples": fresh,
         }
@@ -230,13 +249,13 @@ class Bench:
         return Detail(candidate, fixed, broken)
 
     def whole_suite(self, candidate: Candidate) -> Detail:
-        """Run every test in its own order with a candidate in place."""
+        """Run every test in its own order, with full reports, with a candidate in place."""
         failing, passing = set(self.failing), set(self.passing)
         tests = sorted(failing | passing)
         slowest = max([self.seconds.get(test, 0.0) for test in tests] + [0.0])
         limit_s = max(10 * self.limit_s, 3 * slowest + 0.5)
         self._wrong = 0
-        letters = self.try_all([candidate], tests, fresh=True, limit_s=limit_s)[0]
+        letters = self.try_all([candidate], tests, True, limit_s, official=tests)[0]
         good = {test for test, letter in zip(tests, letters) if letter == PASSED}
         return Detail(candidate, good & failing, passing - good, self._wrong)
 

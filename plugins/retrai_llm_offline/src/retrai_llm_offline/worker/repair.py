@@ -68,7 +68,8 @@ class Repair:
     def _round(self, bench: Bench) -> Optional[str]:
         """One round; returns why the repair ends, or None to go on."""
         nodes = bench.session.nodes
-        bench.take_outcomes()
+        with self.budget.looking():
+            bench.take_outcomes(patient=self._expected is not None)
         failing = {nodes[test] for test in bench.failing}
         if self._expected is not None and failing - self._expected:
             return self._refute()
@@ -82,8 +83,9 @@ class Repair:
             return ERRORS if bench.session.errors else DONE
         if self.budget.left_s() <= 0:
             return OUT_OF_BUDGET
-        bench.calibrate()
-        bench.trace()
+        with self.budget.looking():
+            bench.calibrate()
+            bench.trace()
         return self._search(bench, failing)
 
     def _refute(self) -> Optional[str]:

@@ -293,6 +293,6 @@ class Round:
                 len(whole.fixed) >= len(best.fixed) and whole.wrong_examples < best.wrong_examples
             ):
                 best = whole
-            if not best.wrong_examples:
+            if not best.wrong_examples or self.bench.budget.left_s() <= 0:
                 break
         return best
