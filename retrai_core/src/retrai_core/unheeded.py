@@ -43,12 +43,20 @@ def refuse_unheeded(config: RunConfig, catalog: Catalog) -> None:
     """
     records = catalog.records()
     names = {record.name for record in records} | {record.full_name for record in records}
-    for name in config.plugins:
+    for name, given in config.plugins.items():
         if name not in names:
             raise UsageError(
                 f"plugins: no plugin is called {name}{nearest(name, sorted(names))}"
-                f"{origin_of(config.cwd, f'plugins.{name}', config.plugins[name])}",
+                f"{origin_of(config.cwd, f'plugins.{name}', given)}",
                 hint="`retrai plugins list` shows all",
+            )
+        if {record.kind for record in records if name in (record.name, record.full_name)} == {
+            "goal"
+        }:
+            raise UsageError(
+                f"plugins: {name} is a goal, whose options stand at the top level"
+                f"{origin_of(config.cwd, f'plugins.{name}', given)}",
+                hint=f"move {', '.join(map(str, given)) or 'them'} there, beside `goal: {name}`",
             )
     if config.mcp and not any(r.name == MCP and r.is_usable for r in catalog.records("hook")):
         raise UsageError(

@@ -145,3 +145,12 @@ async def test_a_rule_about_a_need_that_is_none_is_an_error(runs: Runs, verdict:
     assert caught.value.message == message
     assert caught.value.exit_code == 2
     assert caught.value.hint == "a tool may need read, write, run, network"
+
+
+async def test_options_of_a_goal_below_plugins_are_refused_with_their_file(runs: Runs) -> None:
+    file = runs.project / ".retrai.yml"
+    file.write_text("plugins: {expected-text: {timout_s: 3}}\n")
+    with pytest.raises(UsageError, match="plugins: expected-text is a goal") as caught:
+        await runs.run([], plugins={"expected-text": {"timout_s": 3}})
+    assert caught.value.message.endswith(f"stand at the top level (from {file})")
+    assert caught.value.hint == "move timout_s there, beside `goal: expected-text`"
