@@ -220,8 +220,8 @@ class _Chooser:
         names = list(goal.cls.default_tools) if wanted is None else wanted
         missing = [name for name in names if name not in known]
         if wanted is None and missing:
-            listed = ", ".join(missing)
-            self._note("warning", f"not installed, so the model goes without: {listed}")
+            for why in self.catalog.why_without("tool", missing):
+                self._note("warning", f"the model goes without {why}")
             names = [name for name in names if name in known]
         self._check_left_out()
         names = [name for name in names if not self.config.leaves_out(name)]

@@ -314,6 +314,22 @@ def test_a_range_that_nobody_can_read_is_incompatible(site: Any) -> None:
     assert ">=one" in record.error
 
 
+def test_what_is_damaged_or_switched_off_is_not_called_not_installed(site: Any) -> None:
+    site.install(
+        "acme-tools",
+        entry_points="[retrai.tools]\nlook = acme_tools.plugin:A\nfind = acme_tools.plugin:B\n",
+        manifest="= broken",
+    )
+    site.install_goal("off", "off-goal")
+    catalog = Catalog.scan(disabled=["off"])
+    damaged, absent = catalog.why_without("tool", ["look", "nobody", "find"])
+    assert damaged.startswith("look, find (acme-tools is broken: ")
+    assert "retrai.toml" in damaged
+    assert absent == "nobody (not installed)"
+    (off,) = catalog.why_without("goal", ["off-goal"])
+    assert off.startswith("off-goal (off is blocked: switched off by")
+
+
 @given(st.text(), st.text())
 def test_a_pattern_without_star_fits_only_itself(pattern: str, model: str) -> None:
     if not pattern.endswith("*"):

@@ -137,6 +137,15 @@ class Catalog:
             return broken[0]
         raise matching[0].problem()
 
+    def why_without(self, kind: Kind, names: Iterable[str]) -> list[str]:
+        """Why none of these can be used: a line for each reason, with the names that it is of."""
+        of_reason: dict[str, list[str]] = {}
+        for name in names:
+            found = self.matching(name, kind)
+            why = f"{found[0].dist} is {found[0].status}: {found[0].error}" if found else ""
+            of_reason.setdefault(why or "not installed", []).append(name)
+        return [f"{', '.join(of_reason[why])} ({why})" for why in of_reason]
+
     def load(self, record: PluginRecord) -> object:
         """Import the plugin and return the object behind its entry point.
 
