@@ -249,30 +249,35 @@ class RunManager:
                 bus.publish(_event(record, "error", message=reason, where="run"))
         record.worked_s += time.monotonic() - began
         finish(record, outcome, redactor.text(reason))
+        ended = {"outcome": outcome, "reason": record.reason, "exit_code": record.exit_code}
         # A log that cannot be written has ended the run already, and said so as its reason.
         with suppress(RetraiError):
-            bus.publish(
-                _event(
-                    record,
-                    "run_end",
-                    outcome=outcome,
-                    reason=record.reason,
-                    exit_code=record.exit_code,
-                    next_step=record.next_step,
-                )
-            )
-        # What is wrong with how it was asked, told before it has done anything.
+            bus.publish(_event(record, "run_end", **ended, next_step=record.next_step))
         begun = work is not None and work.begun
+        self._keep(record, folder, earlier, failure, begun=begun)
+        return record
+
+    def _keep(
+        self,
+        record: RunRecord,
+        folder: Path,
+        earlier: RunRecord | None,
+        failure: RetraiError | None,
+        *,
+        begun: bool,
+    ) -> None:
+        """Save how the run ended, unless it was asked wrongly and had not begun.
+
+        Raises:
+            RetraiError: `failure`, where the caller is to be told of it as of any usage error.
+        """
         wrongly_asked = not begun and isinstance(failure, UsageError | PluginError)
         save_or_explain(earlier if earlier is not None and wrongly_asked else record, folder)
         if failure is not None and (wrongly_asked or record.before is None):
-            # The caller is told as of any other usage error, and of a new run nothing is left that
-            # could be listed.
             holds = holds_files_of(self.store.state, record.id)
             if wrongly_asked and earlier is None and not holds:
-                self.store.discard(record.id)
+                self.store.discard(record.id)  # nothing is left of a new run that could be listed
             raise failure
-        return record
 
     async def _chosen(self, config: RunConfig) -> Choice:
         catalog = await asyncio.to_thread(catalog_for, config)

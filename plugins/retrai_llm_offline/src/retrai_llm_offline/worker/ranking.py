@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from typing import Dict, Iterable, Iterator, List, Sequence, Set, Tuple
 
 from .bench import Bench, Detail
@@ -47,14 +48,12 @@ def only_takes_away(changes: Iterable[Tuple[str, str]]) -> bool:
         >>> only_takes_away([("n % 2 - 1", "n % 2")]), only_takes_away([("1.0", "-1.0")])
         (True, False)
     """
-    old: Dict[str, int] = {}
-    new: Dict[str, int] = {}
+    old: Counter[str] = Counter()
+    new: Counter[str] = Counter()
     for before, after in changes:
-        for text, counts in ((before, old), (after, new)):
-            for token in _TOKEN.findall(text):
-                counts[token] = counts.get(token, 0) + 1
-    grown = any(count > old.get(token, 0) for token, count in new.items())
-    return not grown and sum(old.values()) > sum(new.values())
+        old.update(_TOKEN.findall(before))
+        new.update(_TOKEN.findall(after))
+    return not new - old and bool(old - new)
 
 
 def cheapest_pairs(singles: Sequence[Candidate]) -> Iterator[Candidate]:
