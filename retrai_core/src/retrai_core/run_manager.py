@@ -249,35 +249,37 @@ class RunManager:
                 bus.publish(_event(record, "error", message=reason, where="run"))
         record.worked_s += time.monotonic() - began
         finish(record, outcome, redactor.text(reason))
-        ended = {"outcome": outcome, "reason": record.reason, "exit_code": record.exit_code}
         # A log that cannot be written has ended the run already, and said so as its reason.
         with suppress(RetraiError):
-            bus.publish(_event(record, "run_end", **ended, next_step=record.next_step))
-        begun = work is not None and work.begun
-        self._keep(record, folder, earlier, failure, begun=begun)
+            bus.publish(
+                _event(
+                    record,
+                    "run_end",
+                    outcome=outcome,
+                    reason=record.reason,
+                    exit_code=record.exit_code,
+                    next_step=record.next_step,
+                )
+            )
+        self._keep(record, earlier, failure, begun=work is not None and work.begun)
         return record
 
     def _keep(
-        self,
-        record: RunRecord,
-        folder: Path,
-        earlier: RunRecord | None,
-        failure: RetraiError | None,
-        *,
-        begun: bool,
+        self, record: RunRecord, earlier: RunRecord | None, why: RetraiError | None, *, begun: bool
     ) -> None:
         """Save how the run ended, unless it was asked wrongly and had not begun.
 
         Raises:
-            RetraiError: `failure`, where the caller is to be told of it as of any usage error.
+            RetraiError: `why`, where the caller is to be told of it as of any usage error.
         """
-        wrongly_asked = not begun and isinstance(failure, UsageError | PluginError)
-        save_or_explain(earlier if earlier is not None and wrongly_asked else record, folder)
-        if failure is not None and (wrongly_asked or record.before is None):
+        wrongly_asked = not begun and isinstance(why, UsageError | PluginError)
+        kept = earlier if earlier is not None and wrongly_asked else record
+        save_or_explain(kept, self.store.folder(record.id))
+        if why is not None and (wrongly_asked or record.before is None):
             holds = holds_files_of(self.store.state, record.id)
             if wrongly_asked and earlier is None and not holds:
                 self.store.discard(record.id)  # nothing is left of a new run that could be listed
-            raise failure
+            raise why
 
     async def _chosen(self, config: RunConfig) -> Choice:
         catalog = await asyncio.to_thread(catalog_for, config)
