@@ -41,7 +41,7 @@ def test_failing_tests_that_share_no_line_are_no_group() -> None:
     spectra.add(0, {"a.py": [1]})
     spectra.add(1, {"a.py": [1, 2]})
     spectra.add(2, {"b.py": [1]})
-    assert spectra.cluster([0, 1, 2]) == [0, 1]
+    assert spectra.groups([0, 1, 2]) == [[0, 1], [2]]
     assert spectra.targets([0, 1, 2], 2) == [0, 1] or spectra.targets([0, 1, 2], 2) == [0, 2]
 
 

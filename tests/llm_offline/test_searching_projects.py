@@ -516,7 +516,48 @@ def test_a_search_goes_on_where_the_one_before_stopped(
     first = search(project, cpu_s=1.5)
     assert first.end == "out-of-budget"
     second = search(project, cpu_s=1.5, state=first.state)
-    assert second.state["position"] > first.state["position"] > 0
+    ((key, before),) = first.state["groups"].items()
+    assert second.state["groups"][key]["position"] > before["position"] > 0
+
+
+ONE_EDIT_EACH = {
+    "area": ("a + b", "a * b"),
+    "gap": ("a + b", "a - b"),
+    "least": ("max(a, b)", "min(a, b)"),
+}
+
+
+def test_tests_that_nothing_mends_leave_time_for_the_others(
+    make_project: MakeProject, search: Search
+) -> None:
+    hopeless = """
+        def {name}(values, limit):
+            result = []
+            for index, value in enumerate(values):
+                if value > limit and index % 2:
+                    result.append(value * index)
+                elif value < limit:
+                    result.append(value - limit)
+            return result
+    """
+    tests = [f"from {name} import {name}" for name in ("first", "second", *ONE_EDIT_EACH)]
+    files: dict[str, str] = {}
+    for name in ("first", "second"):
+        files[f"{name}.py"] = hopeless.format(name=name)
+        tests += [
+            f"def test_{name}_{n}():\n    assert {name}([1, 2, 3], {n}) == ['no', 'edit']"
+            for n in range(3)
+        ]
+    for name, (wrong, right) in ONE_EDIT_EACH.items():
+        files[f"{name}.py"] = f"def {name}(a, b):\n    return {wrong}\n"
+        expected = eval(right, {"a": 5, "b": 3})
+        tests.append(f"def test_{name}():\n    assert {name}(5, 3) == {expected}")
+    project = make_project({**files, "test_all.py": "\n\n".join(tests) + "\n"})
+    answer = search(project, cpu_s=8.0)
+    assert {step.path for step in answer.steps} == {f"{name}.py" for name in ONE_EDIT_EACH}
+    assert answer.end == "out-of-budget"
+    assert {path for path, _ in answer.suspects[:2]} == {"first.py", "second.py"}
+    assert mended(project, answer).startswith("F" * 6 + ".")
 
 
 def test_a_suite_that_takes_longer_than_a_search_may_is_searched_all_the_same(
@@ -535,17 +576,16 @@ def test_a_suite_that_takes_longer_than_a_search_may_is_searched_all_the_same(
                     while time.process_time() < end:
                         pass
 
-                @pytest.mark.parametrize("number", range(12))
-                def test_many(number):
-                    busy(0.2)
-
                 @pytest.mark.parametrize("number", range(2))
-                def test_slow(number):
-                    busy(2.5)
+                def test_many(number):
+                    busy(0.15)
+
+                def test_slow():
+                    busy(2.2)
             """,
         }
     )
-    answer = search(project, cpu_s=5.0)
+    answer = search(project, cpu_s=2.0)
     assert answer.end == "done", answer
     assert {name.partition("::")[0] for name in answer.steps[0].fixed} == {"test_bank.py"}
     assert mended(project, answer) == "passed"

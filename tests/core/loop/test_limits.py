@@ -57,6 +57,24 @@ async def test_a_limit_in_seconds_ends_the_run(runs: Runs) -> None:
     assert runs.events(record, "llm_usage") == []
 
 
+async def test_a_model_that_calls_no_tool_is_asked_again_a_few_times(runs: Runs) -> None:
+    record = await runs.run([{"text": f"thought {i}"} for i in range(9)], max_iterations=30)
+    assert (record.status, len(runs.events(record, "llm_usage"))) == ("failed", 3)
+    assert "called no tool in 3 turns; it last said: thought" in record.reason
+
+
+async def test_a_model_that_knows_that_it_can_do_no_more_is_not_asked_again(runs: Runs) -> None:
+    gave_up = {"text": "I cannot\nmend this.", "finish": "gave_up"}
+    record = await runs.run([call("look", path="a.txt"), gave_up], max_iterations=30)
+    assert (record.status, len(runs.events(record, "llm_usage"))) == ("failed", 2)
+    assert record.reason == "the model gave up; it said: I cannot mend this."
+
+
+async def test_a_call_counts_whatever_its_turn_says_of_the_end(runs: Runs) -> None:
+    record = await runs.run([{**MEND, "finish": "gave_up"}], max_iterations=30)
+    assert record.status == "achieved"
+
+
 @given(
     limit=st.floats(0.0, 10.0),
     spent=st.floats(0.0, 10.0),

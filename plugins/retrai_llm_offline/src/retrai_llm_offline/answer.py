@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from itertools import takewhile, zip_longest
+from typing import Any, Literal, Self
 
 from pydantic import BaseModel, Field
 
@@ -38,6 +39,7 @@ class SearchRound(BaseModel):
     singles: int = 0
     pairs: int = 0
     partial: int = 0
+    found: bool = False
     suspects: list[tuple[str, int]] = Field(default_factory=list[tuple[str, int]])
 
 
@@ -57,8 +59,33 @@ class Answer(BaseModel):
 
     @property
     def suspects(self) -> list[tuple[str, int]]:
-        """The most suspicious lines of the last round, as path and line."""
-        return self.rounds[-1].suspects if self.rounds else []
+        """The most suspicious lines, of each group of tests that is left the first first."""
+        left = list(takewhile(lambda search: not search.found, reversed(self.rounds)))
+        ranked = zip_longest(*(search.suspects for search in reversed(left)))
+        return list(dict.fromkeys(place for places in ranked for place in places if place))
+
+
+class Effort(BaseModel):
+    """What one search or several tried."""
+
+    searches: int = 0
+    tried: int = 0
+    pairs: int = 0
+    cpu_s: float = 0.0
+
+    @classmethod
+    def of(cls, answer: Answer) -> Self:
+        """That of one search."""
+        pairs = sum(search.pairs for search in answer.rounds)
+        return cls(searches=1, tried=answer.tried, pairs=pairs, cpu_s=answer.cpu_s)
+
+    def __add__(self, other: Effort) -> Effort:
+        return Effort(
+            searches=self.searches + other.searches,
+            tried=self.tried + other.tried,
+            pairs=self.pairs + other.pairs,
+            cpu_s=self.cpu_s + other.cpu_s,
+        )
 
 
 def parse(stdout: str) -> Answer | None:

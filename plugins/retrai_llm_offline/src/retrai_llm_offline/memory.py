@@ -8,6 +8,8 @@ from typing import Any, Self
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from pydantic import BaseModel, Field
 
+from .answer import Effort
+
 KEY = "retrai_offline"
 
 
@@ -26,7 +28,8 @@ class Memory(BaseModel):
 
     Attributes:
         turn: how many answers the model has given.
-        searches: how many searches it has made.
+        effort: what its searches have tried so far.
+        in_vain: how many searches in a row found nothing to mend.
         queue: patches found and not yet asked for.
         asked: the patch that the last answer asked for.
         search_state: what the next search needs in order to go on.
@@ -34,7 +37,8 @@ class Memory(BaseModel):
     """
 
     turn: int = 0
-    searches: int = 0
+    effort: Effort = Field(default_factory=Effort)
+    in_vain: int = 0
     queue: list[Patch] = Field(default_factory=list[Patch])
     asked: Patch | None = None
     search_state: dict[str, Any] = Field(default_factory=dict[str, Any])

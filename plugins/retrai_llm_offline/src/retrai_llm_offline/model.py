@@ -16,11 +16,14 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import ConfigDict
 
 from . import wording
-from .answer import Answer
+from .answer import Answer, Effort
 from .memory import KEY, Memory, Patch, refused
 from .searching import Searcher
 
 Call = tuple[str, Mapping[str, Any]]
+
+GAVE_UP = "gave_up"
+"""Why an answer ends: there is nothing more that this model could do, so a run need not ask."""
 
 
 class OfflineModel(BaseChatModel):
@@ -31,7 +34,7 @@ class OfflineModel(BaseChatModel):
 
     Attributes:
         searcher: starts searches in the run's sandbox.
-        max_searches: after so many without an end it gives up.
+        max_searches: after so many in a row that find nothing to mend it gives up.
         tool_names: what this run offers; None as long as nothing is bound.
     """
 
@@ -95,13 +98,11 @@ class OfflineModel(BaseChatModel):
         return _next_patch(memory)
 
     async def _search(self, memory: Memory) -> AIMessage:
-        if memory.searches >= self.max_searches:
-            memory.given_up = f"I give up after {memory.searches} searches: the tests still fail."
-            return _message(memory, memory.given_up)
-        memory.searches += 1
         found = await self.searcher.search(memory.search_state)
         memory.search_state = found.state
+        memory.effort += Effort.of(found)
         memory.asked = None
+        memory.in_vain = 0 if found.steps else memory.in_vain + 1
         if found.steps:
             memory.queue = [patch for step in found.steps for patch in _patches(step)]
             paths = dict.fromkeys(step.path for step in found.steps)
@@ -114,9 +115,9 @@ class OfflineModel(BaseChatModel):
     def _without_steps(self, memory: Memory, found: Answer) -> AIMessage:
         suspects = list(dict.fromkeys(path for path, _ in found.suspects))
         calls = self._reads(suspects[:3])
-        if found.end == "out-of-budget" and calls and memory.searches < self.max_searches:
+        if found.end == "out-of-budget" and calls and memory.in_vain < self.max_searches:
             return _message(memory, wording.going_on(found), *calls)
-        memory.given_up = wording.given_up(found, memory.searches)
+        memory.given_up = wording.given_up(found, memory.effort)
         return _message(memory, memory.given_up)
 
     def _reads(self, paths: Sequence[str]) -> list[Call]:
@@ -168,5 +169,6 @@ def _message(memory: Memory, text: str, *calls: Call) -> AIMessage:
         ],
         id=f"offline-{memory.turn}",
         additional_kwargs={KEY: memory.model_dump(mode="json")},
+        response_metadata={"finish_reason": GAVE_UP} if memory.given_up else {},
         usage_metadata=UsageMetadata(input_tokens=0, output_tokens=0, total_tokens=0),
     )

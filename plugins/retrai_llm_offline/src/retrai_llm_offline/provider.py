@@ -21,7 +21,7 @@ class OfflineOptions(LLMOptions):
     wall_s: float = Field(default=240.0, gt=0)
     """Seconds on the clock that one search may take."""
     max_searches: int = Field(default=4, ge=1)
-    """Searches in one run; a later one goes on where an earlier one stopped."""
+    """Searches in a row that find nothing to mend before it gives up."""
 
 
 class OfflineProvider(LLMProvider):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .answer import Answer, Step
+from .answer import Answer, Effort, Step
 
 LOOK = "I mend Python by search. First I run the tests to see what fails."
 
@@ -38,12 +38,12 @@ def going_on(answer: Answer) -> str:
         else "Nothing yet makes a failing test pass without breaking another"
     )
     return (
-        f"{tried(answer)} {so_far}; "
+        f"{tried(Effort.of(answer))} {so_far}; "
         f"the most suspicious lines are {lines(answer.suspects)}. I look at them and search on."
     )
 
 
-def given_up(answer: Answer, searches: int) -> str:
+def given_up(answer: Answer, effort: Effort) -> str:
     """The honest end."""
     if answer.end == "no-pytest":
         return (
@@ -65,19 +65,21 @@ def given_up(answer: Answer, searches: int) -> str:
             "In my own run of the tests all of them pass, so I have nothing to go by; the check "
             "sees a failure that I do not."
         )
-    again = f" In {searches} searches," if searches > 1 else ""
     return (
-        f"I give up.{again} {tried(answer)} None makes {tests(answer.failing)} pass without "
+        f"I give up. {tried(effort)} None makes {tests(answer.failing)} pass without "
         f"breaking another; the most suspicious lines are {lines(answer.suspects)}. A model that "
         "reads and writes code (`--model`) may do better."
     )
 
 
-def tried(answer: Answer) -> str:
+def tried(effort: Effort) -> str:
     """How much was tried, in one sentence."""
-    pairs = sum(search_round.pairs for search_round in answer.rounds)
-    of_them = f", {pairs:,} of them two edits together," if pairs else ""
-    return f"I tried {answer.tried:,} edits{of_them} in {answer.cpu_s:.1f} s of processor time."
+    searches = f"In {effort.searches} searches " if effort.searches > 1 else ""
+    of_them = f", {effort.pairs:,} of them two edits together," if effort.pairs else ""
+    return (
+        f"{searches}I tried {effort.tried:,} edits{of_them} "
+        f"in {effort.cpu_s:.1f} s of processor time."
+    )
 
 
 def tests(names: Sequence[str]) -> str:

@@ -27,6 +27,9 @@ MAX_MODEL_FAILURES = 3
 MAX_IDLE_TURNS = 3
 """Turns in a row without a tool call before the run ends: the model has nothing more to do."""
 
+GAVE_UP = "gave_up"
+"""The `finish_reason` of a model that knows by itself that it can do nothing more."""
+
 
 async def plan(state: AgentState, config: RunnableConfig) -> StateUpdate:
     """Ask the model what to do next."""
@@ -128,11 +131,19 @@ async def _answered(
         "total_tokens": used.total_tokens,
         "estimated_cost_usd": used.cost_usd,
     }
-    if idle >= MAX_IDLE_TURNS:
-        said = " ".join(answer.text.split())[:300] or "nothing"
-        reason = f"the model called no tool in {idle} turns; it last said: {said}"
+    if reason := _nothing_more(answer, idle):
         update["stop"] = Stop(outcome="failed", reason=reason)
     return update
+
+
+def _nothing_more(answer: AIMessage, idle_turns: int) -> str:
+    """Why no further turn is to be expected of the model; empty where one is."""
+    said = " ".join(answer.text.split())[:300] or "nothing"
+    if idle_turns and answer.response_metadata.get("finish_reason") == GAVE_UP:
+        return f"the model gave up; it said: {said}"
+    if idle_turns >= MAX_IDLE_TURNS:
+        return f"the model called no tool in {idle_turns} turns; it last said: {said}"
+    return ""
 
 
 def _pending(answer: AIMessage, tools: Iterable[str]) -> list[PendingCall]:

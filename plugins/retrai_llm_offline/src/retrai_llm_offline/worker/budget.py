@@ -31,6 +31,14 @@ class Budget:
         yield
         self.cpu_s += self.used_cpu_s - began
 
+    @contextmanager
+    def at_most(self, cpu_s: float) -> Generator[None, None, None]:
+        """Only so many of the processor seconds that are left; the others are kept for later."""
+        kept = max(0.0, self.left_s() - cpu_s)
+        self.cpu_s -= kept
+        yield
+        self.cpu_s += kept
+
     @property
     def used_wall_s(self) -> float:
         """Seconds on the clock so far."""

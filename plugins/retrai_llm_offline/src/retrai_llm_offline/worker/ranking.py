@@ -1,14 +1,13 @@
-"""What is looked at first: lines, pairs of edits, and repairs that were found."""
+"""What is looked at first: suspicious lines, and repairs that were found."""
 
 from __future__ import annotations
 
 import ast
 import re
 from collections import Counter
-from typing import Dict, Iterable, Iterator, List, Sequence, Set, Tuple
+from typing import Dict, Iterable, List, Sequence, Set, Tuple
 
 from .bench import Bench, Detail
-from .candidate import Candidate, combine, compatible
 from .source import SourceFile
 
 LESS_CODE_BONUS = 0.15
@@ -54,15 +53,6 @@ def only_takes_away(changes: Iterable[Tuple[str, str]]) -> bool:
         old.update(_TOKEN.findall(before))
         new.update(_TOKEN.findall(after))
     return not new - old and bool(old - new)
-
-
-def cheapest_pairs(singles: Sequence[Candidate]) -> Iterator[Candidate]:
-    """Pairs in order of the sum of their ranks, so that likely ones come first."""
-    for total in range(1, 2 * len(singles)):
-        for low in range(max(0, total - len(singles) + 1), (total + 1) // 2):
-            first, second = singles[low], singles[total - low]
-            if compatible(first, second):
-                yield combine(first, second)
 
 
 def add_constants(source: SourceFile, scores: Dict[int, float], doubt: float) -> None:

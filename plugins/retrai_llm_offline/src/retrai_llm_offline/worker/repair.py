@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import Any, Dict, List, Optional, Sequence, Set
 
 from .bench import Bench
 from .budget import Budget
-from .candidate import Candidate, Edit, apply_edits, by_file
+from .candidate import Candidate, apply_edits, by_file
+from .groups import GroupSearch
 from .project import Project
-from .search import Round
 from .snippets import snippets
-from .source import read_text
 
 DONE, NO_TESTS, OUT_OF_BUDGET, NOTHING_FOUND, ERRORS = (
     "done",
@@ -100,30 +98,14 @@ class Repair:
         return NOTHING_FOUND if self._refuted > MAX_REFUTED else None
 
     def _search(self, bench: Bench, failing: Set[str]) -> Optional[str]:
-        fingerprint = self._fingerprint(bench)
-        known = self.state if self.state.get("fingerprint") == fingerprint else {}
-        partial = [_candidate(kept) for kept in known.get("partial", [])]
-        search = Round(bench, int(known.get("position", 0)), self.refused, partial)
+        search = GroupSearch(bench, self.state, self.refused)
         best = search.run()
-        self.answer["state"] = {
-            "fingerprint": fingerprint,
-            "position": search.position,
-            "partial": [list(candidate) for candidate in search.to_go_on_with()],
-        }
-        suspects = sorted(search.suspicion.items(), key=lambda item: (-item[1], item[0]))[:5]
-        self.rounds.append(
-            {
-                "group": len(search.group),
-                "singles": search.position,
-                "of_singles": len(search.singles),
-                "pairs": search.paired,
-                "plausible": [found.candidate.kind for found in search.plausible][:20],
-                "partial": len(search.partial),
-                "suspects": [[self.project.relative(path), line] for (path, line), _ in suspects],
-            }
-        )
+        self.state = self.answer["state"] = search.to_go_on_with()
+        self.rounds.extend(search.report())
         if best is None:
-            return OUT_OF_BUDGET if self.budget.left_s() <= 0 else NOTHING_FOUND
+            cut_off = search.cut_off or self.budget.left_s() <= 0
+            return OUT_OF_BUDGET if cut_off else NOTHING_FOUND
+        self.rounds[-1]["found"] = True
         fixed = [bench.session.nodes[test] for test in sorted(best.fixed)]
         self._before.append(dict(self.texts))
         self._accept(bench, best.candidate, fixed)
@@ -150,24 +132,6 @@ class Repair:
                 }
             )
             self.texts[path] = changed
-
-    def _fingerprint(self, bench: Bench) -> str:
-        digest = hashlib.sha256()
-        for path in sorted(
-            {place[0] for places in bench.spectra.of_test.values() for place in places}
-        ):
-            digest.update(path.encode("utf-8"))
-            try:
-                digest.update((self.texts.get(path) or read_text(path)).encode("utf-8"))
-            except OSError:
-                continue
-        return digest.hexdigest()
-
-
-def _candidate(kept: List[Any]) -> Candidate:
-    """A candidate as a search before this one left it in its state."""
-    edits, kind, line, cost, suspicion = kept
-    return Candidate(tuple(Edit(*edit) for edit in edits), kind, line, cost, suspicion)
 
 
 def _patches(before: str, after: str) -> List[List[str]]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Callable, Dict, Iterator, List, Optional, Sequence, Set, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Set, Tuple
 
 from .bench import Bench, Detail
 from .candidate import Candidate, combine, compatible
 from .generate import FAR_COST, SUSPICION_WEIGHT, Suspicion, candidates
 from .hotswap import inside_functions
-from .ranking import add_constants, by_merit, cheapest_pairs, functions_at
+from .pairs import likely_pairs, pairs_with
+from .ranking import add_constants, by_merit, functions_at
 from .running import PASSED
 
 CHUNK = 48
@@ -20,7 +21,6 @@ NEAR_TESTS = 60
 PATTERN_TRIES = 80
 SLOW_SHARE = 0.3
 PROGRESS_SHARE, PROGRESS_COST = 0.4, 1.65
-PROGRESS_HALVES, PROGRESS_SECONDS = 4, 300
 KEPT_PARTIAL = 12
 
 
@@ -28,11 +28,16 @@ class Round:
     """One round: the search for what mends a group of failing tests that share code."""
 
     def __init__(
-        self, bench: Bench, skip: int, refused: Set[str], known: Sequence[Candidate] = ()
+        self,
+        bench: Bench,
+        group: Sequence[int],
+        skip: int,
+        refused: Set[str],
+        known: Sequence[Candidate] = (),
     ) -> None:
         self.bench = bench
         self.refused = refused
-        self.group = bench.spectra.cluster(bench.failing)
+        self.group = list(group)
         self.targets = bench.spectra.targets(self.group, 3)
         self.suspicion = bench.spectra.suspicion(self.group, bench.passing)
         self.plausible: List[Detail] = []
@@ -94,17 +99,26 @@ class Round:
         near = [t for t in self.bench.passing if known.get(t, set()) & places]
         return sorted(near, key=lambda t: self.bench.seconds.get(t, 0.0))[:NEAR_TESTS]
 
+    def look(self) -> Optional[Detail]:
+        """The best single edit, checked with the whole suite; None if there is none so far."""
+        self._singles(self._progress)
+        return self._best() or self._best_of(self._strong())
+
     def run(self) -> Optional[Detail]:
-        """The best candidate of this round, checked with the whole suite; None if there is none."""
+        """The best candidate of this round, checked with the whole suite; None if there is none.
+
+        Where no single edit is enough it goes on with pairs of them, which can take all the time.
+        """
         self._singles(self._progress)
         best = self._best()
         if best is None and self._progress() and not self._strong():
-            self._pairs(self._pairs_with_progress())
+            firsts = by_merit(self.bench, self._progress())
+            self._pairs(pairs_with(firsts, self.singles))
             if not self.plausible:
                 self._singles()
             best = self._best()
         if best is None and not self._strong():
-            self._pairs(self._pair_candidates())
+            self._pairs(likely_pairs(self.partial, self.mixed, self.singles))
             best = self._best()
         if best is None:
             self._retry_slow()
@@ -114,6 +128,20 @@ class Round:
         if best is None and self.position >= len(self.singles):
             best = self._best_of(self._plain_partial())
         return best
+
+    def report(self) -> Dict[str, Any]:
+        """What this round looked at."""
+        suspects = sorted(self.suspicion.items(), key=lambda item: (-item[1], item[0]))[:5]
+        relative = self.bench.project.relative
+        return {
+            "group": len(self.group),
+            "singles": self.position,
+            "of_singles": len(self.singles),
+            "pairs": self.paired,
+            "plausible": [found.candidate.kind for found in self.plausible][:20],
+            "partial": len(self.partial),
+            "suspects": [[relative(path), line] for (path, line), _ in suspects],
+        }
 
     def to_go_on_with(self) -> List[Candidate]:
         """The best partial repairs, for a later search that starts where this one stopped."""
@@ -236,31 +264,6 @@ class Round:
                 self._try(chunk)
                 chunk = []
         self._try(chunk)
-
-    def _pairs_with_progress(self) -> Iterator[Candidate]:
-        for first in by_merit(self.bench, self._progress())[:PROGRESS_HALVES]:
-            for second in self.singles[:PROGRESS_SECONDS]:
-                if compatible(first.candidate, second):
-                    yield combine(first.candidate, second)
-
-    def _pair_candidates(self) -> Iterator[Candidate]:
-        halves = sorted(self.partial, key=lambda d: (-len(d.fixed), d.candidate.cost))[:24]
-        halves += sorted(
-            self.mixed, key=lambda d: (len(d.broken) - len(d.fixed), d.candidate.cost)
-        )[:16]
-        for index, first in enumerate(halves):
-            for second in halves[index + 1 :]:
-                apart = first.fixed - second.fixed and second.fixed - first.fixed
-                if (apart or first.broken or second.broken) and compatible(
-                    first.candidate, second.candidate
-                ):
-                    yield combine(first.candidate, second.candidate)
-        plain = [single for single in self.singles if single.cost <= 2.2]
-        for first in halves[:10]:
-            for second in plain[:700]:
-                if compatible(first.candidate, second):
-                    yield combine(first.candidate, second)
-        yield from cheapest_pairs([single for single in self.singles if single.cost <= 1.75][:500])
 
     def _retry_slow(self) -> None:
         """Give candidates that ran out of time ten times as much, once."""

@@ -41,8 +41,20 @@ class Spectra:
         highest = max(scores.values(), default=1.0)
         return {place: score / highest for place, score in scores.items()}
 
-    def cluster(self, failing: Sequence[int]) -> List[int]:
-        """The largest group of failing tests that share a line, and so may share a bug."""
+    def groups(self, failing: Sequence[int]) -> List[List[int]]:
+        """The failing tests by code that they share, most first: each may have a bug of its own.
+
+        Tests of which no line is known are a group only where there is no other.
+        """
+        left = list(failing)
+        found: List[List[int]] = []
+        while left and (not found or any(self.of_test.get(test) for test in left)):
+            group = self._largest(left)
+            found.append(group)
+            left = [test for test in left if test not in group]
+        return found
+
+    def _largest(self, failing: Sequence[int]) -> List[int]:
         groups: Dict[Place, List[int]] = {}
         for test in failing:
             for place in self.of_test.get(test, ()):

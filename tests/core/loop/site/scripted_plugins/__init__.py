@@ -167,6 +167,7 @@ class ScriptedModel(BaseChatModel):
             tool_calls=calls,
             invalid_tool_calls=invalid,
             usage_metadata=self._usage(messages, kwargs.get("max_tokens", 1_000_000)),
+            response_metadata={"finish_reason": turn.get("finish", "stop")},
         )
         return ChatResult(generations=[ChatGeneration(message=message)])
 
