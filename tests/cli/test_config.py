@@ -37,6 +37,50 @@ def test_each_source_beats_the_one_before(
     assert settings["hitl_enabled"] == {"value": False, "from": "default"}
 
 
+@pytest.mark.parametrize(
+    ("where", "line"), [("project", "max_iterations: many\n"), ("user", "temperature: hot\n")]
+)
+def test_a_wrong_value_is_told_though_a_stronger_source_overrules_it(
+    retrai, project: Path, own_folders: Path, monkeypatch: pytest.MonkeyPatch, where: str, line: str
+) -> None:
+    user = own_folders / "config" / "retrai" / "config.yml"
+    user.parent.mkdir(parents=True)
+    path = user if where == "user" else project / PROJECT_FILE
+    path.write_text(line)
+    key = line.partition(":")[0]
+    monkeypatch.setenv(f"RETRAI_{key.upper()}", "1")
+    code, _, err = retrai("config", "show", "-C", project)
+    assert code == 2
+    assert err.startswith(f"error: {key}: ")
+    assert str(path) in err
+
+
+def test_the_folder_is_called_a_flag_only_where_it_was_one(
+    retrai, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert shown(retrai, project)["cwd"]["from"] == "flag"
+    monkeypatch.chdir(project)
+    assert json.loads(retrai("config", "show", "--json")[1])["cwd"]["from"] == "default"
+
+
+def test_a_variable_that_is_misspelt_is_told(
+    retrai, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RETRAI_MODLE", "offline")
+    code, _, err = retrai("config", "show", "-C", project)
+    assert (code, err.count("did you mean RETRAI_MODEL?")) == (0, 1)
+
+
+def test_a_file_that_is_no_text_is_told_with_what_to_do(retrai, project: Path) -> None:
+    (project / PROJECT_FILE).write_bytes(b"\xff\xfe\x00")
+    code, _, err = retrai("config", "show", "-C", project)
+    assert code == 2
+    assert err.splitlines() == [
+        f"error: {project / PROJECT_FILE} cannot be read: it is no text in UTF-8",
+        "hint: save it as UTF-8; `retrai init --force` writes a new one",
+    ]
+
+
 def test_options_of_the_goal_stand_beside_the_settings(retrai, project: Path) -> None:
     (project / PROJECT_FILE).write_text("check_command: make check\n")
     assert shown(retrai, project)["check_command"]["value"] == "make check"

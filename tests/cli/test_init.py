@@ -39,6 +39,25 @@ def test_a_named_model_is_written(retrai, asking_project: Path) -> None:
     assert load_settings(asking_project).config.model_name == "offline"
 
 
+def test_a_model_that_nobody_serves_is_not_written(retrai, asking_project: Path) -> None:
+    pytest.importorskip("retrai_llm_litellm")
+    code, _, err = retrai("init", "-C", asking_project, "--goal", "answer", "-m", "ofline")
+    assert code == 2
+    assert "did you mean offline?" in err
+    assert not (asking_project / PROJECT_FILE).exists()
+
+
+def test_a_model_whose_key_is_still_to_come_is_written_and_told(
+    retrai, asking_project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("retrai_llm_litellm")
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    code, _, err = retrai("init", "-C", asking_project, "--goal", "answer", "-m", "openai/gpt-4o")
+    assert code == 0
+    assert "OPENAI_API_KEY" in err
+    assert load_settings(asking_project).config.model_name == "openai/gpt-4o"
+
+
 def test_an_existing_file_is_kept(retrai, asking_project: Path) -> None:
     (asking_project / PROJECT_FILE).write_text("goal: answer\nmax_iterations: 3\n")
     code, _, err = retrai("init", "-C", asking_project)

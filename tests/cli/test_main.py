@@ -47,6 +47,22 @@ def test_light_commands_import_nothing_heavy_and_no_plugin(args: list[str]) -> N
     assert not {name for name in imported if name.startswith("retrai_")} - {"retrai_core"}
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+@pytest.mark.parametrize("args", [["--help"], ["plugins", "list"]])
+def test_output_that_has_no_room_is_told_and_no_bug(args: list[str]) -> None:
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "retrai_core", *args],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+    assert done.returncode == 70
+    assert done.stderr.startswith("error: the output cannot be written: No space left on device")
+
+
 def test_help_lists_every_command(retrai) -> None:
     code, out, _ = retrai("--help")
     assert code == 0

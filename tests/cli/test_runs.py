@@ -56,6 +56,7 @@ def test_a_run_whose_record_is_damaged_is_listed_and_named(
     assert set(entry) == {"id", "status", "reason", "path"}
     assert (entry["id"], entry["status"]) == (failed_run, "unreadable")
     assert entry["path"] == str(damaged_run)
+    assert "the record is damaged" in retrai("runs", "list", "-C", ".")[2]
     for command in (["runs", "show"], ["runs", "diff"], ["verify"]):
         code, out, err = retrai(*command, failed_run)
         assert (code, out) == (2, "")
@@ -118,6 +119,16 @@ def test_the_runs_of_one_project_can_be_listed_alone(
     assert listed_ids(retrai("runs", "list", "-C", ".", "-n", "2")[1]) == own[:2]
     assert retrai("runs", "list", "-C", "..")[1] == "no runs in .. yet; `retrai run` starts one\n"
     assert retrai("runs", "list", "-C", "..", "--json")[1] == "[]\n"
+    code, out, err = retrai("runs", "list", "-C", "nosuch")
+    assert (code, out) == (2, "")
+    assert err.startswith("error: no such folder: nosuch\n")
+
+
+def test_the_runs_of_a_project_that_is_gone_are_listed_too(
+    retrai, many_runs: list[str], project: Path
+) -> None:
+    project.rename(project.with_name("moved"))
+    assert retrai("runs", "list", "-C", project)[0] == 0
 
 
 def test_the_steps_can_be_seen_again(retrai, failed_run: str) -> None:
@@ -214,6 +225,22 @@ def test_prune_says_what_it_left_to_be_resumed(retrai, failed_run: str) -> None:
     assert said.splitlines()[0] == "deleted 0 runs"
     assert "kept 1 run that could be resumed" in said
     assert retrai("runs", "prune", "--keep", "0", "--unfinished")[1] == "deleted 1 run\n"
+
+
+def test_prune_says_of_damaged_records_what_deletes_them(retrai, damaged_run: Path) -> None:
+    said = retrai("runs", "prune", "--keep", "0")[1].splitlines()
+    assert said[0] == "deleted 0 runs"
+    assert "--unreadable" in said[1]
+    assert retrai("runs", "prune", "--keep", "0", "--unreadable")[1] == "deleted 1 run\n"
+    assert not damaged_run.parent.exists()
+
+
+@pytest.mark.parametrize("args", [["--keep", "some"], ["--older-than", "a while"]])
+def test_what_is_no_number_is_told_as_a_person_would_say_it(retrai, args: list[str]) -> None:
+    code, _, err = retrai("runs", "prune", *args)
+    assert code == 2
+    assert err.splitlines()[0].endswith("number")
+    assert "range" not in err
 
 
 def test_prune_keeps_the_newest(retrai, toy, failed_run: str) -> None:

@@ -16,7 +16,7 @@ from .contracts.llm import LLMProvider
 from .contracts.memory import MemoryStore
 from .contracts.sandbox import Sandbox
 from .contracts.tool import Tool
-from .errors import PluginError, UsageError
+from .errors import PluginError, UsageError, nearest
 from .origins import origin_of
 from .plugin_answers import asked, checked_options
 from .plugins.catalog import Catalog
@@ -33,7 +33,7 @@ from .plugins.standard_names import (
     STRICT_SANDBOX,
     WALLED_SANDBOX,
 )
-from .settings import RunConfig, nearest
+from .settings import RunConfig
 from .unheeded import refuse_unheeded, unheeded
 from .workspace.interpreter import find_interpreter
 from .workspace.safe_paths import SafeWorkspace

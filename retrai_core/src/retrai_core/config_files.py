@@ -101,7 +101,12 @@ def read_text(path: str) -> str | None:
     except IsADirectoryError as error:
         raise folder_in_the_way(path) from error
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} cannot be read: {error}") from error
+        if isinstance(error, UnicodeDecodeError):
+            raise UsageError(
+                f"{path} cannot be read: it is no text in UTF-8",
+                hint="save it as UTF-8; `retrai init --force` writes a new one",
+            ) from error
+        raise UsageError(f"{path} cannot be read: {error.strerror or error}") from error
 
 
 def folder_in_the_way(path: str) -> UsageError:

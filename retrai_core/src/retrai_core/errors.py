@@ -121,3 +121,11 @@ class BudgetSpentError(BaseException):
     No `Exception`: who asks a judge takes any of those for the judge's failure, and would go on
     with a verdict that nobody gave.
     """
+
+
+def nearest(name: str, known: list[str]) -> str:
+    """` (did you mean NAME?)` for the nearest known name, or nothing."""
+    import difflib  # help pages raise errors too
+
+    close = difflib.get_close_matches(name, known, n=1)
+    return f" (did you mean {close[0]}?)" if close else ""

@@ -7,7 +7,6 @@ checked against that goal's options when it is known.
 
 from __future__ import annotations
 
-import difflib
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -28,7 +27,7 @@ from pydantic_settings import BaseSettings, EnvSettingsSource, SettingsConfigDic
 from .config_files import NO_LIMIT, PROJECT_FILE, parse_config, read_text, user_config_path
 from .contracts.mcp_server import McpServer, sound_names
 from .contracts.permissions import Permissions
-from .errors import UsageError
+from .errors import UsageError, nearest
 
 DEFAULT_MODEL = "claude-sonnet-4-6"
 _FLAG, _DEFAULT = "flag", "default"
@@ -187,10 +186,22 @@ def load_settings(cwd: Path, flags: Mapping[str, Any] | None = None) -> Settings
             f"{project_file}: a project cannot say itself that it is trusted",
             hint=f"`trusted: [FOLDER]` belongs in {user_config_file()}",
         )
-    layers = [*user, *project, *_environment_layer(), *_flag_layer(flags or {})]
+    sources = [user, project, _environment_layer(), _flag_layer(flags or {})]
+    for source in sources:  # what is wrong in a file is told, though a flag overrules it
+        _config_of(source, cwd)
+    config, origins = _config_of([value for source in sources for value in source], cwd)
+    return Settings(config, origins, project_file, _settings(project), _settings(user))
+
+
+def _config_of(layers: list[tuple[str, str, Any]], cwd: Path) -> tuple[RunConfig, dict[str, str]]:
+    """The configuration that these values make, the later ones stronger, and their origins.
+
+    Raises:
+        UsageError: one of them is of no use.
+    """
     merged: dict[str, Any] = {"cwd": cwd.resolve()}
     origins: dict[str, str] = dict.fromkeys(RunConfig.model_fields, _DEFAULT)
-    origins["cwd"] = _FLAG
+    origins["cwd"] = _DEFAULT if cwd == Path() else _FLAG
     for origin, key, value in layers:
         if key in _MERGED and isinstance(value, Mapping) and isinstance(merged.get(key, {}), dict):
             merged[key] = {**merged.get(key, {}), **cast("Mapping[str, Any]", value)}
@@ -202,16 +213,9 @@ def load_settings(cwd: Path, flags: Mapping[str, Any] | None = None) -> Settings
             merged[key] = value
         origins[key] = origin
     try:
-        config = RunConfig.model_validate(merged)
-        return Settings(config, origins, project_file, _settings(project), _settings(user))
+        return RunConfig.model_validate(merged), origins
     except ValidationError as error:
         raise explained(error, origins) from error
-
-
-def nearest(name: str, known: list[str]) -> str:
-    """` (did you mean NAME?)` for the nearest known name, or nothing."""
-    close = difflib.get_close_matches(name, known, n=1)
-    return f" (did you mean {close[0]}?)" if close else ""
 
 
 def _file_layer(path: Path) -> list[tuple[str, str, Any]]:

@@ -12,14 +12,14 @@ from typing import get_args
 
 from .chosen import Notice
 from .contracts.needs import Need
-from .errors import UsageError
+from .errors import UsageError, nearest
 from .guard.globs import fixed_start
 from .guard.guard import Guard
 from .origins import origin_of, origin_of_disabled
 from .plugins.catalog import Catalog
 from .plugins.standard_names import MCP
 from .plugins.switches import switch_for
-from .settings import RunConfig, environment_variables, nearest
+from .settings import RunConfig, environment_variables
 
 _OTHER_VARIABLES = (
     "RETRAI_DEBUG",
@@ -70,7 +70,7 @@ def unheeded(config: RunConfig, catalog: Catalog, environ: Mapping[str, str]) ->
     """Warnings of names that do nothing: in `disabled_plugins`, and variables misspelt."""
     return [
         *(Notice("warning", line) for line in _disabled_in_vain(config, catalog)),
-        *(Notice("warning", line) for line in _misspelt(environ)),
+        *(Notice("warning", line) for line in misspelt(environ)),
     ]
 
 
@@ -189,7 +189,8 @@ def _disabled_in_vain(config: RunConfig, catalog: Catalog) -> list[str]:
     ]
 
 
-def _misspelt(environ: Mapping[str, str]) -> list[str]:
+def misspelt(environ: Mapping[str, str]) -> list[str]:
+    """Warnings of `RETRAI_...` variables that nobody reads and that look like one that is read."""
     known = [*environment_variables(), *_OTHER_VARIABLES]
     lines: list[str] = []
     for name in sorted(environ):

@@ -163,3 +163,8 @@ def test_the_requirements_install_the_same_set_again(tools: Any) -> None:
         "from-git @ git+https://git.example/x@abc",
         "odd==1.0",
     ]
+
+
+@pytest.mark.parametrize("spelt", ["acme-tools", "Acme_Tools"])
+def test_a_distribution_is_shown_by_its_plugins(tools: Any, spelt: str) -> None:
+    assert output_of("show", spelt).splitlines()[0] == "count"

@@ -15,7 +15,7 @@ import pytest
 from retrai_core.errors import RunNotFoundError, StateFolderError, UnreadableRunError
 from retrai_core.events import AgentEvent
 from retrai_core.runs.record import RunRecord
-from retrai_core.runs.store import RunStore, UnreadableRun, state_dir
+from retrai_core.runs.store import Pruned, RunStore, UnreadableRun, state_dir
 
 DAY_S = 86_400
 
@@ -41,7 +41,7 @@ def ids(store: RunStore) -> list[str]:
 
 def test_a_store_that_was_never_used_lists_nothing(store: RunStore) -> None:
     assert store.list() == []
-    assert store.prune(keep=0) == ([], [])
+    assert store.prune(keep=0) == Pruned()
     with pytest.raises(RunNotFoundError):
         store.load("abc")
     assert not store.state.exists(), "looking makes nothing"
@@ -123,8 +123,13 @@ def test_a_run_whose_record_cannot_be_read_is_told_among_the_others(store: RunSt
     with pytest.raises(UnreadableRunError) as caught:
         store.load("hal")
     assert str(store.folder("half") / "run.json") in caught.value.message
-    assert store.prune(keep=0) == (["good"], []), "what cannot be read may still be needed"
-    assert store.folder("half").is_dir()
+    pruned = store.prune(keep=0)
+    assert pruned.removed == ["good"], "what cannot be read may still be needed"
+    assert set(pruned.unreadable) == found.keys()
+    with store.mark_running("half"):
+        assert "half" not in store.prune(keep=0, unreadable=True).removed
+    assert store.prune(keep=0, unreadable=True) == Pruned(["half"])
+    assert [path.name for path in store.runs.iterdir()] == ["empty"]
 
 
 @pytest.mark.parametrize("of", ["good", "../../elsewhere"])
@@ -137,7 +142,7 @@ def test_a_copied_record_has_no_other_folder_pruned(store: RunStore, of: str) ->
     record.write_text(record.read_text().replace('"id": "good"', f'"id": "{of}"'))
     found = [run.problem for run in store.entries() if isinstance(run, UnreadableRun)]
     assert found == [f"it is the record of run {of}"]
-    assert store.prune(keep=0) == (["good"], [])
+    assert store.prune(keep=0) == Pruned(["good"], unreadable=["backup"])
     assert record.exists()
     assert elsewhere.is_dir()
 
@@ -199,7 +204,7 @@ def test_a_run_whose_process_was_killed_is_shown_as_interrupted(store: RunStore)
 def test_pruning_keeps_the_newest(store: RunStore) -> None:
     for age in range(5):
         add(store, f"run{age}", age_days=age)
-    assert store.prune(keep=2) == (["run2", "run3", "run4"], [])
+    assert store.prune(keep=2) == Pruned(["run2", "run3", "run4"])
     assert ids(store) == ["run0", "run1"]
     assert not store.folder("run2").exists()
 
@@ -207,9 +212,9 @@ def test_pruning_keeps_the_newest(store: RunStore) -> None:
 def test_pruning_spares_what_could_be_resumed_unless_it_is_named(store: RunStore) -> None:
     for age in range(5):
         add(store, f"run{age}", age_days=age, status="achieved" if age % 2 else "interrupted")
-    assert store.prune(keep=1) == (["run3"], ["run2", "run4"])
-    assert store.prune(keep=1, older_than_days=3) == (["run4"], ["run2"])
-    assert store.prune(keep=1, unfinished=True) == (["run1", "run2"], [])
+    assert store.prune(keep=1) == Pruned(["run3"], ["run2", "run4"])
+    assert store.prune(keep=1, older_than_days=3) == Pruned(["run4"], ["run2"])
+    assert store.prune(keep=1, unfinished=True) == Pruned(["run1", "run2"])
     assert ids(store) == ["run0"]
 
 
@@ -217,26 +222,26 @@ def test_pruning_by_age_keeps_what_ended_lately(store: RunStore) -> None:
     add(store, "old", age_days=40)
     add(store, "long", age_days=40, ended_at=time.time() - DAY_S)
     add(store, "new", age_days=1)
-    assert store.prune(older_than_days=30) == (["old"], [])
+    assert store.prune(older_than_days=30) == Pruned(["old"])
 
 
 def test_pruning_by_age_keeps_a_run_that_was_killed_just_now(store: RunStore) -> None:
     add(store, "killed", status="running", ended_at=None)
     add(store, "pending", status="pending", started_at=None, ended_at=None)
     add(store, "forgotten", age_days=40, status="running", ended_at=None)
-    assert store.prune(older_than_days=30) == (["forgotten"], [])
+    assert store.prune(older_than_days=30) == Pruned(["forgotten"])
     assert store.load("killed").status == "interrupted"
 
 
 def test_a_run_that_is_running_is_never_pruned(store: RunStore) -> None:
     add(store, "abc", age_days=400, status="running", ended_at=None)
     with store.mark_running("abc"):
-        assert store.prune(keep=0, older_than_days=0) == ([], [])
+        assert store.prune(keep=0, older_than_days=0) == Pruned()
 
 
 def test_pruning_without_a_limit_deletes_nothing(store: RunStore) -> None:
     add(store, "abc", age_days=400)
-    assert store.prune() == ([], [])
+    assert store.prune() == Pruned()
 
 
 def test_a_run_that_never_began_can_be_discarded(store: RunStore) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from ..config_files import NO_LIMIT
+from .numbers import Number, WholeNumber
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -25,11 +26,11 @@ class _Limit(_Type):
         return value if value == NO_LIMIT else super().convert(value, param, ctx)
 
 
-class _Number(_Limit, click.FloatRange):
+class _Number(_Limit, Number):
     """A number or `none`."""
 
 
-class _Whole(_Limit, click.IntRange):
+class _Whole(_Limit, WholeNumber):
     """A whole number or `none`."""
 
 

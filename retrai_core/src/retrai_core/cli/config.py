@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +35,7 @@ def show(project: Path, as_json: bool) -> None:
     environment (RETRAI_MODEL and so on), flags.
     """
     from ..settings import load_settings  # TAB imports this module too
+    from ..unheeded import misspelt
 
     settings = load_settings(project)
     rows = [_taken(settings) if row[0] == "model" else row for row in setting_rows(settings)]
@@ -42,6 +44,8 @@ def show(project: Path, as_json: bool) -> None:
         return
     shown = [(name, _as_text(value), origin) for name, value, origin in rows]
     click.echo(aligned([("SETTING", "VALUE", "FROM"), *shown]))
+    for line in misspelt(os.environ):
+        click.echo(f"warning: {line}", err=True)
 
 
 def _taken(settings: Settings) -> tuple[str, str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import traceback
 from pathlib import Path
@@ -14,6 +15,7 @@ EXIT_USAGE = 2
 EXIT_ERROR = 70
 EXIT_INTERRUPTED = 130
 DEBUG_VARIABLE = "RETRAI_DEBUG"
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 # What a group without a command raises; click 8.1 shows its help page and raises nothing.
 _HELP_PAGE: tuple[type[click.UsageError], ...] = tuple(
     kind for kind in [getattr(click.exceptions, "NoArgsIsHelpError", None)] if kind is not None
@@ -39,6 +41,10 @@ def explain_failure(error: BaseException) -> int:
     if isinstance(error, (click.Abort, KeyboardInterrupt)):
         _say("interrupted")
         return EXIT_INTERRUPTED
+    if isinstance(error, OSError) and error.errno in _NO_ROOM:
+        what = error.filename or "the output"
+        _say(f"error: {what} cannot be written: {error.strerror} (make room, and try again)")
+        return EXIT_ERROR
     _say(f"error: {type(error).__name__}: {_first_line(error)} ({_keep_traceback(error)})")
     return EXIT_ERROR
 

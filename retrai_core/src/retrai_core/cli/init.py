@@ -59,6 +59,8 @@ def init(project: Path, goal: str | None, model: str | None, force: bool) -> Non
         goal = _choose_goal(catalog, project)
     else:
         catalog.find("goal", goal)
+    if model:
+        _look_at_model(model, project)
     written = f"model: {model}" if model else "# model: offline"
     text = _TEMPLATE.format(
         goal=goal,
@@ -74,6 +76,23 @@ def init(project: Path, goal: str | None, model: str | None, force: bool) -> Non
         ) from error
     _agree_to(project)
     click.echo(f"wrote {path} with the goal {goal}; `retrai run` starts")
+
+
+def _look_at_model(model: str, project: Path) -> None:
+    """Refuse a model that nobody serves; of one that only lacks its key, say so.
+
+    Raises:
+        UsageError: no provider knows the model.
+    """
+    from ..choosing import NO_KEY_HINT, model_taken
+    from ..settings import RunConfig
+
+    try:
+        model_taken(RunConfig(cwd=project, model=model))
+    except UsageError as error:
+        if error.hint != NO_KEY_HINT:
+            raise
+        click.echo(f"note: {error.message}", err=True)
 
 
 def _agree_to(project: Path) -> None:

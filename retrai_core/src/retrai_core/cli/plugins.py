@@ -94,11 +94,11 @@ def list_plugins(
 @_JSON_OPTION
 @_LOAD_OPTION
 def show(name: str, kind: Kind | None, as_json: bool, load: bool) -> None:
-    """Show all that is known about the plugin NAME (or NAME@DIST)."""
+    """Show all that is known about the plugin NAME (or NAME@DIST), or about those of a DIST."""
     from ..plugins.catalog import Catalog
 
     catalog = Catalog.configured()
-    records = catalog.matching(name, kind)
+    records = catalog.matching(name, kind) or catalog.of_distribution(name, kind)
     if not records:
         raise catalog.unknown(name, kind)
     if load:

@@ -11,6 +11,7 @@ import click
 
 from ..errors import UsageError
 from .budget_options import budget_options
+from .numbers import Number, WholeNumber
 from .render.words import count
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def runs() -> None:
 @click.option(
     "-n",
     "--limit",
-    type=click.IntRange(min=0),
+    type=WholeNumber(min=0),
     metavar="N",
     help="The newest N; 0: all, as where no terminal shows them. Else 20.",
 )
@@ -69,7 +70,7 @@ def list_runs(limit: int | None, project: Path | None, as_json: bool) -> None:
     One whose record is damaged is `unreadable`; in JSON it has `id`, `status`, `reason`, `path`.
     """
     from .runs_list import as_json as in_json
-    from .runs_list import runs_of, table
+    from .runs_list import nothing_found, of_unknown_projects, runs_of, table
 
     found = runs_of(_store(), project)
     on_terminal = not as_json and sys.stdout.isatty()
@@ -79,13 +80,11 @@ def list_runs(limit: int | None, project: Path | None, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps([in_json(run) for run in shown], indent=2))
         return
-    if not found:
-        where = f" in {project}" if project is not None else ""
-        click.echo(f"no runs{where} yet; `retrai run` starts one")
-        return
-    click.echo(table(shown))
+    click.echo(table(shown) if found else nothing_found(project))
     if on_terminal and len(found) > len(shown):
         click.echo(f"... {len(found) - len(shown):,} more: --limit 0")
+    if project is not None and (told := of_unknown_projects(_store())):
+        click.echo(told, err=True)
 
 
 @runs.command()
@@ -223,26 +222,32 @@ def _shown(calls: list[str]) -> str:
 
 
 @runs.command()
-@click.option("--keep", type=click.IntRange(min=0), metavar="N", help="Keep the newest N runs.")
+@click.option("--keep", type=WholeNumber(min=0), metavar="N", help="Keep the newest N runs.")
 @click.option(
     "--older-than",
-    type=click.FloatRange(min=0),
+    type=Number(min=0),
     metavar="DAYS",
     help="Delete runs that ended more than so many days ago.",
 )
 @click.option("--unfinished", is_flag=True, help="Let --keep delete interrupted runs too.")
-def prune(keep: int | None, older_than: float | None, unfinished: bool) -> None:
+@click.option("--unreadable", is_flag=True, help="Delete runs whose record is damaged too.")
+def prune(keep: int | None, older_than: float | None, unfinished: bool, unreadable: bool) -> None:
     """Delete old runs: their records, logs, checkpoints and snapshots.
 
     --keep counts finished runs; those that were interrupted and could be resumed stay beside them.
     """
     if keep is None and older_than is None:
         raise click.UsageError("say which: --keep N or --older-than DAYS")
-    removed, spared = _store().prune(keep=keep, older_than_days=older_than, unfinished=unfinished)
-    click.echo(f"deleted {count(len(removed), 'run')}")
-    if spared:
-        kept = count(len(spared), "run")
+    pruned = _store().prune(
+        keep=keep, older_than_days=older_than, unfinished=unfinished, unreadable=unreadable
+    )
+    click.echo(f"deleted {count(len(pruned.removed), 'run')}")
+    if pruned.spared:
+        kept = count(len(pruned.spared), "run")
         click.echo(f"kept {kept} that could be resumed; --unfinished deletes them too")
+    if pruned.unreadable:
+        kept = count(len(pruned.unreadable), "run")
+        click.echo(f"kept {kept} whose record is damaged; --unreadable deletes them too")
 
 
 def _store() -> RunStore:

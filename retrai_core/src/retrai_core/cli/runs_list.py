@@ -7,16 +7,18 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from ..errors import UsageError
 from ..runs.record import RunRecord
 from ..runs.store import RunStore, UnreadableRun
 from .columns import aligned
-from .render.words import one_line
+from .render.words import count, one_line
 
 Run = RunRecord | UnreadableRun
 
 _HEADINGS = ("RUN", "OUTCOME", "GOAL", "MODEL", "ITERATIONS", "STARTED", "PROJECT")
 _MODEL_WIDTH = 40
 _PROBLEM_WIDTH = 200
+_NAME_WIDTH, _PATH_WIDTH = 255, 4096
 _UNREADABLE = "unreadable"
 
 
@@ -31,11 +33,32 @@ def runs_of(store: RunStore, project: Path | None) -> Sequence[Run]:
 def table(runs: Sequence[Run]) -> str:
     """A line for each run, and below them where a record cannot be read."""
     damaged = [
-        f"{run.id}: its record cannot be read: {run.path}: {one_line(run.problem, _PROBLEM_WIDTH)}"
+        f"{one_line(run.id, _NAME_WIDTH)}: its record cannot be read: "
+        f"{one_line(str(run.path), _PATH_WIDTH)}: {one_line(run.problem, _PROBLEM_WIDTH)}"
         for run in runs
         if isinstance(run, UnreadableRun)
     ]
     return "\n".join([aligned([_HEADINGS, *map(_row, runs)]), *damaged])
+
+
+def nothing_found(project: Path | None) -> str:
+    """What is said instead of an empty table.
+
+    Raises:
+        UsageError: there is no such folder, nor has there been a run in it.
+    """
+    if project is not None and not project.is_dir():
+        raise UsageError(f"no such folder: {project}", hint="give the project's folder with -C DIR")
+    where = f" in {project}" if project is not None else ""
+    return f"no runs{where} yet; `retrai run` starts one"
+
+
+def of_unknown_projects(store: RunStore) -> str:
+    """How many runs nobody knows the project of; empty where there are none."""
+    damaged = sum(isinstance(run, UnreadableRun) for run in store.entries())
+    if not damaged:
+        return ""
+    return f"of {count(damaged, 'run')} the record is damaged: `retrai runs list` shows where"
 
 
 def as_json(run: Run) -> dict[str, Any]:
@@ -48,7 +71,7 @@ def as_json(run: Run) -> dict[str, Any]:
 
 def _row(run: Run) -> Sequence[str]:
     if isinstance(run, UnreadableRun):
-        return (run.id, _UNREADABLE, "-", "-", "-", "-", "-")
+        return (one_line(run.id, _NAME_WIDTH), _UNREADABLE, "-", "-", "-", "-", "-")
     return (
         run.id,
         run.status,
@@ -56,7 +79,7 @@ def _row(run: Run) -> Sequence[str]:
         one_line(run.model, _MODEL_WIDTH),
         str(run.iterations),
         _when(run.started_at),
-        str(run.project),
+        one_line(str(run.project), _PATH_WIDTH),
     )
 
 

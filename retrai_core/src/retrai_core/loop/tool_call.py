@@ -12,9 +12,8 @@ from pydantic import ValidationError
 
 from ..contracts.hooks import ToolCall
 from ..contracts.tool import Tool, ToolArgs, ToolResult
-from ..errors import RetraiError
+from ..errors import RetraiError, nearest
 from ..runs.journal import JournalledResult
-from ..settings import nearest
 from .blocked import BlockedLoopWatch
 from .parts import LoopParts
 from .state import PendingCall

@@ -194,6 +194,11 @@ class Catalog:
                 raise
             raise off.problem() from error
 
+    def of_distribution(self, name: str, kind: Kind | None = None) -> list[PluginRecord]:
+        """The plugins that a distribution brings, by its name however that is spelt."""
+        wanted = normalised(name)
+        return [record for record in self.records(kind) if normalised(record.dist) == wanted]
+
     def detect(self, project: Path) -> list[DetectedGoal]:
         """The goals that `project` shows a marker of, the lowest priority first; imports none."""
         from .detect import detect_goals

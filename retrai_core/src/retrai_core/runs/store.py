@@ -8,7 +8,7 @@ import shutil
 import time
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import gettempprefix
 
@@ -43,6 +43,21 @@ class UnreadableRun:
     path: Path
     problem: str
     changed_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Pruned:
+    """The ids of runs that were looked at to be deleted.
+
+    Attributes:
+        removed: those that are gone.
+        spared: those that stay only because they could be resumed.
+        unreadable: those that stay only because their record cannot be read.
+    """
+
+    removed: list[str] = field(default_factory=list[str])
+    spared: list[str] = field(default_factory=list[str])
+    unreadable: list[str] = field(default_factory=list[str])
 
 
 class RunStore:
@@ -98,7 +113,7 @@ class RunStore:
             if isinstance(run, UnreadableRun):
                 found.append((run.changed_at, run))
             elif run is not None:
-                found.append((run.started_at or folder.stat().st_mtime, run))
+                found.append((run.started_at or _changed_at(folder), run))
         return [run for _, run in sorted(found, key=lambda item: -item[0])]
 
     def load(self, run_id: str) -> RunRecord:
@@ -133,7 +148,8 @@ class RunStore:
         keep: int | None = None,
         older_than_days: float | None = None,
         unfinished: bool = False,
-    ) -> tuple[list[str], list[str]]:
+        unreadable: bool = False,
+    ) -> Pruned:
         """Delete runs beyond the newest `keep`, or older than so many days.
 
         Args:
@@ -141,29 +157,47 @@ class RunStore:
             older_than_days: those stay that ended, or were killed, later than that.
             unfinished: `keep` counts interrupted runs like all others; else they stay beside the
                 newest, until they are too old.
+            unreadable: those whose record cannot be read count like all others; else they stay.
 
-        Returns:
-            the ids of those that were deleted, and of those that stay only for being unfinished.
+        Raises:
+            StateFolderError: one of them cannot be deleted.
         """
         limit = time.time() - (older_than_days or 0) * 86_400
-        removed: list[str] = []
-        spared: list[str] = []
+        pruned = Pruned()
         passed = 0
-        for record in self.list():
-            if record.status == "running" or holds_files_of(self.state, record.id):
+        for run in self.entries():
+            if self._is_in_use(run):
                 continue
+            damaged = isinstance(run, UnreadableRun) and not unreadable
             too_many = keep is not None and passed >= keep
-            too_old = older_than_days is not None and self._last_change(record) < limit
-            waits = record.status == "interrupted" and not unfinished
-            passed += not waits
+            too_old = older_than_days is not None and self._last_change(run) < limit
+            waits = isinstance(run, RunRecord) and run.status == "interrupted" and not unfinished
+            passed += not (waits or damaged)
             if not (too_many or too_old):
                 continue
-            if waits and not too_old:
-                spared.append(record.id)
+            if damaged:
+                pruned.unreadable.append(run.id)
+            elif waits and not too_old:
+                pruned.spared.append(run.id)
             else:
-                shutil.rmtree(self.folder(record.id))
-                removed.append(record.id)
-        return removed, spared
+                self._delete(run.id)
+                pruned.removed.append(run.id)
+        return pruned
+
+    def _is_in_use(self, run: RunRecord | UnreadableRun) -> bool:
+        if isinstance(run, RunRecord):
+            running = run.status == "running"
+        else:
+            running = self._is_alive(self.folder(run.id))
+        return running or holds_files_of(self.state, run.id)
+
+    def _delete(self, run_id: str) -> None:
+        try:
+            shutil.rmtree(self.folder(run_id))
+        except FileNotFoundError:  # another process deletes it too
+            return
+        except OSError as error:
+            raise StateFolderError(self.state, error) from error
 
     @contextmanager
     def mark_running(self, run_id: str) -> Generator[None]:
@@ -180,9 +214,11 @@ class RunStore:
         except OSError as error:
             raise StateFolderError(self.state, error) from error
 
-    def _last_change(self, record: RunRecord) -> float:
+    def _last_change(self, run: RunRecord | UnreadableRun) -> float:
         """When the run ended, or, for one that was killed, when its record was last written."""
-        return record.ended_at or (self.folder(record.id) / "run.json").stat().st_mtime
+        if isinstance(run, UnreadableRun):
+            return run.changed_at
+        return run.ended_at or _changed_at(self.folder(run.id) / "run.json")
 
     def _is_alive(self, folder: Path) -> bool:
         try:
@@ -208,6 +244,14 @@ class RunStore:
             record.next_step = f"retrai runs resume {record.id}"
             return completed(record, folder / "events.jsonl")
         return record
+
+
+def _changed_at(path: Path) -> float:
+    """When a file or folder last changed; now, where it is just being deleted."""
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return time.time()
 
 
 def _unreadable(folder: Path, error: OSError | ValueError) -> UnreadableRun | None:
