@@ -20,6 +20,13 @@ def write(name: str, what: str) -> tuple[str, dict[str, str]]:
     return ("file_write", {"path": path, "content": NEW.format(name=name, what=what)})
 
 
+def copies_of_the_runner(retrai: Any, ended: Any) -> int:
+    """How many files of pytest and its plugins the run has left beside its record."""
+    folder = next(retrai.room.rglob(f"runs/{ended.record['id']}"))
+    assert (folder / "baseline/environment/index.json").is_file()
+    return sum(len(path.name) == 64 for path in (folder / "baseline/environment").iterdir())
+
+
 @pytest.fixture
 def retrai(retrai: Any, retrai_here: Callable[..., Any]) -> Any:
     """The runs are in this process; none of these tests is about the process itself."""
@@ -39,6 +46,7 @@ def project(make_project: MakeProject) -> Path:
 def test_a_new_test_that_always_passes_proves_nothing(retrai: Any, project: Path) -> None:
     ended = retrai.run(project, MEND, write("idle", "add(0, 0) == 0"), MEND)
     assert ended.outcome == (0, "achieved"), "mended before any test was added"
+    assert copies_of_the_runner(retrai, ended) == 0, "nobody goes on with it"
     together = (
         "bash_exec",
         {"command": "sed -i 's/a - b/a + b/' adding.py; cp new.txt tests/test_new.py"},
@@ -52,6 +60,7 @@ def test_a_new_test_that_always_passes_proves_nothing(retrai: Any, project: Path
         in ended.record["reason"]
     )
     assert "tests/test_new.py::test_new" in ended.record["reason"]
+    assert copies_of_the_runner(retrai, ended) > 100
 
 
 def test_a_new_test_that_fails_without_the_change_is_a_proof(retrai: Any, project: Path) -> None:

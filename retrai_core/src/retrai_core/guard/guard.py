@@ -17,7 +17,7 @@ from .cut_off import watched
 from .final import FinalCheck
 from .globs import Globs, exactly
 from .holdout import Holdout
-from .outside import OutsideFiles
+from .outside import ENVIRONMENT, OutsideFiles
 from .refusal import Refusal
 from .restoring import SET_ASIDE, put_back, restore_files, set_aside
 from .surroundings import copy_surroundings, place_in_repository
@@ -45,7 +45,7 @@ class Guard:
         self._allow_edit = allow_edit
         self._protected = Globs([*context.goal.protected(context.project), "/.retrai.yml"])
         self._steering = Globs(context.goal.steering(context.project))
-        self._outside = OutsideFiles(self._folder / "environment")
+        self._outside = OutsideFiles(self._folder / ENVIRONMENT)
         self.baseline = Baseline.load(self._folder) or Baseline()
         self._allowed = self._what_is_allowed()
         self.holdout: Holdout | None = None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from ..contracts.goal import Environment
 from .files import copy_file, fingerprint, remove
 from .refusal import Refusal
 
+ENVIRONMENT = "environment"
 _BYTE_CODE = "__pycache__"
 
 _Stat = tuple[int, int, int, int, int]
@@ -110,6 +112,16 @@ class OutsideFiles:
         if seen is None or seen.stat != now:
             seen = self._seen[name] = _Seen(now, fingerprint(path) if now else "")
         return seen.fingerprint
+
+
+def drop_copies(baseline: Path) -> None:
+    """Remove the copies below a run's `baseline`, ten megabytes and more, once none is needed.
+
+    What was set aside stays: it is nowhere else.
+    """
+    for path in (baseline / ENVIRONMENT).glob("[0-9a-f]*"):
+        with suppress(OSError):
+            remove(path)
 
 
 def _stat(path: Path) -> _Stat | None:

@@ -13,6 +13,7 @@ from pydantic import ValidationError
 
 from ..config_files import NO_LIMIT
 from ..errors import RetraiError
+from ..guard.outside import drop_copies
 from ..settings import RunConfig, explained
 from .record import EXIT_CODES, RunRecord, Status
 
@@ -53,7 +54,7 @@ def finish(record: RunRecord, outcome: Status, reason: str) -> None:
 
 
 def save_or_explain(record: RunRecord, folder: Path) -> None:
-    """Save the record of a run that has ended.
+    """Save the record of a run that has ended, and drop what only a run that goes on needs.
 
     Raises:
         RetraiError: it cannot be written, with how the run ended.
@@ -66,6 +67,8 @@ def save_or_explain(record: RunRecord, folder: Path) -> None:
             f"written: {error.strerror or error} ({folder})",
             hint=f"make room; `retrai runs resume {record.id}` goes on",
         ) from error
+    if not record.resumable:
+        drop_copies(folder / "baseline")
 
 
 def _next_step(record: RunRecord) -> str:
