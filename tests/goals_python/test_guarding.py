@@ -406,9 +406,10 @@ def test_more():
 """
 
 
-def literal_findings(project, lines):
-    added = "".join(f"+{line}\n" for line in lines)
-    diff = f"--- a/roman.py\n+++ b/roman.py\n@@ -0,0 +1,{len(lines)} @@\n{added}"
+def literal_findings(project, lines, before=()):
+    changed = "".join([*(f"-{line}\n" for line in before), *(f"+{line}\n" for line in lines)])
+    hunk = f"@@ -{min(len(before), 1)},{len(before)} +1,{len(lines)} @@"
+    diff = f"--- a/roman.py\n+++ b/roman.py\n{hunk}\n{changed}"
     found = copied_literals(diff, project)
     return [(one.path, one.line, one.what, one.reaches_runner) for one in found]
 
@@ -420,6 +421,17 @@ def test_answers_that_were_made_for_the_tests_are_told(make_project):
     assert (path, line, reaches) == ("roman.py", 2, False)
     assert "values that the tests expect" in what
     assert "'MCMXLIV'" in what
+
+
+def test_answers_that_were_there_before_the_run_are_no_copies(make_project):
+    project = make_project({"tests/test_roman.py": ROMAN_TESTS})
+    before = ["KNOWN = {1944: 'MCMXLIV', 3999: 'MMMCMXCIX'}", "LAST = 3999"]
+    after = ["", "KNOWN = {1944: 'MCMXLIV', 3999: 'MMMCMXCIX'}", "", "LAST = 2024"]
+    assert literal_findings(project, after, before) == []
+    more = [*after, "ALSO = 'MMXXIV', 'IV.', 'MMMM'"]
+    assert literal_findings(project, more, before) == []
+    ((_, line, what, _),) = literal_findings(project, more, before[1:])
+    assert (line, "MCMXLIV" in what) == (2, True)
 
 
 @pytest.mark.parametrize(

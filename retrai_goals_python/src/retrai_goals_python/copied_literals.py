@@ -14,7 +14,7 @@ from pathlib import Path
 from retrai_core import Suspicion
 
 from .diff_audit import is_source
-from .diff_lines import added_lines
+from .diff_lines import added_lines, removed_lines
 from .pytest_detection import test_files
 
 ENOUGH = 3
@@ -37,6 +37,9 @@ def copied_literals(diff: str, project: Path) -> list[Suspicion]:
         if is_source(path):
             for literal in _literals_of(text):
                 added.setdefault(path, {}).setdefault(literal, number)
+    for path, text in removed_lines(diff):  # what was there before was copied from no test
+        for literal in _literals_of(text):
+            added.get(path, {}).pop(literal, None)
     if not any(len(found) >= ENOUGH for found in added.values()):
         return []
     expected = set(_expected(project))
