@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 import pytest
@@ -49,6 +50,16 @@ async def test_a_resumed_run_goes_on_with_a_higher_limit_and_bills_nothing_twice
     every = runs.events(ended, "llm_usage")
     assert len(every) > calls
     assert ended.tokens.total == 15 * len(every)
+
+
+async def test_a_model_that_uses_no_tokens_is_stopped_by_no_limit_of_them(
+    runs: Runs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert (await runs.run([MEND], max_tokens=10)).status == "budget"
+    provider = importlib.import_module("scripted_plugins").Scripted
+    monkeypatch.setattr(provider, "uses_tokens", False)
+    assert (await runs.run([MEND], max_time_s=0.0)).status == "budget"
+    assert (await runs.run([MEND], max_tokens=10, max_cost_usd=0.0)).status == "achieved"
 
 
 async def test_a_limit_in_seconds_ends_the_run(runs: Runs) -> None:

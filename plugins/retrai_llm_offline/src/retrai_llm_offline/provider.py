@@ -37,6 +37,7 @@ class OfflineProvider(LLMProvider):
     needs: ClassVar[frozenset[str]] = frozenset({"read", "run"})
     model_patterns = ("offline",)
     per_run: ClassVar[bool] = True
+    uses_tokens: ClassVar[bool] = False
     Options = OfflineOptions
 
     def create(self, model: str, temperature: float, context: RunContext) -> BaseChatModel:

@@ -43,6 +43,8 @@ class LLMProvider(ABC):
     model_patterns: ClassVar[Sequence[str]] = ()
     per_run: ClassVar[bool] = False
     """The models belong to one run (a search, a replay, a caller's own key): never cached."""
+    uses_tokens: ClassVar[bool] = True
+    """False where a call sends nothing anywhere: no limit of tokens or money is in its way."""
     Options: type[LLMOptions] = LLMOptions
 
     def __init__(self, options: Any, context: RunContext) -> None:

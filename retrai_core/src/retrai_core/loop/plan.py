@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any, cast
 
 from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMessage, SystemMessage
@@ -72,8 +73,9 @@ async def _allowed(parts: LoopParts, state: AgentState, messages: list[BaseMessa
     if spending.refused is not None:  # and whoever was refused kept it to himself
         return spending.refused
     spending.agent = used_by_agent(state)
-    if not spending.budget.limits_calls:
-        return allowance(spending.budget, messages, 0, 0, 0.0, {})
+    if not (spending.budget.limits_calls and context.provider.uses_tokens):
+        only_time = replace(spending.budget, max_cost_usd=None, max_tokens=None)
+        return allowance(only_time, messages, 0, 0, 0.0, {})
     price = await price_of(context, context.provider, state["model_name"])
     used = spending.total
     return allowance(
