@@ -560,6 +560,52 @@ def test_tests_that_nothing_mends_leave_time_for_the_others(
     assert mended(project, answer).startswith("F" * 6 + ".")
 
 
+KEEPER = """
+    class Keeper:
+        def __init__(self, path):
+            self.path = path
+
+        def next(self):
+            text = self.path.read_text() if self.path.exists() else ""
+            return len(text.split()) + 2
+"""
+KEEPER_TESTS = """
+    from keeper import Keeper
+
+    def test_first(tmp_path):
+        assert Keeper(tmp_path / "kept").next() == 1
+
+    def test_third(tmp_path):
+        (tmp_path / "kept").write_text("1 2")
+        assert Keeper(tmp_path / "kept").next() == 3
+"""
+ASKS_FOR_A_REPORT = """
+    import pytest
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtest_makereport(item, call):
+        done = yield
+        setattr(item, "report_of_" + call.when, done.get_result())
+
+    @pytest.fixture(autouse=True)
+    def told(request):
+        yield
+        assert request.node.report_of_call
+"""
+
+
+@pytest.mark.parametrize("conftest", ["", ASKS_FOR_A_REPORT], ids=["tmp_path", "a-hook"])
+def test_tests_that_ask_for_their_reports_are_mended(
+    make_project: MakeProject, search: Search, conftest: str
+) -> None:
+    passing = "    def test_other():\n        assert True\n"
+    files = {"keeper.py": KEEPER, "test_keeper.py": KEEPER_TESTS, "test_other.py": passing}
+    project = make_project({**files, "conftest.py": conftest})
+    answer = search(project, cpu_s=5.0)
+    assert answer.end == "done"
+    assert mended(project, answer) == "passed"
+
+
 def test_a_suite_that_takes_longer_than_a_search_may_is_searched_all_the_same(
     make_project: MakeProject, search: Search
 ) -> None:

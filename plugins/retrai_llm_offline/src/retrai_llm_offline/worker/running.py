@@ -29,6 +29,7 @@ class Runner:
 
         self._skipped: Any = pytest.skip.Exception
         self._alarm = limits.Alarm()
+        self._keep_folders = _result_of_tmp_path()
 
     def run(
         self, indices: Sequence[int], official: "Set[int]", stop_at_failure: bool = False
@@ -69,6 +70,8 @@ class Runner:
     def _direct(self, item: Any, following: Any) -> str:
         if hasattr(item, "_request") and not item._request:
             item._initrequest()
+        if self._keep_folders is not None:
+            item.stash.setdefault(self._keep_folders, {})
         letter = PASSED
         try:
             try:
@@ -100,6 +103,15 @@ class Runner:
             if isinstance(error, self._skipped):
                 return SKIPPED
         return FAILED
+
+
+def _result_of_tmp_path() -> Any:
+    """Where reports leave what `tmp_path` asks when it is torn down; None where it asks nothing."""
+    try:
+        from _pytest.tmpdir import tmppath_result_key
+    except ImportError:  # before pytest 7.3
+        return None
+    return tmppath_result_key
 
 
 Lines = Dict[str, List[int]]
