@@ -606,6 +606,36 @@ def test_tests_that_ask_for_their_reports_are_mended(
     assert mended(project, answer) == "passed"
 
 
+@pytest.mark.skipif(pytest.version_tuple < (9,), reason="before pytest 9 there are no subtests")
+def test_subtests_that_fail_are_mended(make_project: MakeProject, search: Search) -> None:
+    project = make_project(
+        {
+            "bank.py": BELOW,
+            "test_bank.py": """
+                import unittest
+                from bank import below_zero
+
+                CASES = [([], False), ([1, 2], False), ([1, -2], True), ([1, -1], False)]
+
+                class Bank(unittest.TestCase):
+                    def test_below_zero(self):
+                        for operations, expected in CASES:
+                            with self.subTest(operations=operations):
+                                self.assertEqual(below_zero(operations), expected)
+
+                def test_more(subtests):
+                    for operations, expected in CASES:
+                        with subtests.test(operations=operations):
+                            assert below_zero(operations) == expected
+            """,
+        }
+    )
+    answer = search(project, cpu_s=5.0)
+    assert answer.end == "done"
+    assert len(answer.steps[0].fixed) == 2
+    assert mended(project, answer) == "passed"
+
+
 def test_a_suite_that_takes_longer_than_a_search_may_is_searched_all_the_same(
     make_project: MakeProject, search: Search
 ) -> None:

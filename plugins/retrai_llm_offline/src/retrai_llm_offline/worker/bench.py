@@ -126,7 +126,8 @@ class Bench:
             self.seconds[test] = float(str(answer["s"]))
 
     def _limits(self, cpu_s: float) -> Dict[str, object]:
-        return {"cpu_s": cpu_s, "wall_s": 4 * cpu_s + 2, "silence_s": 8 * cpu_s + 20}
+        wall_s = min(4 * cpu_s + 2, cpu_s + 15)
+        return {"cpu_s": cpu_s, "wall_s": wall_s, "silence_s": 8 * cpu_s + 20}
 
     def trace(self) -> None:
         """Record which lines the failing tests and a sample of the passing ones run."""

@@ -30,6 +30,7 @@ class Runner:
         self._skipped: Any = pytest.skip.Exception
         self._alarm = limits.Alarm()
         self._keep_folders = _result_of_tmp_path()
+        self._subtests = _Subtests.of(items)
 
     def run(
         self, indices: Sequence[int], official: "Set[int]", stop_at_failure: bool = False
@@ -49,6 +50,7 @@ class Runner:
         item = self.items[index]
         try:
             try:
+                self._subtests.failed = False
                 self._alarm.arm(self.cpu_s, self.wall_s)
                 letter = (
                     self._official(item, following) if official else self._direct(item, following)
@@ -57,7 +59,9 @@ class Runner:
                 self._alarm.disarm()
         except (limits.OutOfTimeError, MemoryError):
             return TIMED_OUT
-        return TIMED_OUT if self._alarm.rang else letter
+        if self._alarm.rang:
+            return TIMED_OUT
+        return FAILED if letter == PASSED and self._subtests.failed else letter
 
     def _official(self, item: Any, following: Any) -> str:
         from _pytest.runner import runtestprotocol
@@ -103,6 +107,30 @@ class Runner:
             if isinstance(error, self._skipped):
                 return SKIPPED
         return FAILED
+
+
+class _Subtests:
+    """Hears of subtests: a test passes by its own reports though one of them fails."""
+
+    NAME = "retrai-offline-subtests"
+
+    def __init__(self) -> None:
+        self.failed = False
+
+    @classmethod
+    def of(cls, items: Sequence[Any]) -> "_Subtests":
+        """The one that listens in these items' session."""
+        heard = cls()
+        if items:
+            plugins = items[0].config.pluginmanager
+            heard = plugins.get_plugin(cls.NAME) or heard
+            if not plugins.has_plugin(cls.NAME):
+                plugins.register(heard, cls.NAME)
+        return heard
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        """The search logs no report of its own, so this is a subtest's."""
+        self.failed = self.failed or report.failed
 
 
 def _result_of_tmp_path() -> Any:
