@@ -37,3 +37,13 @@ def test_the_place_is_told_once() -> None:
 def test_cases_that_fail_are_only_counted() -> None:
     lines = shown("given up", reason="1 of 2 tests fails", counts={"failed": 1, "passed": 1})
     assert "  after     1 failed, 1 passed" in lines
+
+
+def test_of_many_changed_files_the_first_are_named() -> None:
+    paths = [f"a{number:03}.py" for number in range(1020)]
+    record = RunRecord(
+        id="r1", goal="pytest", model="offline", project=Path("/p"), changed_files=paths
+    )
+    (changed,) = [it.plain for it in summary_lines(record) if it.plain.startswith("  changed")]
+    assert changed.startswith("  changed   a000.py, a001.py, ")
+    assert changed.endswith(", a019.py and 1,000 more")

@@ -53,7 +53,7 @@ def make_run(
     tail = (done.stdout.rstrip() + "\n" + done.stderr.rstrip()).strip()[-TAIL_CHARS:]
     return PytestRun(
         cases=cases,
-        failures=_failures(session, cases, problem, writer, stack),
+        failures=_failures(session, cases, writer, stack),
         complete=not problem,
         exit_status=done.exit_code,
         command=command,
@@ -105,7 +105,6 @@ def _outcomes(session: Session) -> dict[str, CaseOutcome]:
 def _failures(
     session: Session,
     cases: dict[str, CaseOutcome],
-    problem: str,
     writer: FailureWriter,
     stack: Sequence[tuple[str, int, str]],
 ) -> tuple[Failure, ...]:
@@ -115,6 +114,5 @@ def _failures(
         if case.problems:
             found.append(writer.write(name, outcome, case))
         elif outcome in ("failed", "error"):
-            said = f"it did not end: {problem}" if problem else "it did not end"
-            found.append(writer.write_cut_off(name, said, stack))
+            found.append(writer.write_cut_off(name, "it did not end", stack))
     return tuple(found)

@@ -8,6 +8,7 @@ import pytest
 
 from retrai_core.errors import PluginError, UsageError
 from retrai_core.run_manager import RunManager
+from retrai_core.runs.store import RunStore
 
 Runs = Any
 """The fixture's class, in conftest.py."""
@@ -111,3 +112,11 @@ async def test_a_run_that_is_resumed_is_never_removed(
         await RunManager(runs.store).resume(record.id)
     [kept] = runs.store.list()
     assert (kept.id, kept.status, kept.resumable) == (record.id, "interrupted", True)
+
+
+async def test_records_that_the_agent_could_change_are_refused(runs: Runs) -> None:
+    runs.store = RunStore(runs.project / "state")
+    with pytest.raises(UsageError, match="lies in the project") as caught:
+        await runs.run([])
+    assert "RETRAI_STATE_DIR" in caught.value.hint
+    assert not (runs.project / "state" / "runs").exists()

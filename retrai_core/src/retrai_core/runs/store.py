@@ -15,7 +15,7 @@ from tempfile import gettempprefix
 import platformdirs
 from pydantic import ValidationError
 
-from ..errors import RunNotFoundError, StateFolderError, UnreadableRunError
+from ..errors import RunNotFoundError, StateFolderError, UnreadableRunError, UsageError
 from ..guard.held_files import holds_files_of
 from .killed import completed
 from .record import EXIT_CODES, RunRecord
@@ -80,7 +80,14 @@ class RunStore:
 
         Raises:
             StateFolderError: the state folder cannot be written to.
+            UsageError: it lies in the project.
         """
+        if self.state.resolve().is_relative_to(record.project.resolve()):
+            raise UsageError(
+                f"the state folder {self.state} lies in the project, where the agent could change "
+                "what is recorded of it",
+                hint="name one elsewhere: `RETRAI_STATE_DIR=FOLDER`",
+            )
         folder = self.folder(record.id)
         try:
             folder.mkdir(parents=True, mode=0o700)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+from collections import deque
+from itertools import islice
 from typing import Callable, Dict, Iterator, List, Mapping, Optional, Tuple
 
 from .candidate import Candidate, Edit, Proposal
@@ -85,6 +87,8 @@ FAR_OPERATORS: List[Operator] = [
 
 FAR_COST = 2.0
 SUSPICION_WEIGHT = 0.8
+MOST_NODES = 1_000
+"""A statement of more expressions is a table that a program wrote, and has edits without end."""
 
 _BLOCKS = (ast.If, ast.For, ast.While, ast.With, ast.Try, ast.FunctionDef, ast.ClassDef)
 
@@ -155,7 +159,7 @@ def _statements(source: SourceFile, suspicion: Suspicion) -> Iterator[Tuple[ast.
     for node in ast.walk(source.tree):
         if isinstance(node, ast.stmt):
             doubt = suspicion.of(node)
-            if doubt > 0:
+            if doubt > 0 and len(list(islice(_own_nodes(node), MOST_NODES + 1))) <= MOST_NODES:
                 yield node, doubt
 
 
@@ -184,9 +188,9 @@ def _proposals(
 def _own_nodes(statement: ast.stmt) -> Iterator[ast.AST]:
     """A statement and the expressions in it, not the statements of its blocks."""
     yield statement
-    pending = list(ast.iter_child_nodes(statement))
+    pending = deque(ast.iter_child_nodes(statement))
     while pending:
-        node = pending.pop(0)
+        node = pending.popleft()
         if isinstance(node, ast.stmt):
             continue
         if isinstance(node, ast.expr):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 
 from rich.text import Text
 
@@ -17,6 +18,7 @@ STYLE_OF = {
     "aborted": "yellow",
 }
 _LABEL_WIDTH = 10
+_SHOWN_PATHS = 20
 
 
 def outcome_style(status: str) -> str:
@@ -47,7 +49,7 @@ def summary_lines(record: RunRecord) -> list[Text]:
         if record.after.command:
             lines.append(_row("checked", one_line(shlex.join(record.after.command), 300)))
     if record.changed_files:
-        lines.append(_row("changed", ", ".join(record.changed_files)))
+        lines.append(_row("changed", _first(record.changed_files)))
     lines += [_row("refused", one_line(refused, 300)) for refused in record.refused]
     lines += [_row("look at", one_line(finding, 300)) for finding in record.findings]
     lines += [_row("flaky", one_line(case, 300)) for case in record.flaky]
@@ -62,6 +64,13 @@ def summary_lines(record: RunRecord) -> list[Text]:
     if record.next_step:
         lines.append(_row("next", record.next_step))
     return lines
+
+
+def _first(paths: Sequence[str]) -> str:
+    """The first of many paths; the record and the diff have them all."""
+    shown = ", ".join(one_line(path, 300) for path in paths[:_SHOWN_PATHS])
+    left = len(paths) - _SHOWN_PATHS
+    return f"{shown} and {left:,} more" if left > 0 else shown
 
 
 def _used(record: RunRecord) -> str:

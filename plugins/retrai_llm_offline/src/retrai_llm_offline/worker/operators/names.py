@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
-from typing import Iterator, List
+from typing import Iterator, List, Set
 
 from ..candidate import Proposal
 from ..scope import attributes_of
 from .site import Site
+
+TWICE_COST = 0.25
 
 
 def _callee(site: Site) -> bool:
@@ -27,13 +29,23 @@ def variable(site: Site) -> Iterator[Proposal]:
     elif isinstance(node.ctx, ast.Load):
         near = [(name, 1.0 + 0.03 * rank) for rank, name in enumerate(site.scope.variables[:14])]
         far = [(name, 1.4 + 0.05 * rank) for rank, name in enumerate(site.scope.module_names[:10])]
+        beside = _names_beside(site)
         for name, cost in near + far:
             if name != node.id:
-                yield site.put(node, name, "`%s` for `%s`" % (name, node.id), cost)
+                twice = TWICE_COST if name in beside else 0.0
+                yield site.put(node, name, "`%s` for `%s`" % (name, node.id), cost + twice)
     elif isinstance(site.parent, (ast.Assign, ast.AugAssign, ast.Tuple)):
         for rank, name in enumerate(site.scope.variables[:10]):
             if name != node.id:
                 yield site.put(node, name, "assign to `%s`" % name, 1.5 + 0.03 * rank)
+
+
+def _names_beside(site: Site) -> Set[str]:
+    """The names in the same call or operation: few are meant to stand there twice."""
+    if not isinstance(site.parent, (ast.Call, ast.BinOp, ast.Compare, ast.BoolOp)):
+        return set()
+    children = ast.iter_child_nodes(site.parent)
+    return {child.id for child in children if isinstance(child, ast.Name)}
 
 
 def attribute(site: Site) -> Iterator[Proposal]:
