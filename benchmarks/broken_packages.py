@@ -125,8 +125,8 @@ def prepare(package: Package, cache: Path) -> tuple[Path, Path]:
     """The unpacked package and the interpreter of its own environment."""
     folder = cache / package.pin
     python = folder / "environment" / "bin" / "python"
-    done = folder / "done"
-    if not done.exists():
+    kept = folder / "as-published"
+    if not kept.exists():
         shutil.rmtree(folder, ignore_errors=True)
         call([sys.executable, "-m", "venv", str(folder / "environment")])
         pip = [str(python), "-m", "pip", "--quiet", "--disable-pip-version-check"]
@@ -139,7 +139,11 @@ def prepare(package: Package, cache: Path) -> tuple[Path, Path]:
         project.rename(folder / "project")
         own = ["--editable", str(folder / "project")]
         call([*pip, "install", "pytest", *package.beside, *own])
-        done.touch()
+        shutil.copytree(folder / "project", folder / "copied", symlinks=True)
+        (folder / "copied").rename(kept)
+    # A benchmark that was killed has left its break there.
+    shutil.rmtree(folder / "project")
+    shutil.copytree(kept, folder / "project", symlinks=True)
     return folder / "project", python
 
 
