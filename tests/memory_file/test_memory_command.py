@@ -58,6 +58,17 @@ def test_entries_are_listed_by_goal(retrai: Retrai, taught: Path) -> None:
     assert len(ids(retrai, taught, "--goal", "pytest")) == 2
 
 
+def test_what_goes_into_a_pipe_is_not_cut(
+    retrai: Retrai, new_store: Callable[..., FileMemory], project: Path
+) -> None:
+    long = tuple(f"src/package/module_{number}.py" for number in range(9))
+    outcome = RunOutcome("pytest", project, "achieved", "it fails", long, ("file_patch",), "")
+    asyncio.run(new_store().learn(outcome))
+    entry = json.loads(retrai("memory", "list", "-C", project, "--json")[1])[0]
+    assert len(entry["pattern"]) > 100
+    assert entry["pattern"] in retrai("memory", "list", "-C", project)[1]
+
+
 def test_one_entry_a_goal_and_everything_can_be_forgotten(retrai: Retrai, taught: Path) -> None:
     first, second, third = ids(retrai, taught)
     assert retrai("memory", "forget", "-C", taught, second)[0] == 0

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _HEADINGS = ("ID", "GOAL", "WORKED", "TRUST", "STRATEGY")
-_PATTERN_WIDTH = 100
+_PATTERN_WIDTH, _WHOLE_PATTERN = 100, 10_000
 
 
 @click.group()
@@ -44,13 +44,14 @@ def list_entries(project: Path, goal: str | None, as_json: bool) -> None:
     if not entries:
         click.echo("nothing is remembered; runs that achieve their goal teach it")
         return
+    width = _PATTERN_WIDTH if sys.stdout.isatty() else _WHOLE_PATTERN
     rows = [
         (
             entry.id,
             entry.goal,
             str(entry.success_count),
             f"{entry.confidence:.2f}",
-            one_line(entry.pattern, _PATTERN_WIDTH),
+            one_line(entry.pattern, width),
         )
         for entry in entries
     ]
