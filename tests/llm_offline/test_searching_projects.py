@@ -62,6 +62,36 @@ def test_of_edits_that_mend_a_test_one_that_leaves_out_is_preferred(
     assert (project / "parity.py").read_text("utf-8") == parity.replace(" - 1", "")
 
 
+def test_a_statement_that_stands_there_already_is_preferred_to_a_new_one(
+    make_project: MakeProject, search: Search
+) -> None:
+    wrapping = """
+        def wrapped(words, width):
+            lines = []
+            line = ""
+            for word in words:
+                if line and len(line) + len(word) > width:
+                    lines.append(line)
+                    line = ""
+                line += word
+            return lines
+    """
+    project = make_project(
+        {
+            "wrapping.py": wrapping,
+            "test_wrapping.py": """
+                from wrapping import wrapped
+
+                def test_wrapped():
+                    assert wrapped(["a", "b", "cc", "d"], 2) == ["ab", "cc", "d"]
+            """,
+        }
+    )
+    answer = search(project)
+    assert mended(project, answer) == "passed"
+    assert (project / "wrapping.py").read_text("utf-8").count("lines.append(line)") == 2
+
+
 def test_nothing_in_the_project_is_written(make_project: MakeProject, search: Search) -> None:
     project = make_project({"bank.py": BELOW, "test_bank.py": BELOW_TESTS})
     before = {path: path.read_bytes() for path in project.rglob("*") if path.is_file()}

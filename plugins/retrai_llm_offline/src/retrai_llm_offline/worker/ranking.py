@@ -10,7 +10,7 @@ from typing import Dict, Iterable, List, Sequence, Set, Tuple
 from .bench import Bench, Detail
 from .source import SourceFile
 
-LESS_CODE_BONUS = 0.15
+NOTHING_NEW_BONUS = 0.15
 _TOKEN = re.compile(
     r"""\w+(?:\.\d+)?|'[^'\n]*'|"[^"\n]*"|[-+*/%&|^<>=!:@]=|\*\*=?|//=?|<<=?|>>=?|->|[^\w\s()]"""
 )
@@ -19,21 +19,26 @@ _TOKEN = re.compile(
 def by_merit(bench: Bench, found: Sequence[Detail]) -> List[Detail]:
     """Repairs in order of merit: most tests mended, then the plainest, then the least text.
 
-    An edit that only takes away is plainer than its cost says: it invents nothing.
+    An edit that only takes away, or says once more what the file says already, is plainer than its
+    cost: it invents nothing.
     """
     return sorted(found, key=lambda detail: _merit(bench, detail))
 
 
 def _merit(bench: Bench, found: Detail) -> Tuple[int, float, int]:
     candidate = found.candidate
-    changes = [
-        (source.text[edit.start : edit.end], edit.text)
-        for edit in candidate.edits
-        if (source := bench.source(edit.path)) is not None
-    ]
+    changes: List[Tuple[str, str]] = []
+    repeats = True
+    for edit in candidate.edits:
+        source = bench.source(edit.path)
+        if source is not None:
+            before = source.text[edit.start : edit.end]
+            changes.append((before, edit.text))
+            repeats = repeats and not before and is_line_of(source.text, edit.text)
+    nothing_new = repeats or only_takes_away(changes)
     return (
         -len(found.fixed),
-        candidate.cost - (LESS_CODE_BONUS if only_takes_away(changes) else 0.0),
+        candidate.cost - (NOTHING_NEW_BONUS if nothing_new else 0.0),
         sum(len(before) + len(after) for before, after in changes),
     )
 
@@ -53,6 +58,16 @@ def only_takes_away(changes: Iterable[Tuple[str, str]]) -> bool:
         old.update(_TOKEN.findall(before))
         new.update(_TOKEN.findall(after))
     return not new - old and bool(old - new)
+
+
+def is_line_of(text: str, inserted: str) -> bool:
+    """Whether a text has a line like the inserted one, however that is indented.
+
+    Example:
+        >>> is_line_of("if x:\\n    y.append(x)\\n", "y.append(x)\\n"), is_line_of("y = x", "y")
+        (True, False)
+    """
+    return inserted.strip() in {line.strip() for line in text.splitlines()}
 
 
 def add_constants(source: SourceFile, scores: Dict[int, float], doubt: float) -> None:
