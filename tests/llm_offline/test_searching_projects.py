@@ -520,21 +520,24 @@ def test_protected_files_and_tests_are_never_edited(
     assert (answer.end, answer.steps) == ("nothing-found", [])
 
 
+TANGLED = """
+    def tangled(values, limit):
+        result = []
+        for index, value in enumerate(values):
+            if value > limit and index % 2:
+                result.append(value * index)
+            elif value < limit:
+                result.append(value - limit)
+        return result
+"""
+
+
 def test_a_search_goes_on_where_the_one_before_stopped(
     make_project: MakeProject, search: Search
 ) -> None:
     project = make_project(
         {
-            "tangled.py": """
-                def tangled(values, limit):
-                    result = []
-                    for index, value in enumerate(values):
-                        if value > limit and index % 2:
-                            result.append(value * index)
-                        elif value < limit:
-                            result.append(value - limit)
-                    return result
-            """,
+            "tangled.py": TANGLED,
             "test_tangled.py": """
                 from tangled import tangled
 
@@ -560,20 +563,10 @@ ONE_EDIT_EACH = {
 def test_tests_that_nothing_mends_leave_time_for_the_others(
     make_project: MakeProject, search: Search
 ) -> None:
-    hopeless = """
-        def {name}(values, limit):
-            result = []
-            for index, value in enumerate(values):
-                if value > limit and index % 2:
-                    result.append(value * index)
-                elif value < limit:
-                    result.append(value - limit)
-            return result
-    """
     tests = [f"from {name} import {name}" for name in ("first", "second", *ONE_EDIT_EACH)]
     files: dict[str, str] = {}
     for name in ("first", "second"):
-        files[f"{name}.py"] = hopeless.format(name=name)
+        files[f"{name}.py"] = TANGLED.replace("tangled", name)
         tests += [
             f"def test_{name}_{n}():\n    assert {name}([1, 2, 3], {n}) == ['no', 'edit']"
             for n in range(3)
