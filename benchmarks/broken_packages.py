@@ -142,7 +142,7 @@ def prepare(package: Package, cache: Path) -> tuple[Path, Path]:
         shutil.copytree(folder / "project", folder / "copied", symlinks=True)
         (folder / "copied").rename(kept)
     # A benchmark that was killed has left its break there.
-    shutil.rmtree(folder / "project")
+    shutil.rmtree(folder / "project", ignore_errors=True)
     shutil.copytree(kept, folder / "project", symlinks=True)
     return folder / "project", python
 

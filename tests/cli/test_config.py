@@ -77,7 +77,7 @@ def test_a_file_that_is_no_text_is_told_with_what_to_do(retrai, project: Path) -
     assert code == 2
     assert err.splitlines() == [
         f"error: {project / PROJECT_FILE} cannot be read: it is no text in UTF-8",
-        "hint: save it as UTF-8; `retrai init --force` writes a new one",
+        "hint: save it as UTF-8, or delete it",
     ]
 
 

@@ -47,6 +47,18 @@ def test_a_model_that_nobody_serves_is_not_written(retrai, asking_project: Path)
     assert not (asking_project / PROJECT_FILE).exists()
 
 
+def test_a_model_that_is_switched_off_is_not_written(
+    retrai, asking_project: Path, own_folders: Path
+) -> None:
+    pytest.importorskip("retrai_llm_offline")
+    user = own_folders / "config" / "retrai" / "config.yml"
+    user.parent.mkdir(parents=True)
+    user.write_text("disabled_plugins: [offline]\n")
+    code, _, _ = retrai("init", "-C", asking_project, "--goal", "answer", "-m", "offline")
+    assert code == 2
+    assert not (asking_project / PROJECT_FILE).exists()
+
+
 def test_a_model_whose_key_is_still_to_come_is_written_and_told(
     retrai, asking_project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -122,6 +122,7 @@ def test_the_runs_of_one_project_can_be_listed_alone(
     code, out, err = retrai("runs", "list", "-C", "nosuch")
     assert (code, out) == (2, "")
     assert err.startswith("error: no such folder: nosuch\n")
+    assert retrai("runs", "list", "-C", "nosuch", "--json")[0] == 2
 
 
 def test_the_runs_of_a_project_that_is_gone_are_listed_too(

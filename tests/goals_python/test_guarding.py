@@ -406,10 +406,10 @@ def test_more():
 """
 
 
-def literal_findings(project, lines, before=()):
+def literal_findings(project, lines, before=(), other=""):
     changed = "".join([*(f"-{line}\n" for line in before), *(f"+{line}\n" for line in lines)])
     hunk = f"@@ -{min(len(before), 1)},{len(before)} +1,{len(lines)} @@"
-    diff = f"--- a/roman.py\n+++ b/roman.py\n{hunk}\n{changed}"
+    diff = f"--- a/roman.py\n+++ b/roman.py\n{hunk}\n{changed}{other}"
     found = copied_literals(diff, project)
     return [(one.path, one.line, one.what, one.reaches_runner) for one in found]
 
@@ -430,6 +430,8 @@ def test_answers_that_were_there_before_the_run_are_no_copies(make_project):
     assert literal_findings(project, after, before) == []
     more = [*after, "ALSO = 'MMXXIV', 'IV.', 'MMMM'"]
     assert literal_findings(project, more, before) == []
+    moved = "--- a/old.py\n+++ b/old.py\n@@ -1 +0,0 @@\n-" + before[0] + "\n"
+    assert literal_findings(project, more, before[1:], moved) == []
     ((_, line, what, _),) = literal_findings(project, more, before[1:])
     assert (line, "MCMXLIV" in what) == (2, True)
 

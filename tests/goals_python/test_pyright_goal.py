@@ -167,6 +167,7 @@ def test_a_target_replaces_the_configured_scope(make_project):
 
 
 def test_settings_are_found_in_either_file(make_project):
+    assert PyrightGoal.detect(make_project({"pyproject.toml": "[tool.pyright]\n"})) is not None
     project = make_project({"pyproject.toml": "[tool.pyright]\nexclude = ['x']\n"})
     assert read_configuration(project) == {"exclude": ["x"]}
     assert PyrightGoal.detect(project) is not None

@@ -617,16 +617,82 @@ ASKS_FOR_A_REPORT = """
 """
 
 
+PASSES = "def test_other():\n    assert True\n"
+
+
+@pytest.mark.parametrize("other", ["", PASSES], ids=["alone", "beside-one-that-passes"])
 @pytest.mark.parametrize("conftest", ["", ASKS_FOR_A_REPORT], ids=["tmp_path", "a-hook"])
 def test_tests_that_ask_for_their_reports_are_mended(
-    make_project: MakeProject, search: Search, conftest: str
+    make_project: MakeProject, search: Search, conftest: str, other: str
 ) -> None:
-    passing = "    def test_other():\n        assert True\n"
-    files = {"keeper.py": KEEPER, "test_keeper.py": KEEPER_TESTS, "test_other.py": passing}
+    files = {"keeper.py": KEEPER, "test_keeper.py": KEEPER_TESTS, "test_other.py": other}
     project = make_project({**files, "conftest.py": conftest})
     answer = search(project, cpu_s=5.0)
     assert answer.end == "done"
     assert mended(project, answer) == "passed"
+
+
+def test_a_test_that_hangs_hides_no_mend_of_those_after_it(
+    make_project: MakeProject, search: Search
+) -> None:
+    project = make_project(
+        {
+            "double.py": "def double(x):\n    return x + 2\n",
+            "test_double.py": """
+                import time
+                from double import double
+
+                def test_sleeps():
+                    time.sleep(10**6)
+
+                def test_double():
+                    assert (double(5), double(3)) == (10, 6)
+            """,
+        }
+    )
+    (step,) = search(project, cpu_s=5.0).steps
+    assert step.kind == "`*` for `+`"
+
+
+def test_of_the_modes_to_open_a_file_with_the_usual_one_is_preferred(
+    make_project: MakeProject, search: Search
+) -> None:
+    project = make_project(
+        {
+            "notes.py": """
+                def keep(path, text):
+                    with open(path, "r") as file:
+                        file.write(text)
+            """,
+            "test_notes.py": """
+                from notes import keep
+
+                def test_keep(tmp_path):
+                    keep(tmp_path / "notes", "text")
+                    assert (tmp_path / "notes").read_text() == "text"
+            """,
+        }
+    )
+    answer = search(project, cpu_s=5.0)
+    assert answer.steps[0].kind == "`w` for `r`"
+    assert mended(project, answer) == "passed"
+
+
+def test_a_search_keeps_to_its_time_however_many_tests_nothing_mends(
+    make_project: MakeProject, search: Search
+) -> None:
+    files: dict[str, str] = {}
+    for number in range(20):
+        name = f"tangled{number}"
+        files[f"{name}.py"] = TANGLED.replace("tangled", name)
+        files[f"test_{name}.py"] = (
+            f"from {name} import {name}\n\n"
+            f"def test_it():\n    assert {name}([1, 2, 3], 2) == ['no', 'edit']\n"
+        )
+    answer = search(make_project(files), cpu_s=3.0)
+    assert answer.end == "out-of-budget"
+    assert len(answer.rounds) < 20, "those for which there was no time were not looked at"
+    assert answer.suspects
 
 
 @pytest.mark.skipif(pytest.version_tuple < (9,), reason="before pytest 9 there are no subtests")

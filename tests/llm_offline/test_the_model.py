@@ -11,7 +11,7 @@ import pytest
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 
 from retrai_core import RunContext
-from retrai_core.loop.plan import GAVE_UP
+from retrai_core.loop.plan import FINISHED
 from retrai_llm_offline.model import OfflineModel
 from retrai_llm_offline.provider import OfflineOptions, OfflineProvider
 
@@ -116,10 +116,27 @@ async def test_it_says_plainly_that_it_gives_up_and_stays_with_it(
     answer = await model.ainvoke(messages)
     assert answer.tool_calls == []
     assert answer.text.startswith("I give up. I tried")
-    assert answer.response_metadata["finish_reason"] == GAVE_UP
+    assert answer.response_metadata["finish_reason"] == FINISHED
     assert "finish_reason" not in look.response_metadata
     again = await model.ainvoke([*messages, answer, HumanMessage("You called no tool.")])
     assert (again.tool_calls, again.text) == ([], answer.text)
+
+
+async def test_edits_that_are_always_refused_are_not_searched_for_without_end(
+    make_project: MakeProject, context: RunContext
+) -> None:
+    make_project(PROJECT)
+    model = model_of(context, ("file_patch",), max_searches=2)
+    messages: list[BaseMessage] = [HumanMessage("2 of 2 tests fail")]
+    for _ in range(9):
+        answer = await model.ainvoke(messages)
+        if not answer.tool_calls:
+            break
+        (call,) = answer.tool_calls
+        refusal = ToolMessage("denied", tool_call_id=str(call["id"]), status="error")
+        messages += [answer, refusal]
+    assert answer.text.startswith("I give up. In 2 searches I tried")
+    assert answer.text.endswith("The edits that I found were refused.")
 
 
 async def test_without_a_tool_to_patch_with_it_does_not_pretend(context: RunContext) -> None:

@@ -104,7 +104,7 @@ def read_text(path: str) -> str | None:
         if isinstance(error, UnicodeDecodeError):
             raise UsageError(
                 f"{path} cannot be read: it is no text in UTF-8",
-                hint="save it as UTF-8; `retrai init --force` writes a new one",
+                hint="save it as UTF-8, or delete it",
             ) from error
         raise UsageError(f"{path} cannot be read: {error.strerror or error}") from error
 

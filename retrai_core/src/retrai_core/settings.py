@@ -274,7 +274,9 @@ def explained(error: ValidationError, origins: Mapping[str, str]) -> UsageError:
     # Under the name that a person writes: `model`, `max_cost`.
     shown = key.replace(top, field.alias, 1) if field and field.alias else key
     origin = origins.get(key) or origins.get(top, _FLAG)
-    hint = "`retrai config show` lists every setting"
+    hint = "correct it there; `retrai config show` lists every setting then"
+    if origin == _FLAG:
+        hint = "`retrai config show` lists every setting"
     if top == "mcp":  # `args`, say, as other programs write it
         hint = f"a server may have {', '.join(McpServer.model_fields)}"
     what = "no such key" if first["type"] == "extra_forbidden" else first["msg"].lower()

@@ -37,9 +37,14 @@ def copied_literals(diff: str, project: Path) -> list[Suspicion]:
         if is_source(path):
             for literal in _literals_of(text):
                 added.setdefault(path, {}).setdefault(literal, number)
-    for path, text in removed_lines(diff):  # what was there before was copied from no test
-        for literal in _literals_of(text):
-            added.get(path, {}).pop(literal, None)
+    # What a source held before was copied from no test, and may have moved to another since.
+    before = {
+        it for path, text in removed_lines(diff) if is_source(path) for it in _literals_of(text)
+    }
+    added = {
+        path: {literal: line for literal, line in found.items() if literal not in before}
+        for path, found in added.items()
+    }
     if not any(len(found) >= ENOUGH for found in added.values()):
         return []
     expected = set(_expected(project))

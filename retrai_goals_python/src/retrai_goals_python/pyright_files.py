@@ -29,11 +29,20 @@ def read_configuration(folder: Path) -> dict[str, Any]:
     except (OSError, ValueError):
         # pyright says itself what is wrong with its configuration.
         return {}
+    return _table(_tools(folder).get("pyright"))
+
+
+def has_table(folder: Path) -> bool:
+    """Whether `pyproject.toml` has a table for pyright, an empty one too."""
+    return "pyright" in _tools(folder)
+
+
+def _tools(folder: Path) -> dict[str, Any]:
     try:
         data: object = tomllib.loads((folder / "pyproject.toml").read_text("utf-8"))
     except (OSError, ValueError):
         return {}
-    return _table(_table(_table(data).get("tool")).get("pyright"))
+    return _table(_table(data).get("tool"))
 
 
 def checked_files(folder: Path, targets: Sequence[str] = ()) -> list[str]:

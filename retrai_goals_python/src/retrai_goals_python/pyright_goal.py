@@ -32,7 +32,7 @@ from .environment import ProbedEnvironment, packages_fingerprint, probe_environm
 from .environment_audit import audit_environment
 from .pyright_audit import audit_types
 from .pyright_command import find_pyright, how_to_install
-from .pyright_files import checked_files, read_configuration
+from .pyright_files import checked_files, has_table, read_configuration
 from .pyright_output import (
     Diagnostic,
     PyrightReport,
@@ -96,7 +96,7 @@ class PyrightGoal(GoalBase):
     def detect(cls, project: Path) -> Detection | None:
         if (project / "pyrightconfig.json").is_file():
             return Detection("pyrightconfig.json")
-        return Detection("pyproject.toml: [tool.pyright]") if read_configuration(project) else None
+        return Detection("pyproject.toml: [tool.pyright]") if has_table(project) else None
 
     async def ready(self) -> str | None:
         python = self.context.python

@@ -132,6 +132,30 @@ def test_a_run_whose_record_cannot_be_read_is_told_among_the_others(store: RunSt
     assert [path.name for path in store.runs.iterdir()] == ["empty"]
 
 
+def test_pruning_goes_on_after_what_cannot_be_deleted(
+    store: RunStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("first", "second"):
+        add(store, name)
+    other = store.state.parent / "other"
+    (add(store, "moved") / "run.json").write_text("{")
+    store.folder("moved").rename(other)
+    store.folder("moved").symlink_to(other)
+    deleted = shutil.rmtree
+
+    def rmtree(folder: Path) -> None:
+        if folder.name == "first":
+            raise PermissionError(13, "Permission denied", str(folder / "run.json"))
+        deleted(folder)
+
+    monkeypatch.setattr(shutil, "rmtree", rmtree)
+    pruned = store.prune(keep=0, unreadable=True)
+    assert set(pruned.removed) == {"second", "moved"}
+    assert list(pruned.failed) == ["first"]
+    assert "Permission denied" in pruned.failed["first"]
+    assert other.is_dir()
+
+
 @pytest.mark.parametrize("of", ["good", "../../elsewhere"])
 def test_a_copied_record_has_no_other_folder_pruned(store: RunStore, of: str) -> None:
     elsewhere = store.state.parent / "elsewhere"

@@ -29,7 +29,7 @@ class Memory(BaseModel):
     Attributes:
         turn: how many answers the model has given.
         effort: what its searches have tried so far.
-        in_vain: how many searches in a row found nothing to mend.
+        in_vain: how many searches in a row led to no edit that was made.
         queue: patches found and not yet asked for.
         asked: the patch that the last answer asked for.
         search_state: what the next search needs in order to go on.

@@ -93,16 +93,21 @@ class OfflineModel(BaseChatModel):
         complaint = refused(messages) if memory.asked else ""
         if complaint:
             _drop(memory)
+        elif memory.asked is not None:
+            memory.in_vain = 0
         if not memory.queue:
             return await self._search(memory)
         return _next_patch(memory)
 
     async def _search(self, memory: Memory) -> AIMessage:
+        if memory.in_vain >= self.max_searches:
+            memory.given_up = wording.refused(memory.effort)
+            return _message(memory, memory.given_up)
         found = await self.searcher.search(memory.search_state)
         memory.search_state = found.state
         memory.effort += Effort.of(found)
         memory.asked = None
-        memory.in_vain = 0 if found.steps else memory.in_vain + 1
+        memory.in_vain += 1
         if found.steps:
             memory.queue = [patch for step in found.steps for patch in _patches(step)]
             paths = dict.fromkeys(step.path for step in found.steps)
@@ -110,12 +115,14 @@ class OfflineModel(BaseChatModel):
             if calls:
                 return _message(memory, wording.found(found), *calls)
             return _next_patch(memory)
-        return self._without_steps(memory, found)
+        return await self._without_steps(memory, found)
 
-    def _without_steps(self, memory: Memory, found: Answer) -> AIMessage:
+    async def _without_steps(self, memory: Memory, found: Answer) -> AIMessage:
         suspects = list(dict.fromkeys(path for path, _ in found.suspects))
         calls = self._reads(suspects[:3])
-        if found.end == "out-of-budget" and calls and memory.in_vain < self.max_searches:
+        if found.end == "out-of-budget" and memory.in_vain < self.max_searches:
+            if not calls:
+                return await self._search(memory)
             return _message(memory, wording.going_on(found), *calls)
         memory.given_up = wording.given_up(found, memory.effort)
         return _message(memory, memory.given_up)

@@ -48,7 +48,7 @@ def given_up(answer: Answer, effort: Effort) -> str:
     if answer.end == "no-pytest":
         return (
             "I give up: the project's interpreter has no pytest "
-            f"({answer.problem}), and I can only mend what its tests show."
+            f"({answer.problem}), and I can only mend what its tests show, whatever the goal."
         )
     if answer.end == "no-tests":
         return f"I give up: pytest finds no tests here, and I go by tests alone. {answer.problem}"
@@ -70,6 +70,11 @@ def given_up(answer: Answer, effort: Effort) -> str:
         f"breaking another; the most suspicious lines are {lines(answer.suspects)}. A model that "
         "reads and writes code (`--model`) may do better."
     )
+
+
+def refused(effort: Effort) -> str:
+    """The end where nothing that was found could be written."""
+    return f"I give up. {tried(effort)} The edits that I found were refused."
 
 
 def tried(effort: Effort) -> str:

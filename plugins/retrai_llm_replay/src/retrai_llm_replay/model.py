@@ -27,6 +27,7 @@ from .recording import Decision, RecordedCall
 MESSAGE_ID = re.compile(r"replay-(?P<index>\d+)")
 CALL_ID = re.compile(r"replay-(?P<index>\d+)-\d+")
 EMPTY = "(The recorded answer was empty.)"
+GAVE_UP = "gave_up"  # as retrai ends a run on: nothing more can come
 HANDED_IN = "The recorded run handed in its work here."
 
 
@@ -113,6 +114,7 @@ class ReplayModel(BaseChatModel):
                 )
                 for number, call in enumerate(decision.malformed)
             ],
+            decision.finish_reason,
         )
 
     def stand_in(self, index: int, decision: Decision) -> str:
@@ -131,7 +133,7 @@ class ReplayModel(BaseChatModel):
         )
         if self.end_is_error:
             raise ModelError(text, hint="another --model can take over from here", fatal=True)
-        return message_at(index, text, [], [])
+        return message_at(index, text, [], [], GAVE_UP)
 
 
 def next_index(messages: Sequence[BaseMessage]) -> int:
@@ -155,13 +157,18 @@ def recorded_index(message: BaseMessage) -> int | None:
 
 
 def message_at(
-    index: int, text: str, calls: list[ToolCall], invalid: list[InvalidToolCall]
+    index: int,
+    text: str,
+    calls: list[ToolCall],
+    invalid: list[InvalidToolCall],
+    finish_reason: str | None = None,
 ) -> AIMessage:
     return AIMessage(
         content=text,
         tool_calls=calls,
         invalid_tool_calls=invalid,
         id=f"replay-{index}",
+        response_metadata={"finish_reason": finish_reason} if finish_reason else {},
         # Nothing is sent to anyone, so nothing is billed: recorded usage would be counted twice.
         usage_metadata=UsageMetadata(input_tokens=0, output_tokens=0, total_tokens=0),
     )

@@ -31,6 +31,7 @@ class Decision(BaseModel):
     text: str = ""
     calls: tuple[RecordedCall, ...] = ()
     malformed: tuple[MalformedCall, ...] = ()
+    finish_reason: str | None = None
 
 
 class Recording(BaseModel):

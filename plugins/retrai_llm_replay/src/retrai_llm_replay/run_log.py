@@ -24,6 +24,7 @@ class LoggedCall(BaseModel):
 class LoggedAnswer(BaseModel):
     text: str = ""
     tool_calls: list[LoggedCall] = []
+    finish_reason: str | None = None
 
 
 class RunProject(BaseModel):
@@ -50,6 +51,7 @@ def read_run_log(path: Path) -> Recording:
         Decision(
             text=answer.text,
             calls=tuple(RecordedCall(name=call.name, args=call.args) for call in answer.tool_calls),
+            finish_reason=answer.finish_reason,
         )
         for index, (position, answer) in enumerate(answers)
         if not was_cut_off(events, position, answers[index + 1 : index + 2], answer)

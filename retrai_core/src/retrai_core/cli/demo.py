@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from .completion import complete_model
+from .numbers import WholeNumber
 
 QUICKSTART = Path(__file__).parent / "quickstart"
 
@@ -23,7 +24,9 @@ QUICKSTART = Path(__file__).parent / "quickstart"
     shell_complete=complete_model,
     help="The model to use.",
 )
-@click.option("-n", "--max-iterations", type=int, metavar="N", help="How often it may go round.")
+@click.option(
+    "-n", "--max-iterations", type=WholeNumber(), metavar="N", help="How often it may go round."
+)
 def demo(model: str, max_iterations: int | None) -> int:
     """Mend a small broken project: no key, no network.
 

@@ -85,10 +85,10 @@ def _look_at_model(model: str, project: Path) -> None:
         UsageError: no provider knows the model.
     """
     from ..choosing import NO_KEY_HINT, model_taken
-    from ..settings import RunConfig
+    from ..settings import load_settings
 
     try:
-        model_taken(RunConfig(cwd=project, model=model))
+        model_taken(load_settings(project, {"model": model}).config)
     except UsageError as error:
         if error.hint != NO_KEY_HINT:
             raise

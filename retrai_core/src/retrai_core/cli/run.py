@@ -11,6 +11,7 @@ import click
 
 from .budget_options import budget_options
 from .completion import complete_goal, complete_model, complete_option, complete_tools
+from .numbers import WholeNumber
 from .project_option import project_option
 
 
@@ -23,7 +24,9 @@ from .project_option import project_option
     shell_complete=complete_model,
     help="A model's name: offline, replay:FILE, claude-..., gpt-...",
 )
-@click.option("-n", "--max-iterations", type=int, metavar="N", help="How often it may go round.")
+@click.option(
+    "-n", "--max-iterations", type=WholeNumber(), metavar="N", help="How often it may go round."
+)
 @click.option("--task", metavar="TEXT", help="Text for the model beside the goal: an issue, say.")
 @click.option(
     "--task-file",
@@ -33,7 +36,7 @@ from .project_option import project_option
 )
 @click.option(
     "--confirm",
-    type=int,
+    type=WholeNumber(),
     metavar="N",
     help="Believe a check only when it passes N times more, on clean copies.",
 )

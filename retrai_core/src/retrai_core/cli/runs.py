@@ -70,9 +70,11 @@ def list_runs(limit: int | None, project: Path | None, as_json: bool) -> None:
     One whose record is damaged is `unreadable`; in JSON it has `id`, `status`, `reason`, `path`.
     """
     from .runs_list import as_json as in_json
-    from .runs_list import nothing_found, of_unknown_projects, runs_of, table
+    from .runs_list import damaged_among, none_in, runs_of, table
 
-    found = runs_of(_store(), project)
+    every = _store().entries()
+    found = every if project is None else runs_of(every, project)
+    nothing = "" if found else none_in(project)
     on_terminal = not as_json and sys.stdout.isatty()
     if limit is None:
         limit = _ON_TERMINAL if on_terminal else 0
@@ -80,10 +82,10 @@ def list_runs(limit: int | None, project: Path | None, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps([in_json(run) for run in shown], indent=2))
         return
-    click.echo(table(shown) if found else nothing_found(project))
+    click.echo(nothing or table(shown))
     if on_terminal and len(found) > len(shown):
         click.echo(f"... {len(found) - len(shown):,} more: --limit 0")
-    if project is not None and (told := of_unknown_projects(_store())):
+    if project is not None and (told := damaged_among(every)):
         click.echo(told, err=True)
 
 
@@ -116,7 +118,9 @@ def show(run_id: str, events: bool, as_json: bool) -> None:
 
 @runs.command()
 @click.argument("run_id", metavar="RUN")
-@click.option("-n", "--max-iterations", type=int, metavar="N", help="How often it may go round.")
+@click.option(
+    "-n", "--max-iterations", type=WholeNumber(), metavar="N", help="How often it may go round."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the run record alone, as JSON.")
 @budget_options
 def resume(
@@ -138,8 +142,10 @@ def resume(
 
 @runs.command()
 @click.argument("run_id", metavar="RUN")
-@click.option("--first", type=int, metavar="N", help="From the end of iteration N; 0: the start.")
-@click.option("--last", type=int, metavar="N", help="To the end of iteration N.")
+@click.option(
+    "--first", type=WholeNumber(), metavar="N", help="From the end of iteration N; 0: the start."
+)
+@click.option("--last", type=WholeNumber(), metavar="N", help="To the end of iteration N.")
 def diff(run_id: str, first: int | None, last: int | None) -> None:
     """Show what a run has changed, as a unified diff."""
     from ..runs.snapshots import Snapshots
@@ -159,7 +165,9 @@ def diff(run_id: str, first: int | None, last: int | None) -> None:
 
 @runs.command()
 @click.argument("run_id", metavar="RUN")
-@click.option("--to", type=int, default=0, metavar="N", help="Back to the end of iteration N.")
+@click.option(
+    "--to", type=WholeNumber(), default=0, metavar="N", help="Back to the end of iteration N."
+)
 def undo(run_id: str, to: int) -> int:
     """Take back what a run has changed; what you have changed since is kept.
 
@@ -231,7 +239,7 @@ def _shown(calls: list[str]) -> str:
 )
 @click.option("--unfinished", is_flag=True, help="Let --keep delete interrupted runs too.")
 @click.option("--unreadable", is_flag=True, help="Delete runs whose record is damaged too.")
-def prune(keep: int | None, older_than: float | None, unfinished: bool, unreadable: bool) -> None:
+def prune(keep: int | None, older_than: float | None, unfinished: bool, unreadable: bool) -> int:
     """Delete old runs: their records, logs, checkpoints and snapshots.
 
     --keep counts finished runs; those that were interrupted and could be resumed stay beside them.
@@ -248,6 +256,9 @@ def prune(keep: int | None, older_than: float | None, unfinished: bool, unreadab
     if pruned.unreadable:
         kept = count(len(pruned.unreadable), "run")
         click.echo(f"kept {kept} whose record is damaged; --unreadable deletes them too")
+    for run_id, problem in pruned.failed.items():
+        click.echo(f"error: {run_id} cannot be deleted: {problem}", err=True)
+    return 1 if pruned.failed else 0
 
 
 def _store() -> RunStore:

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..errors import UsageError
 from ..runs.record import RunRecord
-from ..runs.store import RunStore, UnreadableRun
+from ..runs.store import UnreadableRun
 from .columns import aligned
 from .render.words import count, one_line
 
@@ -22,12 +22,10 @@ _NAME_WIDTH, _PATH_WIDTH = 255, 4096
 _UNREADABLE = "unreadable"
 
 
-def runs_of(store: RunStore, project: Path | None) -> Sequence[Run]:
-    """The runs, newest first; of a project, those that are known to be its."""
-    if project is None:
-        return store.entries()
+def runs_of(runs: Sequence[Run], project: Path) -> Sequence[Run]:
+    """Those that are known to be the project's."""
     there = project.resolve()
-    return [record for record in store.list() if record.project == there]
+    return [run for run in runs if isinstance(run, RunRecord) and run.project == there]
 
 
 def table(runs: Sequence[Run]) -> str:
@@ -41,7 +39,7 @@ def table(runs: Sequence[Run]) -> str:
     return "\n".join([aligned([_HEADINGS, *map(_row, runs)]), *damaged])
 
 
-def nothing_found(project: Path | None) -> str:
+def none_in(project: Path | None) -> str:
     """What is said instead of an empty table.
 
     Raises:
@@ -53,9 +51,9 @@ def nothing_found(project: Path | None) -> str:
     return f"no runs{where} yet; `retrai run` starts one"
 
 
-def of_unknown_projects(store: RunStore) -> str:
+def damaged_among(runs: Sequence[Run]) -> str:
     """How many runs nobody knows the project of; empty where there are none."""
-    damaged = sum(isinstance(run, UnreadableRun) for run in store.entries())
+    damaged = sum(isinstance(run, UnreadableRun) for run in runs)
     if not damaged:
         return ""
     return f"of {count(damaged, 'run')} the record is damaged: `retrai runs list` shows where"

@@ -13,6 +13,7 @@ from langchain_core.runnables import RunnableConfig
 from langchain_core.utils.utils import LC_ID_PREFIX
 
 from ..errors import ModelError, RetraiError
+from ..runs.ending import GAVE_UP
 from . import prompt
 from .budget import Allowance, allowance
 from .parts import LoopParts, parts_of
@@ -28,7 +29,7 @@ MAX_MODEL_FAILURES = 3
 MAX_IDLE_TURNS = 3
 """Turns in a row without a tool call before the run ends: the model has nothing more to do."""
 
-GAVE_UP = "gave_up"
+FINISHED = "gave_up"
 """The `finish_reason` of a model that knows by itself that it can do nothing more."""
 
 
@@ -121,6 +122,7 @@ async def _answered(
         total_tokens=counts[2],
         cost_usd=cost,
         duration_s=round(duration_s, 3),
+        finish_reason=answer.response_metadata.get("finish_reason"),
     )
     idle = 0 if pending else state["idle_turns"] + 1
     update: StateUpdate = {
@@ -141,8 +143,8 @@ async def _answered(
 def _nothing_more(answer: AIMessage, idle_turns: int) -> str:
     """Why no further turn is to be expected of the model; empty where one is."""
     said = " ".join(answer.text.split())[:300] or "nothing"
-    if idle_turns and answer.response_metadata.get("finish_reason") == GAVE_UP:
-        return f"the model gave up; it said: {said}"
+    if idle_turns and answer.response_metadata.get("finish_reason") == FINISHED:
+        return f"{GAVE_UP}; it said: {said}"
     if idle_turns >= MAX_IDLE_TURNS:
         return f"the model called no tool in {idle_turns} turns; it last said: {said}"
     return ""

@@ -22,6 +22,9 @@ _LEAST_TIME_S = 60.0
 _LEAST_TOKENS = 100_000
 """Less would end a run of a few iterations; for a model whose price nobody knows."""
 
+GAVE_UP = "the model gave up"
+"""How the reason of a run begins whose model knows that it can do nothing more."""
+
 _FLAGS = {"max_cost_usd": "--max-cost", "max_tokens": "--max-tokens", "max_time_s": "--max-time"}
 
 
@@ -76,6 +79,8 @@ def _next_step(record: RunRecord) -> str:
     run = record.id
     if record.status in ("failed", "stuck"):
         steps = [f"retrai runs resume {run}{_more_iterations(record)} goes on"]
+        if record.reason.startswith(GAVE_UP):  # and would say so once more
+            steps = []
         if record.changed_files:
             steps.append(f"retrai runs undo {run} takes back what it changed")
         return "; ".join([*steps, "retrai run --model NAME takes another model"])

@@ -53,11 +53,13 @@ class Pruned:
         removed: those that are gone.
         spared: those that stay only because they could be resumed.
         unreadable: those that stay only because their record cannot be read.
+        failed: why a run could not be deleted, by its id.
     """
 
     removed: list[str] = field(default_factory=list[str])
     spared: list[str] = field(default_factory=list[str])
     unreadable: list[str] = field(default_factory=list[str])
+    failed: dict[str, str] = field(default_factory=dict[str, str])
 
 
 class RunStore:
@@ -165,9 +167,6 @@ class RunStore:
             unfinished: `keep` counts interrupted runs like all others; else they stay beside the
                 newest, until they are too old.
             unreadable: those whose record cannot be read count like all others; else they stay.
-
-        Raises:
-            StateFolderError: one of them cannot be deleted.
         """
         limit = time.time() - (older_than_days or 0) * 86_400
         pruned = Pruned()
@@ -186,8 +185,9 @@ class RunStore:
                 pruned.unreadable.append(run.id)
             elif waits and not too_old:
                 pruned.spared.append(run.id)
+            elif problem := self._delete(run.id):
+                pruned.failed[run.id] = problem
             else:
-                self._delete(run.id)
                 pruned.removed.append(run.id)
         return pruned
 
@@ -198,13 +198,18 @@ class RunStore:
             running = self._is_alive(self.folder(run.id))
         return running or holds_files_of(self.state, run.id)
 
-    def _delete(self, run_id: str) -> None:
+    def _delete(self, run_id: str) -> str:
+        """Delete a run's folder; why it could not be, or nothing."""
+        folder = self.folder(run_id)
         try:
-            shutil.rmtree(self.folder(run_id))
-        except FileNotFoundError:  # another process deletes it too
-            return
+            if folder.is_symlink():
+                folder.unlink()
+            else:
+                shutil.rmtree(folder)
         except OSError as error:
-            raise StateFolderError(self.state, error) from error
+            if folder.exists():  # no other process has deleted it too
+                return f"{error.filename or folder}: {error.strerror or error}"
+        return ""
 
     @contextmanager
     def mark_running(self, run_id: str) -> Generator[None]:

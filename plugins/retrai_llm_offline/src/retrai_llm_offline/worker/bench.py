@@ -129,10 +129,17 @@ class Bench:
         wall_s = min(4 * cpu_s + 2, cpu_s + 15)
         return {"cpu_s": cpu_s, "wall_s": wall_s, "silence_s": 8 * cpu_s + 20}
 
-    def trace(self) -> None:
-        """Record which lines the failing tests and a sample of the passing ones run."""
-        hanging = [test for test in self.failing if self.outcomes[test] == TIMED_OUT]
-        tests = [test for test in self.failing if test not in hanging][:24] + hanging[:6]
+    def trace(self, in_vain: Mapping[str, float]) -> None:
+        """Record which lines failing tests and a sample of the passing ones run.
+
+        Args:
+            in_vain: seconds that were spent on a test before, by its id; of many failing tests
+                those are traced that cost least.
+        """
+        nodes = self.session.nodes
+        failing = sorted(self.failing, key=lambda test: in_vain.get(nodes[test], 0.0))
+        hanging = [test for test in failing if self.outcomes[test] == TIMED_OUT]
+        tests = [test for test in failing if test not in hanging][:24] + hanging[:6]
         tests += _spread(self._quick, SAMPLE)
         command: Dict[str, object] = {"do": "spectra", "tests": tests, "budget_s": 20.0}
         command.update(self._limits(max(0.25, 8 * self.limit_s)))
@@ -241,7 +248,7 @@ class Bench:
         self, candidate: Candidate, failing: Sequence[int], passing: Sequence[int]
     ) -> Detail:
         """Check one candidate in a process of its own against these tests."""
-        tests = list(failing) + list(passing)
+        tests = self.in_turn([*failing, *passing])
         letters = self.try_all([candidate], tests, fresh=True)[0]
         fixed = {
             test
@@ -252,11 +259,20 @@ class Bench:
         broken = wrong & set(passing) if letters else set(passing)
         return Detail(candidate, fixed, broken)
 
-    def whole_suite(self, candidate: Candidate) -> Detail:
-        """Run every test in its own order, with full reports, with a candidate in place."""
+    def in_turn(self, tests: Iterable[int]) -> List[int]:
+        """Tests in this order, those that hang at the end: none is run after one that does."""
+        return sorted(tests, key=lambda test: self.outcomes.get(test) == TIMED_OUT)
+
+    def whole_suite(self, candidate: Candidate, fixed: Iterable[int]) -> Detail:
+        """Run every test in its own order, with full reports, with a candidate in place.
+
+        Of the tests that hang, those alone that it is known to have `fixed`.
+        """
         failing, passing = set(self.failing), set(self.passing)
-        tests = sorted(failing | passing)
-        slowest = max([self.seconds.get(test, 0.0) for test in tests] + [0.0])
+        hanging = {test for test in failing if self.outcomes[test] == TIMED_OUT}
+        steady = sorted((failing | passing) - hanging)
+        tests = steady + sorted(hanging.intersection(fixed))
+        slowest = max([self.seconds.get(test, 0.0) for test in steady] + [0.0])
         limit_s = max(10 * self.limit_s, 3 * slowest + 0.5)
         self._wrong = 0
         letters = self.try_all([candidate], tests, True, limit_s, official=tests)[0]

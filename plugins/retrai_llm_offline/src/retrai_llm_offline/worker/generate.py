@@ -79,6 +79,7 @@ FAR_OPERATORS: List[Operator] = [
     ladders.further_branch,
     literals.documented,
     literals.further_numbers,
+    literals.open_modes,
     literals.further_texts,
     literals.one_more_element,
     operands.missing_operand,

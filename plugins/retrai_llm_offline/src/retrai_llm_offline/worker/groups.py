@@ -70,6 +70,9 @@ class GroupSearch:
         budget = self.bench.budget
         self.cut_off = False
         for number, group in enumerate(groups):
+            if budget.left_s() <= 0:
+                self.cut_off = True
+                return None
             began = budget.used_cpu_s
             with budget.at_most(max(LEAST_SHARE_S, budget.left_s() / (len(groups) - number))):
                 best = search(self._round(group))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Optional, Sequence, Set
+from typing import Any, Dict, List, Optional, Sequence, Set, Tuple
 
 from .bench import Bench
 from .budget import Budget
@@ -41,7 +41,7 @@ class Repair:
         self.rounds: List[Dict[str, Any]] = []
         self.answer: Dict[str, Any] = {"problem": "", "state": {}}
         self._expected: Optional[Set[str]] = None
-        self._before: List[Dict[str, str]] = []
+        self._before: List[Tuple[Dict[str, str], Dict[str, Any]]] = []
         self._refuted = 0
 
     def run(self) -> Dict[str, Any]:
@@ -83,13 +83,15 @@ class Repair:
             return OUT_OF_BUDGET
         with self.budget.looking():
             bench.calibrate()
-            bench.trace()
+            bench.trace(self.state.get("in_vain", {}))
         return self._search(bench, failing)
 
     def _refute(self) -> Optional[str]:
         """Take back the last step: imported anew, it does not do what it did when swapped in."""
         step = self.steps[-1]
-        self.texts = self._before.pop()
+        # The search begins anew: what it had tried by then may hold the repair that is right.
+        self.texts, self.state = self._before.pop()
+        self.rounds[-1]["found"] = False
         while self.steps and self.steps[-1]["key"] == step["key"]:
             self.steps.pop()
         self.refused.add(step["key"])
@@ -98,7 +100,8 @@ class Repair:
         return NOTHING_FOUND if self._refuted > MAX_REFUTED else None
 
     def _search(self, bench: Bench, failing: Set[str]) -> Optional[str]:
-        search = GroupSearch(bench, self.state, self.refused)
+        before = self.state
+        search = GroupSearch(bench, before, self.refused)
         best = search.run()
         self.state = self.answer["state"] = search.to_go_on_with()
         self.rounds.extend(search.report())
@@ -107,7 +110,7 @@ class Repair:
             return OUT_OF_BUDGET if cut_off else NOTHING_FOUND
         self.rounds[-1]["found"] = True
         fixed = [bench.session.nodes[test] for test in sorted(best.fixed)]
-        self._before.append(dict(self.texts))
+        self._before.append((dict(self.texts), before))
         self._accept(bench, best.candidate, fixed)
         self._expected = failing - set(fixed)
         return None

@@ -38,7 +38,7 @@ class Round:
         self.bench = bench
         self.refused = refused
         self.group = list(group)
-        self.targets = bench.spectra.targets(self.group, 3)
+        self.targets = bench.in_turn(bench.spectra.targets(self.group, 3))
         self.suspicion = bench.spectra.suspicion(self.group, bench.passing)
         self.plausible: List[Detail] = []
         self.partial: List[Detail] = []
@@ -275,7 +275,7 @@ class Round:
                 0
             ]
             if PASSED in letters:
-                found = self.bench.whole_suite(candidate)
+                found = self.bench.whole_suite(candidate, self.group)
                 if set(self.group) <= found.fixed and not found.broken:
                     self.plausible.append(found)
 
@@ -289,7 +289,7 @@ class Round:
         """
         best: Optional[Detail] = None
         for detail in by_merit(self.bench, found)[:12]:
-            whole = self.bench.whole_suite(detail.candidate)
+            whole = self.bench.whole_suite(detail.candidate, detail.fixed)
             if not detail.fixed <= whole.fixed or whole.broken:
                 continue
             if best is None or (

@@ -14,6 +14,7 @@ from .site import Site, is_read
 _REACH = 128
 _SEPARATORS = (",", " ", "\\n", ";", ":", "-", "_", ".", "/", "|", "\\t", ", ")
 _CUTTING = frozenset("split rsplit join replace strip lstrip rstrip partition rpartition".split())
+_MODES = ("w", "r", "wb", "rb", "a")
 _LETTERS = string.ascii_lowercase + string.ascii_uppercase + string.digits
 _SETS = (
     "aeiou",
@@ -76,6 +77,18 @@ def further_texts(site: Site) -> Iterator[Proposal]:
             if other not in value and other not in (quote, "\\"):
                 end = site.source.span(node)[1] - 1
                 yield site.between(end, end, other, "also `%s`" % other, 2.1 + 0.01 * rank)
+
+
+def open_modes(site: Site) -> Iterator[Proposal]:
+    """Another mode to open a file with: for reading or writing, as text or bytes."""
+    node, call = site.node, site.parent
+    if not isinstance(node, ast.Constant) or not isinstance(call, ast.Call):
+        return
+    opens = "open" in (getattr(call.func, "id", ""), getattr(call.func, "attr", ""))
+    for rank, other in enumerate(_MODES if opens and node.value in _MODES else ()):
+        if other != node.value:
+            kind = "`%s` for `%s`" % (other, node.value)
+            yield site.put(node, '"%s"' % other, kind, 2.0 + 0.01 * rank)
 
 
 def _cuts(site: Site) -> bool:
