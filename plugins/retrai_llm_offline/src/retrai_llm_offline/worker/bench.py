@@ -83,21 +83,30 @@ class Bench:
         self.budget.session_cpu_s = self.session.cpu_s
         return answers
 
-    def take_outcomes(self, patient: bool = False) -> None:
+    @property
+    def hanging(self) -> Set[str]:
+        """The ids of tests that do not end."""
+        nodes = self.session.nodes
+        return {nodes[test] for test, letter in self.outcomes.items() if letter == TIMED_OUT}
+
+    def take_outcomes(self, hung: Optional[Set[str]] = None) -> None:
         """Run every test as it stands, with full reports; find the tests that hang.
 
-        One that only takes long must not be taken for another to mend: where some fail, or with
-        `patient`, long ones are waited for.
+        One that only takes long must not be taken for another to mend: where some fail, or where
+        `hung` says which are known to hang, the other long ones are waited for, as far as they
+        compute.
         """
         everything = list(range(len(self.session.nodes)))
         self._outcomes(everything, FIRST_LIMIT_S, everything)
         slow = [test for test in everything if self.outcomes.get(test) == TIMED_OUT]
+        slow = [test for test in slow if self.session.nodes[test] not in (hung or ())]
         limits_s = [SECOND_LIMIT_S]
-        if patient or FAILED in self.outcomes.values():
+        if hung is not None or FAILED in self.outcomes.values():
             limits_s.append(LAST_LIMIT_S)
         for test in slow:
             for limit_s in limits_s:
-                if self.outcomes[test] == TIMED_OUT:
+                sleeps = limit_s == LAST_LIMIT_S and self.seconds[test] < SECOND_LIMIT_S / 2
+                if self.outcomes[test] == TIMED_OUT and not sleeps:
                     self._outcomes([test], limit_s, [test])
             if self.outcomes[test] == TIMED_OUT:
                 break

@@ -42,6 +42,7 @@ class Repair:
         self.answer: Dict[str, Any] = {"problem": "", "state": {}}
         self._expected: Optional[Set[str]] = None
         self._before: List[Tuple[Dict[str, str], Dict[str, Any]]] = []
+        self._hung: Optional[Set[str]] = None
         self._refuted = 0
 
     def run(self) -> Dict[str, Any]:
@@ -67,7 +68,7 @@ class Repair:
         """One round; returns why the repair ends, or None to go on."""
         nodes = bench.session.nodes
         with self.budget.looking():
-            bench.take_outcomes(patient=self._expected is not None)
+            bench.take_outcomes(self._hung)
         failing = {nodes[test] for test in bench.failing}
         if self._expected is not None and failing - self._expected:
             return self._refute()
@@ -95,7 +96,7 @@ class Repair:
         while self.steps and self.steps[-1]["key"] == step["key"]:
             self.steps.pop()
         self.refused.add(step["key"])
-        self._expected = None
+        self._expected = self._hung = None
         self._refuted += 1
         return NOTHING_FOUND if self._refuted > MAX_REFUTED else None
 
@@ -113,6 +114,7 @@ class Repair:
         self._before.append((dict(self.texts), before))
         self._accept(bench, best.candidate, fixed)
         self._expected = failing - set(fixed)
+        self._hung = bench.hanging & self._expected
         return None
 
     def _accept(self, bench: Bench, candidate: Candidate, fixed: Sequence[str]) -> None:
