@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import errno
 import os
+import sys
 import traceback
+from contextlib import suppress
 from pathlib import Path
 
 import click
@@ -42,6 +44,8 @@ def explain_failure(error: BaseException) -> int:
         _say("interrupted")
         return EXIT_INTERRUPTED
     if isinstance(error, OSError) and error.errno in _NO_ROOM:
+        if error.filename is None:
+            _give_up_output()
         what = error.filename or "the output"
         _say(f"error: {what} cannot be written: {error.strerror} (make room, and try again)")
         return EXIT_ERROR
@@ -72,6 +76,14 @@ def _keep_traceback(error: BaseException) -> str:
     except (OSError, ImportError):
         return f"{DEBUG_VARIABLE}=1 shows the traceback"
     return f"this is a bug in retrai or a plugin; the traceback is in {path}"
+
+
+def _give_up_output() -> None:
+    """Drop what waits to be written: Python tries it once more at its end, and fails with 120."""
+    with suppress(OSError, ValueError):  # a stream of somebody else's, without a descriptor
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
 
 
 def _first_line(error: BaseException) -> str:
