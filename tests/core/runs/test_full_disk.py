@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -47,7 +48,11 @@ def test_a_disk_that_fills_up_ends_the_run_with_one_line(tmp_path: Path, limit: 
     (project / "expected.txt").write_text("a.txt: right\n")
     (project / "a.txt").write_text("wrong\n")
     command = [sys.executable, "-c", RUN, str(SITE), str(project), str(tmp_path / "s"), str(limit)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=100)
+    # Python keeps what it could write of a module's byte code, and every later import of it fails.
+    env = os.environ | {"PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run(
+        command, env=env, capture_output=True, text=True, check=False, timeout=100
+    )
     assert "Traceback" not in done.stderr
     if done.stdout:
         status, reason = json.loads(done.stdout)
