@@ -102,14 +102,7 @@ def test_a_log_that_cannot_be_written_is_one_clear_line(path: Path) -> None:
         "log.close()\n"
     )
     command = [sys.executable, "-c", code, str(path)]
-    done = subprocess.run(
-        command,
-        env=os.environ | {"PYTHONDONTWRITEBYTECODE": "1"},
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=60,
-    )
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
     assert done.stderr == ""
     said = done.stdout.splitlines()
     assert len(said) == 2
