@@ -121,9 +121,9 @@ def install(folder: Path) -> None:
 async def measure(folder: Path, iterations: int, changing: bool) -> Figures:
     """One run to its end, then a resume of it in a fresh process."""
     from retrai_core.events import AgentEvent
+    from retrai_core.run_config import RunConfig
     from retrai_core.run_manager import RunManager
     from retrai_core.runs.store import RunStore
-    from retrai_core.settings import RunConfig
 
     config = RunConfig(
         cwd=folder / "project",

@@ -41,8 +41,13 @@ async def answers(count: int) -> list[str]:
 
 
 async def test_what_was_typed_ahead_answers_the_questions_that_come(keyboard: int) -> None:
-    os.write(keyboard, b"yes\nno\nmaybe\n")
-    assert await answers(3) == ["yes", "no", "maybe"]
+    os.write(keyboard, b"yes\nno\nApprove\n")
+    assert await answers(3) == ["yes", "no", "Approve"]
+
+
+async def test_what_is_neither_yes_nor_no_is_no_answer(keyboard: int) -> None:
+    os.write(keyboard, b"yse\n\n y \n")
+    assert await answers(1) == ["y"]
 
 
 async def test_half_a_line_is_no_answer_until_it_is_ended(keyboard: int) -> None:

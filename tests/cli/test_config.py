@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from retrai_core.settings import DEFAULT_MODEL, PROJECT_FILE, RunConfig
+from retrai_core.run_config import DEFAULT_MODEL, RunConfig
+from retrai_core.settings import PROJECT_FILE
 
 
 def shown(retrai, project: Path) -> dict[str, dict[str, object]]:

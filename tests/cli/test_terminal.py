@@ -113,7 +113,7 @@ def test_a_person_is_asked_and_can_say_yes(
     terminal: Terminal, toy: Callable[..., list[str]]
 ) -> None:
     terminal.start(*toy([WRONG], [RIGHT]), "--hitl")
-    terminal.wait_for("[yes to go on, anything else stops]")
+    terminal.wait_for("[yes to go on, no to stop]")
     terminal.type("yes", "Enter")
     assert "exit=0" in terminal.wait_for_end()
 
@@ -122,15 +122,26 @@ def test_a_person_is_asked_and_can_say_no(
     terminal: Terminal, toy: Callable[..., list[str]]
 ) -> None:
     terminal.start(*toy([WRONG], [RIGHT]), "--hitl")
-    terminal.wait_for("[yes to go on, anything else stops]")
+    terminal.wait_for("[yes to go on, no to stop]")
     terminal.type("no", "Enter")
     assert "exit=3" in terminal.wait_for_end()
+
+
+def test_a_slip_at_the_question_is_asked_once_more(
+    terminal: Terminal, toy: Callable[..., list[str]]
+) -> None:
+    terminal.start(*toy([WRONG], [RIGHT]), "--hitl")
+    terminal.wait_for("[yes to go on, no to stop]")
+    terminal.type("yse", "Enter")
+    terminal.wait_for("'yse' is neither")
+    terminal.type("yes", "Enter")
+    assert "exit=0" in terminal.wait_for_end()
 
 
 def test_ctrl_c_works_while_a_person_is_asked(
     terminal: Terminal, toy: Callable[..., list[str]]
 ) -> None:
     terminal.start(*toy([WRONG], [RIGHT]), "--hitl")
-    terminal.wait_for("[yes to go on, anything else stops]")
+    terminal.wait_for("[yes to go on, no to stop]")
     terminal.type("C-c")
     assert "exit=130" in terminal.wait_for_end()

@@ -8,14 +8,8 @@ from pathlib import Path
 import pytest
 
 from retrai_core import UsageError
-from retrai_core.settings import (
-    DEFAULT_MODEL,
-    RunConfig,
-    load_settings,
-    new_run_id,
-    unknown_option,
-    user_config_file,
-)
+from retrai_core.run_config import DEFAULT_MODEL, RunConfig, new_run_id, unknown_option
+from retrai_core.settings import load_settings, user_config_file
 
 
 @pytest.fixture

@@ -10,8 +10,9 @@ import pytest
 
 from retrai_core.cli.main import COMMANDS
 from retrai_core.plugins.kinds import GROUP_OF
+from retrai_core.run_config import RunConfig
 from retrai_core.runs.record import EXIT_CODES
-from retrai_core.settings import RunConfig, _Environment
+from retrai_core.settings import _Environment
 
 ROOT = Path(__file__).parents[2]
 CONFIGURATION = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     )
     from .contracts.hooks import GateDecision, ToolCall, hookimpl
     from .contracts.installed_files import InstalledFiles
-    from .contracts.llm import LLMOptions, LLMProvider
+    from .contracts.llm import GAVE_UP, LLMOptions, LLMProvider
     from .contracts.mcp_server import McpServer
     from .contracts.memory import MemoryOptions, MemoryStore, RunOutcome, Strategy
     from .contracts.project_file import ProjectFile
@@ -50,11 +50,11 @@ if TYPE_CHECKING:
     from .guard.clean_copy import make_clean_copy
     from .loop.state import AgentState
     from .loop.steps import LoopSteps
+    from .run_config import RunConfig
     from .run_manager import HumanQuestion, RunManager
     from .runs.record import RunRecord
     from .runs.store import RunStore
     from .sandbox.local import LocalOptions, LocalSandbox
-    from .settings import RunConfig
     from .workbench import open_workbench
     from .workspace.temporary import temporary_prefix
 
@@ -82,7 +82,7 @@ _HOME = {
     ),
     "contracts.hooks": ("GateDecision", "ToolCall", "hookimpl"),
     "contracts.installed_files": ("InstalledFiles",),
-    "contracts.llm": ("LLMOptions", "LLMProvider"),
+    "contracts.llm": ("GAVE_UP", "LLMOptions", "LLMProvider"),
     "contracts.mcp_server": ("McpServer",),
     "contracts.memory": ("MemoryOptions", "MemoryStore", "RunOutcome", "Strategy"),
     "contracts.project_file": ("ProjectFile",),
@@ -113,7 +113,7 @@ _HOME = {
     "run_manager": ("HumanQuestion", "RunManager"),
     "runs.record": ("RunRecord",),
     "runs.store": ("RunStore",),
-    "settings": ("RunConfig",),
+    "run_config": ("RunConfig",),
     "workbench": ("open_workbench",),
     # For plugins that lay files outside of the project.
     "workspace.temporary": ("temporary_prefix",),
@@ -124,6 +124,7 @@ _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 
 __all__ = [
     "EVENT_KINDS",
+    "GAVE_UP",
     "LOOKS_FOR_RETRAI",
     "Agent",
     "AgentEvent",

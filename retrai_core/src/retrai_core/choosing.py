@@ -33,7 +33,7 @@ from .plugins.standard_names import (
     STRICT_SANDBOX,
     WALLED_SANDBOX,
 )
-from .settings import RunConfig
+from .run_config import RunConfig
 from .unheeded import refuse_unheeded, unheeded
 from .workspace.interpreter import find_interpreter
 from .workspace.safe_paths import SafeWorkspace

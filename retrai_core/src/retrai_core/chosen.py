@@ -15,7 +15,7 @@ from .contracts.sandbox import Sandbox
 from .contracts.tool import Tool
 from .plugins.catalog import Catalog
 from .plugins.record import PluginRecord
-from .settings import RunConfig
+from .run_config import RunConfig
 from .workspace.interpreter import Interpreter
 
 T_co = TypeVar("T_co", covariant=True)

@@ -10,7 +10,7 @@ from .choosing import choose_provider
 from .contracts.context import RunContext
 from .contracts.llm import LLMProvider
 from .plugins.catalog import Catalog
-from .settings import RunConfig
+from .run_config import RunConfig
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel

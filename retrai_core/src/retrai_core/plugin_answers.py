@@ -11,7 +11,7 @@ from pydantic import BaseModel, ValidationError
 from .errors import PluginError, RetraiError, UsageError
 from .origins import origin_of
 from .plugins.record import PluginRecord
-from .settings import unknown_option
+from .run_config import unknown_option
 
 T = TypeVar("T")
 

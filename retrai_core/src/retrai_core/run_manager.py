@@ -21,13 +21,13 @@ from .guard.held_files import holds_files_of, put_back, told
 from .plugins.blame import blamed
 from .plugins.patience import patiently
 from .redaction.redactor import Redactor
+from .run_config import RunConfig
 from .run_work import RunWork
 from .runs.beginning import require_pending, take_up
 from .runs.ending import config_of, finish, keep_traceback, save_or_explain
 from .runs.log import RunLog
 from .runs.record import RunRecord
 from .runs.store import RunStore
-from .settings import RunConfig
 from .sinks import EventSinks
 from .workspace.lock import WorkspaceLock
 
@@ -220,7 +220,7 @@ class RunManager:
         """
         record.status, record.part_started_at = "running", time.time()
         record.started_at = record.started_at or record.part_started_at
-        record.needed = None
+        record.note_stop({})
         record.save(folder)
         began = time.monotonic()
         failure: RetraiError | None = None

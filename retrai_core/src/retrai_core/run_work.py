@@ -22,7 +22,7 @@ from .redaction.redactor import Redactor
 from .runs.journal import ToolJournal
 from .runs.lesson import lesson_of
 from .runs.log import read_events
-from .runs.record import CheckEvidence, NeededLimit, RunRecord, Status, Tokens
+from .runs.record import CheckEvidence, RunRecord, Status, Tokens
 from .runs.snapshots import Snapshots
 from .sinks import EventSinks
 from .wiring import Wired, wire
@@ -236,10 +236,7 @@ class RunWork:
         self._messages = state["messages"]
         record.iterations = state["iteration"]
         if state["stop"] is not None:
-            record.saved_iterations = state["stop"].get("saved_iterations", 0)
-            record.saved_tokens = state["stop"].get("saved_tokens", 0)
-            needed = state["stop"].get("needed")
-            record.needed = None if needed is None else NeededLimit.model_validate(needed)
+            record.note_stop(state["stop"])
         if verifier.flaky is not None:
             record.flaky = list(verifier.flaky.cases)[:FLAKY_NAMED]
         last = verifier.last

@@ -21,8 +21,9 @@ from .guard.held_paths import is_outside
 from .plugins.catalog import Catalog
 from .plugins.record import PluginRecord
 from .plugins.standard_names import AUTO_SANDBOX
+from .run_config import RunConfig
 from .runs.store import state_dir
-from .settings import RunConfig, Settings
+from .settings import Settings
 
 TRUST_VARIABLE = "RETRAI_TRUST"
 _YES = frozenset({"1", "true", "yes"})

@@ -19,7 +19,8 @@ from .origins import origin_of, origin_of_disabled
 from .plugins.catalog import Catalog
 from .plugins.standard_names import MCP
 from .plugins.switches import switch_for
-from .settings import RunConfig, environment_variables
+from .run_config import RunConfig
+from .settings import environment_variables
 
 _OTHER_VARIABLES = (
     "RETRAI_DEBUG",

@@ -28,7 +28,7 @@ from .plugins.hooks import HookCaller
 from .plugins.patience import patiently
 from .plugins.record import PluginRecord
 from .redaction.redactor import Redactor
-from .settings import RunConfig
+from .run_config import RunConfig
 from .workspace.safe_paths import SafeWorkspace
 from .workspace.temporary import remove_left_folders
 

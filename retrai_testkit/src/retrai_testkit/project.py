@@ -162,8 +162,8 @@ class RetraiProject:
         Raises:
             RetraiError: nothing can be run like that.
         """
+        from retrai_core.run_config import RunConfig
         from retrai_core.run_manager import RunManager  # brings LangGraph with it
-        from retrai_core.settings import RunConfig
 
         script: Mapping[str, Any] = (
             model.settings if isinstance(model, ScriptedModel) else {"model": model}

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from retrai_core.events import AgentEvent
+from retrai_core.run_config import RunConfig
 from retrai_core.run_manager import RunManager
 from retrai_core.runs.log import read_events
 from retrai_core.runs.record import RunRecord
 from retrai_core.runs.store import RunStore
-from retrai_core.settings import RunConfig
 
 SITE = Path(__file__).parent / "site"
 

@@ -17,7 +17,7 @@ from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 from retrai_core.run_manager import RunManager
 from retrai_core.runs.store import RunStore
-from retrai_core.settings import RunConfig
+from retrai_core.run_config import RunConfig
 from retrai_core.cli.failures import explain_failure
 
 project, state, limit = Path(sys.argv[2]), Path(sys.argv[3]), int(sys.argv[4])

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from retrai_core.run_config import RunConfig
 from retrai_core.run_manager import RunManager
 from retrai_core.runs.log import read_events
 from retrai_core.runs.store import RunStore
-from retrai_core.settings import RunConfig
 
 SITE = Path(__file__).parents[1] / "loop" / "site"
 

@@ -15,15 +15,14 @@ from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import ConfigDict
 
+from retrai_core import GAVE_UP
+
 from . import wording
 from .answer import Answer, Effort
 from .memory import KEY, Memory, Patch, refused
 from .searching import Searcher
 
 Call = tuple[str, Mapping[str, Any]]
-
-GAVE_UP = "gave_up"
-"""Why an answer ends: there is nothing more that this model could do, so a run need not ask."""
 
 
 class OfflineModel(BaseChatModel):

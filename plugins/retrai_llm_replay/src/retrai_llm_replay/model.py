@@ -20,14 +20,13 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.runnables import Runnable
 from langchain_core.tools import BaseTool
 
-from retrai_core import ModelError
+from retrai_core import GAVE_UP, ModelError
 
 from .recording import Decision, RecordedCall
 
 MESSAGE_ID = re.compile(r"replay-(?P<index>\d+)")
 CALL_ID = re.compile(r"replay-(?P<index>\d+)-\d+")
 EMPTY = "(The recorded answer was empty.)"
-GAVE_UP = "gave_up"  # as retrai ends a run on: nothing more can come
 HANDED_IN = "The recorded run handed in its work here."
 
 

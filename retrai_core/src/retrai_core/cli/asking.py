@@ -9,8 +9,11 @@ from collections.abc import Callable
 import click
 
 from ..errors import UsageError
+from ..loop.tool_call import is_approval
 from ..run_manager import HumanQuestion
 from .render.terminal import RunTerminal
+
+_REFUSALS = frozenset({"no", "n", "stop", "false", "abort", "deny"})
 
 
 def require_someone_to_ask() -> None:
@@ -40,30 +43,41 @@ def ask_for_trust() -> Callable[[str], bool] | None:
 
 
 async def ask_on_terminal(question: HumanQuestion, terminal: RunTerminal) -> str:
-    """Ask, and wait for one line without blocking the run's own clockwork.
+    """Ask, and wait for a line that says yes or no without blocking the run's own clockwork.
 
-    The end of input (Ctrl-D) is an empty answer, and so is a terminal that is gone.
+    The end of input (Ctrl-D) is an empty answer, and so is a terminal that is gone; both stop.
     """
-    loop = asyncio.get_running_loop()
-    answer: asyncio.Future[str] = loop.create_future()
     terminal.pause()
     terminal.say(question.question, "bold")
     if question.reason:
         terminal.say(question.reason)
-    terminal.console.print("[yes to go on, anything else stops] ", end="")
+    try:
+        while True:
+            terminal.console.print("[yes to go on, no to stop] ", end="", markup=False)
+            line = await _next_line()
+            answer = line.strip()
+            if not line or is_approval(answer) or answer.lower() in _REFUSALS:
+                return answer
+            terminal.say(f"{answer!r} is neither; nothing goes on until you say yes or no")
+    finally:
+        terminal.resume()
+
+
+async def _next_line() -> str:
+    """One line with its end, as the terminal gives them; what was typed ahead waits in it."""
+    loop = asyncio.get_running_loop()
+    line: asyncio.Future[str] = loop.create_future()
 
     def on_input() -> None:
-        if answer.done():
+        if line.done():
             return
         try:
-            # One line a call, as the terminal gives them: what was typed ahead waits in it.
-            answer.set_result(sys.stdin.readline().strip())
+            line.set_result(sys.stdin.readline())
         except (OSError, UnicodeDecodeError):  # the terminal is gone, or what came is no text
-            answer.set_result("")
+            line.set_result("")
 
     loop.add_reader(sys.stdin.fileno(), on_input)
     try:
-        return await answer
+        return await line
     finally:
         loop.remove_reader(sys.stdin.fileno())
-        terminal.resume()

@@ -65,7 +65,7 @@ def _taken(settings: Settings) -> tuple[str, str, str]:
 
 def setting_rows(settings: Settings) -> list[tuple[str, Any, str]]:
     """Name as `.retrai.yml` has it, value as JSON, origin; `run_id` is no setting of anyone's."""
-    from ..settings import RunConfig
+    from ..run_config import RunConfig
 
     values = settings.config.model_dump(mode="json", exclude={"run_id"})
     origins = settings.origins

@@ -10,9 +10,9 @@ import click
 from rich.text import Text
 
 from ..bus import Subscription
+from ..run_config import RunConfig
 from ..run_manager import HumanQuestion, RunManager
 from ..runs.record import RunRecord
-from ..settings import RunConfig
 from .asking import ask_on_terminal, require_someone_to_ask
 from .render.summary import head_line, summary_lines
 from .render.terminal import RunTerminal, make_console

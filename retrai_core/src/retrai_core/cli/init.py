@@ -45,7 +45,7 @@ def init(project: Path, goal: str | None, model: str | None, force: bool) -> Non
     Asks which goal to take only on a terminal, and only where several fit.
     """
     from ..plugins.catalog import Catalog  # TAB imports this module too
-    from ..settings import RunConfig
+    from ..run_config import RunConfig
 
     path = project / PROJECT_FILE
     if not project.is_dir():
@@ -54,13 +54,13 @@ def init(project: Path, goal: str | None, model: str | None, force: bool) -> Non
         raise folder_in_the_way(str(path))
     if path.exists() and not force:
         raise UsageError(f"{path} is there already", hint="--force writes over it")
+    if model:
+        _look_at_model(model, project)
     catalog = Catalog.configured(project)
     if goal is None:
         goal = _choose_goal(catalog, project)
     else:
         catalog.find("goal", goal)
-    if model:
-        _look_at_model(model, project)
     written = f"model: {model}" if model else "# model: offline"
     text = _TEMPLATE.format(
         goal=goal,

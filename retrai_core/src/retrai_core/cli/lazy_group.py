@@ -53,7 +53,11 @@ class LazyGroup(click.Group):
             name,
             params=params,
             help=help_text,
-            context_settings={"terminal_width": help_width()},
+            # Both hold for every command below it.
+            context_settings={
+                "terminal_width": help_width(),
+                "help_option_names": ["-h", "--help"],
+            },
         )
         self._table = table
         self._frontends = frontends

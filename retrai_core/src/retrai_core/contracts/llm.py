@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
 
+GAVE_UP = "gave_up"
+"""The `finish_reason` of an answer after which the model knows that it can do nothing more."""
+
+
 class LLMOptions(BaseModel):
     """Base of a provider's options; they come from `plugins: {PROVIDER: {...}}`."""
 

@@ -191,10 +191,9 @@ class Guard:
 
     async def _ask_goal(self, state: Mapping[str, Any], cwd: Path) -> GoalResult:
         result = await self._answer(cwd, lambda goal: goal.check(state, cwd))
-        goal = self.context.goal
         if not isinstance(result, GoalResult):
             what = f"check() returned a {type(result).__name__}, not a GoalResult"
-            raise WrongAnswerError(goal, what)
+            raise WrongAnswerError(self.context.goal, what)
         return self._redacted(result)
 
     async def _ask_without(
@@ -269,7 +268,7 @@ class Guard:
         self.baseline.place = place.as_posix()
 
         def wanted(name: str) -> bool:
-            return self._protected.match(name) or self._steering.match(name)
+            return self.belongs_to_check(name) or self.steers(name)
 
         copy_surroundings(project, place, wanted, self._folder / "above")
 

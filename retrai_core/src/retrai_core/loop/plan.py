@@ -12,8 +12,8 @@ from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMes
 from langchain_core.runnables import RunnableConfig
 from langchain_core.utils.utils import LC_ID_PREFIX
 
+from ..contracts.llm import GAVE_UP
 from ..errors import ModelError, RetraiError
-from ..runs.ending import GAVE_UP
 from . import prompt
 from .budget import Allowance, allowance
 from .parts import LoopParts, parts_of
@@ -28,9 +28,6 @@ MAX_MODEL_FAILURES = 3
 
 MAX_IDLE_TURNS = 3
 """Turns in a row without a tool call before the run ends: the model has nothing more to do."""
-
-FINISHED = "gave_up"
-"""The `finish_reason` of a model that knows by itself that it can do nothing more."""
 
 
 async def plan(state: AgentState, config: RunnableConfig) -> StateUpdate:
@@ -135,19 +132,20 @@ async def _answered(
         "total_tokens": used.total_tokens,
         "estimated_cost_usd": used.cost_usd,
     }
-    if reason := _nothing_more(answer, idle):
-        update["stop"] = Stop(outcome="failed", reason=reason)
+    if stop := _nothing_more(answer, idle):
+        update["stop"] = stop
     return update
 
 
-def _nothing_more(answer: AIMessage, idle_turns: int) -> str:
-    """Why no further turn is to be expected of the model; empty where one is."""
+def _nothing_more(answer: AIMessage, idle_turns: int) -> Stop | None:
+    """The end of a run of whose model no further turn is to be expected."""
     said = " ".join(answer.text.split())[:300] or "nothing"
-    if idle_turns and answer.response_metadata.get("finish_reason") == FINISHED:
-        return f"{GAVE_UP}; it said: {said}"
+    if idle_turns and answer.response_metadata.get("finish_reason") == GAVE_UP:
+        return Stop(outcome="failed", reason=f"the model gave up; it said: {said}", gave_up=True)
     if idle_turns >= MAX_IDLE_TURNS:
-        return f"the model called no tool in {idle_turns} turns; it last said: {said}"
-    return ""
+        reason = f"the model called no tool in {idle_turns} turns; it last said: {said}"
+        return Stop(outcome="failed", reason=reason)
+    return None
 
 
 def _pending(answer: AIMessage, tools: Iterable[str]) -> list[PendingCall]:

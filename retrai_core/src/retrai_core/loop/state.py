@@ -43,6 +43,8 @@ class Stop(TypedDict):
     reason: str
     suspect: NotRequired[bool]
     """Every case passes and only a suspicion stands against it, which a person may clear."""
+    gave_up: NotRequired[bool]
+    """The model itself said that it can do nothing more, and would say so again."""
     saved_iterations: NotRequired[int]
     saved_tokens: NotRequired[int]
     needed: NotRequired[dict[str, Any]]

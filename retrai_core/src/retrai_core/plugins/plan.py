@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import RetraiError, UsageError
-from ..settings import Settings, unknown_option
+from ..run_config import unknown_option
+from ..settings import Settings
 from .catalog import Catalog
 from .environment import Finding
 from .kinds import Kind

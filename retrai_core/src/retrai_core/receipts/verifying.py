@@ -18,7 +18,7 @@ from ..errors import UsageError
 from ..guard.baseline import Baseline
 from ..guard.globs import Globs
 from ..guard.guard import Guard
-from ..settings import RunConfig
+from ..run_config import RunConfig
 from ..wiring import wire_check
 from ..workspace.interpreter import Interpreter
 from ..workspace.portable_tree import digest_of, portable_files

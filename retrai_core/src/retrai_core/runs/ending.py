@@ -14,16 +14,13 @@ from pydantic import ValidationError
 from ..config_files import NO_LIMIT
 from ..errors import RetraiError
 from ..guard.outside import drop_copies
-from ..settings import RunConfig, explained
+from ..run_config import RunConfig, explained
 from .record import EXIT_CODES, RunRecord, Status
 
 _LEAST_TIME_S = 60.0
 """Less than this is hardly worth suggesting: one call of a model may take as long."""
 _LEAST_TOKENS = 100_000
 """Less would end a run of a few iterations; for a model whose price nobody knows."""
-
-GAVE_UP = "the model gave up"
-"""How the reason of a run begins whose model knows that it can do nothing more."""
 
 _FLAGS = {"max_cost_usd": "--max-cost", "max_tokens": "--max-tokens", "max_time_s": "--max-time"}
 
@@ -79,7 +76,7 @@ def _next_step(record: RunRecord) -> str:
     run = record.id
     if record.status in ("failed", "stuck"):
         steps = [f"retrai runs resume {run}{_more_iterations(record)} goes on"]
-        if record.reason.startswith(GAVE_UP):  # and would say so once more
+        if record.gave_up:  # and would say so once more
             steps = []
         if record.changed_files:
             steps.append(f"retrai runs undo {run} takes back what it changed")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -129,6 +130,8 @@ class RunRecord(BaseModel):
     """What to type next."""
     needed: NeededLimit | None = None
     """Of a run that ended as `budget`: the limit that was too low; null where it is not known."""
+    gave_up: bool = False
+    """The model itself said that it can do nothing more."""
     started_at: float | None = None
     """Seconds since 1970."""
     ended_at: float | None = None
@@ -190,6 +193,14 @@ class RunRecord(BaseModel):
     def resumable(self) -> bool:
         """Whether `retrai runs resume` can go on with it."""
         return self.status in RESUMABLE
+
+    def note_stop(self, stop: Mapping[str, Any]) -> None:
+        """Take over what a stop of the loop says beside its outcome; an empty one clears it."""
+        needed = stop.get("needed")
+        self.needed = None if needed is None else NeededLimit.model_validate(needed)
+        self.gave_up = stop.get("gave_up", False)
+        self.saved_iterations = stop.get("saved_iterations", 0)
+        self.saved_tokens = stop.get("saved_tokens", 0)
 
     def save(self, run_dir: Path) -> None:
         """Write `run.json` atomically, so that a kill leaves the old one or the new one."""

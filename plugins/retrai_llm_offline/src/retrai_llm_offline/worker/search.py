@@ -271,9 +271,8 @@ class Round:
         for candidate in self.slow[:30]:
             if self.bench.budget.left_s() <= floor or self.plausible:
                 return
-            letters = self.bench.try_all([candidate], self.targets, True, 10 * self.bench.limit_s)[
-                0
-            ]
+            patient_s = 10 * self.bench.limit_s
+            letters = self.bench.try_all([candidate], self.targets, True, patient_s)[0]
             if PASSED in letters:
                 found = self.bench.whole_suite(candidate, self.group)
                 if set(self.group) <= found.fixed and not found.broken:
