@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 
-from retrai_core import RunContext
-from retrai_core.loop.plan import FINISHED
+from retrai_core import GAVE_UP, RunContext
 from retrai_llm_offline.model import OfflineModel
 from retrai_llm_offline.provider import OfflineOptions, OfflineProvider
 
@@ -116,7 +115,7 @@ async def test_it_says_plainly_that_it_gives_up_and_stays_with_it(
     answer = await model.ainvoke(messages)
     assert answer.tool_calls == []
     assert answer.text.startswith("I give up. I tried")
-    assert answer.response_metadata["finish_reason"] == FINISHED
+    assert answer.response_metadata["finish_reason"] == GAVE_UP
     assert "finish_reason" not in look.response_metadata
     again = await model.ainvoke([*messages, answer, HumanMessage("You called no tool.")])
     assert (again.tool_calls, again.text) == ([], answer.text)

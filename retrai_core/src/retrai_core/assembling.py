@@ -15,6 +15,7 @@ from .contracts.context import RunContext
 from .contracts.memory import Strategy
 from .gates import ANSWER_LIMIT_S, ToolGates
 from .loop import prompt
+from .loop.asking import Asking
 from .loop.new_tests import NewTestsCheck
 from .loop.parts import Ask, LoopParts
 from .loop.tool_schema import bind, schema
@@ -73,11 +74,15 @@ async def assemble(choice: Choice, wired: Wired, kept: Kept, ask: Ask) -> LoopPa
         snapshots=kept.snapshots,
         verifier=kept.verifier,
         new_tests=NewTestsCheck(wired.guard, kept.snapshots),
-        model=with_tools,
-        prompt=words,
+        asking=Asking(
+            context,
+            with_tools,
+            words,
+            wired.spending,
+            schema_chars=sum(len(str(schema(tool))) for tool in tools),
+        ),
         spending=wired.spending,
         vouchers=Vouchers(wired.hooks, choice.catalog.installable_for(context.project)),
-        schema_chars=sum(len(str(schema(tool))) for tool in tools),
         max_tampering=config.max_tampering,
         gate=gates.decide if wired.hooks.implementers("before_tool") else None,
         ask=ask if context.hitl_enabled else None,

@@ -201,6 +201,7 @@ class RunWork:
                 try:
                     await self._drive(graph, config, context, first)
                 finally:
+                    await parts.asking.drop()
                     told = self._record.refused
                     told += [line for line in parts.denied if line not in told]
                     self._record.findings = sorted({*self._record.findings, *parts.findings})

@@ -6,14 +6,14 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
-from langchain_core.messages import AIMessage, BaseMessage
-from langchain_core.runnables import Runnable, RunnableConfig
+from langchain_core.runnables import RunnableConfig
 
 from ..contracts.context import RunContext
 from ..contracts.hooks import GateDecision, ToolCall
 from ..guard.guard import Guard
 from ..runs.journal import ToolJournal
 from ..runs.snapshots import Snapshots
+from .asking import Asking
 from .new_tests import NewTestsCheck
 from .spending import Spending
 from .unseen_audit import Vouchers
@@ -37,11 +37,9 @@ class LoopParts:
         guard: decides what counts.
         journal: remembers tool calls.
         snapshots: remembers trees.
-        model: the chat model with the run's tools bound to it.
-        prompt: the system prompt, made once.
+        asking: asks the model.
         spending: what the run's model calls may use and have used.
         vouchers: the plugins that know what was installed.
-        schema_chars: the length of the tools' descriptions, which every call sends.
         max_tampering: how many refused changes end the run.
         gate: asked before every call.
         ask: asks a person; None where nobody can answer.
@@ -61,11 +59,9 @@ class LoopParts:
     snapshots: Snapshots
     verifier: Verifier
     new_tests: NewTestsCheck
-    model: Runnable[list[BaseMessage], AIMessage]
-    prompt: str
+    asking: Asking
     spending: Spending
     vouchers: Vouchers
-    schema_chars: int = 0
     max_tampering: int = 3
     gate: Gate | None = None
     ask: Ask | None = None

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-import time
 import uuid
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Any, cast
 
-from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMessage, SystemMessage
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from langchain_core.runnables import RunnableConfig
 from langchain_core.utils.utils import LC_ID_PREFIX
 
 from ..contracts.llm import GAVE_UP
 from ..errors import ModelError, RetraiError
 from . import prompt
-from .budget import Allowance, allowance
 from .parts import LoopParts, parts_of
-from .pricing import cost_of, price_of
+from .pricing import cost_of
 from .spending import Usage, used_by_agent
 from .state import AgentState, PendingCall, StateUpdate, Stop
 from .tool_names import tool_called, wire_name
-from .window import window
 
 MAX_MODEL_FAILURES = 3
 """Model calls that fail in a row before the run ends as `error`; each has had its own retries."""
@@ -35,50 +31,18 @@ async def plan(state: AgentState, config: RunnableConfig) -> StateUpdate:
     parts = parts_of(config)
     parts.context.iteration = state["iteration"]
     parts.context.publish("step_start", step="plan")
-    messages = _messages(parts, state)
-    allowed = await _allowed(parts, state, messages)
-    if allowed.problem:
-        stop = Stop(outcome="budget", reason=allowed.problem)
-        if allowed.needed is not None:
-            stop["needed"] = allowed.needed.model_dump()
+    asked = await parts.asking.answer(state)
+    if asked.allowed.problem:
+        stop = Stop(outcome="budget", reason=asked.allowed.problem)
+        if asked.allowed.needed is not None:
+            stop["needed"] = asked.allowed.needed.model_dump()
         return {"pending_tool_calls": [], "stop": stop}
-    limits: dict[str, Any] = {}
-    if allowed.output_tokens is not None:
-        limits["max_tokens"] = allowed.output_tokens
-    started = time.monotonic()
-    try:
-        answer = await parts.model.ainvoke(messages, **limits)
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a provider raises is told, and counted
-        return _failed_call(parts, state, error)
-    if not isinstance(cast("object", answer), AIMessage):
-        what = f"it answered with a {type(answer).__name__}, not an AIMessage"
+    if asked.error is not None:
+        return _failed_call(parts, state, asked.error)
+    if not isinstance(asked.message, AIMessage):
+        what = f"it answered with a {type(asked.message).__name__}, not an AIMessage"
         return _failed_call(parts, state, TypeError(what))
-    return await _answered(parts, state, answer, time.monotonic() - started)
-
-
-def _messages(parts: LoopParts, state: AgentState) -> list[BaseMessage]:
-    shown: list[BaseMessage] = [SystemMessage(parts.prompt), *window(state["messages"])]
-    strategies = state["failed_strategies"]
-    last = shown[-1]
-    if strategies and isinstance(last, HumanMessage):
-        # With the last message and not in the system prompt, whose beginning a provider can cache.
-        shown[-1] = HumanMessage(f"{last.text}\n\n{prompt.tried(strategies)}", id=last.id)
-    return shown
-
-
-async def _allowed(parts: LoopParts, state: AgentState, messages: list[BaseMessage]) -> Allowance:
-    spending, context = parts.spending, parts.context
-    if spending.refused is not None:  # and whoever was refused kept it to himself
-        return spending.refused
-    spending.agent = used_by_agent(state)
-    if not (spending.budget.limits_calls and context.provider.uses_tokens):
-        only_time = replace(spending.budget, max_cost_usd=None, max_tokens=None)
-        return allowance(only_time, messages, 0, 0, 0.0, {})
-    price = await price_of(context, context.provider, state["model_name"])
-    used = spending.total
-    return allowance(
-        spending.budget, messages, parts.schema_chars, used.total_tokens, used.cost_usd, price
-    )
+    return await _answered(parts, state, asked.message, asked.duration_s)
 
 
 def _failed_call(parts: LoopParts, state: AgentState, error: BaseException) -> StateUpdate:
