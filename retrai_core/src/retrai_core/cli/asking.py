@@ -9,11 +9,9 @@ from collections.abc import Callable
 import click
 
 from ..errors import UsageError
-from ..loop.tool_call import is_approval
+from ..loop.approval import is_approval, is_refusal
 from ..run_manager import HumanQuestion
 from .render.terminal import RunTerminal
-
-_REFUSALS = frozenset({"no", "n", "stop", "false", "abort", "deny"})
 
 
 def require_someone_to_ask() -> None:
@@ -56,7 +54,7 @@ async def ask_on_terminal(question: HumanQuestion, terminal: RunTerminal) -> str
             terminal.console.print("[yes to go on, no to stop] ", end="", markup=False)
             line = await _next_line()
             answer = line.strip()
-            if not line or is_approval(answer) or answer.lower() in _REFUSALS:
+            if not line or is_approval(answer) or is_refusal(answer):
                 return answer
             terminal.say(f"{answer!r} is neither; nothing goes on until you say yes or no")
     finally:

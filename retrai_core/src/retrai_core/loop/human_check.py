@@ -6,9 +6,9 @@ from langchain_core.messages import HumanMessage
 from langchain_core.runnables import RunnableConfig
 from langgraph.types import interrupt
 
+from .approval import is_approval
 from .parts import parts_of
 from .state import AgentState, StateUpdate, Stop
-from .tool_call import is_approval
 
 
 async def human_check(state: AgentState, config: RunnableConfig) -> StateUpdate:

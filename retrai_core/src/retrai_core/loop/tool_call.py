@@ -14,6 +14,7 @@ from ..contracts.hooks import ToolCall
 from ..contracts.tool import Tool, ToolArgs, ToolResult
 from ..errors import RetraiError, nearest
 from ..runs.journal import JournalledResult
+from .approval import is_approval
 from .blocked import BlockedLoopWatch
 from .parts import LoopParts
 from .state import PendingCall
@@ -210,13 +211,6 @@ class ToolCaller:
         known = sorted(self._parts.context.tools)
         listed = ", ".join(known)
         return ToolResult(f"no tool {name!r}{nearest(name, known)}; the tools: {listed}", ok=False)
-
-
-def is_approval(answer: object) -> bool:
-    """Whether a person's answer means to go on: `True`, `approve`, `yes`, `continue`."""
-    if isinstance(answer, str):
-        return answer.strip().lower() in {"true", "approve", "yes", "y", "continue"}
-    return answer is True
 
 
 def cut_middle(text: str, limit: int) -> tuple[str, int]:
