@@ -69,6 +69,6 @@ async def test_a_terminal_that_is_gone_is_an_empty_answer(keyboard: int) -> None
     assert await answers(1) == [""]
 
 
-async def test_what_is_no_text_is_an_empty_answer(keyboard: int) -> None:
-    os.write(keyboard, b"\xff\xfe\n")
-    assert await answers(1) == [""]
+async def test_what_is_no_text_is_no_answer(keyboard: int) -> None:
+    os.write(keyboard, b"\xff\xfe\nyes\n")
+    assert await answers(1) == ["yes"]

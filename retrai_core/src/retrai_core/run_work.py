@@ -173,7 +173,7 @@ class RunWork:
         from .loop.beginning import fresh_state, take_up
         from .runs.checkpoint import open_checkpoints
 
-        context = wired.context
+        context, log = wired.context, self._folder / "events.jsonl"
         journal = ToolJournal(self._folder / "journal.jsonl")
         try:
             async with open_checkpoints(self._folder / "checkpoint.sqlite") as saver:
@@ -197,17 +197,19 @@ class RunWork:
                     first = fresh_state(context, self._record.goal, baseline, shown)
                 if resume:
                     before = first or cast("AgentState", (await graph.aget_state(config)).values)
-                    wired.spending.go_on(read_events(self._folder / "events.jsonl"), before)
+                    wired.spending.go_on(read_events(log), before)
                 try:
                     await self._drive(graph, config, context, first)
                 finally:
-                    await parts.asking.drop()
-                    told = self._record.refused
-                    told += [line for line in parts.denied if line not in told]
+                    unheard = await parts.asking.drop()
+                    told = set(self._record.refused)
+                    self._record.refused += [line for line in parts.denied if line not in told]
                     self._record.findings = sorted({*self._record.findings, *parts.findings})
                     state = cast("AgentState", (await graph.aget_state(config)).values)
                     if state:  # empty when it was stopped before the first step was kept
                         wired.spending.agent = used_by_agent(state)
+                        if unheard:
+                            wired.spending.go_on(read_events(log), state)
                         self._note_state(state, verifier)
                 return _outcome(state)
         finally:

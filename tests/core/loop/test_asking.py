@@ -9,7 +9,7 @@ import pytest
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from langchain_core.runnables import RunnableLambda
 
-from retrai_core import AgentState, RunContext
+from retrai_core import AgentState
 from retrai_core.loop.asking import Asking
 from retrai_core.loop.budget import Budget
 from retrai_core.loop.spending import Spending
@@ -24,6 +24,7 @@ class Server:
         self.asked: asyncio.Queue[str] = asyncio.Queue()
         self.given_up: list[str] = []
         self.may_answer = asyncio.Event()
+        self.calls: list[Any] = []
 
     async def answer(self, messages: list[BaseMessage]) -> AIMessage:
         word = messages[-1].text
@@ -35,7 +36,22 @@ class Server:
             raise
         if word == "break":
             raise ConnectionError("gone")
-        return AIMessage(word)
+        messages[0].additional_kwargs["cache_control"] = messages[-1].additional_kwargs["mark"] = 1
+        return AIMessage(word, tool_calls=self.calls)
+
+
+class Context:
+    """As much of a run as asking needs, where no limit is set."""
+
+    def __init__(self) -> None:
+        self.tools: dict[str, Any] = {}
+        self.told: list[str] = []
+
+    def publish(self, kind: str, **payload: Any) -> None:
+        self.told.append(kind)
+
+    def redact(self, text: str) -> str:
+        return text
 
 
 @pytest.fixture
@@ -46,8 +62,7 @@ def server() -> Server:
 @pytest.fixture
 async def asking(server: Server) -> Asking:
     model = RunnableLambda(server.answer)
-    context = cast("RunContext", None)  # asked for a price, where a limit is set
-    return Asking(context, cast("Any", model), "be brief", Spending(Budget()))
+    return Asking(cast("Any", Context()), cast("Any", model), "be brief", Spending(Budget()))
 
 
 def saying(word: str, *tried: str) -> AgentState:
@@ -92,6 +107,7 @@ async def test_a_question_that_nobody_waits_for_is_given_up(asking: Asking, serv
     assert await server.asked.get() == "hello"
     await asking.drop()
     assert server.given_up == ["hello"]
+    assert not await asking.drop()
 
 
 async def test_who_stops_waiting_gives_the_question_up(asking: Asking, server: Server) -> None:
@@ -102,6 +118,40 @@ async def test_who_stops_waiting_gives_the_question_up(asking: Asking, server: S
     with pytest.raises(asyncio.CancelledError):
         await waiting
     assert server.given_up == ["hello"]
+
+
+async def test_a_model_that_marks_its_messages_is_asked_once(
+    asking: Asking, server: Server
+) -> None:
+    server.may_answer.set()
+    asking.begin(saying("hello", "what was tried"))
+    word = await server.asked.get()
+    await asyncio.wait({cast("Any", asking)._ahead.answer})
+    assert cast("AIMessage", (await asking.answer(saying("hello", "what was tried"))).message).text
+    assert word.startswith("hello")
+    assert server.asked.empty()
+
+
+async def test_what_an_answer_used_is_told_although_nobody_waits_for_it(
+    asking: Asking, server: Server
+) -> None:
+    server.may_answer.set()
+    asking.begin(saying("hello"))
+    await asyncio.wait({cast("Any", asking)._ahead.answer})
+    assert await asking.drop()
+    assert cast("Any", asking.context).told == ["step_start", "llm_usage"]
+
+
+async def test_what_went_wrong_unheard_is_told_and_stops_nothing(
+    asking: Asking, server: Server
+) -> None:
+    cast("Any", asking.context).tools = None  # as a defect of retrai's own would be
+    server.may_answer.set()
+    server.calls = [{"id": "1", "name": "look", "args": {}}]
+    asking.begin(saying("hello"))
+    await asyncio.wait({cast("Any", asking)._ahead.answer})
+    assert not await asking.drop()
+    assert cast("Any", asking.context).told == ["step_start", "log"]
 
 
 async def test_a_run_asks_its_model_once_a_turn(runs: Runs) -> None:

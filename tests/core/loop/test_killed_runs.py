@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import errno
+import itertools
 import json
 import os
 import sys
@@ -15,6 +17,7 @@ import pytest
 from retrai_core.cli.main import main
 from retrai_core.loop.tool_call import CUT_OFF
 from retrai_core.run_manager import RunManager
+from retrai_core.runs.checkpoint import Checkpoints
 from retrai_core.workspace.temporary import temporary_prefix
 
 Runs = Any
@@ -163,3 +166,40 @@ async def test_a_run_killed_after_its_last_iteration_ends_as_it_would_have(runs:
     ended = await RunManager(runs.store).resume(record.id)
     assert (ended.status, ended.iterations) == ("failed", 1)
     assert ended.next_step.startswith(f"retrai runs resume {record.id} -n 21")
+
+
+LOOK = {"calls": [{"name": "look", "args": {"path": "b.txt"}}]}
+MEND = {"calls": [{"name": "put", "args": {"path": "a.txt", "text": "right\n"}}]}
+STEPS = 11
+"""Checkpoints of a run of three turns: its input, what it begins with, and three steps a turn."""
+QUESTION_ON_ITS_WAY = (5, 8)
+"""Those of the evaluations that another turn follows."""
+
+
+@pytest.mark.parametrize("lost", range(1, STEPS + 1))
+async def test_a_step_whose_checkpoint_was_lost_is_taken_up_from_its_writes(
+    runs: Runs, monkeypatch: pytest.MonkeyPatch, lost: int
+) -> None:
+    puts = itertools.count(1)
+    put = Checkpoints.put
+
+    def full(self: Checkpoints, *given: Any) -> Any:
+        if next(puts) == lost:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return put(self, *given)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Checkpoints, "put", full)
+        first = await runs.run([LOOK, LOOK, MEND])
+    assert first.status == "error"
+    record = await RunManager(runs.store).resume(first.id)
+    assert record.status == "achieved"
+    assert record.after is not None
+    assert record.after.achieved
+    assert record.receipt
+    asked = runs.events(record, "llm_usage")
+    assert record.tokens.total == sum(event.payload["total_tokens"] for event in asked)
+    # After an evaluation the next question may have been on its way; no other is asked twice.
+    assert len(asked) in ((3, 4) if lost in QUESTION_ON_ITS_WAY else (3,))
+    results = [event.payload for event in runs.events(record, "tool_result")]
+    assert sorted(one["name"] for one in results if not one["replayed"]) == ["look", "look", "put"]

@@ -51,12 +51,12 @@ async def ask_on_terminal(question: HumanQuestion, terminal: RunTerminal) -> str
         terminal.say(question.reason)
     try:
         while True:
-            terminal.console.print("[yes to go on, no to stop] ", end="", markup=False)
+            terminal.console.print("[yes or no] ", end="", markup=False)
             line = await _next_line()
             answer = line.strip()
             if not line or is_approval(answer) or is_refusal(answer):
                 return answer
-            terminal.say(f"{answer!r} is neither; nothing goes on until you say yes or no")
+            terminal.say(f"{answer!r} is neither yes nor no")
     finally:
         terminal.resume()
 
@@ -71,7 +71,9 @@ async def _next_line() -> str:
             return
         try:
             line.set_result(sys.stdin.readline())
-        except (OSError, UnicodeDecodeError):  # the terminal is gone, or what came is no text
+        except UnicodeDecodeError:  # a slip too
+            line.set_result("\N{REPLACEMENT CHARACTER}\n")
+        except OSError:  # the terminal is gone
             line.set_result("")
 
     loop.add_reader(sys.stdin.fileno(), on_input)

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import time
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
+from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMessage, SystemMessage
 from langchain_core.runnables import Runnable
 
 from ..contracts.context import RunContext
 from . import prompt
 from .budget import Allowance, allowance
-from .pricing import price_of
-from .spending import Spending, used_by_agent
+from .calls import calls_of
+from .pricing import cost_of, price_of
+from .spending import Spending, Usage, used_by_agent
 from .window import window
 
 if TYPE_CHECKING:
-    from .state import AgentState
+    from .state import AgentState, PendingCall
+
+_DROP_LIMIT_S = 10.0
+"""For a model that is slow to give up; nobody waits for it longer."""
 
 
 @dataclass(frozen=True)
@@ -28,15 +31,25 @@ class Answer:
 
     Attributes:
         allowed: what the budget said; where it refused the call, that is all.
-        message: what the model answered, of whatever class its provider gives.
-        error: what the provider raised instead.
-        duration_s: how long that took.
+        error: what the provider raised, or what is wrong with what it gave; None beside a message.
+        message: what the model answered.
+        calls: the tool calls in it, malformed ones too, each with an id of its own.
+        used: what it cost; the run's log knows it already.
     """
 
     allowed: Allowance
-    message: object = None
     error: BaseException | None = None
-    duration_s: float = 0.0
+    message: AIMessage | None = None
+    calls: list[PendingCall] = field(default_factory=list["PendingCall"])
+    used: Usage = field(default_factory=Usage)
+
+
+class _Ahead(NamedTuple):
+    """A question that was asked ahead, and what decided on its words."""
+
+    conversation: list[AnyMessage]
+    strategies: list[str]
+    answer: asyncio.Task[Answer]
 
 
 @dataclass
@@ -56,33 +69,46 @@ class Asking:
     system_prompt: str
     spending: Spending
     schema_chars: int = 0
-    _ahead: tuple[list[BaseMessage], asyncio.Task[Answer]] | None = field(default=None, init=False)
+    _ahead: _Ahead | None = field(default=None, init=False)
 
     def begin(self, state: AgentState) -> None:
         """Ask now what `answer` is going to ask in this state."""
-        shown = self._shown(state)
-        self._ahead = shown, asyncio.create_task(self._ask(state, shown))
+        assert self._ahead is None
+        self.context.publish("step_start", step="plan")
+        task = asyncio.create_task(self._ask(state))
+        self._ahead = _Ahead(window(state["messages"]), list(state["failed_strategies"]), task)
 
     async def answer(self, state: AgentState) -> Answer:
         """What the model answers in this state; a question asked ahead counts if it is the same."""
-        shown = self._shown(state)
-        if self._ahead is not None and self._ahead[0] == shown:
-            _, task = self._ahead
+        ahead, now = self._ahead, (window(state["messages"]), state["failed_strategies"])
+        if ahead is not None and (ahead.conversation, ahead.strategies) == now:
             self._ahead = None
-            return await task
+            return await ahead.answer
         await self.drop()
-        return await self._ask(state, shown)
+        self.context.publish("step_start", step="plan")
+        return await self._ask(state)
 
-    async def drop(self) -> None:
-        """Give up a question that nobody waits for any more."""
-        if self._ahead is not None:
-            _, task = self._ahead
-            self._ahead = None
-            task.cancel()
-            with suppress(asyncio.CancelledError):
-                await task
+    async def drop(self) -> bool:
+        """Give up a question that nobody waits for any more; whether it was answered all the same.
 
-    async def _ask(self, state: AgentState, shown: list[BaseMessage]) -> Answer:
+        What such an answer used stands in the run's log, and in no state.
+        """
+        if self._ahead is None:
+            return False
+        task = self._ahead.answer
+        self._ahead = None
+        task.cancel()
+        await asyncio.wait({task}, timeout=_DROP_LIMIT_S)
+        if not task.done() or task.cancelled():
+            return False
+        if error := task.exception():
+            message = f"a question that was given up has failed: {type(error).__name__}: {error}"
+            self.context.publish("log", level="warning", message=self.context.redact(message))
+            return False
+        return task.result().message is not None
+
+    async def _ask(self, state: AgentState) -> Answer:
+        shown = self._shown(state)
         allowed = await self._allowed(state, shown)
         if allowed.problem:
             return Answer(allowed)
@@ -93,16 +119,42 @@ class Asking:
         try:
             message = await self.model.ainvoke(shown, **limits)
         except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a provider raises is told, and counted
-            return Answer(allowed, error=error)
-        return Answer(allowed, message, duration_s=time.monotonic() - started)
+            return Answer(allowed, error)
+        if not isinstance(cast("object", message), AIMessage):
+            what = f"it answered with a {type(message).__name__}, not an AIMessage"
+            return Answer(allowed, TypeError(what))
+        calls = calls_of(message, self.context.tools)
+        used = await self._booked(state["model_name"], message, calls, time.monotonic() - started)
+        return Answer(allowed, message=message, calls=calls, used=used)
+
+    async def _booked(
+        self, model: str, message: AIMessage, calls: list[PendingCall], duration_s: float
+    ) -> Usage:
+        """What the answer used, told to the log first: it is paid for, whatever comes next."""
+        usage = cast("dict[str, Any]", message.usage_metadata or {})
+        context = self.context
+        cost = await cost_of(context, context.provider, model, usage) if usage else 0.0
+        counts = [int(usage.get(f"{name}_tokens", 0)) for name in ("input", "output", "total")]
+        context.publish(
+            "llm_usage",
+            model=model,
+            text=message.text,
+            tool_calls=[{"id": c["id"], "name": c["name"], "args": c["args"]} for c in calls],
+            input_tokens=counts[0],
+            output_tokens=counts[1],
+            total_tokens=counts[2],
+            cost_usd=cost,
+            duration_s=round(duration_s, 3),
+            finish_reason=message.response_metadata.get("finish_reason"),
+        )
+        return Usage(*counts, cost_usd=cost)
 
     def _shown(self, state: AgentState) -> list[BaseMessage]:
         shown: list[BaseMessage] = [SystemMessage(self.system_prompt), *window(state["messages"])]
         strategies = state["failed_strategies"]
         last = shown[-1]
         if strategies and isinstance(last, HumanMessage):
-            # With the last message and not in the system prompt, whose beginning a provider can
-            # cache.
+            # With the last message, since a provider can cache how the system prompt begins.
             shown[-1] = HumanMessage(f"{last.text}\n\n{prompt.tried(strategies)}", id=last.id)
         return shown
 

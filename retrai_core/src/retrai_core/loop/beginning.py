@@ -78,8 +78,9 @@ async def take_up(graph: Any, config: dict[str, Any], context: RunContext) -> bo
         again = {"iteration": context.iteration, "goal_achieved": False}
         await graph.aupdate_state(config, again, as_node="act")
         return True
-    if not known.next or known.values.get("stop"):
-        # It had ended: go on as if its last evaluation had just been made.
+    if not known.tasks or known.values.get("stop"):
+        # It had ended: go on as if its last evaluation had just been made. A step whose writes are
+        # kept and whose checkpoint is not is a task still, although nothing is named as next.
         update = {"max_iterations": context.max_iterations, "stop": None}
         update |= {"model_failures": 0, "idle_turns": 0, "progress": fresh_progress()}
         await graph.aupdate_state(config, update, as_node="evaluate")

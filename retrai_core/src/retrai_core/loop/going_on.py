@@ -25,7 +25,7 @@ async def plan_and_go(
 async def evaluate_and_ask(state: AgentState, config: RunnableConfig) -> StateUpdate:
     """`evaluate`; where `plan` follows, its question is on the way before this step is kept.
 
-    A kill in between costs the question alone: the evaluation is made again, and no tool has run.
+    A kill in between costs the question alone, since no tool has run.
     """
     update = await evaluate(state, config)
     messages = append_messages(state["messages"], [update.get("messages", [])])

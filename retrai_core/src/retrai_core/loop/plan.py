@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
-from collections.abc import Iterable
-from typing import Any, cast
-
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from langchain_core.runnables import RunnableConfig
 from langchain_core.utils.utils import LC_ID_PREFIX
@@ -13,11 +9,11 @@ from langchain_core.utils.utils import LC_ID_PREFIX
 from ..contracts.llm import GAVE_UP
 from ..errors import ModelError, RetraiError
 from . import prompt
+from .asking import Answer
+from .calls import with_every_call_valid
 from .parts import LoopParts, parts_of
-from .pricing import cost_of
-from .spending import Usage, used_by_agent
+from .spending import used_by_agent
 from .state import AgentState, PendingCall, StateUpdate, Stop
-from .tool_names import tool_called, wire_name
 
 MAX_MODEL_FAILURES = 3
 """Model calls that fail in a row before the run ends as `error`; each has had its own retries."""
@@ -30,7 +26,6 @@ async def plan(state: AgentState, config: RunnableConfig) -> StateUpdate:
     """Ask the model what to do next."""
     parts = parts_of(config)
     parts.context.iteration = state["iteration"]
-    parts.context.publish("step_start", step="plan")
     asked = await parts.asking.answer(state)
     if asked.allowed.problem:
         stop = Stop(outcome="budget", reason=asked.allowed.problem)
@@ -39,10 +34,8 @@ async def plan(state: AgentState, config: RunnableConfig) -> StateUpdate:
         return {"pending_tool_calls": [], "stop": stop}
     if asked.error is not None:
         return _failed_call(parts, state, asked.error)
-    if not isinstance(asked.message, AIMessage):
-        what = f"it answered with a {type(asked.message).__name__}, not an AIMessage"
-        return _failed_call(parts, state, TypeError(what))
-    return await _answered(parts, state, asked.message, asked.duration_s)
+    assert asked.message is not None
+    return _answered(parts, state, asked.message, asked)
 
 
 def _failed_call(parts: LoopParts, state: AgentState, error: BaseException) -> StateUpdate:
@@ -62,29 +55,11 @@ def _failed_call(parts: LoopParts, state: AgentState, error: BaseException) -> S
     return update
 
 
-async def _answered(
-    parts: LoopParts, state: AgentState, answer: AIMessage, duration_s: float
-) -> StateUpdate:
-    pending = _pending(answer, parts.context.tools)
+def _answered(parts: LoopParts, state: AgentState, answer: AIMessage, asked: Answer) -> StateUpdate:
+    pending = asked.calls
     if [call["id"] for call in answer.tool_calls] != [call["id"] for call in pending]:
-        answer = _with_every_call_valid(answer, pending)
-    usage = cast("dict[str, Any]", answer.usage_metadata or {})
-    context = parts.context
-    cost = await cost_of(context, context.provider, state["model_name"], usage) if usage else 0.0
-    counts = [int(usage.get(f"{name}_tokens", 0)) for name in ("input", "output", "total")]
-    used = parts.spending.agent = used_by_agent(state) + Usage(*counts, cost_usd=cost)
-    parts.context.publish(
-        "llm_usage",
-        model=state["model_name"],
-        text=answer.text,
-        tool_calls=[{"id": c["id"], "name": c["name"], "args": c["args"]} for c in pending],
-        input_tokens=counts[0],
-        output_tokens=counts[1],
-        total_tokens=counts[2],
-        cost_usd=cost,
-        duration_s=round(duration_s, 3),
-        finish_reason=answer.response_metadata.get("finish_reason"),
-    )
+        answer = with_every_call_valid(answer, pending)
+    used = parts.spending.agent = used_by_agent(state) + asked.used
     idle = 0 if pending else state["idle_turns"] + 1
     update: StateUpdate = {
         "messages": _kept(answer, pending),
@@ -110,41 +85,6 @@ def _nothing_more(answer: AIMessage, idle_turns: int) -> Stop | None:
         reason = f"the model called no tool in {idle_turns} turns; it last said: {said}"
         return Stop(outcome="failed", reason=reason)
     return None
-
-
-def _pending(answer: AIMessage, tools: Iterable[str]) -> list[PendingCall]:
-    """The calls of an answer, malformed ones too, each with an id of its own."""
-    pending = [
-        PendingCall(
-            id=call["id"] or "",
-            name=tool_called(call["name"], tools),
-            args=call["args"],
-            problem="",
-        )
-        for call in answer.tool_calls
-    ]
-    for bad in answer.invalid_tool_calls:
-        problem = f"the arguments are not valid JSON: {str(bad.get('args'))[:500]}"
-        name = tool_called(bad.get("name") or "unknown", tools)
-        pending.append(PendingCall(id=bad.get("id") or "", name=name, args={}, problem=problem))
-    taken: set[str] = set()
-    for index, call in enumerate(pending):
-        if not call["id"] or call["id"] in taken:
-            call["id"] = f"call-{index}-{uuid.uuid4().hex[:8]}"
-        taken.add(call["id"])
-    return pending
-
-
-def _with_every_call_valid(answer: AIMessage, pending: list[PendingCall]) -> AIMessage:
-    """The answer with malformed calls as calls without arguments, so that results can follow."""
-    calls = [{"type": "tool_call", **_call(call)} for call in pending]
-    return answer.model_copy(
-        update={"tool_calls": calls, "invalid_tool_calls": [], "additional_kwargs": {}}
-    )
-
-
-def _call(call: PendingCall) -> dict[str, Any]:
-    return {"id": call["id"], "name": wire_name(call["name"]), "args": call["args"]}
 
 
 def _kept(answer: AIMessage, pending: list[PendingCall]) -> list[AnyMessage]:
