@@ -196,6 +196,32 @@ def test_a_missing_or_mistaken_step_is_offered(wrong: str, right: str) -> None:
     assert offers(wrong, right)
 
 
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [
+        ("c = d = e = g = h = a\nreturn c - b", "c = d = e = g = h = a\nreturn c - b - h"),
+        ("while a.next:\n    a = b.last\nreturn a", "while a.next:\n    a = b.next\nreturn a"),
+        ("c = len(a)\nreturn True", "c = len(a)\nreturn c == 0"),
+        ("c = len(a)\nreturn False", "c = len(a)\nreturn not c"),
+        ("return 0", "return b"),
+        ("c = 0\nc = a + 1\nreturn c", "c = 0\nc = max(a + 1, c)\nreturn c"),
+    ],
+    ids=["far-variable", "attribute-of-another", "emptiness", "its-opposite", "name", "maximum"],
+)
+def test_a_value_from_farther_away_is_offered(wrong: str, right: str) -> None:
+    assert offers(wrong, right)
+
+
+@pytest.mark.parametrize(
+    ("begin", "step"),
+    [("set()", "c.add(b)"), ("[]", "c.append(b)"), ("{a}", "c.add(b)")],
+)
+def test_a_container_that_nothing_is_put_into_is_filled(begin: str, step: str) -> None:
+    wrong = f"c = {begin}\nif b in c:\n    return 1\nreturn 2"
+    right = f"c = {begin}\nif b in c:\n    return 1\n{step}\nreturn 2"
+    assert offers(wrong, right)
+
+
 def test_a_lost_else_is_found_by_the_search(make_project: MakeProject, search: Search) -> None:
     project = make_project(
         {

@@ -654,6 +654,43 @@ def test_a_test_that_hangs_hides_no_mend_of_those_after_it(
     assert step.kind == "`*` for `+`"
 
 
+def test_what_takes_longer_once_it_is_right_is_mended(
+    make_project: MakeProject, search: Search
+) -> None:
+    # Every failing test fails at once, so that what a candidate may take is little.
+    project = make_project(
+        {
+            "change.py": """
+                def ways(sizes, room):
+                    if room == 0:
+                        return 1
+                    if room < 0:
+                        return 0
+                    return ways(sizes, room - sizes[0]) + ways(sizes[1:], room)
+            """,
+            "test_change.py": """
+                import pytest
+                from change import ways
+
+                @pytest.mark.parametrize(
+                    ("sizes", "room", "count"),
+                    [
+                        ([5], -5, 0),
+                        ([2, 5], 10, 2),
+                        ([1, 2, 5], 11, 11),
+                        ([1, 2, 5, 10, 25, 50], 100, 3953),
+                    ],
+                )
+                def test_ways(sizes, room, count):
+                    assert ways(sizes, room) == count
+            """,
+        }
+    )
+    answer = search(project)
+    assert answer.end == "done"
+    assert mended(project, answer) == "passed"
+
+
 def test_of_the_modes_to_open_a_file_with_the_usual_one_is_preferred(
     make_project: MakeProject, search: Search
 ) -> None:

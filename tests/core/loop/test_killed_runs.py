@@ -132,6 +132,9 @@ async def test_the_record_of_a_killed_run_says_how_far_it_came(
 @pytest.mark.parametrize("when", ["checks", "checkpoint.sqlite", "seen.jsonl", "journal.jsonl"])
 async def test_a_run_killed_early_ends_as_the_unkilled_one(runs: Runs, when: str) -> None:
     run_id = await start_and_kill(runs, Path(when), turns(WRITE))
+    while not runs.store.load(run_id).resumable:  # on a busy machine it had ended before the kill
+        (runs.project / "a.txt").write_text("wrong\n")
+        run_id = await start_and_kill(runs, Path(when), turns(WRITE))
     ended = await RunManager(runs.store).resume(run_id)
     assert (ended.status, ended.iterations) == ("achieved", 3)
     # The kill may have hit any call: one that was cut off is told to the model, not repeated.

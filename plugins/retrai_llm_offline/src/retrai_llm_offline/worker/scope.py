@@ -91,14 +91,17 @@ def _stored(node: ast.AST) -> Iterator[str]:
         yield from _stored(child)
 
 
-def attributes_of(source: SourceFile, owner: str) -> List[str]:
-    """Attribute names that the module reads or sets on a variable (`self`, say), as they appear."""
+def attributes_of(source: SourceFile, owner: Optional[str] = None) -> List[str]:
+    """Attribute names that the module reads or sets on a variable (`self`, say), as they appear.
+
+    On any variable where none is named.
+    """
     found: Dict[str, None] = {}
     for node in ast.walk(source.tree):
         if (
             isinstance(node, ast.Attribute)
             and isinstance(node.value, ast.Name)
-            and node.value.id == owner
+            and owner in (None, node.value.id)
         ):
             found[node.attr] = None
     return list(found)

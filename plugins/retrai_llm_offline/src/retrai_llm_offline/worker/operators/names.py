@@ -10,6 +10,8 @@ from ..scope import attributes_of
 from .site import Site
 
 TWICE_COST = 0.25
+ELSEWHERE = 16
+"""Attributes of other objects that are tried."""
 
 
 def _callee(site: Site) -> bool:
@@ -49,15 +51,18 @@ def _names_beside(site: Site) -> Set[str]:
 
 
 def attribute(site: Site) -> Iterator[Proposal]:
-    """Another attribute of the same object."""
+    """Another attribute of the same object; last, one that is only seen on another."""
     node = site.node
     if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
         return
     end = site.source.span(node)[1]
     methods = _methods(site)
-    for rank, name in enumerate(attributes_of(site.source, node.value.id)):
+    own = attributes_of(site.source, node.value.id)
+    elsewhere = [name for name in attributes_of(site.source) if name not in own]
+    costs = [1.1 + 0.04 * rank for rank in range(len(own))]
+    costs += [1.6 + 0.04 * rank for rank in range(len(elsewhere))]
+    for name, cost in zip(own + elsewhere[:ELSEWHERE], costs):
         if name != node.attr and (name in methods) == _callee(site):
-            cost = 1.1 + 0.04 * rank
             yield site.between(
                 end - len(node.attr), end, name, "`.%s` for `.%s`" % (name, node.attr), cost
             )
@@ -86,6 +91,20 @@ def as_attribute(site: Site) -> Iterator[Proposal]:
     ):
         if node.attr in site.scope.variables and not _callee(site):
             yield site.put(node, node.attr, "the variable `%s`" % node.attr, 1.5)
+
+
+def returned_instead(site: Site) -> Iterator[Proposal]:
+    """What is known of a variable as the result, where the result is a constant."""
+    node = site.node
+    if not isinstance(node, ast.Constant) or not isinstance(site.parent, ast.Return):
+        return
+    truth = isinstance(node.value, bool)
+    forms = ("not %s", "%s == 0", "%s") if truth else ("%s",)
+    for rank, name in enumerate(site.scope.variables[:8]):
+        for step, form in enumerate(forms):
+            text = form % name
+            cost = 1.9 + 0.03 * rank + 0.05 * step
+            yield site.put(node, text, "`%s` as the result" % text, cost)
 
 
 def returned_name(site: Site) -> Iterator[Proposal]:

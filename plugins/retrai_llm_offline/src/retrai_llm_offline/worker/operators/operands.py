@@ -100,4 +100,6 @@ def _others(site: Site, own: str) -> List[str]:
     numbers = ["2"] + [number for number in site.material.numbers if number != "0"][:4]
     found = numbers + names + ["len(%s)" % name for name in site.scope.variables[:4]] + ["10"]
     calls = [text for text, node in site.material.expressions if isinstance(node, ast.Call)]
-    return list(dict.fromkeys(found + [text for text in calls[:4] if text != own]))
+    found += [text for text in calls[:4] if text != own]
+    farther = [name for name in site.scope.variables[6:12] if name != own]
+    return list(dict.fromkeys(found + farther))

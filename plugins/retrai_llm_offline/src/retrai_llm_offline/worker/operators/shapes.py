@@ -170,7 +170,9 @@ def wrapped(site: Site) -> Iterator[Proposal]:
         parent,
         (ast.Return, ast.Assign, ast.AugAssign, ast.Call, ast.Subscript, ast.Slice, ast.BinOp),
     ):
-        for rank, other in enumerate(["0", "1"] + site.scope.variables[:6]):
+        targets = [site.text(t) for t in getattr(parent, "targets", ()) if isinstance(t, ast.Name)]
+        others = targets + ["0", "1"] + site.scope.variables[:6]
+        for rank, other in enumerate(dict.fromkeys(others)):
             for name in ("max", "min") if other != text else ():
                 form = "%s(%s, %s)" % (name, text, other)
                 yield site.put_whole(node, form, "`%s`" % form, 2.0 + 0.04 * rank)

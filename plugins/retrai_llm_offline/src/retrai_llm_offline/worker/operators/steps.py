@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import Dict, Iterator, List
+from typing import Dict, Iterator, List, Tuple
 
 from .lines import is_docstring, loop_around
 from .site import Site
@@ -16,7 +16,8 @@ def steps(site: Site) -> Iterator[str]:
     containers = _used_with(site, ("append", "add", "extend", "remove", "appendleft", "insert"))
     yield from _echoes(site, names)
     yield from _parallels(site, names)
-    for container, method in containers:
+    unfilled = _unfilled(site, [container for container, _ in containers])
+    for container, method in containers + unfilled:
         yield from _collected(container, method, names)
     counters = [n for n in names if n not in [c for c, _ in containers]]
     for name in counters[:6]:
@@ -36,6 +37,25 @@ def steps(site: Site) -> Iterator[str]:
     if loop_around(site.source, site.node) is not None:
         yield "break"
         yield "continue"
+
+
+_FILLED_BY = {"set": "add", "list": "append", "deque": "append"}
+
+
+def _unfilled(site: Site, filled: List[str]) -> List[Tuple[str, str]]:
+    """Containers within reach that begin empty or short, and that nothing is put into."""
+    found: Dict[str, str] = {}
+    for node in ast.walk(site.source.tree):
+        if not isinstance(node, ast.Assign) or not isinstance(node.targets[0], ast.Name):
+            continue
+        name, value = node.targets[0].id, node.value
+        if isinstance(value, ast.Call) and isinstance(value.func, ast.Name):
+            kind = value.func.id
+        else:
+            kind = type(value).__name__.lower()
+        if kind in _FILLED_BY and name in site.scope.variables and name not in filled:
+            found[name] = _FILLED_BY[kind]
+    return list(found.items())[:3]
 
 
 def _collected(container: str, method: str, names: List[str]) -> Iterator[str]:
