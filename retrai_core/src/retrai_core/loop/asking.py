@@ -70,11 +70,12 @@ class Asking:
     spending: Spending
     schema_chars: int = 0
     _ahead: _Ahead | None = field(default=None, init=False)
+    _announced: bool = field(default=False, init=False)
 
     def begin(self, state: AgentState) -> None:
         """Ask now what `answer` is going to ask in this state."""
         assert self._ahead is None
-        self.context.publish("step_start", step="plan")
+        self._announced = False
         task = asyncio.create_task(self._ask(state))
         self._ahead = _Ahead(window(state["messages"]), list(state["failed_strategies"]), task)
 
@@ -83,10 +84,21 @@ class Asking:
         ahead, now = self._ahead, (window(state["messages"]), state["failed_strategies"])
         if ahead is not None and (ahead.conversation, ahead.strategies) == now:
             self._ahead = None
+            self._announce()
             return await ahead.answer
         await self.drop()
-        self.context.publish("step_start", step="plan")
+        self._announced = False
+        self._announce()
         return await self._ask(state)
+
+    def _announce(self) -> None:
+        """Tell that the step begins: by whoever waits, or with an answer that came before that.
+
+        Not when the question goes out, since writing the log would hold it up.
+        """
+        if not self._announced:
+            self._announced = True
+            self.context.publish("step_start", step="plan")
 
     async def drop(self) -> bool:
         """Give up a question that nobody waits for any more; whether it was answered all the same.
@@ -135,6 +147,7 @@ class Asking:
         context = self.context
         cost = await cost_of(context, context.provider, model, usage) if usage else 0.0
         counts = [int(usage.get(f"{name}_tokens", 0)) for name in ("input", "output", "total")]
+        self._announce()
         context.publish(
             "llm_usage",
             model=model,
