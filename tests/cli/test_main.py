@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from retrai_core import __version__
-from retrai_core.cli.main import COMMANDS
+from retrai_core.cli.main import COMMANDS, main
 
 HEAVY = (
     "asyncio",
@@ -119,3 +119,11 @@ def test_no_plugins_leaves_the_core_and_is_forgotten_afterwards(retrai) -> None:
     assert code == 0
     assert "retrai-core" in out
     assert "RETRAI_PLUGINS" not in os.environ
+
+
+@pytest.mark.parametrize("command", [["run"], ["demo"], ["runs", "resume"], ["runs", "diff"]])
+def test_help_names_no_bound_where_there_is_none(
+    command: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*command, "-h"]) == 0
+    assert "None" not in capsys.readouterr().out

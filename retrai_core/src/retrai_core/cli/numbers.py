@@ -10,8 +10,19 @@ class Number(click.FloatRange):
 
     name = "number"
 
+    def _describe_range(self) -> str:
+        return super()._describe_range() if _is_bounded(self) else ""
+
 
 class WholeNumber(click.IntRange):
     """A whole number within bounds."""
 
     name = "whole number"
+
+    def _describe_range(self) -> str:
+        return super()._describe_range() if _is_bounded(self) else ""
+
+
+def _is_bounded(kind: click.IntRange | click.FloatRange) -> bool:
+    """Of one that is not, click's help page would say `x<=None`."""
+    return kind.min is not None or kind.max is not None

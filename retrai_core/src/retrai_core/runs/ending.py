@@ -85,6 +85,8 @@ def _next_step(record: RunRecord) -> str:
         return f"retrai verify {run}" if record.receipt else ""
     if record.status == "error" and record.iterations:
         return f"retrai runs resume {run} goes on"
+    if record.status == "aborted" and not record.changed_files:
+        return "retrai run starts anew"
     steady = "make these cases steady, or leave them out of the check"
     fixed = {
         "achieved": f"retrai runs diff {run}",
