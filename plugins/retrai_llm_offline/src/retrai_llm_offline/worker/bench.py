@@ -270,14 +270,8 @@ class Bench:
         letters = self.try_all([candidate], tests, fresh=True)[0]
         if TIMED_OUT in letters and FAILED not in letters and self.limit_s < self.patient_s:
             letters = self.try_all([candidate], tests, True, self.patient_s)[0]
-        fixed = {
-            test
-            for test, letter in zip(tests, letters)
-            if letter == PASSED and test in set(failing)
-        }
-        wrong = {test for test, letter in zip(tests, letters) if letter != PASSED}
-        broken = wrong & set(passing) if letters else set(passing)
-        return Detail(candidate, fixed, broken)
+        good = {test for test, letter in zip(tests, letters) if letter == PASSED}
+        return Detail(candidate, good & set(failing), set(passing) - good)
 
     def in_turn(self, tests: Iterable[int]) -> List[int]:
         """Tests in this order, those that hang at the end: none is run after one that does."""
