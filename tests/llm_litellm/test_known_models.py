@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -130,3 +131,79 @@ def test_finding_all_this_out_imports_no_client_library() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+AZURE_KEY = "AZURE_API_KEY or AZURE_AD_TOKEN is not set"
+AZURE_ADDRESS = "AZURE_API_BASE (or the option api_base of plugins: litellm) is not set"
+
+
+@pytest.fixture
+def no_azure(monkeypatch) -> None:
+    for name in list(os.environ):
+        if name.startswith(("AZURE_", "CLOUDFLARE_", "WATSONX_", "WX_")):
+            monkeypatch.delenv(name)
+
+
+@pytest.mark.parametrize(
+    ("variables", "options", "problem"),
+    [
+        ({}, {}, f"{AZURE_KEY}; {AZURE_ADDRESS}"),
+        ({"AZURE_API_KEY": "k"}, {}, AZURE_ADDRESS),
+        ({"AZURE_API_BASE": "http://a"}, {}, AZURE_KEY),
+        ({}, {"api_base": "http://a"}, AZURE_KEY),
+        ({"AZURE_API_KEY": "", "AZURE_API_BASE": "http://a"}, {}, AZURE_KEY),
+        ({"AZURE_CLIENT_ID": "i", "AZURE_TENANT_ID": "t"}, {"api_base": "http://a"}, AZURE_KEY),
+        ({"AZURE_API_KEY": "k", "AZURE_API_BASE": "http://a"}, {}, None),
+        ({"AZURE_API_KEY": "k"}, {"api_base": "http://a"}, None),
+        ({"MINE": "k"}, {"api_base": "http://a", "api_key_env": "MINE"}, None),
+        ({"MINE": "k"}, {"api_key_env": "MINE"}, AZURE_ADDRESS),
+        ({}, {"api_base": "http://a", "api_key_env": "MINE"}, "MINE is not set"),
+        ({"AZURE_AD_TOKEN": "t", "AZURE_API_BASE": "http://a"}, {}, None),
+        ({"AZURE_AD_TOKEN": "t"}, {"extra_params": {"api_base": "http://a"}}, None),
+        (
+            {"AZURE_CLIENT_ID": "i", "AZURE_TENANT_ID": "t", "AZURE_CLIENT_SECRET": "s"},
+            {"api_base": "http://a"},
+            None,
+        ),
+        ({"K": "k"}, {"api_base": "http://a", "extra_headers": {"Api-Key": "$K"}}, None),
+    ],
+)
+def test_azure_needs_a_key_and_an_address(
+    provider_of, monkeypatch, no_azure, variables, options, problem
+) -> None:
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    assert provider_of(**options).ready("azure/my-deployment") == problem
+
+
+@pytest.mark.parametrize(
+    ("model", "key", "address"),
+    [
+        ("azure_ai/some-model", "AZURE_AI_API_KEY", "AZURE_AI_API_BASE"),
+        ("cloudflare/@cf/meta/llama", "CLOUDFLARE_API_KEY", "CLOUDFLARE_ACCOUNT_ID"),
+        ("watsonx/ibm/granite", "WATSONX_APIKEY", "WATSONX_URL"),
+    ],
+)
+def test_others_with_an_address_of_ones_own_name_both(
+    provider_of, monkeypatch, no_azure, model, key, address
+) -> None:
+    first, second = provider_of().ready(model).split("; ")
+    assert key in first
+    assert address in second
+    monkeypatch.setenv(key, "some-key")
+    assert provider_of().ready(model) == second
+    monkeypatch.setenv(address, "here")
+    assert provider_of().ready(model) is None
+
+
+@pytest.mark.parametrize(
+    "model", ["bedrock/some-model", "vertex_ai/gemini-2.5-pro", "databricks/m"]
+)
+def test_who_may_find_its_credentials_in_files_is_left_to_litellm(provider_of, model) -> None:
+    assert provider_of().ready(model) is None
+
+
+def test_azures_missing_key_is_never_a_placeholder(provider_of, no_azure) -> None:
+    spec = provider_of(api_base="http://a").spec("azure/my-deployment", 0.0)
+    assert not spec.needs_no_key
+    assert spec.key_variables == ("AZURE_API_KEY", "AZURE_AD_TOKEN")

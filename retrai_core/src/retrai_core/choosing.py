@@ -43,19 +43,22 @@ T = TypeVar("T")
 NO_KEY_HINT = "`--model offline` needs no key"
 
 
-def choose(config: RunConfig, run_dir: Path, catalog: Catalog | None = None) -> Choice:
+def choose(
+    config: RunConfig, run_dir: Path, catalog: Catalog | None = None, *, attended: bool = True
+) -> Choice:
     """Decide on every part of the run, load it and check its options; nothing is built.
 
     Args:
         config: what the user asked for.
         catalog: what `catalog_for` found, where somebody watches what is loaded.
         run_dir: the run's own folder; of a run that is resumed, with all that it kept there.
+        attended: as `RunContext.attended`.
 
     Raises:
         UsageError: a name, an option or a setting that nobody knows; a model that is not ready.
         PluginError: a plugin that this run needs is broken, incompatible or ambiguous.
     """
-    chooser = _Chooser(config, run_dir, catalog or catalog_for(config))
+    chooser = _Chooser(config, run_dir, catalog or catalog_for(config), attended=attended)
     goal, evidence = chooser.goal()
     chooser.config = config = chooser.config.model_copy(update={"goal": goal.record.name})
     provider, model = chooser.provider()
@@ -72,6 +75,7 @@ def choose(config: RunConfig, run_dir: Path, catalog: Catalog | None = None) -> 
         memory=chooser.memory(),
         interpreter=find_interpreter(config.cwd, config.python),
         notices=chooser.notices,
+        attended=attended,
     )
 
 
@@ -111,14 +115,16 @@ def choose_model(config: RunConfig, run_dir: Path, catalog: Catalog) -> ModelCho
     )
 
 
-def choose_provider(config: RunConfig, run_dir: Path, catalog: Catalog) -> Part[LLMProvider]:
+def choose_provider(
+    config: RunConfig, run_dir: Path, catalog: Catalog, *, attended: bool = True
+) -> Part[LLMProvider]:
     """The provider of the configuration's model alone, which is ready to be asked.
 
     Raises:
         UsageError, PluginError: as `choose`.
     """
     named = config.model_copy(update={"model_name": config.model_name})
-    return _Chooser(named, run_dir, catalog).provider()[0]
+    return _Chooser(named, run_dir, catalog, attended=attended).provider()[0]
 
 
 def model_taken(config: RunConfig) -> str:
@@ -146,8 +152,11 @@ def catalog_for(config: RunConfig) -> Catalog:
 
 
 class _Chooser:
-    def __init__(self, config: RunConfig, run_dir: Path, catalog: Catalog) -> None:
+    def __init__(
+        self, config: RunConfig, run_dir: Path, catalog: Catalog, *, attended: bool = True
+    ) -> None:
         self.config = config
+        self.attended = attended
         self.run_dir = run_dir
         self.catalog = catalog
         for problem in pin_problems(config.pins, self.catalog):
@@ -270,7 +279,14 @@ class _Chooser:
     def _problem_with(self, part: Part[LLMProvider], model: str) -> str | None:
         """What the provider says of the model, before there is a run to build it for."""
         project = self.config.cwd
-        context = RunContext(self.run_dir.name, project, SafeWorkspace(project), "", self.run_dir)
+        context = RunContext(
+            self.run_dir.name,
+            project,
+            SafeWorkspace(project),
+            "",
+            self.run_dir,
+            attended=self.attended,
+        )
         try:
             return asked(part.record, lambda: part.cls(part.options, context).ready(model))
         except UsageError as error:

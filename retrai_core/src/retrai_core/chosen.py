@@ -47,6 +47,7 @@ class GroundChoice:
         sandboxes: the sandboxes to try, the strictest first.
         interpreter: the Python that runs the project's code.
         notices: said at the start.
+        attended: as `RunContext.attended`.
     """
 
     config: RunConfig
@@ -54,6 +55,7 @@ class GroundChoice:
     sandboxes: list[Part[Sandbox]]
     interpreter: Interpreter
     notices: list[Notice] = field(default_factory=list[Notice])
+    attended: bool = True
 
 
 @dataclass(kw_only=True)

@@ -43,7 +43,9 @@ class OtherModels:
         """
         if name not in self._providers:
             config = self._config.model_copy(update={"model_name": name})
-            part = choose_provider(config, self._context.run_dir, self._catalog)
+            part = choose_provider(
+                config, self._context.run_dir, self._catalog, attended=self._context.attended
+            )
             self._providers[name] = built(part, self._context, self._stack)
         provider = self._providers[name]
         return self._context.counted(

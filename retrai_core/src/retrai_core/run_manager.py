@@ -54,6 +54,8 @@ class RunManager:
         store: where runs are kept; the user's state folder when left out.
         ask: asks a person; runs with `hitl_enabled` need it.
         tell: hears what the user should know while there is no run yet whose bus could carry it.
+        attended: somebody sees the events of runs while they go on, and can act on them: a model
+            that needs a login says so in a `log` event, and waits for it. Otherwise it is refused.
 
     Example:
         >>> async def mend(project):
@@ -69,10 +71,12 @@ class RunManager:
         *,
         ask: Asker | None = None,
         tell: Callable[[str], None] | None = None,
+        attended: bool = True,
     ) -> None:
         self.store = store or RunStore()
         self._ask = ask
         self._tell = tell or _say_nothing
+        self._attended = attended
         self._choices: dict[str, Choice] = {}
         self._buses: dict[str, AsyncEventBus] = {}
         self._tasks: dict[str, asyncio.Task[RunRecord]] = {}
@@ -283,7 +287,8 @@ class RunManager:
 
     async def _chosen(self, config: RunConfig) -> Choice:
         catalog = await asyncio.to_thread(catalog_for, config)
-        work = partial(choose, config, self.store.folder(config.run_id), catalog)
+        folder = self.store.folder(config.run_id)
+        work = partial(choose, config, folder, catalog, attended=self._attended)
         return await patiently(catalog, work, self._tell)
 
     async def _question(self, question: str, reason: str) -> str:

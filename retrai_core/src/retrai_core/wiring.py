@@ -166,6 +166,7 @@ def _context(
         task=config.task,
         max_iterations=config.max_iterations,
         hitl_enabled=config.hitl_enabled,
+        attended=choice.attended,
         plugin_options=config.plugins,
         permissions=config.permissions.model_dump() if config.permissions else {},
         mcp=config.mcp,

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from .copilot_login import CopilotLogin
+from .copilot_tokens import COPILOT
 from .frames import Frame
 from .kept import Kept
 from .lazy_litellm import inferred_provider
@@ -25,11 +27,13 @@ class Answering:
     """Answers requests by their `op`, and keeps the models that it made for them.
 
     Args:
-        report: told each time that a request is sent again, in one line.
+        report: told each time that a request is sent again, or that a person has to log in, in
+            one line.
     """
 
     def __init__(self, report: Callable[[str], None]) -> None:
         self._report = report
+        self._copilot = CopilotLogin(report)
         self._models: dict[str, RetraiChatLiteLLM] = {}
         self._ops: Mapping[str, Callable[[Frame, Say], Awaitable[None]]] = {
             "generate": self._generate,
@@ -47,7 +51,7 @@ class Answering:
         await self._ops[request["op"]](request, say)
 
     async def _generate(self, request: Frame, say: Say) -> None:
-        chat, kwargs = self._called(request)
+        chat, kwargs = await self._called(request)
         generation = await chat.whole(_conversation(request), request["stop"], **kwargs)
         usage: Any = getattr(generation.message, "usage_metadata", None)
         done = {"message": packed(generation.message), "info": generation.generation_info}
@@ -58,7 +62,7 @@ class Answering:
         say({"cost_usd": cost_usd(chat.model, usage)})
 
     async def _stream(self, request: Frame, say: Say) -> None:
-        chat, kwargs = self._called(request)
+        chat, kwargs = await self._called(request)
         parts = chat.parts(_conversation(request), request["stop"], **kwargs)
         async for part in parts:
             say({"part": {"message": packed(part.message), "info": part.generation_info}})
@@ -70,9 +74,12 @@ class Answering:
     async def _provider(self, request: Frame, say: Say) -> None:
         say({"done": {"provider": inferred_provider(request["model"])}})
 
-    def _called(self, request: Frame) -> tuple[RetraiChatLiteLLM, dict[str, Any]]:
+    async def _called(self, request: Frame) -> tuple[RetraiChatLiteLLM, dict[str, Any]]:
         """The model that is asked, and what the request gives beside the conversation."""
         settings: Kept = request["settings"]
+        spec = ModelSpec.model_validate_json(settings.value["spec"])
+        if spec.provider == COPILOT:
+            await self._copilot.ensure(attended=spec.attended)
         chat, bound = settings.made(self._bound)
         # LiteLLM changes tools in place for some providers, so each request has its own.
         return chat, fresh(bound) | request["kwargs"]

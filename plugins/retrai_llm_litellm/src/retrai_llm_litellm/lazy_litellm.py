@@ -15,6 +15,7 @@ LOGGERS = ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy")
 # Their debug lines hold the headers of requests, and so keys.
 CLIENT_LOGGERS = ("openai", "httpx", "httpcore")
 TRANSPORT_SWITCH = "EXPERIMENTAL_OPENAI_BASE_LLM_HTTP_HANDLER"
+LOG_IN_FIRST = ("github_copilot", "chatgpt")
 SKIP_MCP = "_skip_mcp_handler"
 
 
@@ -95,9 +96,12 @@ def inferred_provider(model: str) -> str | None:
 def rehearse(model: str) -> None:
     """Make LiteLLM import what it leaves to the first request, by an answer that is made up here.
 
-    Nothing is sent: LiteLLM's `mock_response` ends the call before any provider is spoken to.
+    Nothing is sent: LiteLLM's `mock_response` ends the call before any provider is spoken to, but
+    for those that it logs in to first: another model stands in for theirs.
     """
     litellm: Any = load_litellm()
+    if model.partition("/")[0] in LOG_IN_FIRST:
+        model = "openai/gpt-4o"
     tool = {"type": "function", "function": {"name": "none", "parameters": {"type": "object"}}}
     # The stream is not read: LiteLLM would count its tokens, with a tokenizer of 70 MB.
     litellm.completion(

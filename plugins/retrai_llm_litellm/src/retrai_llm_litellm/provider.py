@@ -10,10 +10,12 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import CancelledError, Future
 from contextlib import closing, suppress
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from retrai_core import LLMProvider, PluginError, RetraiError, RunContext, UsageError
 
+from .copilot_tokens import COPILOT, HOW_TO_LOG_IN, CopilotTokens
+from .credentials import NEEDS, missing
 from .known_models import KnownModels, litellm_folder
 from .options import LiteLLMOptions
 from .process import LiteLLMProcess
@@ -54,7 +56,7 @@ class LiteLLMProvider(LLMProvider):
         self._inferred: dict[str, str | None] = {}
 
     def ready(self, model: str) -> str | None:
-        """A missing key, by its variable.
+        """A missing key or address, by its variable; a login that nobody could see.
 
         Reads LiteLLM's own files (50 ms). Only for a bare name on which they say nothing is LiteLLM
         itself asked, which takes seconds.
@@ -66,6 +68,10 @@ class LiteLLMProvider(LLMProvider):
         for name in named_variables(self.options):
             if not os.environ.get(name):
                 return f"{name} is not set"
+        if provider in NEEDS:
+            return "; ".join(missing(NEEDS[provider], self.options, os.environ)) or None
+        if provider == COPILOT:
+            return self._login_nobody_sees()
         variables = self._known.keys_for(provider)
         if self.options.api_key_env or not variables or self._api_base(provider):
             return None
@@ -108,17 +114,22 @@ class LiteLLMProvider(LLMProvider):
             UsageError: LiteLLM derives no provider from the name.
         """
         provider = self._provider_of(model)
-        keys, base = self._known.keys_for(provider), self._api_base(provider)
+        both = NEEDS.get(provider)
+        keys = both[0].named if both else self._known.keys_for(provider)
+        base = self._api_base(provider)
         own = self.options.api_key_env
         return ModelSpec(
             model=model,
             provider=provider,
             temperature=temperature,
             options=self.options,
-            needs_no_key=bool(keys and base and not own and not _is_set(keys, provider)),
+            needs_no_key=bool(
+                keys and base and not both and not own and not _is_set(keys, provider)
+            ),
             key_variables=(own,) if own else tuple(keys),
             nearest=None if model in self._known.models else self._known.nearest(model),
             api_base=base,
+            attended=self.context.attended,
         )
 
     def cost_usd(self, model: str, usage: Mapping[str, Any]) -> float | None:
@@ -186,6 +197,15 @@ class LiteLLMProvider(LLMProvider):
         prefix = _variable_prefix(provider)
         names = (f"{prefix}_API_BASE", f"{prefix}_BASE_URL")
         return self.options.api_base or next(filter(None, map(os.environ.get, names)), None)
+
+    def _login_nobody_sees(self) -> str | None:
+        """Why GitHub Copilot cannot be asked; None where it can, or a person may log in first."""
+        context = cast("RunContext | None", self.context)
+        if context is None or context.attended or CopilotTokens.of(os.environ).are_enough:
+            return None
+        return (
+            f"a login to GitHub Copilot is needed, and nobody sees its code here: {HOW_TO_LOG_IN}"
+        )
 
     def _misspelt(self, model: str) -> str:
         """What may be wrong beside a missing key: a bare name that only looks like a known one."""

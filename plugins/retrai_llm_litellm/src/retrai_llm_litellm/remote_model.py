@@ -15,11 +15,15 @@ from langchain_core.runnables import Runnable
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import PrivateAttr
 
+from .copilot_tokens import COPILOT
 from .frames import Frame
 from .messages import shared, unpacked
 from .process import LiteLLMProcess
 from .sent import Request
 from .spec import ModelSpec
+
+LOGIN_LIMIT_S = 1200.0
+"""For the longest login, and what is asked before and after it."""
 
 Report = Callable[[str], None]
 Priced = Callable[[Mapping[str, Any], Future[float | None]], None]
@@ -148,8 +152,10 @@ class RemoteChatLiteLLM(BaseChatModel):
 
     @property
     def _limit_s(self) -> float:
-        """Between two frames lie at most one wait and one attempt, each with its own limit."""
-        return self.spec.options.timeout_s + self.spec.options.max_wait_s
+        """Between two frames lie at most one wait and one attempt, each with its own limit, and
+        with GitHub Copilot a login."""
+        login_s = LOGIN_LIMIT_S if self.spec.provider == COPILOT else 0.0
+        return self.spec.options.timeout_s + self.spec.options.max_wait_s + login_s
 
     def _answered(self, frame: Frame) -> ChatResult:
         done = frame["done"]

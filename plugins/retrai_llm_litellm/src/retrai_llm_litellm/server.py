@@ -121,6 +121,7 @@ class Server:
 
 def main() -> None:
     """Serve on standard input and output; what LiteLLM prints goes to standard error."""
+    os.umask(0o077)  # what LiteLLM keeps of a login is its owner's alone
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     Server(os.dup(0), answers).serve(sys.argv[1])

@@ -24,6 +24,7 @@ class ModelSpec(BaseModel):
         key_variables: where its key may stand, for messages.
         nearest: a known model's name that looks like this one, when it is not known itself.
         api_base: the server's address, where one was given, for messages.
+        attended: somebody sees what the run says, and can log in where that is asked for.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -36,6 +37,7 @@ class ModelSpec(BaseModel):
     key_variables: tuple[str, ...] = ()
     nearest: str | None = None
     api_base: str | None = None
+    attended: bool = True
 
 
 def named_variables(options: LiteLLMOptions) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 from collections.abc import Callable
 
@@ -25,6 +26,12 @@ def require_someone_to_ask() -> None:
             "--hitl needs a terminal to ask on, and standard input is none",
             hint="leave --hitl out, or start it from a terminal",
         )
+
+
+def somebody_watches() -> bool:
+    """Whether a person sees what a run says: there is a terminal, and no CI behind it."""
+    streams = (sys.stdin, sys.stdout, sys.stderr)
+    return not os.environ.get("CI") and any(stream and stream.isatty() for stream in streams)
 
 
 def ask_for_trust() -> Callable[[str], bool] | None:

@@ -13,7 +13,7 @@ from ..bus import Subscription
 from ..run_config import RunConfig
 from ..run_manager import HumanQuestion, RunManager
 from ..runs.record import RunRecord
-from .asking import ask_on_terminal, require_someone_to_ask
+from .asking import ask_on_terminal, require_someone_to_ask, somebody_watches
 from .render.summary import head_line, summary_lines
 from .render.terminal import RunTerminal, make_console
 from .stop_signals import stop_signals
@@ -91,7 +91,9 @@ async def _follow(begin: Begin, work: Work, terminal: RunTerminal) -> RunRecord:
     async def ask(question: HumanQuestion) -> str:
         return await ask_on_terminal(question, terminal)
 
-    manager = RunManager(ask=ask, tell=lambda line: click.echo(line, err=True))
+    manager = RunManager(
+        ask=ask, tell=lambda line: click.echo(line, err=True), attended=somebody_watches()
+    )
     run_id = await begin(manager)
     head = head_line(manager.store.load(run_id))
     reader = manager.bus(run_id).subscribe()

@@ -53,6 +53,7 @@ class RunContext:
         run_dir: the run's own folder, outside the project.
         model_name: as the user gave it (`offline`, `claude-sonnet-4-6`, `replay:run.jsonl`).
         task: the user's free text beside the goal; empty when there is none.
+        attended: somebody sees what the run says and can act on it (a login in a browser, say).
         plugin_options: what stands under `plugins:` in the configuration, by plugin name.
         permissions: the `permissions:` section of the configuration; empty when there is none.
         mcp: the servers of the `mcp:` section, by name; for the plugin that speaks to them.
@@ -82,6 +83,7 @@ class RunContext:
     task: str = ""
     max_iterations: int = 50
     hitl_enabled: bool = False
+    attended: bool = True
     plugin_options: Mapping[str, Mapping[str, Any]] = field(
         default_factory=dict[str, Mapping[str, Any]]
     )
