@@ -34,11 +34,11 @@ class Need:
 
     def is_met(self, options: LiteLLMOptions, environ: Mapping[str, str]) -> bool:
         """Whether the environment or the options have it."""
-        given = {**options.extra_params, **options.model_dump(include=set(self.options))}
+        own = options.model_dump(include=set(self.options))
         headers = {name.lower() for name in options.extra_headers}
         ways = [*((name,) for name in self.named), *self.also]
         return (
-            any(given.get(name) for name in self.options)
+            any(own.get(name) or options.extra_params.get(name) for name in self.options)
             or not headers.isdisjoint(self.headers)
             or any(all(environ.get(name) for name in way) for way in ways)
         )
