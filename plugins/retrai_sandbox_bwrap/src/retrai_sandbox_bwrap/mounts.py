@@ -10,6 +10,7 @@ from pathlib import Path
 
 from retrai_core import View
 
+from .owner import Owner
 from .places import is_plain, within
 from .repository import anchored, kept
 from .scratch import clear_way
@@ -36,6 +37,7 @@ class Request:
         writable, readable: folders outside the project.
         network: whether it reaches the network.
         named: variables that the caller sets for it; the user's of such a name name other folders.
+        owner: who it runs as, where that is not whoever runs retrai.
     """
 
     project: Path
@@ -46,6 +48,7 @@ class Request:
     readable: Sequence[Path] = ()
     network: bool = False
     named: Collection[str] = ()
+    owner: Owner | None = None
 
 
 @dataclass
@@ -54,6 +57,8 @@ class _Arguments:
 
     words: list[str] = field(default_factory=list[str])
     writable: list[Path] = field(default_factory=list[Path])
+    mode: Sequence[str] = ()
+    """Before a new folder that commands can write, where another user than theirs makes it."""
 
     def add(self, *words: str | Path) -> None:
         self.words.extend(str(word) for word in words)
@@ -61,7 +66,7 @@ class _Arguments:
     def empty(self, path: Path) -> None:
         """Put an empty folder, or an empty file, in a path's place."""
         if os.path.isdir(path):
-            self.add("--size", str(_SMALL_BYTES), "--tmpfs", path)
+            self.add(*self.mode, "--size", str(_SMALL_BYTES), "--tmpfs", path)
         else:
             self.add("--ro-bind", "/dev/null", path)
 
@@ -72,18 +77,21 @@ class _Arguments:
 
 def bwrap_arguments(walls: Walls, request: Request) -> list[str]:
     """The arguments for one command, without the program's name and the command itself."""
-    made = _Arguments(_namespaces(request))
+    mode = ["--perms", "1777"] if request.owner else []
+    made = _Arguments(_namespaces(request), mode=mode)
     made.add("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc")
-    made.add("--size", str(_SMALL_BYTES), "--tmpfs", "/dev/shm", "--remount-ro", "/dev")
+    made.add(*mode, "--size", str(_SMALL_BYTES), "--tmpfs", "/dev/shm", "--remount-ro", "/dev")
     for path in walls.controls:
         made.add("--ro-bind", path, path)
     binds = _binds(walls, request)
     tmp = request.scratch / "tmp"
-    _mount_hidden(made, walls, tmp)
+    _mount_hidden(made, walls, tmp, request.owner)
     inner = [target for _, target, _ in binds]
     network = walls.network if request.network else []
     places = [*walls.shown, *network]
-    clear_way(tmp, sorted([*places, *inner]), _TMP)
+    clear_way(tmp, sorted([*places, *inner]), _TMP, request.owner)
+    if request.owner:
+        _make_folders(made, walls, [*places, *inner])
     for path in places:
         made.add("--ro-bind", path, path)
     # A service may have ended since; where nothing stands, nothing can be mounted.
@@ -97,12 +105,7 @@ def bwrap_arguments(walls: Walls, request: Request) -> list[str]:
             made.let_write(source, target)
         else:
             made.add("--ro-bind", source, target)
-    if (copy := request.view.shown.get(request.project)) is not None:
-        for path in walls.environment:
-            if is_plain(path, request.project):
-                made.add("--ro-bind", path, path)
-                # A command may name it by a relative path (`.venv/bin/python`).
-                made.add("--ro-bind", path, _real(copy) / path.relative_to(request.project))
+    _mount_environment(made, walls, request)
     written = [target for _, target, may_write in binds if may_write]
     for path in walls.secrets:
         if path not in written and any(within(path, target) for target in inner):
@@ -113,11 +116,12 @@ def bwrap_arguments(walls: Walls, request: Request) -> list[str]:
 
 
 def _namespaces(request: Request) -> list[str]:
-    words = ["--unshare-user", "--disable-userns", "--unshare-pid", "--unshare-ipc"]
-    words += ["--unshare-uts", "--unshare-cgroup-try", "--die-with-parent"]
+    words = [] if request.owner else ["--unshare-user", "--disable-userns"]
+    words += ["--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
+    words.append("--die-with-parent")
     if not request.network:
         words.append("--unshare-net")  # with a loopback interface of its own
-    if os.getuid() == 0:
+    if os.getuid() == 0 and not request.owner:
         words += ["--uid", str(NOBODY), "--gid", str(NOBODY)]
     for name in ("XDG_RUNTIME_DIR", "XDG_CACHE_HOME", "XDG_STATE_HOME", "GOCACHE"):
         if name not in request.named:
@@ -125,7 +129,7 @@ def _namespaces(request: Request) -> list[str]:
     return words
 
 
-def _mount_hidden(made: _Arguments, walls: Walls, tmp: Path) -> None:
+def _mount_hidden(made: _Arguments, walls: Walls, tmp: Path, owner: Owner | None) -> None:
     for folder in walls.hidden:
         if folder == _TMP:
             made.let_write(tmp, folder)
@@ -133,8 +137,26 @@ def _mount_hidden(made: _Arguments, walls: Walls, tmp: Path) -> None:
             made.empty(folder)
             made.writable.append(folder)
     for home in walls.homes[:1]:
-        clear_way(tmp, [home / ".cache"], _TMP)
+        clear_way(tmp, [home / ".cache"], _TMP, owner)
         made.let_write(tmp.parent / "cache", home / ".cache")
+
+
+def _mount_environment(made: _Arguments, walls: Walls, request: Request) -> None:
+    """Show the project's environment in a copy, which comes without."""
+    copy = request.view.shown.get(request.project)
+    for path in walls.environment if copy is not None else ():
+        if copy is not None and is_plain(path, request.project):
+            made.add("--ro-bind", path, path)
+            # A command may name it by a relative path (`.venv/bin/python`).
+            made.add("--ro-bind", path, _real(copy) / path.relative_to(request.project))
+
+
+def _make_folders(made: _Arguments, walls: Walls, targets: Iterable[Path]) -> None:
+    """Make the folders that mounts need within what is hidden and empty, for commands to write."""
+    above = {path for target in targets for path in target.parents}
+    for path in sorted(above):
+        if walls.hide(path) and path not in walls.hidden and not within(path, _TMP):
+            made.add(*made.mode, "--dir", path)
 
 
 def _binds(walls: Walls, request: Request) -> list[tuple[Path, Path, bool]]:

@@ -24,19 +24,25 @@ def process_limit(count: int) -> list[str]:
     return [prlimit, f"--nproc={count}:{count}", "--"]
 
 
-def few_numbers(count: int) -> list[str]:
+def few_numbers(count: int, *, as_root: bool) -> list[str]:
     """Words before bubblewrap that limit what is in it, of root too: process numbers run out.
 
     A namespace around bubblewrap has numbers for `count` processes and threads, and for up to 300
     more until the first round through them is over. The command's own namespace, within that one,
     has as many as ever, so that no number comes back sooner than elsewhere.
 
+    Args:
+        count: how many processes and threads.
+        as_root: by root's own rights, where bubblewrap joins a user namespace that is none below
+            another one.
+
     Empty where the kernel or the programs for it are too old; whether it works must be tried.
     """
     unshare = shutil.which("unshare", path=_SYSTEM)
     if unshare is None or not _has_kernel(_NUMBERS_BY_NAMESPACE):
         return []
-    words = [unshare, "--user", "--map-root-user", "--mount", "--pid", "--fork", "--kill-child"]
+    user = [] if as_root else ["--user", "--map-root-user"]
+    words = [unshare, *user, "--mount", "--pid", "--fork", "--kill-child"]
     # A mount of its own: that of a container may be read-only.
     line = f'echo {_RESERVED + count} > /proc/sys/kernel/pid_max && exec "$@"'
     return [*words, "--mount-proc", "/bin/sh", "-c", line, "sh"]

@@ -34,6 +34,8 @@ def kept(project: Path) -> Iterator[Path]:
         return
     with suppress(OSError):  # an empty one hurts nobody, and nothing can be put in its place
         (git / "hooks").mkdir()
+        if os.geteuid() == 0:
+            os.chown(git / "hooks", git.stat().st_uid, git.stat().st_gid)
     yield from (git / name for name in _CONTROL if is_plain(git / name, project))
 
 

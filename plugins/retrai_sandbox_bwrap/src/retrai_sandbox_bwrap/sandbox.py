@@ -10,6 +10,7 @@ import signal
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -25,12 +26,13 @@ from retrai_core import (
 from .cgroup import ControlGroup, make_group
 from .mounts import Request, bwrap_arguments
 from .options import BwrapOptions
+from .owner import Owner, loader_variables, open_namespace, owner_of
 from .processes import few_numbers, process_limit
 from .program import INSTALL, explain, programs
 from .repository import Detour
 from .scratch import Scratch
 from .system_calls import open_filter
-from .walls import Walls, build_walls, places_of_program
+from .walls import Walls, build_walls, places_of_program, state_folder
 from .watch import Bounds, Watch, machine_memory_bytes
 
 _FATAL = frozenset(
@@ -51,6 +53,12 @@ _FATAL = frozenset(
 _PROBE_TIMEOUT_S = 20.0
 _FILTER = 64
 """The descriptor at which bubblewrap finds the filter of system calls."""
+_NOT_STARTED = ("bwrap: execvp", "prlimit: failed to exec", "setpriv: failed to exec")
+"""What a program that starts the command says where it cannot."""
+_NAMESPACE = 65
+"""The descriptor at which it finds the user namespace to run in, where it does not make one."""
+_RESTORE = 'while [ "$1" != -- ]; do export "$1"; shift; done; shift; exec "$@"'
+"""A shell line that sets variables, up to `--`, for the program after it."""
 _numbers = itertools.count()
 """Tells the control groups of one process apart."""
 
@@ -60,7 +68,8 @@ class BwrapSandbox(LocalSandbox):
 
     The system is there to be read, the project to be written; the home folder, /tmp and /run are
     empty but for tool chains, without credentials. There is no network unless the run needs it, and
-    no other process to be seen. As root, commands are `nobody` and have no privilege.
+    no other process to be seen. As root, commands are `nobody` and have no privilege; in a project
+    of another user's they are that user.
     """
 
     name: ClassVar[str] = "bwrap"
@@ -80,6 +89,8 @@ class BwrapSandbox(LocalSandbox):
         self._network: bool | None = None
         self._group: ControlGroup | None = None
         self._filter: int | None = None
+        self._owner: Owner | None = None
+        self._namespace: int | None = None
         self._inside = process_limit(chosen.processes)
         self._around: list[str] = []
 
@@ -88,13 +99,14 @@ class BwrapSandbox(LocalSandbox):
         candidates = programs()
         if not candidates:
             return f"there is no bubblewrap: {INSTALL}"
+        await self._find_owner()
         problem = ""
         for program, filtered in itertools.product(candidates, (True, False)):
             self._choose(program, filtered)
             problem = await self._try()
             if not problem:
                 await self._bind_processes()
-                if not self.opens:
+                if _FILTER not in self.opens:
                     self._warn("there is no filter of system calls")
                 return None
         self._program = ""
@@ -106,11 +118,24 @@ class BwrapSandbox(LocalSandbox):
             self._filter = open_filter()
         known = filtered and self._filter is not None
         self.opens = {_FILTER: f"/proc/{os.getpid()}/fd/{self._filter}"} if known else {}
+        if self._namespace is not None:
+            self.opens[_NAMESPACE] = f"/proc/{os.getpid()}/fd/{self._namespace}"
+
+    async def _find_owner(self) -> None:
+        """Find whose rights commands shall have, once."""
+        if self._walls is not None or self._namespace is not None:
+            return
+        owner = await asyncio.to_thread(owner_of, self.context.project)
+        if owner is not None:
+            with suppress(OSError):  # the trial tells what comes of that
+                self._namespace = await asyncio.to_thread(open_namespace, owner)
+                self._owner, self.streams_owner = owner, (owner.uid, owner.gid)
 
     async def _try(self) -> str:
         """Run the project's interpreter; what is wrong, or nothing."""
         try:
-            done = await self.run(_trial(self.context), timeout_s=_PROBE_TIMEOUT_S)
+            trial = _trial(self.context, self._owner)
+            done = await self.run(trial, timeout_s=_PROBE_TIMEOUT_S)
         except ToolError as error:
             return explain(error.message)
         if done.timed_out:
@@ -133,20 +158,25 @@ class BwrapSandbox(LocalSandbox):
         readable: Sequence[Path] = (),
     ) -> Completed:
         """Run a program or a shell line; see `Sandbox.run`."""
+        await self._find_owner()
         if not self._program:
             self._choose(next(iter(programs()), "bwrap"), filtered=True)
         if self._walls is None:
             self._walls = await asyncio.to_thread(
-                build_walls, self.context, self._chosen, os.environ
+                build_walls, self.context, self._chosen, os.environ, self._owner
             )
         if self._group is None:
             bounds = self._bounds()
             self._group = make_group(next(_numbers), bounds.processes, bounds.memory_bytes)
             self.joins = self._group.joins
         folder = cwd or self.context.project
-        variables = {"TMPDIR": "/tmp", **(env or {})}
+        trusted = self._owner.variables(self.context.project) if self._owner else {}
+        variables = {"TMPDIR": "/tmp", **trusted, **(env or {})}
         argv = _argv(command, folder, variables)
         scratch = await asyncio.to_thread(self._scratch.folder, self.view.scratch)
+        if self._owner is not None:
+            given = [*self.view.shown.values(), *writable, *readable, scratch / "cache"]
+            await asyncio.to_thread(self._owner.give, given, state_folder(self.context.run_dir))
         reach = [self.context.project, *self.view.shown.values(), *writable]
         request = Request(
             project=self.context.project,
@@ -157,11 +187,10 @@ class BwrapSandbox(LocalSandbox):
             readable=[*readable, *places_of_program(argv[0], self._walls, reach)],
             network=self._has_network(),
             named=variables.keys(),
+            owner=self._owner,
         )
         words = [*self._around, self._program, *bwrap_arguments(self._walls, request)]
-        for number in self.opens:
-            words += ["--seccomp", str(number)]
-        words += ["--", *self._inside, *argv]
+        words += self._ending(argv, variables)
         detour = Detour(self.context.project)
         watch = Watch(words, self._bounds(), [self.context.project, scratch])
         kills = self._group.memory_kills()
@@ -191,7 +220,40 @@ class BwrapSandbox(LocalSandbox):
             self._group, self.joins = None, ()
         if self._filter is not None:
             os.close(self._filter)
-            self._filter, self.opens = None, {}
+        if self._namespace is not None:
+            os.close(self._namespace)
+        self._filter, self._namespace, self.opens = None, None, {}
+
+    def _ending(self, argv: Sequence[str], variables: dict[str, str]) -> list[str]:
+        """The last arguments of bubblewrap: the filter, who the command is, and the command."""
+        words = ["--seccomp", str(_FILTER)] if _FILTER in self.opens else []
+        restored = self._hold_back(variables)
+        if self._owner is None:
+            for name, value in restored.items():
+                words += ["--setenv", name, value]
+            return [*words, "--", *self._inside, *argv]
+        words += ["--userns", str(_NAMESPACE), *self._owner.capabilities()]
+        words += ["--", *self._owner.words()]
+        if restored:
+            words += ["/bin/sh", "-c", _RESTORE, "sh"]
+            words += [*(f"{name}={value}" for name, value in restored.items()), "--"]
+        return [*words, *argv]
+
+    def _hold_back(self, variables: dict[str, str]) -> dict[str, str]:
+        """Take the variables of the loader from `variables`; what the command itself is to have.
+
+        Libraries that a command left in the project are not for bubblewrap.
+        """
+        passed = ("LD_LIBRARY_PATH", *self._chosen.pass_env)
+        known = {
+            name: value
+            for name, value in os.environ.items()
+            if any(fnmatchcase(name, pattern) for pattern in passed)
+        }
+        known.update(variables)
+        held = {name: known[name] for name in loader_variables(known)}
+        variables.update(dict.fromkeys(held, ""))  # which the loader takes for not set
+        return held
 
     def _has_network(self) -> bool:
         if self._network is not None:
@@ -216,7 +278,7 @@ class BwrapSandbox(LocalSandbox):
         """Find what bounds the number of processes here, or say that nothing does."""
         if self._inside or (self._group and "pids" in self._group.binds):
             return
-        self._around = few_numbers(self._chosen.processes)
+        self._around = few_numbers(self._chosen.processes, as_root=self._owner is not None)
         if self._around and not await self._try():
             return
         self._around = []
@@ -226,14 +288,14 @@ class BwrapSandbox(LocalSandbox):
         self.context.publish("log", level="warning", message=f"sandbox bwrap: {what}")
 
 
-def _trial(context: RunContext) -> list[str]:
+def _trial(context: RunContext, owner: Owner | None) -> list[str]:
     """What a probe runs: it looks whether the project is writable and the interpreter starts."""
-    owner = context.project.stat().st_uid
+    uid = context.project.stat().st_uid
     line = '[ -z "$1" ] || exec "$1" -I -S -c ""'
     # What its own mode or a read-only mount forbids, it forbids without a sandbox too.
-    if owner != os.getuid() and os.access(context.project, os.W_OK):
+    if owner is None and uid != os.getuid() and os.access(context.project, os.W_OK):
         line = (
-            f'[ -w . ] || {{ echo "the project cannot be written (it belongs to user {owner}, '
+            f'[ -w . ] || {{ echo "the project cannot be written (it belongs to user {uid}, '
             f'retrai runs as {os.getuid()})" >&2; exit 1; }}; {line}'
         )
     return ["/bin/sh", "-c", line, "probe", context.python if os.path.isabs(context.python) else ""]
@@ -271,7 +333,7 @@ def _told(done: Completed, argv: Sequence[str], verdict: str) -> Completed:
         return replace(done, stderr=f"{done.stderr}[ended by the sandbox: {verdict}]\n")
     first = done.stderr.partition("\n")[0]
     if done.exit_code in (1, 126, 127) and not done.stdout:
-        if first.startswith(("bwrap: execvp", "prlimit: failed to execute")):
+        if first.startswith(_NOT_STARTED):
             if "ermission denied" in first:
                 raise ToolError(f"the program {argv[0]!r} may not be executed")
             raise ToolError(

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from retrai_core import temporary_prefix
 
+from .owner import Owner
 from .places import within
 
 
@@ -47,7 +48,9 @@ class Scratch:
             remove_tree(self._kept.popitem()[1])
 
 
-def clear_way(tmp: Path, targets: Iterable[Path], stands_for: Path) -> None:
+def clear_way(
+    tmp: Path, targets: Iterable[Path], stands_for: Path, owner: Owner | None = None
+) -> None:
     """Make the folders in `tmp` that mounts below `stands_for` need, through no symlink.
 
     An earlier command may have left one there, and bubblewrap would follow it.
@@ -60,7 +63,10 @@ def clear_way(tmp: Path, targets: Iterable[Path], stands_for: Path) -> None:
             place /= part
             if place.is_symlink() or (place.exists() and not place.is_dir()):
                 place.unlink()
-            place.mkdir(exist_ok=True)
+            if not place.exists():
+                place.mkdir()
+                if owner is not None:
+                    os.chown(place, owner.uid, owner.gid, follow_symlinks=False)
         last = place / target.name
         if last.is_symlink():
             last.unlink()

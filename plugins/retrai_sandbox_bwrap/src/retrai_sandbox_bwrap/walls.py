@@ -16,6 +16,7 @@ from .home import secrets_of_home, shown_of_home
 from .interpreters import editable_sources, interpreter_folders, program_folder
 from .kernel import controls, traces
 from .options import BwrapOptions
+from .owner import Owner
 from .places import outermost, within
 
 _TEMPORARY = ("/tmp", "/var/tmp", "/run")
@@ -101,11 +102,27 @@ class Walls:
         return any(within(folder, path) for folder in (*self.hidden, *self.homes))
 
 
-def build_walls(context: RunContext, options: BwrapOptions, environ: Mapping[str, str]) -> Walls:
-    """Look at the machine as it is; nothing is run."""
+def build_walls(
+    context: RunContext,
+    options: BwrapOptions,
+    environ: Mapping[str, str],
+    owner: Owner | None = None,
+) -> Walls:
+    """Look at the machine as it is; nothing is run.
+
+    Args:
+        context: the run.
+        options: what the user shows and hides.
+        environ: the variables of the user.
+        owner: who commands are, where that is not whoever runs retrai.
+    """
     homes = _homes(environ)
-    state = _kept_by_retrai(context.run_dir)
+    state = [state_folder(context.run_dir)]
     roots = [*homes, *(Path(folder) for folder in _TEMPORARY)]
+    if owner is not None:
+        # Empty but for what is mounted there, a folder can be entered on the way to that.
+        folders = [*interpreter_folders(context.python), *_named_folders(environ)]
+        roots.extend(owner.closed([context.project, *folders]))
     hidden = [path for path in outermost([*roots, *state]) if _is_folder(path)]
     walls = Walls(
         homes=homes,
@@ -150,6 +167,8 @@ def build_walls(context: RunContext, options: BwrapOptions, environ: Mapping[str
         and walls.hide(path)
         and not walls.holds_hidden(path)
         and not within(path, context.project)
+        # git fails at a configuration that it cannot read, not at one that is not there.
+        and (owner is None or owner.may_read(path))
     ]
     walls.shown.extend(outermost([*narrow, *_existing(options.show)]))
     return walls
@@ -190,10 +209,10 @@ def _is_folder(path: Path) -> bool:
     return os.path.isdir(path) and not os.path.islink(path)
 
 
-def _kept_by_retrai(run_dir: Path) -> list[Path]:
+def state_folder(run_dir: Path) -> Path:
     """The state folder with the baselines of all runs and the signing key, or this run's alone."""
     runs = run_dir.parent
-    return [runs.parent if runs.name == "runs" else run_dir]
+    return runs.parent if runs.name == "runs" else run_dir
 
 
 def _listening() -> Iterator[Path]:

@@ -8,6 +8,8 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+from ..workspace.owners import give_to_owner_of, make_folders
+
 CACHES = frozenset(
     {"__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis", ".retrai"}
 )
@@ -67,9 +69,11 @@ def fingerprint(path: Path) -> str:
 
 
 def copy_file(source: Path, target: Path) -> None:
-    """Copy a file with its mode, or a symlink as a symlink; missing folders are made."""
-    target.parent.mkdir(parents=True, exist_ok=True)
+    """Copy a file with its mode (as root with its owner), or a symlink as a symlink; missing
+    folders are made."""
+    make_folders(target.parent)
     shutil.copy2(source, target, follow_symlinks=False)
+    give_to_owner_of(source, target)
 
 
 def remove(path: Path) -> None:

@@ -21,6 +21,7 @@ from pydantic import BaseModel, ValidationError
 
 from ..errors import RetraiError, WorkspaceLockedError
 from ..workspace.lock import WorkspaceLock
+from ..workspace.owners import make_folders
 from .files import fingerprint
 
 _NOTES = "held_out"
@@ -160,7 +161,7 @@ def put_back(state: Path, project: Path) -> PutBack | None:
         if name in caches and os.path.lexists(target):
             continue
         moved += _clear_way(project, name, aside)
-        target.parent.mkdir(parents=True, exist_ok=True)
+        make_folders(target.parent)
         # One fixed name: what a kill left half written is taken by the next try.
         temporary = target.with_name(f".retrai-{sha256(os.fsencode(name)).hexdigest()[:16]}.tmp")
         temporary.unlink(missing_ok=True)

@@ -8,6 +8,7 @@ import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ..workspace.owners import give_to_owner_of, give_to_owner_of_folder, make_folders
 from .object_store import EXECUTABLE, FILE, SYMLINK, Entry, blob_id
 
 
@@ -53,7 +54,7 @@ def put_entry(target: Path, entry: Entry, data: bytes) -> bool:
     a folder must be.
     """
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
+        make_folders(target.parent)
         if target.is_dir() and not target.is_symlink():
             target.rmdir()
     except OSError:
@@ -67,5 +68,9 @@ def put_entry(target: Path, entry: Entry, data: bytes) -> bool:
             new.write_bytes(data)
             executable = entry.mode == EXECUTABLE
             new.chmod(stat.S_IMODE(old) | 0o111 if executable else stat.S_IMODE(old) & ~0o111)
+        if os.path.lexists(target):
+            give_to_owner_of(target, new)
+        else:
+            give_to_owner_of_folder(new, target.parent)
         new.replace(target)
     return True

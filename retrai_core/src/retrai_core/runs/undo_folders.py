@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from ..workspace.owners import make_folders
 from .manifest import Manifest
 from .object_store import Entry
 
@@ -34,7 +35,7 @@ def take_back_folders(project: Path, wanted: Manifest, left: Manifest, there: se
         # One that the run left and that is gone since was removed by the user, or by us above.
         if not place.is_dir() and (folder in there or folder not in left.folders):
             with suppress(OSError):  # a file of the user's stands there
-                place.mkdir(parents=True)
+                make_folders(place)
                 place.chmod(mode)
     for folder, mode in sorted(wanted.folders.items(), reverse=True):
         was = left.folders.get(folder)

@@ -64,6 +64,10 @@ class LocalSandbox(Sandbox):
     opens: Mapping[int, str] = MappingProxyType({})
     """Files that commands shall find open for reading, by descriptor (above 31)."""
 
+    streams_owner: tuple[int, int] | None = None
+    """The user and group that commands are, where root lets them be another user: who opens
+    `/dev/stderr` opens the pipe anew, which its owner may."""
+
     def __init__(self, options: Any, context: RunContext) -> None:
         super().__init__(options, context)
         # A sandbox that builds on this one may have options of its own beside these.
@@ -95,6 +99,9 @@ class LocalSandbox(Sandbox):
         running: Command | None = None
         try:
             with _input(stdin) as source:
+                if self.streams_owner is not None:
+                    for stream in (*([source.fileno()] if stdin else []), out.writer, err.writer):
+                        os.fchown(stream, *self.streams_owner)
                 running = self._supervisor.start(
                     argv,
                     cwd=cwd or self.context.project,

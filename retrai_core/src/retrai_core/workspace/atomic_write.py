@@ -9,6 +9,7 @@ from contextlib import suppress
 
 from ..errors import WorkspaceError
 from .beneath import Place, explained
+from .owners import give_to_owner_of_folder
 
 
 def write_atomically(place: Place, path: str, data: bytes) -> None:
@@ -16,7 +17,8 @@ def write_atomically(place: Place, path: str, data: bytes) -> None:
 
     The rename replaces whatever stands at the name, so a symlink that someone puts there meanwhile
     is replaced and not followed, and another name of a hard-linked file keeps the old text. The
-    file's mode is kept, and its owner where we may. Nothing is synced to the disk: it has to
+    file's mode is kept, and its owner where we may; a new file of root's belongs to whom its folder
+    belongs to. Nothing is synced to the disk: it has to
     survive a killed process, not a power cut.
 
     Args:
@@ -38,6 +40,8 @@ def write_atomically(place: Place, path: str, data: bytes) -> None:
                 file.write(data)
                 if before is not None:
                     _keep(file.fileno(), before)
+                else:
+                    give_to_owner_of_folder(temporary, place.folder)
             os.replace(temporary, place.name, src_dir_fd=place.folder, dst_dir_fd=place.folder)
         except BaseException:
             os.unlink(temporary, dir_fd=place.folder)

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from ..errors import WorkspaceError
+from .owners import give_to_owner_of_folder
 
 MAX_SYMLINKS = 40
 """As many as Linux follows in one path (path_resolution(7))."""
@@ -165,6 +166,7 @@ class _Descent:
             self.before_making("/".join([*self.names, part, *reversed(pending)]))
             with suppress(FileExistsError):  # what stands there by now is entered like any other
                 os.mkdir(part, dir_fd=self.folder)
+                give_to_owner_of_folder(part, self.folder)
             self._step(part)
         except OSError as error:
             if error.errno not in (errno.ENOTDIR, errno.ELOOP):
