@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,8 @@ import pytest
 pytest.importorskip("retrai_sandbox_bwrap")
 
 from retrai_core import View, temporary_prefix
+from retrai_sandbox_bwrap.options import BwrapOptions
+from retrai_sandbox_bwrap.sandbox import BwrapSandbox
 
 from .conftest import SECRET, TIMEOUT_S, attempt
 
@@ -23,6 +26,23 @@ pytestmark = [
     pytest.mark.skipif(os.getuid() != 0, reason="needs root, who may make another user's files"),
     pytest.mark.skipif(shutil.which("setpriv") is None, reason="needs setpriv"),
 ]
+
+
+@pytest.fixture
+async def make(context):
+    """Builds the sandbox, which has to work wherever bubblewrap does."""
+    trial = ["bwrap", "--unshare-user", "--unshare-pid", "--ro-bind", "/", "/", "true"]
+    if shutil.which("bwrap") is None or subprocess.run(trial, check=False).returncode:  # noqa: ASYNC221
+        pytest.skip("bwrap does not work here")
+    async with AsyncExitStack() as stack:
+
+        async def build(**options):
+            sandbox = BwrapSandbox(BwrapOptions(grace_s=0.2, **options), context)
+            stack.push_async_callback(sandbox.aclose)
+            assert await sandbox.probe() is None
+            return sandbox
+
+        yield build
 
 
 def own(path: Path, uid: int, gid: int | None = None, mode: int | None = None) -> Path:

@@ -24,7 +24,7 @@ def process_limit(count: int) -> list[str]:
     return [prlimit, f"--nproc={count}:{count}", "--"]
 
 
-def few_numbers(count: int, *, as_root: bool) -> list[str]:
+def few_numbers(count: int, *, as_root: bool = False) -> list[str]:
     """Words before bubblewrap that limit what is in it, of root too: process numbers run out.
 
     A namespace around bubblewrap has numbers for `count` processes and threads, and for up to 300
