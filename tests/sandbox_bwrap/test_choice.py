@@ -107,8 +107,8 @@ def test_a_project_of_another_user_s_keeps_the_walls(run, project, mode):
         os.chown(path, 1234, 1234)
     project.chmod(mode)
     done = run("--sandbox", "strict", "--json")
+    assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["sandboxes"] == ["bwrap"], done.stderr
-    assert done.returncode == 0
     assert {path.stat().st_uid for path in project.iterdir() if path.name != ".retrai"} == {1234}
 
 
