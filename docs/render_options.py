@@ -15,7 +15,10 @@ HEAD = """# The options of every first-party plugin
 
 `python docs/render_options.py` writes this page from the plugins' manifests, which
 `retrai plugins manifest` writes from the classes. Options of the chosen goal stand at the top level
-of `.retrai.yml`, all others under `plugins: {NAME: {...}}`.
+of `.retrai.yml`, all others under `plugins: {NAME: {...}}`. Where a goal's option "needs trust",
+a value in a project's own file is
+[asked about once](../configuration.md#projects-that-are-not-yours); those of other plugins always
+are.
 """
 
 
@@ -41,11 +44,13 @@ def _plugin(kind: Kind, name: str, entry: ManifestEntry) -> str:
     needs = ", ".join(f"`{need}`" for need in entry.needs) or "nothing"
     lines = [f"### {kind} `{name}`", "", f"{_cell(entry.summary)} Needs {needs}.", ""]
     if entry.options:
-        lines += ["| option | type | default | what it says |", "|---|---|---|---|"]
+        trust, line = ("needs trust | ", "---|") if kind == "goal" else ("", "")
+        lines += [f"| option | type | default | {trust}what it says |", f"|---|---|---|{line}---|"]
     for option_name, option in sorted(entry.options.items()):
         default = json.dumps(option.default, ensure_ascii=False)
         shown = "required" if option.required else "none" if default == "null" else f"`{default}`"
-        cells = (f"`{option_name}`", f"`{option.type}`", shown, option.description)
+        said = ("yes" if option.needs_trust else "no",) if kind == "goal" else ()
+        cells = (f"`{option_name}`", f"`{option.type}`", shown, *said, option.description)
         lines.append(f"| {' | '.join(_cell(cell, end=False) for cell in cells)} |")
     return "\n".join([*lines, ""] if entry.options else lines)
 

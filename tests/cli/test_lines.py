@@ -93,7 +93,7 @@ def test_escape_sequences_of_a_model_do_not_reach_the_terminal(event) -> None:
     terminal = RunTerminal(Console(file=stream, no_color=True, width=100))
     terminal.hear(event("llm_usage", **usage))
     assert "\x1b" not in stream.getvalue()
-    assert "?[2Jgone" in stream.getvalue()
+    assert "\\u001b[2Jgone" in stream.getvalue()
 
 
 def test_totals_follow_the_iterations(event) -> None:

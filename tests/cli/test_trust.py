@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pty
 import subprocess
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from retrai_core.choosing import catalog_for
+from retrai_core.plugins.catalog import Catalog
 from retrai_core.settings import load_settings
 from retrai_core.trust import claims_of
 
@@ -97,7 +99,7 @@ def test_a_project_that_runs_nothing_of_its_own_is_not_asked_about(
     retrai, stranger: list[str], project: Path
 ) -> None:
     (project / ".retrai.yml").write_text(
-        "goal: answer\nwanted: '42'\nmemory: none\nsandbox: auto\nmax_iterations: 3\n"
+        "goal: answer\npatience_s: 2\nmemory: none\nsandbox: auto\nmax_iterations: 3\n"
     )
     assert claims(project) == {}
     assert retrai(*stranger)[0] == 0
@@ -115,6 +117,23 @@ def test_a_project_that_runs_nothing_of_its_own_is_not_asked_about(
         ("disabled_plugins: [bwrap]", "disabled_plugins"),
         ("holdout: [~/.ssh]", "holdout"),
         ("allow_edit: ['tests/**']", "allow_edit"),
+        ("max_tampering: 99", "max_tampering"),
+        ("args: -k plain", "args"),
+        ("goal: pytest\nargs: -k plain", "args"),
+        ("goal: pytest\noptions: {args: -k plain}", "args"),
+        ("goal: pytest@retrai-goals-python\ntargets: tests/test_easy.py", "targets"),
+        ("goal: pytest\npath: easy", "path"),
+        ("goal: bun-test\nargs: --only", "args"),
+        ("goal: npm-test\nscript: easy", "script"),
+        ("goal: make-test\ntarget: easy", "target"),
+        ("goal: cargo-test\nprotect_inline_tests: false", "protect_inline_tests"),
+        ("goal: go-test\npackages: ./easy", "packages"),
+        ("goal: shell-goal\nsuccess_condition: {exit_code: 1}", "success_condition"),
+        ("goal: perf-check\nmax_seconds: 99", "max_seconds"),
+        ("goal: sql-benchmark\ndata_check: counts", "data_check"),
+        ("goal: ml-optimize\ntarget_value: 0.1", "target_value"),
+        ("goal: score\nrubric: everything is good", "rubric"),
+        ("goal: creative\ntarget_score: 1", "target_score"),
         ("pins: {pytest: retrai-goals-python}", "pins.pytest"),
     ],
 )
@@ -133,6 +152,13 @@ def test_each_setting_that_runs_or_redirects_is_shown(project: Path, text: str, 
         ("max_tampering: 3", "max_tampering: 99", ["max_tampering"]),
         ("hitl_enabled: true", "hitl_enabled: false", ["hitl_enabled"]),
         ("sandbox: bwrap", "sandbox: auto", ["sandbox"]),
+        ("confirm: 3", "confirm: 1", ["confirm"]),
+        ("confirm: 1", "confirm: 3", []),
+        ("holdout: [a, b]", "holdout: [a]", ["holdout"]),
+        ("no_tools: [a]", "no_tools: [b]", ["no_tools"]),
+        ("no_tools: [a]", "no_tools: [a, b]", []),
+        ("tools: [a]", "tools: [a, b]", ["tools"]),
+        ("tools: [a, b]", "tools: [b]", []),
         ("model: a", "permissions: {deny: [shell]}", []),
     ],
 )
@@ -144,6 +170,65 @@ def test_what_loosens_the_users_own_limits_is_shown(
     path.write_text(user)
     (project / ".retrai.yml").write_text(theirs)
     assert list(claims(project)) == names
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "goal: pytest\ntimeout_s: 600\nmax_full_failures: 3",
+        "goal: make-test\nprotect: [data/]",
+        "goal: pyright\nwarnings_as_errors: true",
+        "timeout_s: 600",
+        "goal: not-installed\nanything: 1",
+    ],
+)
+def test_what_makes_no_check_easier_is_not_asked_about(project: Path, text: str) -> None:
+    (project / ".retrai.yml").write_text(text)
+    assert claims(project) == {}
+
+
+def test_every_first_party_option_says_whether_it_loosens() -> None:
+    silent = [
+        f"{record.name}.{name}"
+        for record in Catalog.scan(environ={}).records("goal")
+        if record.dist.startswith("retrai-") and record.dist != "retrai-toy"
+        for name, option in record.options.items()
+        if not option.runs and option.loosens is None
+    ]
+    assert silent == []
+
+
+def test_an_option_of_which_no_manifest_says_what_it_does_is_asked_about(
+    stranger: list[str], project: Path
+) -> None:
+    (project / ".retrai.yml").write_text("goal: answer\nwanted: '41'\nunheard_of: 1\n")
+    assert claims(project) == {"wanted": "41", "unheard_of": 1}
+
+
+def test_an_option_named_like_a_setting_hides_no_claim(project: Path) -> None:
+    (project / ".retrai.yml").write_text("python: ./evil\noptions: {python: python3}\n")
+    assert claims(project) == {"python": "./evil", "options.python": "python3"}
+
+
+def test_a_narrowed_check_waits_for_a_yes(retrai, stranger: list[str], project: Path) -> None:
+    (project / ".retrai.yml").write_text("goal: answer\nwanted: '41'\nmemory: none\n")
+    code, out, err = retrai(*stranger)
+    assert (code, out) == (2, "")
+    assert 'wanted: "41"' in err
+    assert "RETRAI_TRUST=1" in err
+    assert not (project / "answer.txt").exists()
+
+
+def test_the_settings_say_what_is_agreed_to(retrai, stranger: list[str], project: Path) -> None:
+    _, out, _ = retrai("config", "show", "-C", project)
+    assert "plugins, sandbox of .retrai.yml: not agreed to yet" in " ".join(out.split())
+    _, out, _ = retrai("config", "show", "-C", project, "--json")
+    assert json.loads(out)["sandbox"]["agreed"] is False
+    assert "agreed" not in json.loads(out)["memory"]
+    assert retrai(*stranger, "--trust")[0] == 0
+    assert ".retrai.yml: agreed to" in retrai("config", "show", "-C", project)[1]
+    (project / ".retrai.yml").write_text("memory: none\n")
+    assert "agreed" not in retrai("config", "show", "-C", project)[1]
 
 
 def test_what_a_flag_overrules_is_not_asked_about(project: Path) -> None:

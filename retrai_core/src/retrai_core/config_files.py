@@ -7,15 +7,16 @@ that is not there or says nothing about plugins.
 from __future__ import annotations
 
 import os
+import stat
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from .errors import UsageError
 
 if TYPE_CHECKING:
-    from yaml import Node
+    from yaml import Event, Node
 
 PROJECT_FILE = ".retrai.yml"
 DISABLED_KEY = "disabled_plugins"
@@ -25,7 +26,22 @@ _BROKEN_HINT = (
     "a value that holds `: `, or begins with one of * & @ % [ {, needs quotes, and indents are "
     "spaces; `retrai config show` reads the file again"
 )
+_TOO_MUCH_HINT = "write shorter values, and no alias within what another alias repeats"
 _WORDS = (DISABLED_KEY.encode(), b"pins")
+_MAX_BYTES = 200_000
+"""Of a configuration file; PyYAML takes seconds for so many."""
+_MAX_DEPTH = 50
+_TOO_DEEP = f"nested more than {_MAX_DEPTH} levels deep"
+_MAX_REPEATED = 100_000
+"""Values and characters that aliases may add: what works with the values meets each one again."""
+
+
+class YamlLimitError(ValueError):
+    """YAML that would take for ever to work with, and the line at which it does."""
+
+    def __init__(self, problem: str, node: Node | Event) -> None:
+        super().__init__(problem)
+        self.line: int = cast(Any, node).start_mark.line + 1
 
 
 class PluginSettings(NamedTuple):
@@ -80,22 +96,113 @@ def _pins_of(values: Mapping[Any, Any], path: str) -> dict[str, str]:
 
 
 def compose(text: str) -> Node | None:
-    """The YAML text as nodes that know where they stand."""
+    """The YAML text as nodes that know where they stand.
+
+    Raises:
+        yaml.YAMLError: it is not YAML.
+        YamlLimitError: it nests too deep, or its aliases repeat too much.
+    """
     import yaml
 
-    # PyYAML's type stubs say nothing of this function's first argument and result.
-    return cast("Node | None", cast(Any, yaml).compose(text, Loader=yaml.SafeLoader))
+    # PyYAML's type stubs say nothing of these functions' first argument and result.
+    untyped = cast(Any, yaml)
+    depth = 0
+    for event in cast("Iterable[Event]", untyped.parse(text, Loader=yaml.SafeLoader)):
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+            if depth > _MAX_DEPTH:  # what composes the nodes calls itself for each level
+                raise YamlLimitError(_TOO_DEEP, event)
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+    root = cast("Node | None", untyped.compose(text, Loader=yaml.SafeLoader))
+    if root is not None:
+        _measure(root, {}, set())
+    return root
+
+
+class _Size(NamedTuple):
+    """How large a node is with every alias in it written out.
+
+    Attributes:
+        whole: its values, and the characters of its texts.
+        repeated: those of them that stand there by an alias.
+        depth: of its levels.
+    """
+
+    whole: int
+    repeated: int
+    depth: int
+
+
+def _measure(node: Node, known: dict[int, _Size], open_nodes: set[int]) -> _Size:
+    """The node's size; what an alias stands for comes before it and is known by then.
+
+    Raises:
+        YamlLimitError: it is too deep, repeats too much, or holds itself.
+    """
+    import yaml
+
+    if isinstance(node, yaml.ScalarNode):
+        known[id(node)] = size = _Size(1 + len(cast(str, node.value)), 0, 1)
+        return size
+    open_nodes.add(id(node))
+    whole, repeated, depth = 1, 0, 0
+    for part in _parts(node):
+        if id(part) in open_nodes:
+            raise YamlLimitError("an alias stands for what holds it", node)
+        is_alias = id(part) in known
+        size = known[id(part)] if is_alias else _measure(part, known, open_nodes)
+        whole, depth = whole + size.whole, max(depth, size.depth)
+        repeated += size.whole if is_alias else size.repeated
+        if repeated > _MAX_REPEATED:
+            raise YamlLimitError(f"aliases repeat more than {_MAX_REPEATED:,} values", node)
+    open_nodes.remove(id(node))
+    if depth > _MAX_DEPTH:
+        raise YamlLimitError(_TOO_DEEP, node)
+    known[id(node)] = size = _Size(whole, repeated, depth + 1)
+    return size
+
+
+def _parts(node: Node) -> list[Node]:
+    import yaml
+
+    if isinstance(node, yaml.MappingNode):
+        pairs = cast("list[tuple[Node, Node]]", node.value)
+        return [part for pair in pairs for part in pair]
+    return cast("list[Node]", node.value)
+
+
+def parse_yaml(text: str) -> Any:
+    """The value of a YAML text, once its size is known.
+
+    Raises:
+        yaml.YAMLError: it is not YAML.
+        ValueError: it is too much, as `compose` says, or has a value that is none (a date, say).
+    """
+    import yaml
+
+    compose(text)
+    return yaml.safe_load(text)
 
 
 def read_text(path: str) -> str | None:
     """The file's text; None where there is no file.
 
     Raises:
-        UsageError: it cannot be read, or is not UTF-8.
+        UsageError: it cannot be read, is not UTF-8, or is too large to be a configuration.
     """
     try:
+        # A pipe, or a device without an end, would be read for ever.
+        if not stat.S_ISREG(os.stat(path).st_mode) and not os.path.isdir(path):
+            raise UsageError(f"{path} cannot be read: it is no file", hint="delete it")
         with open(path, "rb") as file:
-            return file.read().decode()
+            raw = file.read(_MAX_BYTES + 1)
+        if len(raw) > _MAX_BYTES:
+            raise UsageError(
+                f"{path} cannot be read: it is larger than {_MAX_BYTES:,} bytes",
+                hint="a long text belongs in a file of its own (`--task-file`, say)",
+            )
+        return raw.decode()
     except (FileNotFoundError, NotADirectoryError):
         return None
     except IsADirectoryError as error:
@@ -129,8 +236,10 @@ def parse_config(text: str, path: str) -> dict[Any, Any]:
     import yaml
 
     try:
-        raw: Any = yaml.safe_load(text)
         tree = compose(text)
+        raw: Any = yaml.safe_load(text)
+    except YamlLimitError as error:
+        raise UsageError(f"{path} line {error.line}: {error}", hint=_TOO_MUCH_HINT) from error
     except (yaml.YAMLError, ValueError) as error:  # a ValueError: a date that is none, say
         where = getattr(error, "problem_mark", None)
         line = f" at line {where.line + 1}" if where else ""

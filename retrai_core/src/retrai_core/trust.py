@@ -32,8 +32,6 @@ _WALLS = frozenset({AUTO_SANDBOX, "bwrap", "strict"})
 """Sandboxes that a project may choose unasked: none is weaker than what `auto` might take."""
 _REPLAYS = "replay:"
 """A recorded run is a list of calls; with such a model the project says which tools are called."""
-_SOUNDS_LIKE_RUNNING = ("command", "script", "exec")
-"""In the name of an option, for goals whose manifest does not say what is run."""
 
 Claims = Mapping[str, Any]
 """Value by setting, as JSON, of what the project wants run or redirected; empty for most."""
@@ -44,21 +42,22 @@ def claims_of(settings: Settings, scan: Callable[[], Catalog]) -> Claims:
 
     Args:
         settings: the merged configuration, which knows where each value comes from.
-        scan: says what is installed, whose manifests say which options of goals are run; it is
-            called only for a project that gives options.
+        scan: says what is installed, whose manifests say which options of goals are harmless; it
+            is called only for a project that gives options.
     """
     dumped = settings.config.model_dump(mode="json")
     names = [*_settings_of(settings), *_loosened(settings), *_options_of(settings, scan)]
     found: dict[str, Any] = {}
+    if settings.project.get("disabled_plugins"):
+        found["disabled_plugins"] = settings.project["disabled_plugins"]
     for name in dict.fromkeys(names):
         section, dot, key = name.partition(".")
         shown = key if section == "options" else RunConfig.model_fields[section].alias or section
-        if dot:
-            found[key if section == "options" else name] = dumped[section][key]
+        if dot:  # an option may be called like a setting, whose claim it must not hide
+            is_option = section == "options" and key not in found
+            found[key if is_option else name] = dumped[section][key]
         else:
             found[shown] = dumped[section]
-    if settings.project.get("disabled_plugins"):
-        found["disabled_plugins"] = settings.project["disabled_plugins"]
     return found
 
 
@@ -147,41 +146,51 @@ def _settings_of(settings: Settings) -> Iterator[str]:
 
 
 def _loosened(settings: Settings) -> Iterator[str]:
-    """What the user has limited in the user's own file, and the project's file allows after all."""
+    """Where the project's file allows what the user's own file, or the default, does not."""
     merged = settings.config.model_dump(mode="json")
-    try:
-        users = RunConfig.model_validate(dict(settings.user)).model_dump(mode="json")
-    except ValueError:
-        users = {}  # it is out of range, but overruled; the project's value stands for itself
-    for name in settings.user:
-        if name not in _LIMITS or settings.origins.get(name) != settings.project_file:
+    users = RunConfig.model_validate(dict(settings.user)).model_dump(mode="json")
+    for name, is_looser in _LIMITS.items():
+        if settings.origins.get(name) != settings.project_file:
             continue
-        mine, theirs = users.get(name), merged[name]
-        if name in ("permissions", "sandbox"):
-            loosened = mine != theirs
-        elif name == "hitl_enabled":
-            loosened = bool(mine) and not theirs
-        else:
-            loosened = mine is not None and (theirs is None or theirs > mine)
-        if loosened:
+        mine, theirs = users[name], merged[name]
+        if mine is not None and (theirs is None or is_looser(mine, theirs)):
             yield name
 
 
-_LIMITS = frozenset(
-    {
-        "permissions",
-        "sandbox",
-        "hitl_enabled",
-        "max_cost_usd",
-        "max_tokens",
-        "max_time_s",
-        "max_tampering",
-    }
-)
+def _differs(mine: Any, theirs: Any) -> bool:
+    return mine != theirs
+
+
+def _is_less(mine: Any, theirs: Any) -> bool:
+    return theirs < mine
+
+
+def _is_more(mine: Any, theirs: Any) -> bool:
+    return theirs > mine
+
+
+def _lacks_some(mine: Any, theirs: Any) -> bool:
+    return bool(set(mine) - set(theirs))
+
+
+_LIMITS: Mapping[str, Callable[[Any, Any], bool]] = {
+    "permissions": _differs,
+    "sandbox": lambda mine, theirs: mine not in (theirs, AUTO_SANDBOX),
+    "hitl_enabled": _is_less,
+    "max_cost_usd": _is_more,
+    "max_tokens": _is_more,
+    "max_time_s": _is_more,
+    "max_tampering": _is_more,
+    "confirm": _is_less,
+    "holdout": _lacks_some,
+    "no_tools": _lacks_some,
+    "tools": lambda mine, theirs: _lacks_some(theirs, mine),
+}
+"""Whether a project's value is looser than the user's; no value of the user's is no limit."""
 
 
 def _options_of(settings: Settings, scan: Callable[[], Catalog]) -> Iterator[str]:
-    """The goal's options that are run; of all goals where none is named, for one will be found."""
+    """The goal's options but for harmless ones; of all goals where none is named."""
     options = [
         name
         for name in settings.config.options
@@ -191,17 +200,19 @@ def _options_of(settings: Settings, scan: Callable[[], Catalog]) -> Iterator[str
         return
     goal, catalog = settings.config.goal, scan()
     goals = catalog.records("goal") if goal is None else catalog.matching(goal, "goal")
-    for name in options:
-        if any(word in name for word in _SOUNDS_LIKE_RUNNING) or _is_run(name, goals):
-            yield f"options.{name}"
+    if not goals:
+        return  # none can be run: the next step says so
+    yield from (f"options.{name}" for name in options if not _is_harmless(name, goals))
 
 
-def _is_run(option: str, goals: Iterable[PluginRecord]) -> bool:
-    """Whether a goal runs what the option says; a goal without a manifest may run anything."""
-    return any(
-        record.entry is None or (option in record.options and record.options[option].runs)
+def _is_harmless(option: str, goals: Iterable[PluginRecord]) -> bool:
+    """Whether every goal's manifest that has the option says so, and at least one has it."""
+    entries = [
+        None if record.entry is None else record.options[option]
         for record in goals
-    )
+        if record.entry is None or option in record.options
+    ]
+    return bool(entries) and all(entry is not None and not entry.needs_trust for entry in entries)
 
 
 def _shown(project: Path, claims: Claims) -> str:

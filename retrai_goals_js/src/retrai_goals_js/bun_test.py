@@ -46,9 +46,9 @@ for.
 class BunTestOptions(PlaceOptions):
     """Options of the goal `bun-test`."""
 
-    targets: ShellWords = Field(default_factory=list[str])
+    targets: ShellWords = Field(default_factory=list[str], json_schema_extra={"loosens": True})
     """Files, folders or parts of paths; all tests when empty. Split like a shell line."""
-    args: ShellWords = Field(default_factory=list[str])
+    args: ShellWords = Field(default_factory=list[str], json_schema_extra={"loosens": True})
     """More arguments for `bun test` (`--timeout 10000`), split like a shell line."""
 
 

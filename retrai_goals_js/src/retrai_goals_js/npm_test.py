@@ -58,9 +58,11 @@ _ARGUMENTS: Mapping[Runner, Sequence[str]] = {
 class NpmTestOptions(PlaceOptions):
     """Options of the goal `npm-test`."""
 
-    script: str = Field(default="test", min_length=1, pattern=r"^[^-\s]\S*$")
+    script: str = Field(
+        default="test", min_length=1, pattern=r"^[^-\s]\S*$", json_schema_extra={"runs": True}
+    )
     """The script of package.json; its last command must be the runner."""
-    args: ShellWords = Field(default_factory=list[str])
+    args: ShellWords = Field(default_factory=list[str], json_schema_extra={"loosens": True})
     """More arguments for the runner, split like a shell line."""
 
 

@@ -65,13 +65,15 @@ instead of hiding it.
 class PyrightGoalOptions(FolderOptions):
     """Options of the goal `pyright`."""
 
-    targets: ShellWords = Field(default_factory=list[str])
+    targets: ShellWords = Field(default_factory=list[str], json_schema_extra={"loosens": True})
     """Files and folders to check; those of pyright's configuration when empty."""
-    level: Literal["error", "warning"] = "warning"
+    level: Literal["error", "warning"] = Field(
+        default="warning", json_schema_extra={"loosens": False}
+    )
     """The least severe diagnostics that the model is shown."""
-    warnings_as_errors: bool = False
+    warnings_as_errors: bool = Field(default=False, json_schema_extra={"loosens": False})
     """Whether a warning keeps the goal from being achieved."""
-    timeout_s: float = Field(default=300.0, gt=0)
+    timeout_s: float = Field(default=300.0, gt=0, json_schema_extra={"loosens": False})
     """Wall-clock seconds for one run of pyright."""
 
 

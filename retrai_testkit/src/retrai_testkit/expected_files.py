@@ -25,7 +25,9 @@ from retrai_core import (
 class ExpectedFilesOptions(GoalOptions):
     """Which files must hold what."""
 
-    files: dict[str, str] = Field(default_factory=dict[str, str])
+    files: dict[str, str] = Field(
+        default_factory=dict[str, str], json_schema_extra={"loosens": True}
+    )
     """The text that each file must hold, by path; blanks around it make no difference."""
 
 

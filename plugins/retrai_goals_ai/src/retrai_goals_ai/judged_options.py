@@ -12,21 +12,25 @@ from .judgement import HIGHEST, LOWEST
 class JudgedOptions(GoalOptions):
     """Options of the goals whose text a judge scores."""
 
-    file: ProjectFile
+    file: ProjectFile = Field(json_schema_extra={"loosens": True})
     """The text's file, relative to the project."""
-    target_score: float = Field(default=8.0, ge=LOWEST, le=HIGHEST)
+    target_score: float = Field(
+        default=8.0, ge=LOWEST, le=HIGHEST, json_schema_extra={"loosens": True}
+    )
     """The score, from 1 to 10, with which the goal is achieved."""
-    judge_model: str = ""
+    judge_model: str = Field(default="", json_schema_extra={"loosens": True})
     """The judge: any model that an installed provider knows; the run's own when left out."""
-    rubric: str = ""
+    rubric: str = Field(default="", json_schema_extra={"loosens": True})
     """What counts, in words. The text's author reads it too."""
-    rubric_file: ProjectFile = ""
+    rubric_file: ProjectFile = Field(default="", json_schema_extra={"loosens": True})
     """A file of the project that holds the rubric; it is protected."""
-    brief: str = ""
+    brief: str = Field(default="", json_schema_extra={"loosens": True})
     """What the text is for, and for whom."""
-    timeout_s: float = Field(default=120.0, gt=0, le=3600)
+    timeout_s: float = Field(default=120.0, gt=0, le=3600, json_schema_extra={"loosens": False})
     """Seconds for one judgement."""
-    max_chars: int = Field(default=60_000, ge=100, le=1_000_000)
+    max_chars: int = Field(
+        default=60_000, ge=100, le=1_000_000, json_schema_extra={"loosens": True}
+    )
     """The longest text that is judged, in characters."""
 
     @model_validator(mode="after")

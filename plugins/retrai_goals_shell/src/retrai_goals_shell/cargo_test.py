@@ -66,11 +66,11 @@ process, and answers made only for what the tests ask are no solution, and they 
 class CargoTestOptions(PlaceOptions):
     """Options of the goal `cargo-test`."""
 
-    args: ShellWords = Field(default_factory=list[str])
+    args: ShellWords = Field(default_factory=list[str], json_schema_extra={"loosens": True})
     """More arguments for `cargo test` (`--workspace --features full`), split like a shell line."""
-    offline: bool = True
+    offline: bool = Field(default=True, json_schema_extra={"loosens": True})
     """Whether cargo may only use crates that were fetched already (`cargo fetch`)."""
-    protect_inline_tests: bool = True
+    protect_inline_tests: bool = Field(default=True, json_schema_extra={"loosens": True})
     """Whether tests that stand inside source files must stay word for word as they are."""
 
 

@@ -61,11 +61,13 @@ solution, and they are looked for.
 class GoTestOptions(PlaceOptions):
     """Options of the goal `go-test`."""
 
-    packages: ShellWords = Field(default_factory=lambda: ["./..."], min_length=1)
+    packages: ShellWords = Field(
+        default_factory=lambda: ["./..."], min_length=1, json_schema_extra={"loosens": True}
+    )
     """Which packages are tested, split like a shell line."""
-    args: ShellWords = Field(default_factory=list[str])
+    args: ShellWords = Field(default_factory=list[str], json_schema_extra={"loosens": True})
     """More arguments for `go test` (`-race -tags integration`), split like a shell line."""
-    offline: bool = True
+    offline: bool = Field(default=True, json_schema_extra={"loosens": True})
     """Whether go may only use modules that were downloaded already (`go mod download`)."""
 
 

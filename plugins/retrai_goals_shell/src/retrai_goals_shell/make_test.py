@@ -68,11 +68,13 @@ _ERROR = re.compile(r"^make(?:\[\d+\])?: \*\*\* (?P<what>.+?)(?:\.  Stop\.)?$", 
 class MakeTestOptions(PlaceOptions):
     """Options of the goal `make-test`."""
 
-    target: str = Field(default="test", pattern=r"^[\w./][\w./-]*$")
+    target: str = Field(
+        default="test", pattern=r"^[\w./][\w./-]*$", json_schema_extra={"runs": True}
+    )
     """The target to make."""
-    args: ShellWords = Field(default_factory=list[str])
+    args: ShellWords = Field(default_factory=list[str], json_schema_extra={"loosens": True})
     """More arguments for make (`-j4 VERBOSE=1`), split like a shell line."""
-    protect: ShellWords = Field(default_factory=list[str])
+    protect: ShellWords = Field(default_factory=list[str], json_schema_extra={"loosens": False})
     """More globs of files that belong to the check and may not be changed."""
 
 

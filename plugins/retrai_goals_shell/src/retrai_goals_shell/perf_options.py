@@ -14,21 +14,21 @@ class PerfCheckOptions(PlaceOptions):
 
     command: str = Field(min_length=1, json_schema_extra={"runs": True})
     """The shell line that is measured."""
-    max_seconds: float = Field(gt=0)
+    max_seconds: float = Field(gt=0, json_schema_extra={"loosens": True})
     """Wall-clock seconds that it must stay below."""
-    runs: int = Field(default=3, ge=1, le=100)
+    runs: int = Field(default=3, ge=1, le=100, json_schema_extra={"loosens": True})
     """How many times in a row it must do so."""
-    repeats: int = Field(default=3, ge=1, le=100)
+    repeats: int = Field(default=3, ge=1, le=100, json_schema_extra={"loosens": True})
     """How many repeats each of these times is the median of."""
-    warmup: int = Field(default=1, ge=0, le=100)
+    warmup: int = Field(default=1, ge=0, le=100, json_schema_extra={"loosens": True})
     """Repeats before, which do not count."""
-    compare_output: bool = True
+    compare_output: bool = Field(default=True, json_schema_extra={"loosens": True})
     """Whether standard output must be what it was when the run began."""
-    ignore_output: list[str] = Field(default_factory=list[str])
+    ignore_output: list[str] = Field(default_factory=list[str], json_schema_extra={"loosens": True})
     """Regular expressions of what may differ in it (a time that it prints), line by line."""
-    output_files: list[str] = Field(default_factory=list[str])
+    output_files: list[str] = Field(default_factory=list[str], json_schema_extra={"loosens": False})
     """Files that it writes and whose content is compared as well."""
-    protect: list[str] = Field(default_factory=list[str])
+    protect: list[str] = Field(default_factory=list[str], json_schema_extra={"loosens": False})
     """More globs of files that belong to the check and may not be changed (its input data)."""
 
     @field_validator("protect", "output_files", "ignore_output", mode="before")

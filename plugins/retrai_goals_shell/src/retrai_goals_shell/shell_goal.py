@@ -54,9 +54,11 @@ class ShellGoalOptions(PlaceOptions):
 
     check_command: str = Field(min_length=1, json_schema_extra={"runs": True})
     """The shell line that is run as the check."""
-    success_condition: SuccessCondition = Field(default_factory=SuccessCondition)
+    success_condition: SuccessCondition = Field(
+        default_factory=SuccessCondition, json_schema_extra={"loosens": True}
+    )
     """`exit_code` (0), `output_contains`, `output_matches`, `max_seconds`; all that are set."""
-    protect: ShellWords = Field(default_factory=list[str])
+    protect: ShellWords = Field(default_factory=list[str], json_schema_extra={"loosens": False})
     """More globs of files that belong to the check and may not be changed."""
 
 

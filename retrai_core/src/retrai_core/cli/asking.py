@@ -12,6 +12,7 @@ import click
 from ..errors import UsageError
 from ..loop.approval import is_approval, is_refusal
 from ..run_manager import HumanQuestion
+from .output import echo
 from .render.terminal import RunTerminal
 
 
@@ -41,7 +42,7 @@ def ask_for_trust() -> Callable[[str], bool] | None:
 
     def ask(shown: str) -> bool:
         # On standard error: with --json, standard output is the record's alone.
-        click.echo(shown, err=True)
+        echo(shown, err=True)
         return click.confirm("Run it, now and until one of these changes?", err=True)
 
     return ask

@@ -8,6 +8,8 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable, Sequence
 
+from .output import visible_name
+
 
 def aligned(rows: Iterable[Sequence[str]]) -> str:
     """Rows as lines, every column but the last padded to its widest cell.
@@ -17,7 +19,7 @@ def aligned(rows: Iterable[Sequence[str]]) -> str:
         NAME    KIND
         pytest  goal
     """
-    table = [[cell.replace("\n", " ") for cell in row] for row in rows]
+    table = [[visible_name(cell) for cell in row] for row in rows]
     widths = [max(map(_width, column)) for column in zip(*table, strict=True)]
     return "\n".join(
         "  ".join(

@@ -9,6 +9,7 @@ import click
 from ..config_files import read_plugin_settings
 from ..errors import UsageError
 from ..plugins.summaries import model_patterns, plugin_names
+from .output import echo
 
 SHELLS = ("bash", "zsh", "fish")
 PROGRAM = "retrai"
@@ -87,4 +88,4 @@ def completion(shell: str) -> None:
     if made is None:  # another click than the one this was written for
         raise click.UsageError(f"this click cannot complete for {shell}")
     script = made(make_group(), {}, PROGRAM, VARIABLE).source()
-    click.echo(script.replace(_BASH_OFFERS, f"{_BASH_OFFERS}\n{_BASH_GOES_ON}"))
+    echo(script.replace(_BASH_OFFERS, f"{_BASH_OFFERS}\n{_BASH_GOES_ON}"))

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import json
 import os
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..config_files import PROJECT_FILE
 from ..errors import RetraiError
 from .columns import aligned
+from .output import echo
 from .project_option import project_option
 from .render.words import one_line
 
 if TYPE_CHECKING:
     from ..settings import Settings
+    from ..trust import Claims
 
 _VALUE_WIDTH = 60
 
@@ -29,23 +33,39 @@ def config() -> None:
 @project_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def show(project: Path, as_json: bool) -> None:
-    """Show each value and where it comes from.
+    """Show each value, where it comes from, and whether you have agreed to the project's own.
 
     Sources, the later ones stronger: the user's config.yml, the project's .retrai.yml, the
     environment (RETRAI_MODEL and so on), flags.
     """
-    from ..settings import load_settings  # TAB imports this module too
+    from ..choosing import catalog_for  # TAB imports this module too
+    from ..settings import load_settings
+    from ..trust import claims_of, is_agreed
     from ..unheeded import misspelt
 
     settings = load_settings(project)
     rows = [_taken(settings) if row[0] == "model" else row for row in setting_rows(settings)]
+    scan = partial(catalog_for, settings.config)
+    claims = claims_of(settings, scan)
+    claimed = [name for name, _, _ in rows if _is_claimed(name, claims)]
+    agreed = is_agreed(settings, scan)
     if as_json:
-        click.echo(json.dumps({name: {"value": v, "from": o} for name, v, o in rows}, indent=2))
+        data: dict[str, dict[str, Any]] = {n: {"value": v, "from": o} for n, v, o in rows}
+        for name in claimed:
+            data[name]["agreed"] = agreed
+        echo(json.dumps(data, indent=2))
         return
     shown = [(name, _as_text(value), origin) for name, value, origin in rows]
-    click.echo(aligned([("SETTING", "VALUE", "FROM"), *shown]))
+    echo(aligned([("SETTING", "VALUE", "FROM"), *shown]))
+    if claimed:
+        said = "agreed to" if agreed else "not agreed to yet (`retrai run --trust` agrees)"
+        echo(f"\n{', '.join(claimed)} of {PROJECT_FILE}: {said}")
     for line in misspelt(os.environ):
-        click.echo(f"warning: {line}", err=True)
+        echo(f"warning: {line}", err=True)
+
+
+def _is_claimed(name: str, claims: Claims) -> bool:
+    return any(c in (name, f"options.{name}") or c.startswith(f"{name}.") for c in claims)
 
 
 def _taken(settings: Settings) -> tuple[str, str, str]:

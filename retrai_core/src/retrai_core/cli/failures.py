@@ -12,6 +12,7 @@ from pathlib import Path
 import click
 
 from ..errors import RetraiError
+from .output import echo
 
 EXIT_USAGE = 2
 EXIT_ERROR = 70
@@ -91,4 +92,4 @@ def _first_line(error: BaseException) -> str:
 
 
 def _say(line: str) -> None:
-    click.echo(line, err=True)
+    echo(line, err=True)

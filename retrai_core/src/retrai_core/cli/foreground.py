@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-import click
 from rich.text import Text
 
 from ..bus import Subscription
@@ -14,6 +13,7 @@ from ..run_config import RunConfig
 from ..run_manager import HumanQuestion, RunManager
 from ..runs.record import RunRecord
 from .asking import ask_on_terminal, require_someone_to_ask, somebody_watches
+from .output import echo
 from .render.summary import head_line, summary_lines
 from .render.terminal import RunTerminal, make_console
 from .stop_signals import stop_signals
@@ -79,7 +79,7 @@ def _shown(begin: Begin, work: Work, *, hitl: bool, as_json: bool) -> RunRecord:
     except asyncio.CancelledError:
         raise KeyboardInterrupt from None  # stopped before it had quite begun
     if as_json:
-        click.echo(record.model_dump_json(indent=2))
+        echo(record.model_dump_json(indent=2))
     else:
         terminal.console.print()
         for line in summary_lines(record):
@@ -92,7 +92,7 @@ async def _follow(begin: Begin, work: Work, terminal: RunTerminal) -> RunRecord:
         return await ask_on_terminal(question, terminal)
 
     manager = RunManager(
-        ask=ask, tell=lambda line: click.echo(line, err=True), attended=somebody_watches()
+        ask=ask, tell=lambda line: echo(line, err=True), attended=somebody_watches()
     )
     run_id = await begin(manager)
     head = head_line(manager.store.load(run_id))

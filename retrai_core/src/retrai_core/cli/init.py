@@ -11,6 +11,7 @@ import click
 from ..config_files import PROJECT_FILE, folder_in_the_way
 from ..errors import RetraiError, UsageError
 from .completion import complete_goal, complete_model
+from .output import echo
 from .project_option import project_option
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ def init(project: Path, goal: str | None, model: str | None, force: bool) -> Non
             hint=f"no file is needed: `retrai run {goal}` takes the same settings as flags",
         ) from error
     _agree_to(project)
-    click.echo(f"wrote {path} with the goal {goal}; `retrai run` starts")
+    echo(f"wrote {path} with the goal {goal}; `retrai run` starts")
 
 
 def _look_at_model(model: str, project: Path) -> None:
@@ -92,7 +93,7 @@ def _look_at_model(model: str, project: Path) -> None:
     except UsageError as error:
         if error.hint != NO_KEY_HINT:
             raise
-        click.echo(f"note: {error.message}", err=True)
+        echo(f"note: {error.message}", err=True)
 
 
 def _agree_to(project: Path) -> None:
@@ -121,7 +122,7 @@ def _choose_goal(catalog: Catalog, project: Path) -> str:
             else "name one with --goal; `retrai plugins list --kind goal` shows them",
         )
     for name, evidence in found.items():
-        click.echo(f"{name}: {evidence}")
+        echo(f"{name}: {evidence}")
     first = next(iter(found))
     if len(found) == 1 or not sys.stdin.isatty():
         return first

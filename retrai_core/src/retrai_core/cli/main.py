@@ -84,7 +84,9 @@ def _leave_plugins_out(ctx: click.Context, _: click.Parameter, wanted: bool) -> 
 
 def _show_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
     if wanted and not ctx.resilient_parsing:
-        click.echo(f"retrai {__version__}")
+        from .output import echo
+
+        echo(f"retrai {__version__}")
         ctx.exit()
 
 

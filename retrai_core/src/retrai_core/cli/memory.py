@@ -13,6 +13,7 @@ import click
 
 from ..errors import UsageError
 from .columns import aligned
+from .output import echo
 from .project_option import project_option
 from .render.words import one_line
 
@@ -39,10 +40,10 @@ def list_entries(project: Path, goal: str | None, as_json: bool) -> None:
     """List the strategies that runs in the project may be told, the most trusted first."""
     entries = _with_store(project, lambda store, folder: _entries(store, folder, goal))
     if as_json:
-        click.echo(json.dumps([_as_json(entry) for entry in entries], indent=2))
+        echo(json.dumps([_as_json(entry) for entry in entries], indent=2))
         return
     if not entries:
-        click.echo("nothing is remembered; runs that achieve their goal teach it")
+        echo("nothing is remembered; runs that achieve their goal teach it")
         return
     width = _PATTERN_WIDTH if sys.stdout.isatty() else _WHOLE_PATTERN
     rows = [
@@ -55,7 +56,7 @@ def list_entries(project: Path, goal: str | None, as_json: bool) -> None:
         )
         for entry in entries
     ]
-    click.echo(aligned([_HEADINGS, *rows]))
+    echo(aligned([_HEADINGS, *rows]))
 
 
 @memory.command()
@@ -80,7 +81,7 @@ def forget(ids: Sequence[str], project: Path, goal: str | None, everything: bool
         return await store.forget(folder, chosen) if chosen else 0
 
     forgotten = _with_store(project, drop)
-    click.echo(f"forgot {forgotten} of what was remembered")
+    echo(f"forgot {forgotten} of what was remembered")
 
 
 async def _entries(store: MemoryStore, project: Path, goal: str | None) -> list[Strategy]:
@@ -126,7 +127,7 @@ def _with_store(project: Path, use: Callable[[MemoryStore, Path], Awaitable[T]])
 
 def _warn(event: AgentEvent) -> None:
     if event.kind == "log" and event.payload.get("level") == "warning":
-        click.echo(f"warning: {event.payload.get('message')}", err=True)
+        echo(f"warning: {event.payload.get('message')}", err=True)
 
 
 def _as_json(entry: Strategy) -> dict[str, object]:

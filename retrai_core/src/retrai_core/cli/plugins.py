@@ -11,6 +11,7 @@ from ..errors import UsageError
 from ..plugins.kinds import KINDS, STATUSES, Kind
 from .columns import aligned
 from .completion import complete_plugin
+from .output import echo
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -77,15 +78,15 @@ def list_plugins(
     if requirements:
         from ..plugins.reinstall import requirement_lines
 
-        click.echo("\n".join(requirement_lines(records)))
+        echo("\n".join(requirement_lines(records)))
         return
     if as_json:
-        click.echo(_as_json(records))
+        echo(_as_json(records))
         return
-    click.echo(aligned([_HEADINGS, *(_row(record) for record in records)]))
+    echo(aligned([_HEADINGS, *(_row(record) for record in records)]))
     notes = [_note(record) for record in records if record.error and record.status != "blocked"]
     if notes:
-        click.echo("\n" + "\n".join(notes))
+        echo("\n" + "\n".join(notes))
 
 
 @plugins.command()
@@ -104,9 +105,9 @@ def show(name: str, kind: Kind | None, as_json: bool, load: bool) -> None:
     if load:
         _load_apart(records)
     if as_json:
-        click.echo(_as_json(records))
+        echo(_as_json(records))
         return
-    click.echo("\n\n".join(_described(record) for record in records))
+    echo("\n\n".join(_described(record) for record in records))
 
 
 @plugins.command()
@@ -123,14 +124,14 @@ def manifest(target: str, check: bool) -> int:
     different = 0
     for written in manifests_of(Catalog.scan(), target):
         if not written.differs:
-            click.echo(f"{written.path} says what the classes say")
+            echo(f"{written.path} says what the classes say")
             continue
         different += 1
         if check:
-            click.echo(f"{written.path} differs: `retrai plugins manifest {target}` writes it")
+            echo(f"{written.path} differs: `retrai plugins manifest {target}` writes it")
         else:
             _write(written.path, written.text)
-            click.echo(f"{written.path} written")
+            echo(f"{written.path} written")
     return 1 if check and different else 0
 
 
@@ -213,10 +214,13 @@ def _options(record: PluginRecord) -> list[str]:
 
     if not record.options:
         return []
-    rows = [("  OPTION", "TYPE", "DEFAULT", "")]
+    # Of every other kind a project's file is asked about whatever it gives.
+    trust = ("NEEDS TRUST",) if record.kind == "goal" else ()
+    rows = [("  OPTION", "TYPE", "DEFAULT", *trust, "")]
     for name, option in record.options.items():
         default = "required" if option.required else json.dumps(option.default, ensure_ascii=False)
-        rows.append((f"  {name}", option.type, default, option.description))
+        said = ("yes" if option.needs_trust else "no",) if trust else ()
+        rows.append((f"  {name}", option.type, default, *said, option.description))
     return ["", aligned(rows)]
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from .columns import aligned
+from .output import echo
 from .project_option import project_option
 
 if TYPE_CHECKING:
@@ -29,16 +30,16 @@ def doctor(project: Path, as_json: bool) -> int:
     if as_json:
         import json
 
-        click.echo(json.dumps(diagnosis.to_json(), indent=2, ensure_ascii=False))
+        echo(json.dumps(diagnosis.to_json(), indent=2, ensure_ascii=False))
         return 0 if diagnosis.is_well else 1
     if diagnosis.plan is not None:
-        click.echo(f"a run in {project.resolve()} would use")
-        click.echo(_plan(diagnosis.plan) + "\n")
+        echo(f"a run in {project.resolve()} would use")
+        echo(_plan(diagnosis.plan) + "\n")
     for finding in diagnosis.findings:
-        click.echo(_line(finding))
+        echo(_line(finding))
     problems = sum(finding.level == "problem" for finding in diagnosis.findings)
     counted = f"{problems} problem{'' if problems == 1 else 's'}" if problems else "no problem"
-    click.echo(f"{counted} found; no plugin was imported, `retrai plugins list --load` tries each")
+    echo(f"{counted} found; no plugin was imported, `retrai plugins list --load` tries each")
     return 0 if diagnosis.is_well else 1
 
 

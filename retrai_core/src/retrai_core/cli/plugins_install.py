@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import click
 
 from .completion import complete_distribution
+from .output import echo
 
 _EXIT_FAILED = 1
 
@@ -50,20 +51,20 @@ def _change(distributions: Sequence[str], *, remove: bool) -> int:
     installer = find_installer(distributions, remove=remove)
     command = command_of(installer, distributions, remove=remove)
     before = installed_plugins()
-    click.echo(shlex.join(command), err=True)
+    echo(shlex.join(command), err=True)
     answer = run_installer(command)
     lines = changes(before, installed_plugins())
     if answer.exit_code != 0:
-        click.echo(answer.output.rstrip(), err=True)
+        echo(answer.output.rstrip(), err=True)
         verb = "uninstall" if remove else "install"
-        click.echo(
+        echo(
             f"error: {installer.name} could not {verb} {' '.join(distributions)} "
             f"(exit code {answer.exit_code}); "
             + ("what it changed all the same:" if lines else "no plugin came or went"),
             err=True,
         )
     for line in lines:
-        click.echo(line)
+        echo(line)
     if answer.exit_code == 0 and not lines:
-        click.echo("no plugin came or went")
+        echo("no plugin came or went")
     return _EXIT_FAILED if answer.exit_code != 0 else 0

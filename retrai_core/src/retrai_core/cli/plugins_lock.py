@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from .output import echo
 from .project_option import project_option
 
 
@@ -25,11 +26,11 @@ def lock(project: Path, check: bool) -> None:
     path = project / LOCK_FILE
     if check:
         require_locked(project, catalog)
-        click.echo(f"the plugins are those of {path}")
+        echo(f"the plugins are those of {path}")
         return
     current = current_lock(catalog)
     try:
         path.write_text(lock_text(current), encoding="utf-8")
     except OSError as error:
         raise UsageError(f"{path} cannot be written: {error.strerror}") from error
-    click.echo(f"wrote {path} with {len(current)} distributions")
+    echo(f"wrote {path} with {len(current)} distributions")

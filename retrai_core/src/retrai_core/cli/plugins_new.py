@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from ..plugins.kinds import KINDS
+from .output import echo
 
 
 def _kinds(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
@@ -36,11 +37,11 @@ def new(kind: str, name: str, folder: Path | None, author: str) -> None:
     made = new_distribution(kind, name, author, commands=COMMANDS)
     folder = folder or Path(made.dist)
     made.write(folder)
-    click.echo(f"{made.dist} written to {folder}, {len(made.files)} files; go on with:")
-    click.echo(f"  cd {folder} && pip install -e '.[dev]' && pytest")
+    echo(f"{made.dist} written to {folder}, {len(made.files)} files; go on with:")
+    echo(f"  cd {folder} && pip install -e '.[dev]' && pytest")
     for record in Catalog.scan().records(made.kind):
         if record.name == name:
-            click.echo(
+            echo(
                 f"{record.dist} has the {made.kind} {name} too: where both are installed, "
                 f"users must write {name}@{made.dist}"
             )

@@ -14,6 +14,7 @@ from ..config_files import PROJECT_FILE, read_plugin_settings, read_text, user_c
 from ..errors import UsageError
 from ..plugins.kinds import normalised
 from .completion import complete_switch
+from .output import echo
 
 _NAME = click.argument("name", shell_complete=complete_switch)
 _USER = click.option("--user", "user", is_flag=True, help="In your own config.yml.")
@@ -36,11 +37,11 @@ def disable(name: str, user: bool, project: bool) -> None:
         text = _text_of(path)
         edited = with_disabled(text, name, str(path))
         if edited == text:
-            click.echo(f"{name} is switched off in {path} already")
+            echo(f"{name} is switched off in {path} already")
         else:
             with _own_word(path):
                 _write(path, edited)
-            click.echo(f"{name} is switched off in {path}")
+            echo(f"{name} is switched off in {path}")
 
 
 @click.command()
@@ -62,16 +63,16 @@ def enable(name: str, user: bool, project: bool) -> None:
         if edited != text:
             with _own_word(path):
                 _write(path, edited)
-            click.echo(f"{name} is switched on in {path}")
+            echo(f"{name} is switched on in {path}")
             changed = True
     if not changed:
         _require_known(name)
-        click.echo(f"{name} is not switched off there")
+        echo(f"{name} is not switched off there")
     still = read_plugin_settings().disabled.get(name)
     if still:
-        click.echo(f"it is still switched off in {still}")
+        echo(f"it is still switched off in {still}")
     elif name in os.environ.get("RETRAI_DISABLE_PLUGINS", "").split(","):
-        click.echo("it is still switched off by RETRAI_DISABLE_PLUGINS")
+        echo("it is still switched off by RETRAI_DISABLE_PLUGINS")
 
 
 @contextmanager

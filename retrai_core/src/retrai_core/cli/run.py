@@ -146,14 +146,16 @@ def parse_options(pairs: Sequence[str]) -> dict[str, Any]:
     """
     import yaml
 
+    from ..config_files import parse_yaml
+
     options: dict[str, Any] = {}
     for pair in pairs:
         key, equals, value = pair.partition("=")
         if not equals or not key:
             raise click.UsageError(f"--option takes key=value, not {pair!r}")
         try:
-            options[key] = yaml.safe_load(value) if value else ""
-        except yaml.YAMLError as error:
+            options[key] = parse_yaml(value) if value else ""
+        except (yaml.YAMLError, ValueError) as error:
             raise click.UsageError(
                 f"--option {key}: {value!r} is not a YAML value; quote it, as in '{key}=\"...\"'"
             ) from error

@@ -12,6 +12,7 @@ import click
 from ..errors import UsageError
 from .budget_options import budget_options
 from .numbers import Number, WholeNumber
+from .output import echo, echo_patch, visible_name
 from .render.words import count
 
 if TYPE_CHECKING:
@@ -36,16 +37,16 @@ def runs() -> None:
     try:
         brought = put_all_back(state_dir())
     except (RetraiError, OSError) as error:  # it keeps nobody from looking at runs
-        click.echo(f"held-out files of a killed run are not back yet: {error}", err=True)
+        echo(f"held-out files of a killed run are not back yet: {error}", err=True)
         brought = []
     for back in brought:
-        click.echo(
+        echo(
             f"put {count(back.count, 'held-out file')} back into {back.project}: run {back.run_id} "
             "was killed",
             err=True,
         )
         for line in told(back):
-            click.echo(line, err=True)
+            echo(line, err=True)
 
 
 @runs.command("list")
@@ -80,13 +81,13 @@ def list_runs(limit: int | None, project: Path | None, as_json: bool) -> None:
         limit = _ON_TERMINAL if on_terminal else 0
     shown = found[:limit] if limit else found
     if as_json:
-        click.echo(json.dumps([in_json(run) for run in shown], indent=2))
+        echo(json.dumps([in_json(run) for run in shown], indent=2))
         return
-    click.echo(nothing or table(shown))
+    echo(nothing or table(shown))
     if on_terminal and len(found) > len(shown):
-        click.echo(f"... {len(found) - len(shown):,} more: --limit 0")
+        echo(f"... {len(found) - len(shown):,} more: --limit 0")
     if project is not None and (told := damaged_among(every)):
-        click.echo(told, err=True)
+        echo(told, err=True)
 
 
 @runs.command()
@@ -99,10 +100,10 @@ def show(run_id: str, events: bool, as_json: bool) -> None:
     record = store.load(run_id)
     log = store.folder(record.id) / "events.jsonl"
     if events and as_json:
-        click.echo(log.read_text(encoding="utf-8"), nl=False)
+        echo(log.read_text(encoding="utf-8"), nl=False)
         return
     if as_json:
-        click.echo(record.model_dump_json(indent=2))
+        echo(record.model_dump_json(indent=2))
         return
     from .render.summary import head_line, summary_lines
     from .render.terminal import RunTerminal, make_console
@@ -156,11 +157,10 @@ def diff(run_id: str, first: int | None, last: int | None) -> None:
     changes = snapshots.diff(first, last)
     # Not on standard output, from which a diff may be applied.
     if unseen := _without_snapshot(store, record) if last is None else "":
-        click.echo(unseen, err=True)
+        echo(unseen, err=True)
     elif not changes:
-        click.echo(f"run {record.id} changed nothing there", err=True)
-    # Bytes that are not UTF-8 go out as they are, so that the diff can be applied.
-    click.echo(changes.encode(errors="surrogateescape"), nl=False)
+        echo(f"run {record.id} changed nothing there", err=True)
+    echo_patch(changes)
 
 
 @runs.command()
@@ -183,27 +183,28 @@ def undo(run_id: str, to: int) -> int:
     with WorkspaceLock(record.project, store.state, f"undo of {record.id}"):
         undone = undo_run(Snapshots(store.folder(record.id), record.project), record.project, to)
     told = [
-        *(f"restored  {path}" for path in undone.restored),
-        *(f"removed   {path}" for path in undone.removed),
-        *(f"merged    {path}  (your later changes are kept)" for path in undone.merged),
+        *(("restored", path, "") for path in undone.restored),
+        *(("removed", path, "") for path in undone.removed),
+        *(("merged", path, "your later changes are kept") for path in undone.merged),
         *(
-            f"conflict  {path}  (changed since in the same place; left alone)"
+            ("conflict", path, "changed since in the same place; left alone")
             for path in undone.conflicts
         ),
         *(
-            f"damaged   {path}  (overwritten in place, and no sound copy is kept; see `git fsck`)"
+            ("damaged", path, "overwritten in place, and no sound copy is kept; see `git fsck`")
             for path in undone.damaged
         ),
     ]
+    lines = [f"{what:<8}  {visible_name(path)}{why and f'  ({why})'}" for what, path, why in told]
     unseen = _without_snapshot(store, record)
     if told or not unseen:
-        click.echo("\n".join(told) or "nothing to undo: the project is as it was")
+        echo("\n".join(lines) or "nothing to undo: the project is as it was")
     if unseen:
-        click.echo(unseen, err=True)
+        echo(unseen, err=True)
     if undone.conflicts:
         since = f" --first {to}" if to else ""
         shown = f"`retrai runs diff {record.id}{since}` shows what the run did there"
-        click.echo(f"next: {shown}; take it back by hand", err=True)
+        echo(f"next: {shown}; take it back by hand", err=True)
     return 1 if undone.conflicts or undone.damaged or unseen else 0
 
 
@@ -226,7 +227,7 @@ def _without_snapshot(store: RunStore, record: RunRecord) -> str:
 
 def _shown(calls: list[str]) -> str:
     more = f" and {len(calls) - 3} more before" if len(calls) > 3 else ""
-    return "; ".join(call[:80] for call in calls[-3:]) + more
+    return "; ".join(visible_name(call[:80]) for call in calls[-3:]) + more
 
 
 @runs.command()
@@ -249,15 +250,15 @@ def prune(keep: int | None, older_than: float | None, unfinished: bool, unreadab
     pruned = _store().prune(
         keep=keep, older_than_days=older_than, unfinished=unfinished, unreadable=unreadable
     )
-    click.echo(f"deleted {count(len(pruned.removed), 'run')}")
+    echo(f"deleted {count(len(pruned.removed), 'run')}")
     if pruned.spared:
         kept = count(len(pruned.spared), "run")
-        click.echo(f"kept {kept} that could be resumed; --unfinished deletes them too")
+        echo(f"kept {kept} that could be resumed; --unfinished deletes them too")
     if pruned.unreadable:
         kept = count(len(pruned.unreadable), "run")
-        click.echo(f"kept {kept} whose record is damaged; --unreadable deletes them too")
+        echo(f"kept {kept} whose record is damaged; --unreadable deletes them too")
     for run_id, problem in pruned.failed.items():
-        click.echo(f"error: {run_id} cannot be deleted: {problem}", err=True)
+        echo(f"error: {run_id} cannot be deleted: {problem}", err=True)
     return 1 if pruned.failed else 0
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from .columns import aligned
+from .output import echo
 
 if TYPE_CHECKING:
     from ..plugins.record import PluginRecord
@@ -38,11 +39,11 @@ def list_tools(as_json: bool) -> None:
             "tools": [_as_json(record) for record in records],
             "at_run_time": [record.full_name for record in later],
         }
-        click.echo(json.dumps(data, indent=2))
+        echo(json.dumps(data, indent=2))
         return
-    click.echo(aligned([_HEADINGS, *(_row(record) for record in records)]))
+    echo(aligned([_HEADINGS, *(_row(record) for record in records)]))
     names = ", ".join(f"{record.name} ({record.dist})" for record in later)
-    click.echo(
+    echo(
         "\nTools of MCP servers and LangChain are known only at run time"
         + (f"; they come from {names}." if names else "; no installed plugin brings any.")
     )

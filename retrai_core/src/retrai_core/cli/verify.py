@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from .output import echo
 from .run import parse_options
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ def verify(
         found = asyncio.run(verify_receipt(content, str(path), wish, SigningKey(store.state)))
     except ReceiptError as error:
         raise _with_way_on(error, path, store) from error
-    click.echo(json.dumps(_as_json(found), indent=2) if as_json else "\n".join(_lines(found)))
+    echo(json.dumps(_as_json(found), indent=2) if as_json else "\n".join(_lines(found)))
     return 0 if found.verified else 1
 
 

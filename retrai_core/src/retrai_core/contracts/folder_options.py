@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from pydantic import field_validator
+from pydantic import Field, field_validator
 
 from .goal import GoalOptions
 from .project_file import inside_project
@@ -21,7 +21,7 @@ class FolderOptions(GoalOptions):
         'crates/shop'
     """
 
-    path: str = "."
+    path: str = Field(default=".", json_schema_extra={"loosens": True})
     """The folder to run in, relative to the project (for a monorepo)."""
 
     @field_validator("path")

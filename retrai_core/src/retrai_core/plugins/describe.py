@@ -97,14 +97,16 @@ def _option(field: FieldInfo, documented: str) -> OptionEntry:
         default=to_jsonable_python(default, fallback=str),
         required=required,
         description=" ".join((field.description or documented).split()),
-        runs=_runs(field),
+        runs=_extra(field, "runs") is True,
+        loosens=_extra(field, "loosens"),
     )
 
 
-def _runs(field: FieldInfo) -> bool:
-    """Whether the field says `json_schema_extra={"runs": True}`."""
+def _extra(field: FieldInfo, key: str) -> bool | None:
+    """What the field says by `json_schema_extra={KEY: ...}`; None where it says nothing."""
     extra = field.json_schema_extra
-    return isinstance(extra, dict) and cast("dict[str, object]", extra).get("runs") is True
+    said = cast("dict[str, object]", extra).get(key) if isinstance(extra, dict) else None
+    return said if isinstance(said, bool) else None
 
 
 def _attribute_docs(model: type[BaseModel]) -> dict[str, str]:

@@ -20,7 +20,9 @@ class OptionEntry(NamedTuple):
         required: it must be given.
         description: one or two sentences.
         runs: its value is run, or names what is (a command, a script, an interpreter, an address
-            that is connected to): a project that is not trusted yet is asked about first.
+            that is connected to).
+        loosens: whether its value can make the check easier to pass: it narrows what is checked,
+            lowers a threshold, or adds arguments for the runner. None where nobody has said.
     """
 
     type: str
@@ -28,6 +30,12 @@ class OptionEntry(NamedTuple):
     required: bool = False
     description: str = ""
     runs: bool = False
+    loosens: bool | None = None
+
+    @property
+    def needs_trust(self) -> bool:
+        """Whether the user must agree to a value that a project's own file gives."""
+        return self.runs or self.loosens is not False
 
 
 class MarkerEntry(NamedTuple):

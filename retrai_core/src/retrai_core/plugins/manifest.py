@@ -10,7 +10,7 @@
     markers = [{ glob = "pyproject.toml", contains = "[tool.pytest", priority = 20 }]
 
     [goals.pytest.options]
-    targets = { type = "list[str]", default = [], description = "Files or folders to test." }
+    targets = { type = "list[str]", default = [], description = "What to test.", loosens = true }
 
     [llms.offline]
     model_patterns = ["offline"]
@@ -119,12 +119,14 @@ def _entry(raw: _Table, where: str) -> ManifestEntry:
 
 
 def _option(raw: _Table, where: str) -> OptionEntry:
+    loosens = raw.get("loosens")
     return OptionEntry(
         type=_text(raw.get("type", ""), where),
         default=raw.get("default"),
         required=raw.get("required") is True,
         description=_text(raw.get("description", ""), where),
         runs=raw.get("runs") is True,
+        loosens=loosens if isinstance(loosens, bool) else None,
     )
 
 

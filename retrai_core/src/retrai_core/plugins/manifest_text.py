@@ -62,6 +62,8 @@ def _option(option: OptionEntry) -> str:
         shown["description"] = option.description
     if option.runs:
         shown["runs"] = True
+    if option.loosens is not None:
+        shown["loosens"] = option.loosens
     return _value(shown)
 
 

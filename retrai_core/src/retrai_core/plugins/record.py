@@ -166,6 +166,8 @@ class PluginRecord:
                     "default": option.default,
                     "required": option.required,
                     "description": option.description,
+                    "runs": option.runs,
+                    "loosens": option.loosens,
                 }
                 for name, option in self.options.items()
             },

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from retrai_core import Detection, GoalResult, Suspicion
+from retrai_core.plugins.describe import describe_plugin
 from retrai_core.plugins.kinds import Kind
 
 from ..bench import Bench
@@ -77,6 +78,16 @@ class GoalConformance(BuiltConformance):
 
     def write_project(self, folder: Path) -> None:
         self.write_passing(folder)
+
+    def test_every_option_says_whether_it_loosens_the_check(self) -> None:
+        """`loosens` is True or False for each option, so that users are asked about no other."""
+        options = describe_plugin("goal", self.plugin).options
+        silent = [name for name, o in options.items() if not o.runs and o.loosens is None]
+        assert not silent, (
+            f"users are asked to agree to {', '.join(silent)}: say in the option's Field "
+            'json_schema_extra={"loosens": False} where no value makes the check easier to pass, '
+            'else {"loosens": True}, or {"runs": True} where the value is run'
+        )
 
     def test_a_passing_project_is_achieved(
         self, tmp_path: Path, plugin_options: Mapping[str, Any], kept: dict[str, Any]

@@ -16,6 +16,7 @@ import click
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
+from pydantic import Field
 
 from retrai_core import (
     CheckReport,
@@ -34,6 +35,7 @@ from retrai_core import (
 
 class AnswerOptions(GoalOptions):
     wanted: str = "42"
+    patience_s: float = Field(default=1.0, json_schema_extra={"loosens": False})
 
 
 class AnswerGoal(GoalBase):

@@ -9,6 +9,7 @@ from typing import Any
 from rich.text import Text
 
 from ...events import AgentEvent
+from ..output import visible_name
 from .words import cost, count, one_line, outcome_counts, seconds
 
 NAME_WIDTH = 12
@@ -71,7 +72,9 @@ class EventLines:
     def _tool_call(self, event: AgentEvent) -> list[Text]:
         call = event.payload
         self._calls[str(call["id"])] = str(call["summary"])
-        self.waiting_for = f"{call['name']} {one_line(str(call['summary']), 40)}".rstrip()
+        self.waiting_for = (
+            f"{visible_name(str(call['name']))} {one_line(str(call['summary']), 40)}".rstrip()
+        )
         return []
 
     def _tool_result(self, event: AgentEvent) -> list[Text]:
@@ -150,7 +153,7 @@ class EventLines:
         iteration = event.iteration + 1 if self._begun else ""
         line = Text(no_wrap=not whole)
         line.append(f"{iteration:>4}  ", style="dim")
-        line.append(f"{name:<{NAME_WIDTH}} ", style=style)
+        line.append(f"{visible_name(name):<{NAME_WIDTH}} ", style=style)
         line.append(said, style=style if loud else "")
         if duration_s is not None:
             line.append(" " * (self._room - len(said)))

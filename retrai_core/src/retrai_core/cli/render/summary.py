@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from rich.text import Text
 
 from ...runs.record import RunRecord
+from ..output import visible_name
 from .words import cost, count, one_line, outcome_counts, seconds
 
 STYLE_OF = {
@@ -68,7 +69,7 @@ def summary_lines(record: RunRecord) -> list[Text]:
 
 def _first(paths: Sequence[str]) -> str:
     """The first of many paths; the record and the diff have them all."""
-    shown = ", ".join(one_line(path, 300) for path in paths[:_SHOWN_PATHS])
+    shown = ", ".join(one_line(visible_name(path), 300) for path in paths[:_SHOWN_PATHS])
     left = len(paths) - _SHOWN_PATHS
     return f"{shown} and {left:,} more" if left > 0 else shown
 
@@ -89,4 +90,4 @@ def _saved(record: RunRecord) -> str:
 
 
 def _row(label: str, value: str) -> Text:
-    return Text.assemble((f"  {label:<{_LABEL_WIDTH}}", "dim"), value)
+    return Text.assemble((f"  {label:<{_LABEL_WIDTH}}", "dim"), visible_name(value))

@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 import sys
 import time
+from collections.abc import Iterable
 
-from rich.console import Console, RenderableType
+from rich.console import Console, ConsoleOptions, RenderableType
 from rich.live import Live
+from rich.segment import Segment
 from rich.spinner import Spinner
 from rich.text import Text
 
 from ...events import AgentEvent
+from ..output import visible
 from .lines import EventLines
 from .words import seconds
 
@@ -20,7 +23,20 @@ _REFRESH_PER_SECOND = 8
 
 
 class _LastingConsole(Console):
-    """Goes quiet when nobody reads any more (`| head`); rich's own would end the program there."""
+    """Shows control characters of any text as text, and goes quiet when nobody reads any more.
+
+    rich's own lets escapes through, and would end the program at `| head`.
+    """
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterable[Segment]:
+        """As rich does it; only its own control sequences and styles are no text."""
+        for segment in super().render(renderable, options):
+            if segment.control:
+                yield segment
+            else:
+                yield Segment(visible(segment.text), segment.style)
 
     def on_broken_pipe(self) -> None:
         """The run goes on, and its log has every line."""
@@ -93,7 +109,7 @@ class RunTerminal:
 
     def say(self, text: str, style: str = "") -> None:
         """Print one line of retrai's own."""
-        self.console.print(Text(text, style=style))
+        self.console.print(Text(visible(text), style=style))
 
     def pause(self) -> None:
         """Take the spinner away, so that something else can use the last line."""

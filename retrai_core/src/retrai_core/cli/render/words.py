@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Mapping
+
+from ..output import visible_name
 
 ELLIPSIS = "..."
 
@@ -11,10 +12,10 @@ ELLIPSIS = "..."
 def one_line(text: str, width: int) -> str:
     """The first line of `text` that says anything, at most `width` characters of it.
 
-    Control characters become `?`: what a model or a test wrote must not steer the terminal.
+    Control characters are written out: what a model or a test wrote must not steer the terminal.
     """
     first = next((line.strip() for line in text.splitlines() if line.strip()), "")
-    safe = "".join("?" if unicodedata.category(char) == "Cc" else char for char in first)
+    safe = visible_name(first)
     return safe if len(safe) <= width else safe[: max(0, width - len(ELLIPSIS))] + ELLIPSIS
 
 
