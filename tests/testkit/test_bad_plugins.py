@@ -15,6 +15,11 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import psutil
+import pytest
+from pydantic import Field
+
+from retrai_core import GoalOptions
+from retrai_testkit import GoalConformance
 
 HERE = Path(__file__).parent
 MARK = "SAMPLES_OF_ONE_TEST"
@@ -127,6 +132,19 @@ def test_each_bad_goal_fails_the_rule_that_it_breaks(tmp_path: Path) -> None:
             },
         },
     )
+
+
+def test_an_option_of_which_nobody_says_whether_it_loosens_the_check_is_named() -> None:
+    class Silent:
+        class Options(GoalOptions):
+            depth: int = 1
+            lines: int = Field(default=1, json_schema_extra={"loosens": False})
+
+    class TestSilent(GoalConformance):
+        plugin = Silent
+
+    with pytest.raises(AssertionError, match="to agree to depth:"):
+        TestSilent().test_every_option_says_whether_it_loosens_the_check()
 
 
 def test_each_bad_plugin_of_another_kind_fails_the_rule_that_it_breaks(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from .cli.output import echo
     from .contracts.agent import Agent, AgentOptions
     from .contracts.audit import LOOKS_FOR_RETRAI, Trick, audit_lines
     from .contracts.code_result import code_result
@@ -88,6 +89,7 @@ _HOME = {
     "contracts.project_file": ("ProjectFile",),
     "contracts.sandbox": ("Completed", "Limits", "Sandbox", "SandboxOptions", "View"),
     "contracts.shell_words": ("ShellWords",),
+    "cli.output": ("echo",),
     "contracts.shortened": ("shorten",),
     "contracts.suite_result": ("suite_result",),
     "contracts.tool": ("Tool", "ToolArgs", "ToolOptions", "ToolResult"),
@@ -186,6 +188,7 @@ __all__ = [
     "audit_lines",
     "changed_lines",
     "code_result",
+    "echo",
     "globs_below",
     "hookimpl",
     "make_clean_copy",

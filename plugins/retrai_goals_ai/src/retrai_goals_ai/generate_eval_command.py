@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from retrai_core import AgentEvent, UsageError
+from retrai_core import AgentEvent, UsageError, echo
 
 from .harness import HARNESS, code_problem, hash_of, read_harness, sealed
 
@@ -98,7 +98,7 @@ def _seal(project: Path) -> int:
         raise UsageError(f"{HARNESS} is no harness: {problem}")
     renewed = sealed(text)
     (project / HARNESS).write_text(renewed, encoding="utf-8")
-    click.echo(f"{HARNESS} is sealed: sha256 {hash_of(renewed)}")
+    echo(f"{HARNESS} is sealed: sha256 {hash_of(renewed)}")
     return 0
 
 
@@ -116,7 +116,7 @@ async def _generate(
     from .writing_harness import NoHarnessError, write_harness
 
     def tell(message: str) -> None:
-        click.echo(message, err=True)
+        echo(message, err=True)
 
     def hear(event: AgentEvent) -> None:
         if event.payload.get("level") == "warning":
@@ -144,16 +144,16 @@ def _show(done: Written | str, as_json: bool) -> int:
     from .harness_run import outcome_line
 
     if isinstance(done, str):
-        click.echo(done, err=True)
+        echo(done, err=True)
         return 1
     digest = hash_of(done.text)
     if as_json:
         cases = dict(done.run.cases)
         data = {"path": HARNESS, "sha256": digest, "attempts": done.attempts, "cases": cases}
-        click.echo(json.dumps(data, indent=2))
+        echo(json.dumps(data, indent=2))
         return 0
-    click.echo(done.text)
-    click.echo(f"{HARNESS}: {outcome_line(done.run)} on the project as it stands")
-    click.echo(f"sha256 {digest}")
-    click.echo("Read it; then `retrai run ai-eval` works towards it.")
+    echo(done.text)
+    echo(f"{HARNESS}: {outcome_line(done.run)} on the project as it stands")
+    echo(f"sha256 {digest}")
+    echo("Read it; then `retrai run ai-eval` works towards it.")
     return 0

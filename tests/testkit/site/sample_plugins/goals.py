@@ -19,7 +19,12 @@ class GoodWords(GoalBase):
     markers = (Marker("words.txt"),)
 
     class Options(GoalOptions):
-        timeout_s: float = Field(default=600.0, gt=0, description="seconds that a check may take")
+        timeout_s: float = Field(
+            default=600.0,
+            gt=0,
+            description="seconds that a check may take",
+            json_schema_extra={"loosens": False},
+        )
 
     @classmethod
     def detect(cls, project):
