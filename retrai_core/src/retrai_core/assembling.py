@@ -16,6 +16,7 @@ from .contracts.memory import Strategy
 from .gates import ANSWER_LIMIT_S, ToolGates
 from .loop import prompt
 from .loop.asking import Asking
+from .loop.blocked import BlockedLoopWatch
 from .loop.new_tests import NewTestsCheck
 from .loop.parts import Ask, LoopParts
 from .loop.tool_schema import bind, schema
@@ -34,11 +35,12 @@ RECALLED = 5
 
 @dataclass(frozen=True)
 class Kept:
-    """What a run keeps on disk and asks through the graph's nodes."""
+    """What a run keeps on disk, and what watches over it, for the graph's nodes."""
 
     journal: ToolJournal
     snapshots: Snapshots
     verifier: Verifier
+    watch: BlockedLoopWatch
 
 
 async def assemble(choice: Choice, wired: Wired, kept: Kept, ask: Ask) -> LoopParts:
@@ -86,6 +88,7 @@ async def assemble(choice: Choice, wired: Wired, kept: Kept, ask: Ask) -> LoopPa
         max_tampering=config.max_tampering,
         gate=gates.decide if wired.hooks.implementers("before_tool") else None,
         ask=ask if context.hitl_enabled else None,
+        watch=kept.watch,
         provider_title=f"the provider {choice.provider.record.full_name}",
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from typing import Any, Protocol, TypeVar, cast
@@ -16,7 +17,36 @@ from .plugins.standard_names import AUTO_SANDBOX, STRICT_SANDBOX
 
 T = TypeVar("T")
 
-_CLOSE_TIMEOUT_S = 15.0
+_CLOSE_LIMIT_S = 15.0
+"""For all parts of a run together, since they close one after the other."""
+_LEAST_CLOSE_S = 1.0
+"""For each part, however long those before it took: what it started must not outlive the run."""
+
+
+class ClosingTime:
+    """What is left for closing; it begins with the first part."""
+
+    def __init__(self) -> None:
+        self._ends_at: float | None = None
+
+    def left_s(self) -> float:
+        """Seconds for the part that is to be closed now."""
+        now = time.monotonic()
+        if self._ends_at is None:
+            self._ends_at = now + _CLOSE_LIMIT_S
+        return max(_LEAST_CLOSE_S, self._ends_at - now)
+
+
+class PartsStack(AsyncExitStack):
+    """Closes the parts of a run, the last one first.
+
+    Args:
+        closing_time: what another stack of the run closes within too.
+    """
+
+    def __init__(self, closing_time: ClosingTime | None = None) -> None:
+        super().__init__()
+        self.closing_time = closing_time or ClosingTime()
 
 
 class Closeable(Protocol):
@@ -27,9 +57,7 @@ class Closeable(Protocol):
         ...
 
 
-async def first_working(
-    choice: GroundChoice, context: RunContext, stack: AsyncExitStack
-) -> Sandbox:
+async def first_working(choice: GroundChoice, context: RunContext, stack: PartsStack) -> Sandbox:
     """The strictest sandbox that works; one that was named must work."""
     problems: list[str] = []
     for part in choice.sandboxes:
@@ -54,7 +82,7 @@ async def first_working(
     raise UsageError("; ".join(problems) or "no sandbox is installed", hint=hint)
 
 
-def built(part: Part[T], context: RunContext, stack: AsyncExitStack) -> T:
+def built(part: Part[T], context: RunContext, stack: PartsStack) -> T:
     build = cast("Callable[[Any, RunContext], T]", part.cls)
     try:
         part_built = build(part.options, context)
@@ -65,15 +93,37 @@ def built(part: Part[T], context: RunContext, stack: AsyncExitStack) -> T:
             f"{type(error).__name__}: {error}",
             hint=record.mend,
         ) from error
-    stack.push_async_callback(close, cast("Closeable", part_built), part.record, context)
+    stack.push_async_callback(
+        close, stack.closing_time, cast("Closeable", part_built), part.record, context
+    )
     return part_built
 
 
-async def close(part: Closeable, record: PluginRecord, context: RunContext) -> None:
+async def close(
+    closing_time: ClosingTime, part: Closeable, record: PluginRecord, context: RunContext
+) -> None:
     """Close one part; a part that fails or hangs keeps none of the others from closing."""
-    try:
-        async with asyncio.timeout(_CLOSE_TIMEOUT_S):
-            await part.aclose()
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - the run has ended; trouble is told
-        message = f"{record.name} of {record.dist} did not close: {type(error).__name__}: {error}"
+    problem = await _close_within(closing_time.left_s(), part)
+    if problem is not None:
+        what = f"{type(problem).__name__}: {problem}"
+        message = f"{record.name} of {record.dist} did not close: {what}"
         context.publish("log", level="warning", message=message)
+
+
+async def _close_within(limit_s: float, part: Closeable) -> BaseException | None:
+    """Close it in a task, which is left behind where it ignores that it is cancelled."""
+
+    async def closed() -> BaseException | None:
+        try:
+            await part.aclose()
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - the run has ended; trouble is told
+            return error
+        return None
+
+    closing = asyncio.create_task(closed())
+    try:
+        if not (await asyncio.wait({closing}, timeout=limit_s))[0]:
+            return TimeoutError(f"it has had {limit_s:.0f} s")
+        return asyncio.CancelledError() if closing.cancelled() else closing.result()
+    finally:
+        closing.cancel()

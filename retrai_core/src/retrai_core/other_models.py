@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING
 
-from .building import built
+from .building import PartsStack, built
 from .choosing import choose_provider
 from .contracts.context import RunContext
 from .contracts.llm import LLMProvider
@@ -27,7 +26,7 @@ class OtherModels:
     """
 
     def __init__(
-        self, config: RunConfig, catalog: Catalog, context: RunContext, stack: AsyncExitStack
+        self, config: RunConfig, catalog: Catalog, context: RunContext, stack: PartsStack
     ) -> None:
         self._config = config
         self._catalog = catalog

@@ -18,6 +18,7 @@ from .chosen import Choice
 from .errors import PluginError, RetraiError, UsageError, WorkspaceLockedError
 from .events import AgentEvent, EventKind
 from .guard.held_files import holds_files_of, put_back, told
+from .loop.deadline import Deadline, OutOfTimeError
 from .plugins.blame import blamed
 from .plugins.patience import patiently
 from .redaction.redactor import Redactor
@@ -147,7 +148,7 @@ class RunManager:
             max_iterations: a new limit, counted from the run's beginning.
             max_cost_usd: a new limit in US dollars, over the whole run.
             max_tokens: a new limit of tokens, over the whole run.
-            max_time_s: seconds for what is still to come.
+            max_time_s: seconds for what is still to come, without those in which a person is asked.
 
         Raises:
             UsageError, PluginError: the run cannot be resumed, and why; its record stays as it was.
@@ -227,6 +228,7 @@ class RunManager:
         record.note_stop({})
         record.save(folder)
         began = time.monotonic()
+        deadline = Deadline(config_of(record).max_time_s)
         failure: RetraiError | None = None
         work: RunWork | None = None
         choice = None if earlier is not None else self._choices.pop(record.id, None)
@@ -234,8 +236,9 @@ class RunManager:
         bus.clean = redactor.event
         try:
             if choice is None:
-                choice = await self._chosen(config_of(record))
-            work = RunWork(choice, record, folder, bus, self._question, redactor)
+                choice = await deadline.bound(self._chosen(config_of(record)))
+            question = partial(self._question, deadline)
+            work = RunWork(choice, record, folder, bus, question, redactor, deadline)
             try:
                 outcome, reason = await work.go(resume=earlier is not None)
             finally:
@@ -243,6 +246,9 @@ class RunManager:
                     self._sinks[record.id] = work.sinks
         except asyncio.CancelledError:
             outcome, reason = "interrupted", "stopped before it was done"
+        except OutOfTimeError as over:
+            outcome, reason = "budget", str(over)
+            record.needed = deadline.needed
         except RetraiError as error:
             outcome, reason, failure = "error", str(error), error
         except (Exception, SystemExit) as error:  # noqa: BLE001 - the record must say what happened
@@ -291,10 +297,11 @@ class RunManager:
         work = partial(choose, config, folder, catalog, attended=self._attended)
         return await patiently(catalog, work, self._tell)
 
-    async def _question(self, question: str, reason: str) -> str:
+    async def _question(self, deadline: Deadline, question: str, reason: str) -> str:
         if self._ask is None:
             return "nobody could be asked"
-        return await self._ask(HumanQuestion(question, reason))
+        with deadline.paused():
+            return await self._ask(HumanQuestion(question, reason))
 
 
 def _say_nothing(_: str) -> None:

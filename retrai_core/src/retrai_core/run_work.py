@@ -7,12 +7,14 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from .building import PartsStack
 from .bus import AsyncEventBus
 from .chosen import Choice
 from .contracts.context import RunContext
 from .contracts.goal import GoalResult
 from .errors import RetraiError
 from .holding import Holding
+from .loop.deadline import Deadline, OutOfTimeError
 from .loop.spending import used_by_agent
 from .loop.steadiness import SHOWN as FLAKY_NAMED
 from .loop.verifier import Verifier
@@ -38,6 +40,8 @@ Graph = Any
 """A compiled LangGraph graph, whose own annotations are only partly known."""
 
 _LEARN_LIMIT_S = 60.0
+_LATE_LEARN_LIMIT_S = 2.0
+"""The same for a run whose time is over."""
 
 Question = Callable[[str, str], Awaitable[str]]
 """Asks a person: the question and its reason."""
@@ -53,6 +57,7 @@ class RunWork:
         bus: hears every event.
         question: asks a person.
         redactor: knows the project's secrets.
+        deadline: when the run's time is over.
 
     Attributes:
         begun: the first check has been made, so that nothing was wrong with how the run was asked.
@@ -67,6 +72,7 @@ class RunWork:
         bus: AsyncEventBus,
         question: Question,
         redactor: Redactor,
+        deadline: Deadline,
     ) -> None:
         self._choice = choice
         self._record = record
@@ -74,52 +80,53 @@ class RunWork:
         self._bus = bus
         self._question = question
         self._redactor = redactor
+        self._deadline = deadline
         self._snapshots = Snapshots(folder, record.project)
         self._messages: list[AnyMessage] = []
         self._verifier: Verifier | None = None
+        self._wired: Wired | None = None
+        self._holding: Holding | None = None
         self.begun = False
         self.sinks: EventSinks | None = None
 
     async def go(self, *, resume: bool) -> tuple[Status, str]:
-        """Work until the run ends: the outcome and the reason in one line."""
-        wired = await wire(self._choice, self._folder, self._bus.publish, self._redactor)
-        async with wired.closing:
-            self.sinks = EventSinks(wired.hooks, self._bus)
-            outcome: Status = "error"
-            holding = Holding(wired, self._choice, self._record, self._folder)
+        """Work until the run ends: the outcome and the reason in one line.
+
+        Raises:
+            OutOfTimeError: its time was over first.
+        """
+        outcome: Status = "error"
+        async with PartsStack() as closing:
             try:
-                await holding.begin()
-                outcome, reason = await self._within_budget(wired, resume)
-                return outcome, holding.with_counts(reason)
+                outcome, reason = await self._deadline.bound(self._work(closing, resume))
+                return outcome, self._with_counts(reason)
+            except OutOfTimeError as over:
+                outcome = "budget"
+                raise OutOfTimeError(self._with_counts(str(over))) from None
             except asyncio.CancelledError:
                 outcome = "interrupted"
                 raise
             finally:
-                try:
-                    await self._wrap_up(wired, outcome)
-                finally:
-                    holding.end()
+                if self._wired is not None:
+                    await self._wrap_up(self._wired, outcome)
 
-    async def _within_budget(self, wired: Wired, resume: bool) -> tuple[Status, str]:
-        """The work, which a model beside the agent's may end where the run cannot pay for it."""
-        spending = wired.spending
+    async def _work(self, closing: PartsStack, resume: bool) -> tuple[Status, str]:
+        wired = await wire(closing, self._choice, self._folder, self._bus.publish, self._redactor)
+        self._wired = wired
+        self.sinks = EventSinks(wired.hooks, self._bus)
+        self._holding = Holding(wired, self._choice, self._record, self._folder)
+        await self._holding.begin()
         try:
             return await self._run(wired, resume)
-        except asyncio.CancelledError:
-            raise
-        except BaseException:
-            if spending.refused is None:
+        except BaseException as error:
+            refused = wired.spending.refused  # of a model beside the agent's
+            if refused is None or isinstance(error, asyncio.CancelledError):
                 raise
-            self._record.needed = spending.refused.needed
-            return "budget", spending.refused.problem
-        finally:
-            if not self._messages:  # it did not come to a state, which would say what was used
-                spending.go_on(read_events(self._folder / "events.jsonl"), None)
-            used = spending.total
-            self._record.tokens = Tokens(
-                input=used.input_tokens, output=used.output_tokens, total=used.total_tokens
-            )
-            self._record.cost_usd = used.cost_usd
+            self._record.needed = refused.needed
+            return "budget", refused.problem
+
+    def _with_counts(self, reason: str) -> str:
+        return reason if self._holding is None else self._holding.with_counts(reason)
 
     async def _run(self, wired: Wired, resume: bool) -> tuple[Status, str]:
         context = wired.context
@@ -141,7 +148,8 @@ class RunWork:
             if baseline.achieved or verifier.flaky is not None:
                 return self._without_a_turn(verifier, baseline)
         await wired.contributing
-        await wired.warming
+        # Shielded, since an import goes on when it is cancelled; closing waits for its end.
+        await asyncio.shield(wired.warming)
         try:
             return await self._through_the_graph(wired, verifier, baseline, resume)
         finally:
@@ -175,11 +183,10 @@ class RunWork:
 
         context, log = wired.context, self._folder / "events.jsonl"
         journal = ToolJournal(self._folder / "journal.jsonl")
+        kept = Kept(journal, self._snapshots, verifier, self._deadline.watch)
         try:
             async with open_checkpoints(self._folder / "checkpoint.sqlite") as saver:
-                parts = await assemble(
-                    self._choice, wired, Kept(journal, self._snapshots, verifier), self._question
-                )
+                parts = await assemble(self._choice, wired, kept, self._question)
                 graph: Graph = wired.agent.build_graph(saver)
                 config: dict[str, Any] = {
                     "configurable": {
@@ -247,10 +254,28 @@ class RunWork:
             record.after = CheckEvidence.of(last.achieved, last.reason, last.report)
 
     async def _wrap_up(self, wired: Wired, outcome: Status) -> None:
-        """Done however the run ended: the last snapshot, what it changed, what it taught."""
+        """Done however the run ended."""
+        try:
+            self._note_use(wired)
+            if self._record.before is not None:
+                await self._keep(wired, outcome)
+        finally:
+            if self._holding is not None:
+                self._holding.end()
+
+    def _note_use(self, wired: Wired) -> None:
+        spending = wired.spending
+        if not self._messages:  # it did not come to a state, which would say what was used
+            spending.go_on(read_events(self._folder / "events.jsonl"), None)
+        used = spending.total
+        self._record.tokens = Tokens(
+            input=used.input_tokens, output=used.output_tokens, total=used.total_tokens
+        )
+        self._record.cost_usd = used.cost_usd
+
+    async def _keep(self, wired: Wired, outcome: Status) -> None:
+        """The last snapshot, what the run changed, what it taught."""
         record = self._record
-        if record.before is None:
-            return
         await self._snapshot(wired.context, record.iterations)
         record.allowed_edits = await asyncio.to_thread(wired.guard.allowed_edits)
         record.refused += [str(refusal) for refusal in wired.guard.refusals]
@@ -258,8 +283,9 @@ class RunWork:
             await self._write_receipt(wired)
         memory = wired.context.memory_part
         if memory is not None and record.iterations:
+            limit_s = _LATE_LEARN_LIMIT_S if self._deadline.has_passed else _LEARN_LIMIT_S
             try:
-                async with asyncio.timeout(_LEARN_LIMIT_S):
+                async with asyncio.timeout(limit_s):
                     await memory.learn(lesson_of(record, outcome, self._messages))
             except Exception as error:  # noqa: BLE001 - the run has ended; its outcome stands
                 message = f"nothing is learnt: {type(error).__name__}: {error}"

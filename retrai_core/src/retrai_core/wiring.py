@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 import gc
 from collections.abc import AsyncGenerator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .building import built, close, first_working
+from .building import ClosingTime, PartsStack, built, close, first_working
 from .chosen import CheckChoice, Choice
 from .contracts.agent import Agent
 from .contracts.context import RunContext
@@ -22,8 +22,10 @@ from .errors import PluginError, UsageError
 from .events import AgentEvent
 from .guard.guard import Guard
 from .loop.budget import Budget
+from .loop.deadline import end
 from .loop.spending import Spending
 from .other_models import OtherModels
+from .plugins.aside import start_aside
 from .plugins.hooks import HookCaller
 from .plugins.patience import patiently
 from .plugins.record import PluginRecord
@@ -38,7 +40,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Wired:
-    """A run that is ready to start; close it with `closing.aclose()`, whatever happens.
+    """A run that is ready to start.
 
     Attributes:
         spending: what the run's model calls may use, and have used.
@@ -57,10 +59,10 @@ class Wired:
     warming: asyncio.Future[None]
     contributing: asyncio.Task[None]
     left_out: set[str]
-    closing: AsyncExitStack
 
 
 async def wire(
+    stack: PartsStack,
     choice: Choice,
     run_dir: Path,
     on_event: Callable[[AgentEvent], None],
@@ -69,6 +71,7 @@ async def wire(
     """Build every part of the run, in the order in which they may use each other.
 
     Args:
+        stack: closes the parts, whatever happens.
         choice: what it is built from.
         run_dir: the run's own folder.
         on_event: hears what the parts publish.
@@ -85,40 +88,40 @@ async def wire(
         context.publish("log", level=notice.level, message=notice.message)
     python = choice.interpreter
     context.publish("log", level="info", message=f"python {python.path} ({python.origin})")
-    async with AsyncExitStack() as stack:
-        others = await stack.enter_async_context(AsyncExitStack())
-        context.models_part = OtherModels(config, choice.catalog, context, others)
-        budget = Budget(config.max_cost_usd, config.max_tokens, config.max_time_s)
-        spending = Spending(budget)
-        context.counting_part = partial(_counted, context, spending)
-        # Before the warm-up: two threads that import modules which import each other deadlock.
-        hooks = await _load_hooks(choice, context)
-        # The first part, since its warm-up is what the first request waits for longest.
-        context.provider_part = built(choice.provider, context, stack)
-        warming = _warming(context)
-        stack.push_async_callback(_finish, warming)
-        await asyncio.to_thread(remove_left_folders)
-        context.sandbox_part = await first_working(choice, context, stack)
-        context.goal_part = built(choice.goal, context, stack)
-        for tool in choice.tools:
-            context.tools[tool.record.name] = built(tool, context, stack)
-        if choice.memory is not None:
-            context.memory_part = built(choice.memory, context, stack)
-        agent = built(choice.agent, context, stack)
-        late = await stack.enter_async_context(AsyncExitStack())
-        left_out: set[str] = set()
-        offers = contribute(hooks, context, late, close, partial(_leave_out, config, left_out))
-        contributing = asyncio.create_task(offers)
-        stack.push_async_callback(_cancel, contributing)
-        guard = Guard(context, config.allow_edit)
-        workspace.refuse_write = guard.refuse_write
-        workspace.on_refused = guard.note_refusal
-        await _refuse_unready(choice, context)
-        closing = stack.pop_all()
-        return Wired(
-            context, agent, guard, hooks, spending, warming, contributing, left_out, closing
-        )
-    raise AssertionError("unreachable")  # an exit stack hands exceptions on
+    others = await stack.enter_async_context(PartsStack(stack.closing_time))
+    context.models_part = OtherModels(config, choice.catalog, context, others)
+    spending = Spending(Budget(config.max_cost_usd, config.max_tokens))
+    context.counting_part = partial(_counted, context, spending)
+    # Before the warm-up: two threads that import modules which import each other deadlock.
+    hooks = await _load_hooks(choice, context)
+    # The first part, since its warm-up is what the first request waits for longest.
+    context.provider_part = built(choice.provider, context, stack)
+    warming = _warming(context)
+    stack.push_async_callback(_finish, warming, stack.closing_time)
+    await asyncio.to_thread(remove_left_folders)
+    context.sandbox_part = await first_working(choice, context, stack)
+    context.goal_part = built(choice.goal, context, stack)
+    for tool in choice.tools:
+        context.tools[tool.record.name] = built(tool, context, stack)
+    if choice.memory is not None:
+        context.memory_part = built(choice.memory, context, stack)
+    agent = built(choice.agent, context, stack)
+    late = await stack.enter_async_context(PartsStack(stack.closing_time))
+    left_out: set[str] = set()
+    offers = contribute(
+        hooks,
+        context,
+        late,
+        partial(close, late.closing_time),
+        partial(_leave_out, config, left_out),
+    )
+    contributing = asyncio.create_task(offers)
+    stack.push_async_callback(_cancel, contributing, stack.closing_time)
+    guard = Guard(context, config.allow_edit)
+    workspace.refuse_write = guard.refuse_write
+    workspace.on_refused = guard.note_refusal
+    await _refuse_unready(choice, context)
+    return Wired(context, agent, guard, hooks, spending, warming, contributing, left_out)
 
 
 @asynccontextmanager
@@ -139,7 +142,7 @@ async def wire_check(choice: CheckChoice, run_dir: Path) -> AsyncGenerator[Guard
         model_name=config.model_name,
         plugin_options=config.plugins,
     )
-    async with AsyncExitStack() as stack:
+    async with PartsStack() as stack:
         context.models_part = OtherModels(config, choice.catalog, context, stack)
         context.sandbox_part = await first_working(choice, context, stack)
         context.goal_part = built(choice.goal, context, stack)
@@ -190,7 +193,7 @@ async def _refuse_unready(choice: Choice | CheckChoice, context: RunContext) -> 
 def _warming(context: RunContext) -> asyncio.Future[None]:
     """Start the warm-up in a thread, at once: who waits for it may block the event loop."""
     context.warmed_up.clear()
-    warming = asyncio.get_running_loop().run_in_executor(None, _warm_up, context)
+    warming = start_aside(partial(_warm_up, context))
     warming.add_done_callback(lambda _: context.warmed_up.set())  # also where it never began
     return warming
 
@@ -224,18 +227,18 @@ def _warm_up(context: RunContext) -> None:
         context.warmed_up.set()
 
 
-async def _finish(warming: asyncio.Future[None]) -> None:
-    """Wait for the thread: an import cannot be cancelled, and its failure has been told by then."""
-    await asyncio.wait({warming})
-    if not warming.cancelled():
-        warming.exception()
+async def _finish(warming: asyncio.Future[None], closing_time: ClosingTime) -> None:
+    """Wait for the thread; an import cannot be cancelled, and one that hangs is left behind."""
+    await asyncio.wait({warming}, timeout=closing_time.left_s())
+    if warming.done() and not warming.cancelled():
+        warming.exception()  # has been told by then
 
 
-async def _cancel(task: asyncio.Task[None]) -> None:
+async def _cancel(task: asyncio.Task[None], closing_time: ClosingTime) -> None:
     """End it and wait for the end: what it has started is given back by itself."""
-    task.cancel()
-    await asyncio.wait({task})
-    if not task.cancelled():
+    if not task.done():
+        await end(task, closing_time.left_s())
+    elif not task.cancelled():
         task.exception()
 
 

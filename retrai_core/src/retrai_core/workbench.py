@@ -6,11 +6,11 @@ import asyncio
 import os
 import tempfile
 from collections.abc import AsyncGenerator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 
-from .building import built, first_working
+from .building import PartsStack, built, first_working
 from .choosing import catalog_for, choose_model
 from .contracts.context import RunContext
 from .events import AgentEvent
@@ -63,7 +63,7 @@ async def open_workbench(
             context.on_event = on_event
         for notice in choice.notices:
             context.publish("log", level=notice.level, message=notice.message)
-        async with AsyncExitStack() as stack:
+        async with PartsStack() as stack:
             context.models_part = OtherModels(config, catalog, context, stack)
             context.sandbox_part = await first_working(choice, context, stack)
             context.provider_part = built(choice.provider, context, stack)

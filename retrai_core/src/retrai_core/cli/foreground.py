@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from typing import Any
 
 from rich.text import Text
 
 from ..bus import Subscription
+from ..plugins.aside import AsideExecutor
 from ..run_config import RunConfig
 from ..run_manager import HumanQuestion, RunManager
 from ..runs.record import RunRecord
@@ -19,6 +20,8 @@ from .render.terminal import RunTerminal, make_console
 from .stop_signals import stop_signals
 
 _DRAIN_TIMEOUT_S = 10.0
+_LEFT_TASKS_S = 2.0
+"""For tasks that are left when the run has ended, a plugin's own, to heed their cancellation."""
 
 Begin = Callable[[RunManager], Awaitable[str]]
 """Makes or finds the run that is to be followed; its id."""
@@ -75,7 +78,7 @@ def _shown(begin: Begin, work: Work, *, hitl: bool, as_json: bool) -> RunRecord:
         require_someone_to_ask()
     terminal = RunTerminal(make_console(stderr=as_json))
     try:
-        record = asyncio.run(_follow(begin, work, terminal))
+        record = _run(_follow(begin, work, terminal))
     except asyncio.CancelledError:
         raise KeyboardInterrupt from None  # stopped before it had quite begun
     if as_json:
@@ -85,6 +88,24 @@ def _shown(begin: Begin, work: Work, *, hitl: bool, as_json: bool) -> RunRecord:
         for line in summary_lines(record):
             terminal.console.print(line)
     return record
+
+
+def _run(main: Coroutine[Any, Any, RunRecord]) -> RunRecord:
+    """`asyncio.run`, which would wait for ever for a plugin's thread, or task, that never ends."""
+    runner = asyncio.Runner()
+    loop = runner.get_loop()
+    loop.set_default_executor(AsideExecutor())
+    try:
+        return runner.run(main)
+    finally:
+        for task in (left := asyncio.all_tasks(loop)):
+            task.cancel()
+        if left:
+            loop.run_until_complete(asyncio.wait(left, timeout=_LEFT_TASKS_S))
+        if asyncio.all_tasks(loop):
+            loop.set_exception_handler(lambda *_: None)  # nobody can do anything about them
+        else:
+            runner.close()
 
 
 async def _follow(begin: Begin, work: Work, terminal: RunTerminal) -> RunRecord:

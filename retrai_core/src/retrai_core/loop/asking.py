@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMessage, SystemMessage
@@ -14,6 +14,7 @@ from ..contracts.context import RunContext
 from . import prompt
 from .budget import Allowance, allowance
 from .calls import calls_of
+from .cancelling import raise_if_cancelled
 from .pricing import cost_of, price_of
 from .spending import Spending, Usage, used_by_agent
 from .window import window
@@ -21,7 +22,7 @@ from .window import window
 if TYPE_CHECKING:
     from .state import AgentState, PendingCall
 
-_DROP_LIMIT_S = 10.0
+_DROP_LIMIT_S = 2.0
 """For a model that is slow to give up; nobody waits for it longer."""
 
 
@@ -130,7 +131,8 @@ class Asking:
         started = time.monotonic()
         try:
             message = await self.model.ainvoke(shown, **limits)
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a provider raises is told, and counted
+        except (Exception, SystemExit, asyncio.CancelledError) as error:  # noqa: BLE001 - whatever a provider raises is told, and counted
+            raise_if_cancelled(error)
             return Answer(allowed, error)
         if not isinstance(cast("object", message), AIMessage):
             what = f"it answered with a {type(message).__name__}, not an AIMessage"
@@ -177,8 +179,7 @@ class Asking:
             return spending.refused
         spending.agent = used_by_agent(state)
         if not (spending.budget.limits_calls and context.provider.uses_tokens):
-            only_time = replace(spending.budget, max_cost_usd=None, max_tokens=None)
-            return allowance(only_time, messages, 0, 0, 0.0, {})
+            return Allowance()
         price = await price_of(context, context.provider, state["model_name"])
         used = spending.total
         return allowance(

@@ -1,8 +1,9 @@
-"""Ends a tool that blocks the event loop: a time-out of asyncio cannot, it would have to run there.
+"""Ends what blocks the event loop: a time-out of asyncio cannot, it would have to run there.
 
-A tool that calls `time.sleep` or a library without time-outs in `async def run` stops the whole run
-where it stands. While calls run, a timer's signal looks once a second; its handler is called in the
-middle of whatever blocks, and raises there.
+A plugin that calls `time.sleep` or a library without time-outs in an `async def` stops the whole
+run where it stands. A timer's signal looks once a second; its handler is called in the middle of
+whatever blocks, and raises there: in a tool call beyond the tool's limit, and in anything beyond
+the run's.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import inspect
 import signal
 import threading
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from types import CodeType, FrameType
 
@@ -20,39 +21,62 @@ from ..contracts.tool import Tool
 
 _LOOK_S = 1.0
 _GRACE_S = 2.0
-"""Beyond the tool's limit, without a sign of life of the loop: its own time-out comes first."""
+"""Beyond the limit, without a sign of life of the loop: its own time-out comes first."""
+
+
+_IN_THE_LOOP = asyncio.Handle._run.__code__  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] - every callback's frame
+"""Below it runs somebody's code; without it the loop waits, and must not be disturbed."""
 
 
 class BlockedLoopWatch:
-    """Watches the tool calls of one turn.
+    """Watches the work of one run.
 
     It does nothing outside the main thread, where signals are not handled, or where somebody else
     uses `SIGALRM`.
     """
 
     def __init__(self) -> None:
-        self._deadlines: dict[object, tuple[CodeType, float]] = {}
+        self._watched: dict[object, tuple[CodeType, Callable[[float], bool]]] = {}
         self._alive = 0.0
         self._beat: asyncio.TimerHandle | None = None
 
     @contextmanager
     def over(self, tool: Tool, limit_s: float) -> Generator[None]:
-        """Watch one call.
+        """Watch one tool call.
 
         Raises:
             TimeoutError: in the tool's own code, when it blocked the loop beyond `limit_s` seconds.
         """
         code = getattr(inspect.unwrap(type(tool).run), "__code__", None)
-        if code is None or not (self._deadlines or self._start()):
+        deadline = time.monotonic() + limit_s
+        with self._watching(code, lambda now: now > deadline):
+            yield
+
+    @contextmanager
+    def over_all(self, is_late: Callable[[float], bool]) -> Generator[None]:
+        """Watch whatever runs on the loop.
+
+        Args:
+            is_late: whether a moment, by `time.monotonic`, is beyond the limit.
+
+        Raises:
+            TimeoutError: in the code that blocks the loop then.
+        """
+        with self._watching(_IN_THE_LOOP, is_late):
+            yield
+
+    @contextmanager
+    def _watching(self, code: CodeType | None, is_late: Callable[[float], bool]) -> Generator[None]:
+        if code is None or not (self._watched or self._start()):
             yield
             return
-        call = object()
-        self._deadlines[call] = (code, time.monotonic() + limit_s)
+        key = object()
+        self._watched[key] = (code, is_late)
         try:
             yield
         finally:
-            del self._deadlines[call]
-            if not self._deadlines:
+            del self._watched[key]
+            if not self._watched:
                 self._stop()
 
     def _start(self) -> bool:
@@ -79,7 +103,7 @@ class BlockedLoopWatch:
         now = time.monotonic()
         if now - self._alive < _GRACE_S:
             return
-        late = {code for code, deadline in self._deadlines.values() if now > deadline + _GRACE_S}
+        late = {code for code, is_late in self._watched.values() if is_late(now - _GRACE_S)}
         while frame is not None:
             if frame.f_code in late:
                 raise TimeoutError("it blocks the event loop")

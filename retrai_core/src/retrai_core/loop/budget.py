@@ -1,10 +1,9 @@
-"""The run's budget: checked before each model call, with the worst that the call could cost."""
+"""Tokens and dollars: checked before each model call, with the worst that the call could cost."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..runs.record import NeededLimit
@@ -25,18 +24,15 @@ MIN_OUTPUT_TOKENS = 256
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What the run may use; None is no limit.
+    """What the run's model calls may use; None is no limit. Its time is `deadline`'s.
 
     Attributes:
         max_cost_usd: US dollars for model calls, over the whole run, resumed parts included.
         max_tokens: tokens of model calls, in and out together.
-        max_time_s: wall-clock seconds of this process's part of the run.
     """
 
     max_cost_usd: float | None = None
     max_tokens: int | None = None
-    max_time_s: float | None = None
-    started: float = field(default_factory=time.monotonic)
 
     @property
     def limits_calls(self) -> bool:
@@ -77,12 +73,6 @@ def allowance(
         spent_usd: what they cost; None when that is not known.
         price: US dollars per million `input` and `output` tokens; None when not known.
     """
-    elapsed = time.monotonic() - budget.started
-    if budget.max_time_s is not None and elapsed >= budget.max_time_s:
-        return Allowance(
-            problem=f"{elapsed:.0f} s have passed, {budget.max_time_s:g} s were allowed",
-            needed=NeededLimit(limit="max_time_s", at_least=max(elapsed, budget.max_time_s)),
-        )
     if not budget.limits_calls:
         return Allowance()
     prompt = int((sum(map(_chars, messages)) + schema_chars) / CHARS_PER_TOKEN) + 1

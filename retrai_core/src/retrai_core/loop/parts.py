@@ -14,6 +14,7 @@ from ..guard.guard import Guard
 from ..runs.journal import ToolJournal
 from ..runs.snapshots import Snapshots
 from .asking import Asking
+from .blocked import BlockedLoopWatch
 from .new_tests import NewTestsCheck
 from .spending import Spending
 from .unseen_audit import Vouchers
@@ -51,6 +52,7 @@ class LoopParts:
         new_tests: tries the tests that the run added on the sources as they were.
         unseen: why the tree as it stands could not be kept, and so not be looked through; empty
             when it could.
+        watch: ends a tool that blocks the event loop.
     """
 
     context: RunContext
@@ -70,6 +72,7 @@ class LoopParts:
     denied: list[str] = field(default_factory=list[str])
     findings: list[str] = field(default_factory=list[str])
     unseen: str = ""
+    watch: BlockedLoopWatch = field(default_factory=BlockedLoopWatch)
 
 
 def parts_of(config: RunnableConfig) -> LoopParts:

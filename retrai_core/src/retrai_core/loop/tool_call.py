@@ -15,7 +15,7 @@ from ..contracts.tool import Tool, ToolArgs, ToolResult
 from ..errors import RetraiError, nearest
 from ..runs.journal import JournalledResult
 from .approval import is_approval
-from .blocked import BlockedLoopWatch
+from .cancelling import raise_if_cancelled
 from .parts import LoopParts
 from .state import PendingCall
 
@@ -55,7 +55,6 @@ class ToolCaller:
     def __init__(self, parts: LoopParts, iteration: int) -> None:
         self._parts = parts
         self._iteration = iteration
-        self._watch = BlockedLoopWatch()
         self._asking = asyncio.Lock()
 
     async def call(self, index: int, call: PendingCall) -> Finished:
@@ -146,7 +145,7 @@ class ToolCaller:
     async def _attempt(self, tool: Tool, args: ToolArgs) -> ToolResult:
         try:
             limit_s = tool.options.limit_s
-            with self._watch.over(tool, limit_s):
+            with self._parts.watch.over(tool, limit_s):
                 async with asyncio.timeout(limit_s):
                     result = await tool.run(args, self._parts.context)
         except RetraiError as error:
@@ -154,7 +153,8 @@ class ToolCaller:
         except TimeoutError:
             message = f"{tool.name} was ended after {tool.options.limit_s:g} s"
             return ToolResult(message, ok=False)
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - a broken tool is a result for the model, never a crash
+        except (Exception, SystemExit, asyncio.CancelledError) as error:  # noqa: BLE001 - a broken tool is a result for the model, never a crash
+            raise_if_cancelled(error)
             return ToolResult(f"{tool.name} failed: {type(error).__name__}: {error}", ok=False)
         return _sound(tool, result)
 

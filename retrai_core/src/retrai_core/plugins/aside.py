@@ -8,12 +8,16 @@ import os
 import threading
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import wait as wait_for
+from functools import partial
 from queue import SimpleQueue
-from typing import TypeVar
+from typing import Any, ParamSpec, TypeVar
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
+_SHUTDOWN_LIMIT_S = 2.0
 
 _Inbox = SimpleQueue[Callable[[], None]]
 
@@ -29,8 +33,11 @@ def start_aside(work: Callable[[], T]) -> asyncio.Future[T]:
     Unlike a thread of asyncio's pool it keeps neither the event loop from being closed nor the
     process from ending, should the work never end, and no other work waits behind it.
     """
+    return asyncio.wrap_future(_begin(partial(contextvars.copy_context().run, work)))
+
+
+def _begin(work: Callable[[], T]) -> Future[T]:
     outcome: Future[T] = Future()
-    context = contextvars.copy_context()
     inbox = _idle_thread()
 
     def run() -> None:
@@ -38,7 +45,7 @@ def start_aside(work: Callable[[], T]) -> asyncio.Future[T]:
             _idle.append(inbox)
             return
         try:
-            result = context.run(work)
+            result = work()
         except BaseException as error:  # noqa: BLE001 - handed to whoever waits
             _idle.append(inbox)
             outcome.set_exception(error)
@@ -47,7 +54,31 @@ def start_aside(work: Callable[[], T]) -> asyncio.Future[T]:
             outcome.set_result(result)
 
     inbox.put(run)
-    return asyncio.wrap_future(outcome)
+    return outcome
+
+
+class AsideExecutor(ThreadPoolExecutor):
+    """For `loop.set_default_executor`, where a thread that never ends must keep nobody waiting.
+
+    A pool's threads are waited for when its loop is closed, and again when the process ends.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._at_work: set[Future[Any]] = set()
+
+    def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        """Do it in a daemon thread that does nothing else."""
+        future = _begin(partial(fn, *args, **kwargs))
+        self._at_work.add(future)
+        future.add_done_callback(self._at_work.discard)
+        return future
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Let what is at work come to its end for a moment: it may be writing a file."""
+        super().shutdown(wait, cancel_futures=cancel_futures)
+        if wait:
+            wait_for(set(self._at_work), timeout=_SHUTDOWN_LIMIT_S)
 
 
 def _idle_thread() -> _Inbox:
