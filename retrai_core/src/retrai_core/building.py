@@ -12,6 +12,7 @@ from .chosen import GroundChoice, Part
 from .contracts.context import RunContext
 from .contracts.sandbox import Sandbox
 from .errors import PluginError, UsageError
+from .loop.blocked import BlockedLoopWatch
 from .plugins.record import PluginRecord
 from .plugins.standard_names import AUTO_SANDBOX, STRICT_SANDBOX
 
@@ -120,9 +121,12 @@ async def _close_within(limit_s: float, part: Closeable) -> BaseException | None
             return error
         return None
 
+    ends_at = time.monotonic() + limit_s
     closing = asyncio.create_task(closed())
     try:
-        if not (await asyncio.wait({closing}, timeout=limit_s))[0]:
+        with BlockedLoopWatch().over_all(lambda now: now > ends_at):
+            await asyncio.wait({closing}, timeout=limit_s)
+        if not closing.done():
             return TimeoutError(f"it has had {limit_s:.0f} s")
         return asyncio.CancelledError() if closing.cancelled() else closing.result()
     finally:

@@ -38,6 +38,10 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
 
+_IMPORT_LIMIT_S = 5.0
+"""For imports that are under way when a run ends: Python may crash where it ends amid one."""
+
+
 @dataclass
 class Wired:
     """A run that is ready to start.
@@ -229,7 +233,7 @@ def _warm_up(context: RunContext) -> None:
 
 async def _finish(warming: asyncio.Future[None], closing_time: ClosingTime) -> None:
     """Wait for the thread; an import cannot be cancelled, and one that hangs is left behind."""
-    await asyncio.wait({warming}, timeout=closing_time.left_s())
+    await asyncio.wait({warming}, timeout=min(_IMPORT_LIMIT_S, closing_time.left_s()))
     if warming.done() and not warming.cancelled():
         warming.exception()  # has been told by then
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Coroutine, Generator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -61,7 +61,7 @@ class Deadline:
         """
         task = asyncio.create_task(_contained(work))
         try:
-            with self.watch.over_all(self._is_over):
+            with nullcontext() if self._ends_at is None else self.watch.over_all(self._is_over):
                 await self._wait(task)
         finally:
             if not task.done():
@@ -106,7 +106,7 @@ class Deadline:
         # What fails behind the deadline does so because it was cancelled there.
         if failed and self._is_over(time.monotonic()):
             self.has_passed = True
-            raise OutOfTimeError(f"the {self._limit_s:g} s that `max_time` allows are over")
+            raise OutOfTimeError(f"the time limit of {self._limit_s:g} s (`max_time`) has passed")
         if task.cancelled():
             raise RetraiError("the run's work was cancelled from inside: a plugin's CancelledError")
         result = task.result()

@@ -55,6 +55,8 @@ class ExpectedText(GoalBase):
         """The numbers of the checks, from 1, whose runner is killed before it has answered."""
         slow_checks: list = Field(default_factory=list)
         """The same, of those whose runner does not end in its time."""
+        hanging_checks: list = Field(default_factory=list)
+        """The same, of those whose runner never ends; its process id is in `hanging`."""
         asks: int = 0
         """How many times at once a check asks the run's own model beside the agent."""
         question: str = "Is it right?"
@@ -100,6 +102,9 @@ class ExpectedText(GoalBase):
             done = await self.context.sandbox.run("kill -9 $$", timeout_s=20)
         elif number in self.options.slow_checks:
             done = await self.context.sandbox.run("sleep 20", timeout_s=0.01)
+        elif number in self.options.hanging_checks:
+            line = f"trap '' TERM; echo $$ >> {self.context.run_dir}/hanging; sleep 1000"
+            done = await self.context.sandbox.run(line, timeout_s=1000)
         else:
             return None
         report = CheckReport({}, command=["compare", "expected.txt"], complete=False)
@@ -170,6 +175,12 @@ class ScriptedModel(BaseChatModel):
             response_metadata={"finish_reason": turn.get("finish", "stop")},
         )
         return ChatResult(generations=[ChatGeneration(message=message)])
+
+    async def _agenerate(self, messages, stop=None, run_manager=None, **kwargs):
+        if self.turns[min(self._context.iteration, len(self.turns) - 1)].get("hangs"):
+            (self._context.run_dir / "hanging").touch()
+            await asyncio.Event().wait()
+        return await super()._agenerate(messages, stop, run_manager, **kwargs)
 
     def _usage(self, messages, allowed):
         """15 tokens; or as many as it may use, and a token for every three characters it reads."""
