@@ -90,7 +90,7 @@ class RunConfig(BaseModel):
     max_tokens: int | None = Field(default=None, ge=0)
     """Tokens that model calls may use, in and out together."""
     max_time_s: float | None = Field(default=None, alias="max_time", ge=0)
-    """Seconds after which no more model call is made."""
+    """Seconds that the run may last, without those in which a person is asked."""
     max_tampering: int = Field(default=3, ge=1)
     """How many refused changes of protected files end the run as `tampered`."""
     confirm: int = Field(default=1, ge=1, le=100)

@@ -46,7 +46,7 @@ def budget_options(command: F) -> F:
             "max_time_s",
             type=_Number(min=0),
             metavar="SECONDS",
-            help="Make no model call after so many seconds.",
+            help="End the run after so many seconds; it can be resumed.",
         ),
         click.option(
             "--max-tokens",

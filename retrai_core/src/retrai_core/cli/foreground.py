@@ -103,9 +103,13 @@ def _run(main: Coroutine[Any, Any, RunRecord]) -> RunRecord:
         if left:
             loop.run_until_complete(asyncio.wait(left, timeout=_LEFT_TASKS_S))
         if asyncio.all_tasks(loop):
-            loop.set_exception_handler(lambda *_: None)  # nobody can do anything about them
+            loop.set_exception_handler(_say_nothing)  # nobody can do anything about them
         else:
             runner.close()
+
+
+def _say_nothing(_: asyncio.AbstractEventLoop, __: dict[str, Any]) -> None:
+    """Of tasks that are left behind."""
 
 
 async def _follow(begin: Begin, work: Work, terminal: RunTerminal) -> RunRecord:
