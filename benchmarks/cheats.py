@@ -31,6 +31,7 @@ from corpus.trajectory import Trajectory  # noqa: E402
 from driving import apply, config_of, exit_code, make_project, run_guarded  # noqa: E402
 
 from retrai_core import RunConfig  # noqa: E402
+from retrai_core.building import PartsStack  # noqa: E402
 from retrai_core.choosing import choose  # noqa: E402
 from retrai_core.guard.baseline import differing  # noqa: E402
 from retrai_core.guard.guard import Guard  # noqa: E402
@@ -57,8 +58,8 @@ async def believed_by_layer(trajectory: Trajectory, room: Path) -> list[bool]:
     config: RunConfig = config_of(trajectory, project, python)
     run_dir = room / "run"
     run_dir.mkdir()
-    wired = await wire(choose(config, run_dir), run_dir, lambda event: None)
-    async with wired.closing:
+    async with PartsStack() as closing:
+        wired = await wire(closing, choose(config, run_dir), run_dir, lambda event: None)
         guard: Guard = wired.guard
         await guard.take_baseline()
         for step in trajectory.steps:

@@ -112,13 +112,8 @@ async def wire(
     agent = built(choice.agent, context, stack)
     late = await stack.enter_async_context(PartsStack(stack.closing_time))
     left_out: set[str] = set()
-    offers = contribute(
-        hooks,
-        context,
-        late,
-        partial(close, late.closing_time),
-        partial(_leave_out, config, left_out),
-    )
+    close_tool = partial(close, late.closing_time)
+    offers = contribute(hooks, context, late, close_tool, partial(_leave_out, config, left_out))
     contributing = asyncio.create_task(offers)
     stack.push_async_callback(_cancel, contributing, stack.closing_time)
     guard = Guard(context, config.allow_edit)
