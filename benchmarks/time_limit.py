@@ -6,7 +6,8 @@ Runs the real command in a project of its own against a model server on this mac
 silent, asks for a command that sleeps and ignores SIGTERM, or answers 500 for ever; and once with
 a check that sleeps. The excess of the command counts from the start of the process to its exit,
 so it includes the start of Python and what is decided before the run begins; that of the run is
-what its record says. The limit must be long enough for LiteLLM's import on a busy machine. Exits with 1 when a run did not end as `budget`, or did not come to the case.
+what its record says. The limit must be long enough for LiteLLM's import on a busy
+machine. Exits with 1 when a run did not end as `budget`, or did not come to the case.
 """
 
 from __future__ import annotations
