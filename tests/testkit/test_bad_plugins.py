@@ -130,6 +130,18 @@ def test_each_bad_goal_fails_the_rule_that_it_breaks(tmp_path: Path) -> None:
                 "test_a_check_changes_no_file",
                 "test_checking_changes_no_global_state",
             },
+            "TestGreen": {
+                "test_a_passing_project_is_achieved",
+                "test_a_failing_project_is_not_achieved",
+            },
+            "TestPassesWithoutReport": {"test_a_pass_has_a_report_where_a_failure_has_one"},
+            "TestTextAsAnswer": {"test_its_globs_are_valid", "test_a_passing_project_is_achieved"},
+            "TestUnknownNeeds": {"test_its_needs_are_known"},
+            "TestOptionOfTheCore": {"test_its_options_are_its_own"},
+            "TestOneName": {
+                "test_the_entry_point_has_the_plugin_s_name",
+                "test_the_entry_point_leads_to_the_plugin",
+            },
         },
     )
 
@@ -195,5 +207,6 @@ def test_each_bad_plugin_of_another_kind_fails_the_rule_that_it_breaks(tmp_path:
                 "test_its_arguments_stay_as_they_are",
                 "test_using_it_changes_no_global_state",
             },
+            "TestMisspelt": {"test_its_hooks_are_retrai_s"},
         },
     )

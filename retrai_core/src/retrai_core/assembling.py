@@ -21,6 +21,7 @@ from .loop.new_tests import NewTestsCheck
 from .loop.parts import Ask, LoopParts
 from .loop.tool_schema import bind, schema
 from .loop.verifier import Verifier
+from .plugins.answers import problem
 from .plugins.aside import aside
 from .plugins.blame import WrongAnswerError
 from .runs.journal import ToolJournal
@@ -52,7 +53,7 @@ async def assemble(choice: Choice, wired: Wired, kept: Kept, ask: Ask) -> LoopPa
     context, config = wired.context, choice.config
     model = context.provider.create(context.model_name, config.temperature, context)
     if not isinstance(cast("object", model), BaseChatModel):
-        what = f"create() returned a {type(model).__name__}, not a chat model"
+        what = f"create() returned {problem(model, BaseChatModel)}"
         raise WrongAnswerError(context.provider, what)
     parts, recalled = await _prompt_parts(wired), await _recall(choice, context)
     words = context.redact(prompt.system_prompt(context.goal.system_prompt(), parts, recalled))

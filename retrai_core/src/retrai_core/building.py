@@ -13,6 +13,7 @@ from .contracts.context import RunContext
 from .contracts.sandbox import Sandbox
 from .errors import PluginError, UsageError
 from .loop.blocked import BlockedLoopWatch
+from .plugins.answers import checked_answers
 from .plugins.record import PluginRecord
 from .plugins.standard_names import AUTO_SANDBOX, STRICT_SANDBOX
 
@@ -97,7 +98,7 @@ def built(part: Part[T], context: RunContext, stack: PartsStack) -> T:
     stack.push_async_callback(
         close, stack.closing_time, cast("Closeable", part_built), part.record, context
     )
-    return part_built
+    return checked_answers(part_built, part.record)
 
 
 async def close(

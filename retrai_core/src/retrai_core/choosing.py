@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeVar, cast
 from .chosen import CheckChoice, Choice, ModelChoice, Notice, Part
 from .contracts.agent import Agent
 from .contracts.context import RunContext
-from .contracts.goal import GoalBase
+from .contracts.goal import Detection, GoalBase
 from .contracts.llm import LLMProvider
 from .contracts.memory import MemoryStore
 from .contracts.sandbox import Sandbox
@@ -185,7 +185,9 @@ class _Chooser:
                 self._note("warning", error.message)
                 continue
             try:
-                detection = asked(hit.record, partial(cls.detect, self.config.cwd))
+                detection = asked(
+                    hit.record, partial(cls.detect, self.config.cwd), Detection | None
+                )
             except PluginError as error:
                 self._note("warning", error.message)
                 continue
@@ -288,7 +290,8 @@ class _Chooser:
             attended=self.attended,
         )
         try:
-            return asked(part.record, lambda: part.cls(part.options, context).ready(model))
+            ready = partial(_ready, part, context, model)
+            return asked(part.record, ready, str | None)
         except UsageError as error:
             # The provider knows its own models only; the name may be near another provider's.
             llms = self.catalog.records("llm")
@@ -314,3 +317,7 @@ class _Chooser:
 
     def _note(self, level: Literal["info", "warning"], message: str) -> None:
         self.notices.append(Notice(level, message))
+
+
+def _ready(part: Part[LLMProvider], context: RunContext, model: str) -> str | None:
+    return part.cls(part.options, context).ready(model)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import AsyncExitStack
 from threading import Event
 from typing import cast
@@ -13,7 +13,9 @@ from .contracts.context import RunContext
 from .contracts.tool import Tool
 from .errors import UsageError
 from .loop.tool_names import wire_name
+from .plugins.answers import checked_answers, problem
 from .plugins.aside import aside
+from .plugins.blame import WrongAnswerError
 from .plugins.hooks import HookCaller
 from .plugins.record import PluginRecord
 
@@ -75,10 +77,12 @@ async def _offered(
     answer = await _answer(ask)
     if isinstance(answer, Exception):
         raise answer
-    tools = list(cast("list[Tool]", answer or []))
+    if answer is not None and (wrong := problem(answer, Sequence[Tool])):
+        raise WrongAnswerError(answer, f"tools() returned {wrong}", record)
+    tools = list(cast("Sequence[Tool]", answer or ()))
     for tool in tools:  # at once: what it started must end also when the run ends right now
         stack.push_async_callback(close, tool, record, context)
-    return tools
+    return [checked_answers(tool, record) for tool in tools]
 
 
 async def _answer(ask: Callable[[], object]) -> object:

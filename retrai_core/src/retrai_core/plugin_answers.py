@@ -10,6 +10,8 @@ from pydantic import BaseModel, ValidationError
 
 from .errors import PluginError, RetraiError, UsageError
 from .origins import origin_of
+from .plugins.answers import problem
+from .plugins.blame import WrongAnswerError
 from .plugins.record import PluginRecord
 from .run_config import unknown_option
 
@@ -54,15 +56,25 @@ def _origin(record: PluginRecord, given: Mapping[str, Any], name: str, project: 
     return origin_of(project, f"options.{option}", given.get(option))
 
 
-def asked(record: PluginRecord, question: Callable[[], T]) -> T:
-    """What a plugin answers before there is a run; what it raises becomes an error naming it."""
+def asked(record: PluginRecord, question: Callable[[], T], expected: object) -> T:
+    """What a plugin answers before there is a run; what it raises becomes an error naming it.
+
+    So does an answer that is not as `expected`, a type.
+    """
     try:
-        return question()
+        answer = question()
+        if wrong := problem(answer, expected):
+            raise WrongAnswerError(answer, f"it answered {wrong}", record)
+        return answer
     except RetraiError:
         raise
     except (Exception, SystemExit) as error:
+        what = (
+            error.what
+            if isinstance(error, WrongAnswerError)
+            else f"{type(error).__name__}: {error}"
+        )
         raise PluginError(
-            f"the {record.kind} `{record.name}` of {record.dist} {record.version} failed: "
-            f"{type(error).__name__}: {error}",
+            f"the {record.kind} `{record.name}` of {record.dist} {record.version} failed: {what}",
             hint=f"`pip install --upgrade {record.dist}`, or do without it",
         ) from error

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from .building import PartsStack
 from .bus import AsyncEventBus
 from .chosen import Choice
+from .contracts.agent import Agent
 from .contracts.context import RunContext
 from .contracts.goal import GoalResult
 from .errors import RetraiError
@@ -18,6 +19,8 @@ from .loop.deadline import Deadline, OutOfTimeError
 from .loop.spending import used_by_agent
 from .loop.steadiness import SHOWN as FLAKY_NAMED
 from .loop.verifier import Verifier
+from .plugins.answers import problem
+from .plugins.blame import WrongAnswerError
 from .receipts.signing import SigningKey
 from .receipts.writing import Judged, write_receipt
 from .redaction.redactor import Redactor
@@ -33,6 +36,7 @@ from .workspace.portable_tree import digest_of
 
 if TYPE_CHECKING:
     from langchain_core.messages import AnyMessage
+    from langgraph.checkpoint.base import BaseCheckpointSaver
 
     from .loop.state import AgentState
 
@@ -179,6 +183,7 @@ class RunWork:
     ) -> tuple[Status, str]:
         from .assembling import Kept, assemble
         from .loop.beginning import fresh_state, take_up
+        from .loop.ending import ending
         from .runs.checkpoint import open_checkpoints
 
         context, log = wired.context, self._folder / "events.jsonl"
@@ -187,7 +192,7 @@ class RunWork:
         try:
             async with open_checkpoints(self._folder / "checkpoint.sqlite") as saver:
                 parts = await assemble(self._choice, wired, kept, self._question)
-                graph: Graph = wired.agent.build_graph(saver)
+                graph = _built_graph(wired.agent, saver)
                 config: dict[str, Any] = {
                     "configurable": {
                         "thread_id": context.run_id,
@@ -199,46 +204,54 @@ class RunWork:
                     + 100,
                 }
                 first = None
-                if not (resume and await take_up(graph, config, context)):
+                if not (resume and await take_up(graph, config, context, wired.agent)):
                     shown = self._choice.config.context_tokens
                     first = fresh_state(context, self._record.goal, baseline, shown)
                 if resume:
-                    before = first or cast("AgentState", (await graph.aget_state(config)).values)
+                    before = first or await _state_of(graph, config, wired.agent)
                     wired.spending.go_on(read_events(log), before)
                 try:
-                    await self._drive(graph, config, context, first)
+                    await self._drive(graph, config, wired, first)
                 finally:
                     unheard = await parts.asking.drop()
                     told = set(self._record.refused)
                     self._record.refused += [line for line in parts.denied if line not in told]
                     self._record.findings = sorted({*self._record.findings, *parts.findings})
-                    state = cast("AgentState", (await graph.aget_state(config)).values)
-                    if state:  # empty when it was stopped before the first step was kept
+                    # None when it was stopped before the first step was kept.
+                    state = await _state_of(graph, config, wired.agent)
+                    if state is not None:
                         wired.spending.agent = used_by_agent(state)
                         if unheard:
                             wired.spending.go_on(read_events(log), state)
                         self._note_state(state, verifier)
-                return _outcome(state)
+                if state is None:
+                    raise WrongAnswerError(wired.agent, "its graph ends without a state")
+                outcome = await ending(parts, state, self._choice.agent.record)
+                self._record.findings = sorted({*self._record.findings, *parts.findings})
+                self._note_last(verifier)
+                return outcome
         finally:
             journal.close()
 
     async def _drive(
-        self, graph: Graph, config: dict[str, Any], context: RunContext, start: AgentState | None
+        self, graph: Graph, config: dict[str, Any], wired: Wired, start: AgentState | None
     ) -> None:
         """Run the graph to its end, putting a person's answers in where it stops to ask."""
         from langgraph.types import Command
 
+        from .loop.ending import sound_question
+
         going: Any = start
         while True:
-            question: dict[str, str] | None = None
+            question: Mapping[str, str] | None = None
             # `sync`: a step is on disk before the next begins; `exit` would lose all on a kill.
             updates = graph.astream(going, config, stream_mode="updates", durability="sync")
-            async for update in updates:
+            async for update in _blaming(wired.agent, updates):
                 if "__interrupt__" in update:
-                    question = update["__interrupt__"][0].value
+                    question = sound_question(update["__interrupt__"][0].value, wired.agent)
             if question is None:
                 return
-            context.publish("human_check_required", **question)
+            wired.context.publish("human_check_required", **question)
             going = Command(resume=await self._question(question["question"], question["reason"]))
 
     def _note_state(self, state: AgentState, verifier: Verifier) -> None:
@@ -247,9 +260,12 @@ class RunWork:
         record.iterations = state["iteration"]
         if state["stop"] is not None:
             record.note_stop(state["stop"])
+        self._note_last(verifier)
+
+    def _note_last(self, verifier: Verifier) -> None:
+        record, last = self._record, verifier.last
         if verifier.flaky is not None:
             record.flaky = list(verifier.flaky.cases)[:FLAKY_NAMED]
-        last = verifier.last
         if last is not None:
             record.after = CheckEvidence.of(last.achieved, last.reason, last.report)
 
@@ -316,11 +332,36 @@ class RunWork:
             context.publish("log", level="warning", message=f"no snapshot: {error}")
 
 
-def _outcome(state: AgentState) -> tuple[Status, str]:
-    if state["goal_achieved"]:
-        return "achieved", state["goal_reason"]
-    stop = state["stop"]
-    if stop is not None:
-        return stop["outcome"], stop["reason"]
-    used = "1 iteration" if state["iteration"] == 1 else f"{state['iteration']} iterations"
-    return "failed", f"{used} used up; {state['goal_reason']}"
+def _built_graph(agent: Agent, saver: BaseCheckpointSaver[Any]) -> Graph:
+    from langgraph.pregel import Pregel
+
+    graph: Any = agent.build_graph(saver)
+    if not isinstance(graph, Pregel):
+        what = f"build_graph() returned {problem(graph, Pregel)}: compile it"
+        raise WrongAnswerError(agent, what)
+    if not graph.checkpointer:
+        raise WrongAnswerError(agent, "build_graph() returned a graph without the checkpointer")
+    return cast("Graph", graph)
+
+
+async def _blaming(
+    agent: Agent, updates: AsyncIterator[dict[str, Any]]
+) -> AsyncIterator[dict[str, Any]]:
+    """The updates; what LangGraph refuses in them is the doing of whoever built the graph."""
+    try:
+        async for update in updates:
+            yield update
+    except Exception as error:
+        if not type(error).__module__.startswith("langgraph."):
+            raise
+        first_line = next(iter(str(error).splitlines()), "")
+        what = f"its graph cannot be run: {type(error).__name__}: {first_line}"
+        raise WrongAnswerError(agent, what) from error
+
+
+async def _state_of(graph: Graph, config: dict[str, Any], agent: Agent) -> AgentState | None:
+    """What the graph has kept; None where it has kept nothing."""
+    from .loop.ending import sound_state
+
+    values = (await graph.aget_state(config)).values
+    return sound_state(values, agent) if values else None

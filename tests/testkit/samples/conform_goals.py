@@ -55,3 +55,28 @@ class TestRaises(OnWords):
 
 class TestLitters(OnWords):
     plugin = goals.Litters
+
+
+class TestGreen(OnWords):
+    plugin = goals.Green
+
+
+class TestPassesWithoutReport(OnWords):
+    plugin = goals.PassesWithoutReport
+
+
+class TestTextAsAnswer(OnWords):
+    plugin = goals.TextAsAnswer
+
+
+class TestUnknownNeeds(OnWords):
+    plugin = goals.UnknownNeeds
+
+
+class TestOptionOfTheCore(OnWords):
+    plugin = goals.OptionOfTheCore
+
+
+class TestOneName(OnWords):
+    plugin = goals.OneName
+    entry_point = "one-name"

@@ -108,3 +108,8 @@ class TestUnknownArgument(HookConformance):
 class TestWrongAnswers(HookConformance):
     plugin = others.WrongAnswers
     entry_point = "wrong-answers"
+
+
+class TestMisspelt(HookConformance):
+    plugin = others.Misspelt
+    entry_point = "misspelt"

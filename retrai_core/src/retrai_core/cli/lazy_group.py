@@ -140,6 +140,7 @@ def load_frontend(name: str) -> click.Command:
         PluginError: the frontend is broken, or what it gives is no command.
     """
     from ..contracts.frontend import Frontend
+    from ..plugin_answers import asked
     from ..plugins.catalog import Catalog
 
     catalog = Catalog.configured()
@@ -147,4 +148,4 @@ def load_frontend(name: str) -> click.Command:
     loaded = catalog.load(record)
     if not (isinstance(loaded, type) and issubclass(loaded, Frontend)):
         raise PluginError(f"frontend {name} of {record.dist} is not a Frontend class: {loaded!r}")
-    return loaded().command()
+    return asked(record, lambda: loaded().command(), click.Command)

@@ -7,11 +7,10 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from ..contracts.context import RunContext
 from ..contracts.goal import GoalBase, GoalResult
-from ..plugins.blame import WrongAnswerError
 from .baseline import Baseline, copy_protected, differing
 from .cut_off import watched
 from .final import FinalCheck
@@ -23,6 +22,8 @@ from .restoring import SET_ASIDE, put_back, restore_files, set_aside
 from .surroundings import copy_surroundings, place_in_repository
 from .verdict import judge
 from .walls import Masks, forbid_changes, view_of_a_check
+
+Answer = TypeVar("Answer", GoalResult, GoalResult | None)
 
 
 class Guard:
@@ -190,11 +191,7 @@ class Guard:
         )
 
     async def _ask_goal(self, state: Mapping[str, Any], cwd: Path) -> GoalResult:
-        result = await self._answer(cwd, lambda goal: goal.check(state, cwd))
-        if not isinstance(result, GoalResult):
-            what = f"check() returned a {type(result).__name__}, not a GoalResult"
-            raise WrongAnswerError(self.context.goal, what)
-        return self._redacted(result)
+        return self._redacted(await self._answer(cwd, lambda goal: goal.check(state, cwd)))
 
     async def _ask_without(
         self, state: Mapping[str, Any], cwd: Path, paths: Sequence[str]
@@ -202,9 +199,7 @@ class Guard:
         found = await self._answer(cwd, lambda goal: goal.check_without(state, cwd, paths))
         return None if found is None else self._redacted(found)
 
-    async def _answer(
-        self, cwd: Path, ask: Callable[[GoalBase], Awaitable[GoalResult | None]]
-    ) -> GoalResult | None:
+    async def _answer(self, cwd: Path, ask: Callable[[GoalBase], Awaitable[Answer]]) -> Answer:
         """What the goal says; a check that was killed is run once more before it counts."""
         found = await self._one_answer(cwd, ask)
         if found is None or found.cut_off != "killed":
@@ -213,17 +208,10 @@ class Guard:
         self.context.publish("log", level="warning", message=self.context.redact(message))
         return await self._one_answer(cwd, ask)
 
-    async def _one_answer(
-        self, cwd: Path, ask: Callable[[GoalBase], Awaitable[GoalResult | None]]
-    ) -> GoalResult | None:
-        goal = self.context.goal
-        try:
-            with view_of_a_check(self.context, cwd, self._masks), watched(self.context) as endings:
-                found = await ask(goal)
-                return endings.mark(found) if isinstance(found, GoalResult) else found
-        except SystemExit as error:  # would end retrai with the exit code that the plugin likes
-            what = f"check() ends the program (SystemExit: {error.code})"
-            raise WrongAnswerError(goal, what) from error
+    async def _one_answer(self, cwd: Path, ask: Callable[[GoalBase], Awaitable[Answer]]) -> Answer:
+        with view_of_a_check(self.context, cwd, self._masks), watched(self.context) as endings:
+            found = await ask(self.context.goal)
+            return endings.mark(found) if isinstance(found, GoalResult) else found
 
     def _redacted(self, result: GoalResult) -> GoalResult:
         redact = self.context.redact

@@ -11,7 +11,7 @@ from langchain_core.runnables import RunnableConfig
 from ..contracts.context import RunContext
 from ..errors import BudgetSpentError, RetraiError
 from . import prompt
-from .parts import LoopParts, parts_of
+from .parts import Conclusion, LoopParts, parts_of
 from .progress import GRACE, advance, tokens_saved, trouble
 from .state import FAILED_STRATEGIES_KEPT, AgentState, StateUpdate, Stop
 from .steadiness import Flaky
@@ -26,20 +26,10 @@ async def evaluate(state: AgentState, config: RunnableConfig) -> StateUpdate:
     context.publish("step_start", step="evaluate")
     refused_before = len(parts.guard.refusals)
     refused_by_tools = refused_before - parts.refusals_counted
-    evaluation = await parts.verifier.evaluate(state)
-    if parts.spending.refused is not None:  # and whoever was refused took it for something else
-        raise BudgetSpentError(parts.spending.refused.problem)
+    iteration = state["iteration"] + 1
+    evaluation, suspect = await _judged(parts, state, iteration)
     refused = state["refused"] + refused_by_tools + bool(evaluation.undone)
     parts.refusals_counted = len(parts.guard.refusals)
-    iteration = state["iteration"] + 1
-    context.iteration = iteration
-    if not evaluation.remembered:
-        await asyncio.to_thread(_snapshot, parts, iteration)
-    suspect = ""
-    if evaluation.result.achieved:
-        suspect = evaluation.suspect or await _audit(parts)
-    if evaluation.result.achieved and not suspect:
-        evaluation = await _with_new_tests(parts, state, evaluation)
     achieved = evaluation.result.achieved and not suspect
     update: StateUpdate = {
         "iteration": iteration,
@@ -59,9 +49,55 @@ async def evaluate(state: AgentState, config: RunnableConfig) -> StateUpdate:
         update |= _flaky(evaluation.flaky)
     else:
         update |= _not_yet(parts, state, evaluation, iteration, refused)
+    parts.concluded = _conclusion(evaluation, suspect, update.get("stop"))
     used = parts.spending.total
     context.publish("iteration_complete", total_tokens=used.total_tokens, cost_usd=used.cost_usd)
     return update
+
+
+async def conclude(parts: LoopParts, state: AgentState) -> Conclusion:
+    """What the check says of the tree as it stands, in the words of `evaluate`.
+
+    The latest conclusion counts where the tree is the one that it was drawn on. Else the check is
+    asked again where the state says that the goal is achieved: the run may go on from a checkpoint,
+    or a node of somebody else's may have said so or changed the project since.
+    """
+    known = parts.concluded
+    if known is not None and await parts.verifier.stands(known.tree):
+        return known
+    if not state["goal_achieved"]:
+        return Conclusion("")
+    evaluation, suspect = await _judged(parts, state, state["iteration"])
+    flaky = _flaky(evaluation.flaky) if evaluation.flaky is not None else {}
+    parts.concluded = _conclusion(evaluation, suspect, flaky.get("stop"))
+    return parts.concluded
+
+
+async def _judged(parts: LoopParts, state: AgentState, iteration: int) -> tuple[Evaluation, str]:
+    """The verdict on the tree as it stands, and why it is suspect although it holds, or ""."""
+    evaluation = await parts.verifier.evaluate(state)
+    if parts.spending.refused is not None:  # and whoever was refused took it for something else
+        raise BudgetSpentError(parts.spending.refused.problem)
+    parts.context.iteration = iteration
+    if not evaluation.remembered:
+        await asyncio.to_thread(_snapshot, parts, iteration)
+    suspect = ""
+    if evaluation.result.achieved:
+        suspect = evaluation.suspect or await _audit(parts)
+    if evaluation.result.achieved and not suspect:
+        evaluation = await _with_new_tests(parts, state, evaluation)
+    return evaluation, suspect
+
+
+def _conclusion(evaluation: Evaluation, suspect: str, stop: Stop | None) -> Conclusion:
+    tree, reason = evaluation.tree, evaluation.result.reason
+    if suspect:
+        return Conclusion(tree, "tampered", suspect, suspect_of=reason)
+    if evaluation.result.achieved:
+        return Conclusion(tree, "achieved", reason)
+    if stop is not None and stop["outcome"] in ("tampered", "flaky"):
+        return Conclusion(tree, stop["outcome"], stop["reason"])
+    return Conclusion(tree, "failed", reason)
 
 
 def _snapshot(parts: LoopParts, iteration: int) -> None:

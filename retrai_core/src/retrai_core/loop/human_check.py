@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from langchain_core.messages import HumanMessage
 from langchain_core.runnables import RunnableConfig
 from langgraph.types import interrupt
@@ -32,8 +34,11 @@ async def human_check(state: AgentState, config: RunnableConfig) -> StateUpdate:
         ended = Stop(outcome="aborted", reason="ended by a person")
         return {"approved": False, "stop": stop or ended}
     if stop is not None and suspect:
+        parts.approved.add(stop["reason"])
         parts.findings.append(f"a person took a suspect verdict as achieved: {stop['reason']}")
         reason = f"{state['goal_reason']}; approved by a person"
         return {"approved": True, "stop": None, "goal_achieved": True, "goal_reason": reason}
+    if parts.concluded is not None:  # what ended the run does not end it again
+        parts.concluded = replace(parts.concluded, outcome="failed", suspect_of="")
     note = "A person looked at this and wants you to go on."
     return {"approved": True, "stop": None, "messages": [HumanMessage(note)]}

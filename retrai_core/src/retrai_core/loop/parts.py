@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 from langchain_core.runnables import RunnableConfig
 
@@ -27,6 +27,23 @@ Gate = Callable[[ToolCall], Awaitable[GateDecision]]
 
 Ask = Callable[[str, str], Awaitable[str]]
 """Asks a person: a question and its reason; gives the answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Conclusion:
+    """What the check says of one tree, all that `evaluate` looks at included.
+
+    Attributes:
+        tree: a hash of the tree; empty where nothing was asked.
+        outcome: `failed` as long as the goal does not hold.
+        reason: one line for people.
+        suspect_of: what the check said, where every case passes and a suspicion stands against it.
+    """
+
+    tree: str
+    outcome: Literal["achieved", "tampered", "flaky", "failed"] = "failed"
+    reason: str = ""
+    suspect_of: str = ""
 
 
 @dataclass
@@ -53,6 +70,9 @@ class LoopParts:
         unseen: why the tree as it stands could not be kept, and so not be looked through; empty
             when it could.
         watch: ends a tool that blocks the event loop.
+        concluded: the latest word of the check on a tree; how the run ends is decided by it, and
+            not by what a node writes into the state.
+        approved: suspicions in spite of which a person took a verdict as achieved.
     """
 
     context: RunContext
@@ -73,6 +93,8 @@ class LoopParts:
     findings: list[str] = field(default_factory=list[str])
     unseen: str = ""
     watch: BlockedLoopWatch = field(default_factory=BlockedLoopWatch)
+    concluded: Conclusion | None = None
+    approved: set[str] = field(default_factory=set[str])
 
 
 def parts_of(config: RunnableConfig) -> LoopParts:

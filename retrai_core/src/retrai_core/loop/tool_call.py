@@ -6,13 +6,13 @@ import asyncio
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import cast
 
 from pydantic import ValidationError
 
 from ..contracts.hooks import ToolCall
 from ..contracts.tool import Tool, ToolArgs, ToolResult
 from ..errors import RetraiError, nearest
+from ..plugins.blame import WrongAnswerError
 from ..runs.journal import JournalledResult
 from .approval import is_approval
 from .cancelling import raise_if_cancelled
@@ -147,8 +147,8 @@ class ToolCaller:
             limit_s = tool.options.limit_s
             with self._parts.watch.over(tool, limit_s):
                 async with asyncio.timeout(limit_s):
-                    result = await tool.run(args, self._parts.context)
-        except RetraiError as error:
+                    return await tool.run(args, self._parts.context)
+        except (RetraiError, WrongAnswerError) as error:
             return ToolResult(str(error), ok=False)
         except TimeoutError:
             message = f"{tool.name} was ended after {tool.options.limit_s:g} s"
@@ -156,7 +156,6 @@ class ToolCaller:
         except (Exception, SystemExit, asyncio.CancelledError) as error:  # noqa: BLE001 - a broken tool is a result for the model, never a crash
             raise_if_cancelled(error)
             return ToolResult(f"{tool.name} failed: {type(error).__name__}: {error}", ok=False)
-        return _sound(tool, result)
 
     async def _let_through(self, refused: int) -> bool:
         """Ask a person about what the guard has refused since; whether to try once more."""
@@ -222,15 +221,6 @@ def cut_middle(text: str, limit: int) -> tuple[str, int]:
     cut = len(text) - limit
     note = f"\n[... {cut} of {len(text)} characters cut here ...]\n"
     return text[:head] + note + text[len(text) - tail :], cut
-
-
-def _sound(tool: Tool, result: object) -> ToolResult:
-    """The result, or one that says what the tool gave instead."""
-    what = cast("object", result.content) if isinstance(result, ToolResult) else result
-    if isinstance(result, ToolResult) and isinstance(what, str):
-        return result
-    message = f"{tool.name} failed: it gave a {type(what).__name__} where a text belongs"
-    return ToolResult(message, ok=False)
 
 
 def _validate(tool: Tool | None, call: PendingCall) -> ToolArgs | ToolResult:

@@ -83,6 +83,7 @@ class Verifier:
         self._own_output = own_output(context.project)
         self._tree: TreeState | None = None
         self._known: tuple[str, _Verdict] | None = None
+        self._latest = ""
         self._attention = Attention()
         self._verdicts = Verdicts(context.run_dir / "verdicts.jsonl")
         self.checks_run = 0
@@ -172,13 +173,24 @@ class Verifier:
         self._remember(after, verdict)
         return _evaluation(verdict, False, undone, after)
 
+    async def stands(self, tree: str) -> bool:
+        """Whether the project is as it was when this hash of it was told in an `Evaluation`."""
+        judged = self._tree
+        try:
+            if _short(self._latest) == tree and not self._attention.is_due():
+                # Only reading calls were made since, as in `evaluate`.
+                return self._latest.startswith(f"{(await self._look_at_tree()).digest}:")
+            return _short(await self._fingerprint()) == tree
+        finally:
+            self._tree = judged
+
     def _remember(self, tree: str, verdict: _Verdict) -> None:
         """Keep the verdict for this tree; one of a check that was killed is asked for again.
 
         So is one that holds where the tree was looked at without retrai's own output: what stands
         there may have changed, and a receipt would vouch for it.
         """
-        self.last, self.flaky = verdict.result, verdict.flaky
+        self._latest, self.last, self.flaky = tree, verdict.result, verdict.flaky
         again = verdict.result.cut_off == "killed" or (verdict.result.achieved and self._own_output)
         self._known = None if again else (tree, verdict)
 

@@ -16,12 +16,15 @@ class WrongAnswerError(TypeError):
 
     Args:
         part: the goal, tool or provider that answered.
-        what: what it did, without its name (`check() returned a NoneType, not a GoalResult`).
+        what: what it did, without its name (`check() returned None, not a GoalResult`).
+        record: the plugin that the part is of, where that is known.
     """
 
-    def __init__(self, part: object, what: str) -> None:
-        super().__init__(what)
+    def __init__(self, part: object, what: str, record: PluginRecord | None = None) -> None:
+        super().__init__(what if record is None else f"{_named(record)} failed: {what}")
         self.part = part
+        self.what = what
+        self.record = record
 
 
 def blamed(error: BaseException, records: Iterable[PluginRecord]) -> PluginFailedError | None:
@@ -36,11 +39,15 @@ def blamed(error: BaseException, records: Iterable[PluginRecord]) -> PluginFaile
     if record is None:
         return None
     first_line = next(iter(str(error).strip().splitlines()), "") or "no message"
-    told = first_line if isinstance(error, WrongAnswerError) else f"{_kind(error)}: {first_line}"
+    told = error.what if isinstance(error, WrongAnswerError) else f"{_kind(error)}: {first_line}"
     return PluginFailedError(
-        f"the {record.kind} {record.name} of {record.dist} {record.version} failed: {told}",
+        f"{_named(record)} failed: {told}",
         hint=f"`pip install --upgrade {record.dist}`, or do without it",
     )
+
+
+def _named(record: PluginRecord) -> str:
+    return f"the {record.kind} {record.name} of {record.dist} {record.version}"
 
 
 def _kind(error: BaseException) -> str:
@@ -50,7 +57,7 @@ def _kind(error: BaseException) -> str:
 def _answered_wrongly(error: BaseException, suspects: list[PluginRecord]) -> PluginRecord | None:
     if not isinstance(error, WrongAnswerError):
         return None
-    return _record_of(type(error.part), suspects)
+    return error.record or _record_of(type(error.part), suspects)
 
 
 def _raised_in(error: BaseException, suspects: list[PluginRecord]) -> PluginRecord | None:

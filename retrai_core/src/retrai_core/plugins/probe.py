@@ -13,7 +13,11 @@ from typing import Any, cast
 from ..errors import PluginError
 from .catalog import Catalog
 from .entry import ManifestEntry
+from .hooks import HookCaller
+from .manifest import read_manifest
+from .package import find_package
 from .record import PluginRecord
+from .soundness import manifest_problem
 
 TIMEOUT_S = 30.0
 _CODE = "from retrai_core.plugins.probe import answer; answer()"
@@ -74,11 +78,24 @@ def answer() -> None:
     if found:
         record = found[0]
         with contextlib.suppress(PluginError):  # the record says it all
-            catalog.load(record)
+            _look_closer(record, catalog.load(record))
     else:
         record = PluginRecord(name, "goal", "", "", "")
         record.status, record.error = "broken", "it is not installed any more"
     print(_MARK + json.dumps(record.to_json()), flush=True)
+
+
+def _look_closer(record: PluginRecord, plugin: object) -> None:
+    """Note what only an author can mend: hooks that are never called, a manifest out of date."""
+    if record.kind == "hook" and HookCaller([(record, plugin)]).broken:
+        return
+    package = find_package(record.entry_point.partition(":")[0].strip())
+    manifest = read_manifest(package.manifest_path) if package and package.manifest_path else None
+    if manifest is None:
+        return
+    if problem := manifest_problem(record.kind, record.name, plugin, manifest):
+        record.status, record.error = "broken", problem
+        record.mend = f"retrai plugins manifest {record.dist}"
 
 
 def _end_group(child: subprocess.Popen[bytes]) -> None:

@@ -22,6 +22,7 @@ from .describe import declared_needs, describe_plugin, hook_names
 from .kinds import Kind
 from .missing import command_that_mends
 from .record import PluginRecord
+from .soundness import class_problem
 from .watch import watched_import
 
 _CONTRACT_OF: dict[Kind, type[object]] = {
@@ -37,6 +38,10 @@ _CONTRACT_OF: dict[Kind, type[object]] = {
 
 class WrongPluginTypeError(TypeError):
     """What stands behind an entry point does not implement the contract of its kind."""
+
+
+class UnsoundPluginError(TypeError):
+    """A plugin's class says something that no plugin may say."""
 
 
 class HiddenNeedsError(TypeError):
@@ -104,6 +109,8 @@ def load_plugin(record: PluginRecord) -> object:
         plugin = _imported(record, entry_point)
         if record.entry is None:
             record.entry = describe_plugin(record.kind, plugin)
+        if problem := class_problem(record.kind, record.name, plugin):
+            raise UnsoundPluginError(problem)
         _check_needs(record, plugin)
     except Exception as error:  # whatever a plugin raises, it is the plugin that is broken
         record.status = "broken"

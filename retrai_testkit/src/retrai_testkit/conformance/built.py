@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import pytest
 from pydantic import BaseModel, ValidationError
 
+from retrai_core.plugins.answers import checked_answers
 from retrai_core.plugins.describe import describe_plugin
 
 from ..bench import Bench
@@ -121,8 +122,9 @@ class BuiltConformance(PluginConformance):
         return Bench.open(base)
 
     def build(self, bench: Bench, options: Mapping[str, Any]) -> Any:
-        """One instance, as a run builds it."""
-        return self.plugin(self.plugin.Options.model_validate(options), bench.context)
+        """One instance, as a run builds it: an answer that breaks the contract is an error."""
+        built = self.plugin(self.plugin.Options.model_validate(options), bench.context)
+        return checked_answers(built)
 
 
 async def cancelled(work: Awaitable[Any], until: Callable[[], bool]) -> None:

@@ -7,9 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
-from retrai_core import Detection, GoalResult, Suspicion
+from retrai_core import Detection, GoalResult
+from retrai_core.guard.baseline import Baseline
+from retrai_core.guard.verdict import judge
+from retrai_core.plugins.answers import problem
 from retrai_core.plugins.describe import describe_plugin
 from retrai_core.plugins.kinds import Kind
+from retrai_core.plugins.soundness import options_of_the_core
 
 from ..bench import Bench
 from ..footprint import Footprint
@@ -112,6 +116,18 @@ class GoalConformance(BuiltConformance):
         if result.report is not None:
             outcomes = set(result.report.cases.values())
             assert outcomes - {"passed"}, "not achieved, though every case of its report passed"
+
+    def test_a_pass_has_a_report_where_a_failure_has_one(
+        self, tmp_path: Path, plugin_options: Mapping[str, Any], kept: dict[str, Any]
+    ) -> None:
+        """No run believes a pass without a report where the check had cases before."""
+        seen = self._observed(tmp_path, plugin_options, kept)
+        baseline = Baseline()
+        baseline.take_result(seen.failing[0])
+        for result in (seen.passing, seen.in_copy):
+            if result.achieved and result.report is None:
+                judged = judge(baseline, result)
+                assert judged.achieved, judged.reason
 
     def test_case_ids_are_stable(
         self, tmp_path: Path, plugin_options: Mapping[str, Any], kept: dict[str, Any]
@@ -244,9 +260,14 @@ class GoalConformance(BuiltConformance):
         async def use(bench: Bench, goal: Any) -> None:
             assert list(goal.audit("")) == []
             for diff in (_DIFF, "no diff at all", "+++ \n@@ -x +y @@\n+\udcff\n"):
-                assert all(isinstance(found, Suspicion) for found in goal.audit(diff))
+                goal.audit(diff)
 
         self.drive(tmp_path, plugin_options, use)
+
+    def test_its_options_are_its_own(self) -> None:
+        """No option has the name of a setting of retrai: a project's file could not set it."""
+        taken = options_of_the_core(self.plugin)
+        assert not taken, taken
 
     def test_it_is_found_by_its_markers(self, tmp_path: Path) -> None:
         """Where markers are declared, one is in the passing project, and `detect` agrees."""
@@ -257,7 +278,9 @@ class GoalConformance(BuiltConformance):
         found = [marker for marker in self.plugin.markers if has_sign(tmp_path, marker)]
         assert found, "none of its markers is in the passing project"
         detection = self.plugin.detect(tmp_path)
-        assert isinstance(detection, Detection), "`detect` does not take the passing project"
+        assert detection is not None, "`detect` does not take the passing project"
+        wrong = problem(detection, Detection)
+        assert not wrong, f"`detect` gives {wrong}"
         require_clear_line(detection.evidence)
         empty = tmp_path / "empty-folder"
         empty.mkdir()
@@ -281,6 +304,4 @@ class GoalConformance(BuiltConformance):
         async def use(bench: Bench, goal: Any) -> GoalResult:
             return await goal.check({}, bench.project)
 
-        result = self.drive(base, options, use, write=write)
-        assert isinstance(result, GoalResult), f"it answers {type(result).__name__}"
-        return result
+        return self.drive(base, options, use, write=write)

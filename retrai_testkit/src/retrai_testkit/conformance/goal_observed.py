@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -106,13 +106,6 @@ def observe(
 
 
 async def _both(
-    first: Awaitable[object], second: Awaitable[object]
+    first: Awaitable[GoalResult], second: Awaitable[GoalResult]
 ) -> tuple[GoalResult, GoalResult]:
-    results = await asyncio.gather(first, second)
-    return _result(results, 0), _result(results, 1)
-
-
-def _result(results: Sequence[object], index: int) -> GoalResult:
-    result = results[index]
-    assert isinstance(result, GoalResult), f"it answers {type(result).__name__}"
-    return result
+    return await asyncio.gather(first, second)

@@ -13,9 +13,9 @@ from retrai_core.plugins.catalog import Catalog
 from retrai_core.plugins.describe import describe_plugin
 from retrai_core.plugins.kinds import Kind, table_of
 from retrai_core.plugins.manifest import read_manifest
-from retrai_core.plugins.manifest_text import manifest_text
 from retrai_core.plugins.package import find_package
 from retrai_core.plugins.record import PluginRecord
+from retrai_core.plugins.soundness import manifest_problem, unknown_needs
 
 from ..import_probe import probe
 from ..overriding import NotApplicable, reason_of
@@ -24,7 +24,6 @@ T = TypeVar("T")
 
 _GUARD = "test_every_replaced_test_says_why"
 _KIT = "retrai_testkit."
-_PLAIN_NEEDS = {"read", "write", "run", "network"}
 
 
 class PluginConformance:
@@ -89,11 +88,8 @@ class PluginConformance:
         written = read_manifest(package.manifest_path) if package.manifest_path else None
         mend = f"write it with `retrai plugins manifest {self.record().dist}`"
         assert written is not None, f"there is no {package.manifest_path}: {mend}"
-        key = (self.kind, self.name)
-        assert key in written, f"it lacks [{table_of(self.kind)}.{self.name}]: {mend}"
-        of_class = describe_plugin(self.kind, self.plugin)
-        # Compared as text, so that the values of a class and those of TOML have one form.
-        assert manifest_text({key: written[key]}) == manifest_text({key: of_class}), mend
+        problem = manifest_problem(self.kind, self.name, self.plugin, written)
+        assert not problem, f"{problem}; {mend}"
 
     def test_it_has_a_summary(self) -> None:
         """`retrai plugins list` shows one line that says what it is."""
@@ -103,9 +99,8 @@ class PluginConformance:
 
     def test_its_needs_are_known(self) -> None:
         """`needs` names only read, write, run, network and secrets:NAME."""
-        needs = set(getattr(self.plugin, "needs", ()))
-        unknown = {need for need in needs - _PLAIN_NEEDS if not need.startswith("secrets:")}
-        assert not unknown, f"unknown needs: {sorted(unknown)}"
+        problem = unknown_needs(self.plugin)
+        assert not problem, problem
 
     def test_importing_it_is_light(self) -> None:
         """Importing the plugin's module brings in no heavy module: those come when it works."""

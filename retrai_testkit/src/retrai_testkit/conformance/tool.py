@@ -262,7 +262,4 @@ class ToolConformance(BuiltConformance):
         return required(self.endless, "give `endless`: a call that takes long")
 
     async def _call(self, bench: Bench, tool: Any, args: Mapping[str, Any]) -> ToolResult:
-        answer = await tool.run(self.plugin.Args.model_validate(args), bench.context)
-        assert isinstance(answer, ToolResult), f"it answers {type(answer).__name__}, no ToolResult"
-        assert isinstance(answer.content, str), "content is text"
-        return answer
+        return await tool.run(self.plugin.Args.model_validate(args), bench.context)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import dataclasses
 import uuid
 
 from pydantic import Field
@@ -119,3 +120,46 @@ class Litters(GoodWords):
         self.seen.append(cwd)
         os.environ["LITTERS"] = str(cwd)
         return await super().check(state, cwd)
+
+
+class Green(GoodWords):
+    name = "green"
+
+    def judged(self, lines, command, complete, cwd):
+        cases = {self.case_id(number, cwd): "green" for number, _ in enumerate(lines)}
+        return GoalResult(complete, "green", "", CheckReport(cases, command, complete=complete))
+
+
+class PassesWithoutReport(GoodWords):
+    name = "passes-without-report"
+
+    def judged(self, lines, command, complete, cwd):
+        result = super().judged(lines, command, complete, cwd)
+        return dataclasses.replace(result, report=None) if result.achieved else result
+
+
+class TextAsAnswer(GoodWords):
+    name = "text-as-answer"
+
+    def protected(self, project):
+        return "words.txt"
+
+    async def external_state(self, project):
+        return None
+
+
+class UnknownNeeds(GoodWords):
+    name = "unknown-needs"
+    needs = frozenset({"read", "run", "internet"})
+
+
+class OptionOfTheCore(GoodWords):
+    name = "option-of-the-core"
+
+    class Options(GoodWords.Options):
+        max_iterations: int = Field(default=3, description="how often it is tried")
+        task: str = Field(default="", description="may be a goal's too")
+
+
+class OneName(GoodWords):
+    name = "another-name"

@@ -269,3 +269,11 @@ class WrongAnswers:
     @hookimpl
     def on_event(self, event):
         return event.payload["message"].splitlines()
+
+
+class Misspelt:
+    """Means to be a gate."""
+
+    @hookimpl
+    def befor_tool(self, call, context):
+        return GateDecision("deny", "offline")

@@ -1,0 +1,87 @@
+"""What is wrong with a plugin that can be imported, for a run, `--load` and the testkit alike."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+from pydantic import BaseModel
+
+from ..contracts.needs import Need
+from ..errors import nearest
+from ..run_config import RunConfig
+from .describe import declared_needs, describe_plugin
+from .kinds import Kind, table_of
+from .manifest import Manifest
+from .manifest_text import manifest_text
+
+_SECRET = "secrets:"
+_FOR_GOALS = frozenset({"task"})
+"""Settings that a goal may have as an option of its own too."""
+_INTERNAL = frozenset({"cwd", "run_id"})
+"""Fields of the configuration that no file can set."""
+
+
+def class_problem(kind: Kind, name: str, plugin: object) -> str:
+    """Why a plugin's class cannot be used, or "".
+
+    Args:
+        kind: the plugin's.
+        name: of its entry point.
+        plugin: the class; of a hook also a module or an object.
+    """
+    if kind == "hook":
+        return unknown_needs(plugin)
+    own = getattr(plugin, "name", name)
+    if own != name:
+        return f"its entry point is called {name!r}, but its class {own!r}: both need one name"
+    return unknown_needs(plugin) or (options_of_the_core(plugin) if kind == "goal" else "")
+
+
+def unknown_needs(plugin: object) -> str:
+    """That a plugin needs what nobody knows, or ""."""
+    known = get_args(Need)
+    unknown = [
+        need
+        for need in declared_needs(plugin)
+        if need not in known and (not need.startswith(_SECRET) or need == _SECRET)
+    ]
+    if not unknown:
+        return ""
+    told = f"{unknown[0]!r}{nearest(unknown[0], known)}"
+    return f"its needs name {told}; known are {', '.join(known)} and {_SECRET}NAME"
+
+
+def options_of_the_core(goal: object) -> str:
+    """That a goal has an option which its project's file could not set, or ""."""
+    model = getattr(goal, "Options", None)
+    if not (isinstance(model, type) and issubclass(model, BaseModel)):
+        return ""
+    taken = sorted(_options(model) & core_settings() - _FOR_GOALS)
+    if not taken:
+        return ""
+    return f"its option {taken[0]!r} is a setting of retrai already: give it another name"
+
+
+def core_settings() -> frozenset[str]:
+    """The top-level keys of `.retrai.yml` that are no options of a goal."""
+    return _options(RunConfig) - _INTERNAL
+
+
+def manifest_problem(kind: Kind, name: str, plugin: object, manifest: Manifest) -> str:
+    """That a manifest says something else than the class, or ""."""
+    key = (kind, name)
+    if key not in manifest:
+        return f"its manifest lacks [{table_of(kind)}.{name}]"
+    # Compared as text, so that the values of a class and those of TOML have one form.
+    written = manifest_text({key: manifest[key]}).splitlines()
+    of_class = manifest_text({key: describe_plugin(kind, plugin)}).splitlines()
+    if written == of_class:
+        return ""
+    differing = next((line for line in of_class if line not in written), None)
+    told = f"the class says {differing}" if differing else "the class says less"
+    return f"its manifest is out of date: {told}"
+
+
+def _options(model: type[BaseModel]) -> frozenset[str]:
+    fields = model.model_fields
+    return frozenset({*fields, *(field.alias for field in fields.values() if field.alias)})
