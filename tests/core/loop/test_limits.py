@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,7 +12,14 @@ from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, HumanMessage
 
 from retrai_core.loop.budget import Budget, allowance
-from retrai_core.loop.progress import Progress, advance, fresh_progress, trouble
+from retrai_core.loop.progress import (
+    SEEN_LIMIT,
+    Progress,
+    advance,
+    fresh_progress,
+    trouble,
+    turn_digest,
+)
 from retrai_core.run_manager import RunManager
 
 Runs = Any
@@ -121,11 +129,35 @@ def test_an_unknown_price_keeps_no_limit_in_dollars() -> None:
 async def test_the_same_call_again_and_again_is_warned_once_and_then_ends_stuck(runs: Runs) -> None:
     record = await runs.run([call("look", path="a.txt")], max_iterations=50)
     assert (record.status, record.exit_code, record.iterations) == ("stuck", 5, 6)
-    assert "the same call gave the same result 6 times" in record.reason
+    assert "the same calls gave the same results 6 times" in record.reason
     warnings = [text for text in runs.seen(record)[-1] if "You are going in circles" in text]
     assert len(warnings) == 1
     # Each call uses 15 tokens, and 44 of the 50 iterations were not made.
     assert (record.saved_iterations, record.saved_tokens) == (44, 44 * 15)
+
+
+async def test_a_circle_of_several_calls_ends_stuck(runs: Runs) -> None:
+    turns = [call("look", path=name) for name in ["a.txt", "b.txt", "expected.txt"] * 10]
+    record = await runs.run(turns, max_iterations=50)
+    assert (record.status, record.iterations) == ("stuck", 10)
+    assert "the same calls gave the same results" in record.reason
+
+
+async def test_a_model_that_looks_at_something_new_in_each_turn_is_never_stuck(
+    runs: Runs, project: Path
+) -> None:
+    for number in range(76):
+        (project / f"notes{number}.txt").write_text(f"note {number}\n")
+    looks = [call("look", path=f"notes{number}.txt") for number in range(76)]
+    record = await runs.run([*looks, MEND], max_iterations=100)
+    assert (record.status, record.iterations) == ("achieved", 77)
+
+
+async def test_what_was_read_before_may_be_read_once_more(runs: Runs) -> None:
+    looks = [call("look", path=f"missing{number}.txt") for number in range(20)]
+    record = await runs.run([*looks, *looks, MEND], max_iterations=50)
+    assert record.status == "achieved"
+    assert not [text for text in runs.seen(record)[-1] if "You are going in circles" in text]
 
 
 async def test_going_back_and_forth_between_two_states_ends_stuck(runs: Runs) -> None:
@@ -153,10 +185,15 @@ def after(turns: list[tuple[str, str]]) -> Progress:
     ("turns", "says"),
     [
         ([], ""),
-        ([("t", str(i)) for i in range(39)], ""),
-        ([("t", str(i)) for i in range(40)], "nothing has changed for 40 turns"),
+        ([("t", str(i)) for i in range(500)], ""),
         ([("t", "c")] * 2, ""),
-        ([("t", "c")] * 3, "the same call gave the same result 3 times"),
+        ([("t", "c")] * 3, "the same calls gave the same results 3 times"),
+        ([("t", c) for c in "ababa"], "the same calls gave the same results 3 times"),
+        ([("t", c) for c in "abcdabcdabcd"], "the same calls gave the same results 3 times"),
+        # What was read long ago may be read again.
+        ([("t", c) for c in "abcdefabcdef"], ""),
+        ([("t", c) for c in "aaab"], ""),
+        ([("t", c) for c in ("a", "", "a", "", "a")], "the same calls gave the same results 3"),
         ([("t", "")] * 3, ""),
         ([("t1", "c"), ("t2", "c"), ("t3", "c")], ""),
         ([(t, str(i)) for i, t in enumerate("abababa")], "back and forth"),
@@ -167,3 +204,54 @@ def test_what_counts_as_going_in_circles(turns: list[tuple[str, str]], says: str
     found = trouble(after(turns))
     assert says in found
     assert bool(found) == bool(says)
+
+
+def test_a_circle_that_is_longer_than_what_is_remembered_is_left_to_the_budgets() -> None:
+    turns = [("t", str(number % (SEEN_LIMIT + 1))) for number in range(4 * SEEN_LIMIT)]
+    progress = after(turns)
+    assert not trouble(progress)
+    assert len(progress.get("seen", {})) == SEEN_LIMIT
+
+
+def test_the_progress_of_an_earlier_versions_checkpoint_goes_on() -> None:
+    """As 0.x kept it, with the counters that are gone now."""
+    earlier: Any = {
+        "tree": "t",
+        "same_tree": 41,
+        "calls": "c",
+        "same_calls": 2,
+        "trees": ["t"],
+        "warned_at": 40,
+    }
+    assert not trouble(earlier)
+    progress = advance(earlier, "t", "c")
+    assert not trouble(progress)
+    assert trouble(advance(advance(progress, "t", "c"), "t", "c"))
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("1 failed in 0.12s", "1 failed in 1.04s"),
+        ("real\t0m0.123s", "real\t0m1.456s"),
+        ("<shop.Order object at 0x7f07017f11d0>", "<shop.Order object at 0x7e11017c98d0>"),
+        ("/tmp/pytest-of-me/pytest-3/test_a0/x", "/tmp/pytest-of-me/pytest-4/test_a0/x"),
+        ("killed process 4711", "killed process 4812"),
+        ("2026-11-23 10:24:10,123 ERROR no", "2026-11-24 11:25:11,456 ERROR no"),
+    ],
+)
+def test_what_only_time_or_place_make_different_is_the_same_result(first: str, second: str) -> None:
+    assert turn_digest([("shell", {}, first)]) == turn_digest([("shell", {}, second)])
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (("read", {"line": 1}, "text"), ("read", {"line": 101}, "text")),
+        (("shell", {}, "1 failed in 0.12s"), ("shell", {}, "2 failed in 0.12s")),
+        (("shell", {}, "12% done"), ("shell", {}, "24% done")),
+        (("shell", {"command": "sleep 1s"}, ""), ("shell", {"command": "sleep 2s"}, "")),
+    ],
+)
+def test_other_calls_and_other_answers_are_new(first: Any, second: Any) -> None:
+    assert turn_digest([first]) != turn_digest([second])

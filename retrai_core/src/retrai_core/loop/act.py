@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 from itertools import groupby
 
 from langchain_core.messages import AnyMessage, ToolMessage
 from langchain_core.runnables import RunnableConfig
 
 from .parts import parts_of
+from .progress import turn_digest
 from .report_impossible import ReportImpossible
 from .state import AgentState, PendingCall, ResultNote, StateUpdate, Stop
 from .tool_call import Finished, ToolCaller
@@ -41,7 +41,10 @@ async def act(state: AgentState, config: RunnableConfig) -> StateUpdate:
         "messages": [_message(done) for done in finished],
         "pending_tool_calls": [],
         "tool_results": [ResultNote(id=d.id, name=d.name, ok=d.ok) for d in finished],
-        "last_calls": _digest(finished, state["pending_tool_calls"]),
+        "last_calls": turn_digest(
+            (call["name"], call["args"], done.content)
+            for call, done in zip(state["pending_tool_calls"], finished, strict=True)
+        ),
         "attempts": [f"{done.name} {done.summary}".strip() for done in finished],
     }
     for done in finished:
@@ -49,15 +52,6 @@ async def act(state: AgentState, config: RunnableConfig) -> StateUpdate:
             reason = f"the model reports that the goal cannot be met: {done.summary}"
             update["stop"] = Stop(outcome="failed", reason=reason)
     return update
-
-
-def _digest(finished: list[Finished], calls: list[PendingCall]) -> str:
-    """A hash of what was asked and what came back, to know a turn that repeats the last one."""
-    told = [
-        (call["name"], call["args"], done.content)
-        for call, done in zip(calls, finished, strict=True)
-    ]
-    return hashlib.sha256(repr(told).encode()).hexdigest()[:16]
 
 
 def _message(done: Finished) -> AnyMessage:
