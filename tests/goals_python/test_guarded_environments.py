@@ -130,6 +130,49 @@ def add_plugin_elsewhere(site: Path) -> None:
     (site / "evil.pth").write_text(f"{other}\n")
 
 
+def add_code_to_easy_install(site: Path) -> None:
+    (site / "evil_start.py").write_text(PASS_ALL)
+    (site / "easy-install.pth").write_text(f"{project_of(site)}\nimport evil_start\n")
+
+
+def lead_easy_install_elsewhere(site: Path) -> None:
+    other = site.parents[3] / "other"
+    other.mkdir()
+    (other / "adding.py").write_text(RIGHT)
+    (site / "easy-install.pth").write_text(f"{project_of(site)}\n{other}\n")
+
+
+def lead_easy_install_through_a_link(site: Path) -> None:
+    lead_easy_install_elsewhere(site)
+    (project_of(site) / "linked").symlink_to(site.parents[3] / "other")
+    (site / "easy-install.pth").write_text(f"{project_of(site)}/linked\n")
+
+
+def lead_easy_install_to_a_plugin(site: Path) -> None:
+    folder = project_of(site) / "hidden"
+    folder.mkdir()
+    add_plugin(folder)
+    (folder / "evil-1.0.dist-info").rename(folder / "evil.egg-info")
+    (folder / "evil.egg-info" / "METADATA").rename(folder / "evil.egg-info" / "PKG-INFO")
+    (site / "easy-install.pth").write_text(f"{folder}\n")
+
+
+def lead_easy_install_to_a_runner(site: Path) -> None:
+    folder = project_of(site) / "hidden" / "pluggy"
+    folder.mkdir(parents=True)
+    for source in (site / "pluggy").glob("*.py"):
+        (folder / source.name).write_bytes(source.read_bytes())
+    with (folder / "__init__.py").open("a") as file:
+        file.write(PASS_ALL)
+    (site / "easy-install.pth").write_text(f"{folder.parent}\n")
+
+
+def project_of(site: Path) -> Path:
+    """The one project beside this test's environment."""
+    (project,) = site.parents[3].glob("mein Projekt*")
+    return project
+
+
 def shadow_a_module(site: Path) -> None:
     folder = site / "_pytest" / "python"
     folder.mkdir()
@@ -160,6 +203,14 @@ CHEATS = [
     shadow_a_module,
     replace_the_interpreter,
 ]
+# What the installer of an editable project writes, with more in it.
+INSTALLERS = [
+    add_code_to_easy_install,
+    lead_easy_install_elsewhere,
+    lead_easy_install_through_a_link,
+    lead_easy_install_to_a_plugin,
+    lead_easy_install_to_a_runner,
+]
 
 
 @pytest.mark.parametrize("cheat", CHEATS)
@@ -175,6 +226,15 @@ async def test_a_changed_runner_is_put_back_and_told(guard, environment, cheat):
 async def test_the_cheat_would_work_without_the_guard(guard, environment, cheat):
     await asyncio.to_thread(cheat, environment)
     assert (await guard.check({})).achieved
+
+
+@pytest.mark.parametrize("cheat", INSTALLERS)
+async def test_an_installers_file_that_makes_more_importable_is_suspect(guard, environment, cheat):
+    # Even where the sources are right: what else such a file brings, nobody knows.
+    (project_of(environment) / "adding.py").write_text(RIGHT)
+    await asyncio.to_thread(cheat, environment)
+    undone = await guard.restore()
+    assert undone or not await accepted(guard)
 
 
 async def test_a_library_that_was_edited_by_hand_is_suspect(guard, environment, context):
@@ -236,6 +296,76 @@ async def test_the_project_itself_may_be_installed_in_editable_mode(guard, pip, 
     await pip("--no-build-isolation", "--no-deps", "-e", str(context.project))
     assert await guard.restore() == []
     assert await accepted(guard)
+
+
+SETUP = "from setuptools import setup\nsetup(name='adding', version='1', {})\n"
+LAYOUTS = {
+    "flat": ("", "py_modules=['adding']"),
+    "src": ("src/", "py_modules=['adding'], package_dir={'': 'src'}"),
+    "python": ("python/", "py_modules=['adding'], package_dir={'': 'python'}"),
+}
+
+
+@pytest.fixture
+async def old_guard(make_project, context, make_environment, tmp_path, request, make_goal, develop):
+    """As `guard`, with a setuptools that keeps easy-install.pth, and the project installed."""
+    made = make_environment("develop", "setuptools<70", "pytest")
+    folder = tmp_path / "env"
+    await asyncio.to_thread(subprocess.run, ["cp", "-a", str(made), str(folder)], check=True)
+    context.python = str(folder / "bin" / "python")
+    context.run_dir = tmp_path / "run"
+    place, words = LAYOUTS[request.param]
+    setup = SETUP.format(words)
+    make_project({f"{place}adding.py": CODE["adding.py"], "test_add.py": TEST, "setup.py": setup})
+    context.goal_part = make_goal()
+    await develop()
+    settle(folder)
+    guard = Guard(context, [])
+    assert not (await guard.take_baseline()).achieved
+    settle(folder)
+    return guard, context.project / place / "adding.py"
+
+
+@pytest.fixture
+def develop(context):
+    """What `pip install -e .` does with an old setuptools."""
+
+    async def run(*more: str) -> None:
+        command = [context.python, "setup.py", "-q", "develop", "--no-deps", *more]
+        process = await asyncio.create_subprocess_exec(*command, cwd=context.project)
+        assert await process.wait() == 0
+
+    return run
+
+
+@pytest.mark.parametrize("old_guard", LAYOUTS, indirect=True)
+async def test_an_old_installer_may_install_the_project_again(old_guard, develop, context):
+    guard, source = old_guard
+    source.write_text(RIGHT)
+    await develop("--uninstall")
+    await develop()
+    (pth,) = Path(context.python).parents[1].glob("lib/*/site-packages/easy-install.pth")
+    assert str(source.parent.resolve()) in pth.read_text()
+    assert await guard.restore() == []
+    assert await accepted(guard)
+
+
+async def test_an_old_installer_may_install_the_project_first(guard, environment, context):
+    """What it writes, in an environment that had none of it."""
+    (context.project / "adding.py").write_text(RIGHT)
+    (environment / "easy-install.pth").write_text(f"{context.project}\n")
+    (environment / "adding.egg-link").write_text(f"{context.project}\n.")
+    assert await guard.restore() == []
+    assert await accepted(guard)
+
+
+async def test_the_project_may_be_installed_in_editable_mode_again(guard, pip, context):
+    (context.project / "adding.py").write_text(RIGHT)
+    (context.project / "setup.py").write_text(SETUP.format("py_modules=['adding']"))
+    for _ in range(2):
+        await pip("--no-build-isolation", "--no-deps", "-e", str(context.project))
+        assert await guard.restore() == []
+        assert await accepted(guard)
 
 
 async def test_a_plugin_that_the_project_names_may_be_installed(

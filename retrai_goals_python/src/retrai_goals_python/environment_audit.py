@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from fnmatch import fnmatch
 from pathlib import Path
 
 from retrai_core import Suspicion
 
 from .environment import ProbedEnvironment
-from .installed import Installed, ctime_ns, digest_of, files_below, installed_in
-from .runner_files import environment_folders
+from .installed import Installed, ctime_ns, digest_of, entries, files_below, installed_in
+from .pytest_guarding import RUNNER_MODULES, is_standard
+from .runner_files import environment_folders, is_environments
+from .start_up_files import only_names_folders
 
 # What Python imports or runs; data that a package keeps beside its code is nobody's business here.
 CODE = (".py", ".pyi", ".pth", ".so", ".pyc", ".dylib")
@@ -50,11 +53,37 @@ def audit_environment(
         Suspicion(str(path), 1, "changed by hand in the environment", reaches_runner=True)
         for path in changed
         if path not in vouched
+        and not (path.suffix == ".pth" and only_names_folders(path, _Importable(probed, project)))
     ]
     program = Path(os.path.realpath(python))
     if ctime_ns(program) > since_ns:
         found.append(Suspicion(str(program), 1, "the interpreter was replaced", True))
     return found[:_SHOWN]
+
+
+class _Importable:
+    """Tells folders that were on the import path before, and those of the project's sources.
+
+    The tests of a copy import from the latter first, so that none may hold what stands in for a
+    module of the runner's or of Python's own.
+    """
+
+    def __init__(self, probed: ProbedEnvironment, project: Path) -> None:
+        self._probed = probed
+        self._project = Path(os.path.realpath(project))
+        self._known = {os.path.realpath(entry) for entry in probed.path}
+
+    def __call__(self, folder: Path) -> bool:
+        real = Path(os.path.realpath(folder))
+        if str(real) in self._known:
+            return True
+        if is_environments(real, self._probed, self._project):
+            return False
+        return not any(_stands_in(entry.name.split(".", 1)[0]) for entry in entries(real))
+
+
+def _stands_in(module: str) -> bool:
+    return is_standard(module) or any(fnmatch(module, name) for name in RUNNER_MODULES)
 
 
 def _is_newer(one: Installed, since_ns: int) -> bool:

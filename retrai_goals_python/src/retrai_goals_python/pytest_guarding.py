@@ -103,8 +103,7 @@ def steering_globs(path: str = ".") -> list[str]:
     """Gitignore globs of files that, when they are new, could steer pytest or Python itself."""
     base = "" if path == "." else f"{path}/"
     bases = dict.fromkeys(["", base])
-    # `__main__` and `_private` are no names that a shadow would take; `test` is a folder of tests.
-    standard = sorted(name for name in sys.stdlib_module_names if name[0] != "_" and name != "test")
+    standard = sorted(filter(is_standard, sys.stdlib_module_names))
     modules = [*RUNNER_MODULES, *standard]
     shadows = [
         f"/{base}{root}{module}{suffix}"
@@ -115,6 +114,14 @@ def steering_globs(path: str = ".") -> list[str]:
         for suffix in (".py", ".*so", "/__init__.*")
     ]
     return [*STEERING, *shadows]
+
+
+def is_standard(module: str) -> bool:
+    """A module of Python's own that another could stand in for.
+
+    `__main__` and `_private` are no names that one would take; `test` is a folder of tests.
+    """
+    return module in sys.stdlib_module_names and module[0] != "_" and module != "test"
 
 
 def audit_diff(

@@ -14,7 +14,10 @@ from .environment import ProbedEnvironment
 from .installed import Installed, ctime_ns, entries, files_below, installed_in, normalized
 from .start_up_files import named_folders, start_up_files
 
-DECLARING = ("pyproject.toml", "setup.cfg", "tox.ini", "Pipfile", "requirements*.txt", "*.lock")
+DECLARING = (
+    *("pyproject.toml", "setup.cfg", "setup.py", "tox.ini"),
+    *("Pipfile", "requirements*.txt", "*.lock"),
+)
 # Where the metadata does not say what a runner's modules are called.
 _MODULES = {"pytest": ("pytest", "_pytest", "py")}
 
@@ -57,7 +60,7 @@ class RunnerFiles:
         needed = _closure(self._runner, installed)
         modules = set(_MODULES.get(self._runner, ()))
         files: list[Path] = [*_interpreter_files(self._python, self._probed.prefix)]
-        steering = [*start_up_files(folders, installed), *self._own_plugins()]
+        steering = [*start_up_files(folders, installed), *self._own_plugins(folders)]
         for one in needed:
             contents = self._contents_of(one)
             modules |= contents.names
@@ -70,19 +73,26 @@ class RunnerFiles:
                     steering.append(one.folder / "entry_points.txt")
         return Environment(list(dict.fromkeys(files)), list(dict.fromkeys(steering)))
 
-    def _own_plugins(self) -> Iterable[Path]:
+    def _own_plugins(self, folders: Sequence[Path]) -> Iterable[Path]:
         """Metadata in the project that makes it a plugin of pytest, unless it says so itself.
 
-        An editable install writes such a folder too, with the entry points of the project.
+        An editable install writes such a folder too, with the entry points of the project; where
+        its sources are, a `.pth` file says.
         """
         if "pytest11" in self._declared:
             return
-        for root in ("", "src", "tests"):
-            for folder in entries(self._project / root):
+        roots = [self._project / root for root in ("", "src", "tests")]
+        for root in dict.fromkeys([*roots, *self._named_inside(folders)]):
+            for folder in entries(root):
                 if folder.name.endswith(".egg-info"):
                     one = Installed(folder.name, "", Path(folder.path))
                     if one.plugs_into_pytest:
                         yield one.folder / "entry_points.txt"
+
+    def _named_inside(self, folders: Sequence[Path]) -> Iterable[Path]:
+        for folder in named_folders(folders):
+            if not is_environments(folder, self._probed, self._project):
+                yield folder
 
     def _contents_of(self, one: Installed) -> Contents:
         key = (one.folder, ctime_ns(one.folder / "RECORD"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from .installed import Installed, digest_of, entries, files_below
@@ -21,11 +21,17 @@ def named_folders(folders: Iterable[Path]) -> list[Path]:
     found: dict[Path, None] = {}
     for folder in folders:
         for path in _pth_files(folder):
-            for line in _lines(path):
-                named = Path(os.path.normpath(folder / line))
-                if not _is_code(line) and named.is_dir():
-                    found[named] = None
+            found.update((named, None) for named in _named_in(path) if named.is_dir())
     return list(found)
+
+
+def only_names_folders(path: Path, is_known: Callable[[Path], bool]) -> bool:
+    """Whether a `.pth` file runs no code and puts only known folders on the import path.
+
+    `setup.py develop`, and pip with an old setuptools, write `easy-install.pth`, which stands in no
+    RECORD.
+    """
+    return not any(map(_is_code, _lines(path))) and all(map(is_known, _named_in(path)))
 
 
 def start_up_files(folders: Sequence[Path], installed: Mapping[str, Installed]) -> list[Path]:
@@ -49,6 +55,11 @@ def start_up_files(folders: Sequence[Path], installed: Mapping[str, Installed]) 
 
 def _pth_files(folder: Path) -> list[Path]:
     return [Path(entry.path) for entry in entries(folder) if entry.name.endswith(".pth")]
+
+
+def _named_in(path: Path) -> list[Path]:
+    lines = [line for line in _lines(path) if not _is_code(line)]
+    return [Path(os.path.normpath(path.parent / line)) for line in lines]
 
 
 def _lines(path: Path) -> list[str]:
