@@ -51,6 +51,77 @@ HONEST = [
     "text = 'a' * 10 ** 9\nother = '%999999999d' % 1\nmore = bytes(10 ** 12)",
 ]
 
+FIXTURE = "import pytest\n@pytest.fixture\ndef shop({}):\n    {}\n"
+AUTOMATIC = FIXTURE.replace("fixture", "fixture(autouse=True)")
+FIXTURES = [
+    FIXTURE.format("", "return 1"),
+    "import os, " + FIXTURE.format("request, tmp_path_factory", "yield request.param"),
+    FIXTURE.format("", "yield").replace("fixture", "fixture(params=[pytest.param(1, id='one')])"),
+    "from pytest import fixture as given, FixtureRequest\n@given(name='x')\n"
+    + """\
+def shop(request: FixtureRequest):
+    request.addfinalizer(print)
+    if request.node.get_closest_marker('slow') or request.config.getoption('--fast'):
+        return request.getfixturevalue('tmp_path')
+""",
+    FIXTURE.format("monkeypatch", "monkeypatch.setattr('shop.payments.charge', print)"),
+    FIXTURE.format("monkeypatch", "monkeypatch.setenv('SHOP', 'x')"),
+    AUTOMATIC.format("", "yield"),
+    """\
+import pytest as pt
+pytest_plugins = ['shop.more']
+def mp() -> pt.MonkeyPatch: ...
+class Kit:
+    @pt.fixture
+    def shop(self): return 1
+""",
+    "import pytest\ndef fails(what):\n    with pytest.raises(what, match='x'): yield\n",
+]
+RUNNER_FIXTURES = [
+    FIXTURE.format("request", "request.node.runtest = lambda: None"),
+    FIXTURE.format("request", "type(request.node).runtest = print"),
+    FIXTURE.format("request", "handle = request; handle.session.items.clear()"),
+    FIXTURE.format("request", "request.config.pluginmanager.register(object())"),
+    FIXTURE.format("request", "request.module.of_age = lambda age: True"),
+    FIXTURE.format("request", "request.function.__code__ = print.__code__"),
+    FIXTURE.format("request", "request.getfixturevalue('req' + 'uest').node"),
+    FIXTURE.format("request", "look = request.getfixturevalue"),
+    FIXTURE.format("request", "locals()['req' + 'uest'].node"),
+    FIXTURE.format("pytestconfig", "pytestconfig.pluginmanager.unregister('terminal')"),
+    FIXTURE.format("caplog", "caplog._item.obj = print"),
+    FIXTURE.format("caplog", "getattr(caplog, '_it' + 'em').obj = print"),
+    FIXTURE.format("capsys", "capsys.request.node.obj = print"),
+    FIXTURE.format("monkeypatch", "monkeypatch.setattr(pytest.Function, 'runtest', print)"),
+    FIXTURE.format("monkeypatch", "monkeypatch.setattr('_pytest.python.Function.runtest', print)"),
+    FIXTURE.format("monkeypatch", "monkeypatch.setattr('tests.test_ages.of_age', print)"),
+    AUTOMATIC.format("monkeypatch", "monkeypatch.setattr('ages.of_age', print)"),
+    AUTOMATIC.format("request", "return request.param"),
+    FIXTURE.format("", "pytest.fixture = print"),
+    FIXTURE.format("", "pytest.Function.runtest = print"),
+    FIXTURE.format("", "setattr(pytest, 'fail', print)"),
+    FIXTURE.format("", "vars(pytest)['fail'] = print"),
+    FIXTURE.format("", "pytest.fixture.__globals__['x'] = 1"),
+    FIXTURE.format("", "pytest.exit('done', returncode=0)"),
+    FIXTURE.format("", "return pytest.approx(1, abs=9e9)"),
+    FIXTURE.format("", "other = pytest"),
+    FIXTURES[0] + "def pytest_runtest_makereport(item): ...\n",
+    "import pytest\nfor name in ['x']: pytest_pyfunc_call = print\n",
+    "import pytest\nimport _pytest.runner\n",
+    "import pytest, pluggy\n",
+]
+
+
+@pytest.mark.parametrize("text", FIXTURES)
+def test_fixtures_that_a_package_ships_are_none(text: str) -> None:
+    assert reaching(text) == []
+    # A file that has them may go on to use pytest as it likes.
+    assert reaching(text, fixtures=True)
+
+
+@pytest.mark.parametrize("text", RUNNER_FIXTURES)
+def test_a_fixture_that_goes_beyond_the_tests_own_request_is_found(text: str) -> None:
+    assert reaching(text)
+
 
 @pytest.mark.parametrize("text", REACHING)
 def test_what_reaches_for_the_runner_is_found(text: str) -> None:
@@ -80,6 +151,10 @@ def diff_of(name: str, old: str, new: str) -> str:
         # The file did so before, in other words.
         ("bill.py", "import sys\nsys._getframe(1)", "from sys import _getframe as f\nf()", False),
         ("bill.py", "", "import sys\nx = sys.modules[__name__]", False),
+        ("kit.py", "", FIXTURES[0], False),
+        ("kit.py", FIXTURES[0], FIXTURES[0] + "def skip(): pytest.skip('later')\n", False),
+        ("kit.py", FIXTURES[0], FIXTURES[0] + "pytest.Function.runtest = print\n", True),
+        ("kit.py", "", RUNNER_FIXTURES[0], True),
         # Lines end where Python has them end, and git puts unusual names into quotes.
         ("bill.py", "", "x = 1\n\x0cimport _pytest", True),
         ('"b\\303\\251.py"', "", "import _pytest", True),

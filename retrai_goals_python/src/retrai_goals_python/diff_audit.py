@@ -155,7 +155,7 @@ def _by_meaning(
     """What a changed file reaches for now and did not before, however it is spelled."""
     for path in dict.fromkeys(path for path, _, _ in added_lines(diff)):
         found = files.reached(path) if reaches(path) else None
-        before = reaching("\n".join(files.before(path))) if found else None
+        before = reaching("\n".join(files.before(path)), fixtures=True) if found else None
         known = {reach.what for reach in before or ()}
         for reach in found or ():
             text = files.line(path, reach.line).strip()

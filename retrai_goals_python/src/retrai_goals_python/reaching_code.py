@@ -12,8 +12,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from .folded import Folder
+from .plain_fixtures import beyond_fixtures, plain_uses
 
 PYTEST = "reaches into pytest"
+PATCHES = "changes pytest"
 MODULES = "touches sys.modules"
 CALLERS = "inspects its callers"
 OBJECTS = "looks through live objects"
@@ -84,20 +86,26 @@ class Reach:
     what: str
 
 
-def reaching(text: str | bytes) -> list[Reach] | None:
+def reaching(text: str | bytes, *, fixtures: bool = False) -> list[Reach] | None:
     """What reaches for the runner in a file, by line; None where the file is no Python.
+
+    Args:
+        text: the file's.
+        fixtures: count the plain fixtures that a package may ship, too.
 
     Example:
         >>> reaching("import sys as s\\ngetattr(s, 'mod' + 'ules').clear()\\n")
         [Reach(line=2, what='touches sys.modules')]
         >>> reaching("import sys\\nhere = sys.modules[__name__]\\n")
         []
+        >>> reaching("import pytest\\n@pytest.fixture\\ndef shop(): return 1\\n")
+        []
     """
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-    found = _Reader(tree).read()
+    found = _Reader(tree).read(fixtures)
     return sorted(dict.fromkeys(found), key=lambda reach: (reach.line, reach.what))
 
 
@@ -111,8 +119,13 @@ class _Reader:
             for node in ast.walk(tree):
                 self._learn(node)
 
-    def read(self) -> Iterator[Reach]:
+    def read(self, fixtures: bool) -> Iterator[Reach]:
         harmless = self._harmless()
+        if not fixtures:
+            harmless |= plain_uses(self._tree, self._dotted)
+        if any(map(_is_runner, self._aliases.values())):
+            for node in beyond_fixtures(self._tree, self._folder.fold):
+                yield Reach(getattr(node, "lineno", 0), PYTEST)
         for node in ast.walk(self._tree):
             if id(node) in harmless:
                 continue
@@ -201,6 +214,8 @@ class _Reader:
             yield BUILT_IN
         elif top in _JUDGING:
             yield JUDGES
+        elif top in _RUNNERS:
+            yield PATCHES
 
     def _of_call(self, node: ast.Call) -> Iterator[str]:
         name = self._dotted(node.func).rpartition(".")[2] or getattr(node.func, "id", "")
@@ -208,6 +223,8 @@ class _Reader:
         known = self._folder.fold(node.args[1]) if len(node.args) > 1 else None
         if name in _WRITES and owner:
             yield from self._of_write(f"{owner}.?")
+        if getattr(node.func, "attr", "") in _WRITES and _is_runner(owner):
+            yield PATCHES  # as `monkeypatch` has them
         if name == "getattr" and isinstance(known, str) and known in _FRAME:
             yield CALLERS
         if name in ("getattr", "vars", "dir") and owner in _CLOSED and not isinstance(known, str):

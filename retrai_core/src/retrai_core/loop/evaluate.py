@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
 
 from langchain_core.messages import HumanMessage
@@ -11,12 +12,16 @@ from langchain_core.runnables import RunnableConfig
 from ..contracts.context import RunContext
 from ..errors import BudgetSpentError, RetraiError
 from . import prompt
+from .findings import each_once, without_copied
 from .parts import Conclusion, LoopParts, parts_of
 from .progress import GRACE, advance, tokens_saved, trouble
 from .state import FAILED_STRATEGIES_KEPT, AgentState, StateUpdate, Stop
 from .steadiness import Flaky
 from .unseen_audit import audit_around
 from .verifier import Evaluation
+
+_PLACES = 3
+"""More places with the same finding than these are counted only."""
 
 
 async def evaluate(state: AgentState, config: RunnableConfig) -> StateUpdate:
@@ -140,11 +145,13 @@ async def _audit(parts: LoopParts) -> str:
             *await asyncio.to_thread(lambda: goal.audit(_diff(parts))),
             *await audit_around(parts.guard, parts.snapshots, parts.vouchers),
         ]
+        found = await asyncio.to_thread(without_copied, found, parts.snapshots, goal.audit)
     except (RetraiError, OSError) as error:
         # Whoever could make the audit fail would have switched it off.
         return f"what the run changed could not be looked through: {error}"
-    for finding in found:
-        _tell(parts, f"{finding.path}:{finding.line} {finding.what}")
+    for first, *more in each_once(found):
+        places = [f"{each.path}:{each.line}" for each in more]
+        _tell(parts, f"{first.path}:{first.line} {first.what}", also=places)
     reaching = [finding for finding in found if finding.reaches_runner]
     if not reaching:
         return ""
@@ -169,11 +176,21 @@ def _diff(parts: LoopParts) -> str:
     return parts.snapshots.diff()
 
 
-def _tell(parts: LoopParts, finding: str) -> None:
-    """Tell it, once, and put it into the record."""
-    if finding not in parts.findings:
-        parts.findings.append(finding)
-        parts.context.publish("log", level="warning", message=f"worth a look: {finding}")
+def _tell(parts: LoopParts, finding: str, also: Sequence[str] = ()) -> None:
+    """Tell it, once, and put it into the record.
+
+    Args:
+        parts: the run.
+        finding: the place, and what it is.
+        also: other places with the same.
+    """
+    if any(known == finding or known.startswith(f"{finding} (also ") for known in parts.findings):
+        return
+    if also:
+        rest = f" and {len(also) - _PLACES} more" if len(also) > _PLACES else ""
+        finding = f"{finding} (also {', '.join(also[:_PLACES])}{rest})"
+    parts.findings.append(finding)
+    parts.context.publish("log", level="warning", message=f"worth a look: {finding}")
 
 
 def _suspect(context: RunContext, evaluation: Evaluation, why: str) -> StateUpdate:

@@ -182,6 +182,24 @@ class Snapshots:
         options = ("--no-color", "--no-ext-diff", "--no-textconv")
         return self.store.run("diff", *options, start.tree, end.tree)
 
+    def copies(self) -> dict[str, str]:
+        """New files most of whose lines stood in one file before, each with that file's path.
+
+        Raises:
+            RetraiError: git failed.
+        """
+        ends = self._ends()
+        if ends is None:
+            return {}
+        options = ("--find-copies-harder", "--diff-filter=CR", "--name-status", "-z")
+        words = self.store.run("diff", *options, ends[0].tree, ends[1].tree).split("\0")
+        return dict(zip(words[2::3], words[1::3], strict=False))
+
+    def before(self, path: str) -> str:
+        """The text of a file as it was before the first turn."""
+        entry = self.entries(self.all()[0])[path]
+        return self.content(entry).decode("utf-8", errors="replace")
+
     def _ends(self) -> tuple[Snapshot, Snapshot] | None:
         every = self.all()
         return (every[0], every[-1]) if every and self.available else None

@@ -224,7 +224,9 @@ def watched(session: Any) -> List[Any]:
     items = [one for one in session.items if type(one).__name__ != "DoctestItem"]
     paths = [str(getattr(item, "path", None) or item.fspath) for item in items]
     tests = {os.path.realpath(path) for path in paths}
-    found = _watch.findings(tests, list(session.config.pluginmanager.get_plugins()))
+    manager = session.config.pluginmanager
+    plugins = [plugin for plugin in manager.get_plugins() if manager.get_hookcallers(plugin)]
+    found = _watch.findings(tests, plugins)
     return [found, sorted(_watch.touched)]
 
 

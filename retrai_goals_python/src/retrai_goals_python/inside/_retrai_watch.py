@@ -85,7 +85,8 @@ class Watch:
     def findings(self, tests: Set[str], plugins: List[Any]) -> List[Finding]:
         """What was found until now, each with the file that did it; empty where none is known.
 
-        `tests` are the real paths of the files that hold cases; `plugins` those of pytest.
+        `tests` are the real paths of the files that hold cases; `plugins` those of pytest that have
+        hooks: one that only gives fixtures is judged by its source.
         """
         self.busy.add(_thread.get_ident())
         found = list(self.found.values())
