@@ -55,10 +55,11 @@ FIXTURE = "import pytest\n@pytest.fixture\ndef shop({}):\n    {}\n"
 AUTOMATIC = FIXTURE.replace("fixture", "fixture(autouse=True)")
 FIXTURES = [
     FIXTURE.format("", "return 1"),
-    "import os, " + FIXTURE.format("request, tmp_path_factory", "yield request.param"),
+    FIXTURE.format("request", "yield request.param").replace("import", "import os,", 1),
     FIXTURE.format("", "yield").replace("fixture", "fixture(params=[pytest.param(1, id='one')])"),
-    "from pytest import fixture as given, FixtureRequest\n@given(name='x')\n"
-    + """\
+    """\
+from pytest import fixture as given, FixtureRequest
+@given(name='x')
 def shop(request: FixtureRequest):
     request.addfinalizer(print)
     if request.node.get_closest_marker('slow') or request.config.getoption('--fast'):
