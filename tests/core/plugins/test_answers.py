@@ -120,18 +120,24 @@ GOALS = {
         "a GoalResult whose report is a dict, not a CheckReport",
     ),
     "an unknown outcome": (
-        'async def check(self, s, c):\n    return GoalResult(True, "x", '
-        'report=CheckReport({"a": "green"}, ["t"]))',
+        (
+            'async def check(self, s, c):\n    return GoalResult(True, "x", '
+            'report=CheckReport({"a": "green"}, ["t"]))'
+        ),
         "whose report.cases['a'] is 'green', not 'passed', 'failed'",
     ),
     "a command that is a text": (
-        'async def check(self, s, c):\n    return GoalResult(True, "x", '
-        'report=CheckReport({"a": "passed"}, "pytest -q"))',
+        (
+            'async def check(self, s, c):\n    return GoalResult(True, "x", '
+            'report=CheckReport({"a": "passed"}, "pytest -q"))'
+        ),
         "whose report.command is 'pytest -q', not a list",
     ),
     "a number of excuses that is a text": (
-        'async def check(self, s, c):\n    return GoalResult(True, "x", '
-        'report=CheckReport({"a": "passed"}, ["t"], excused={"a": "2"}))',
+        (
+            'async def check(self, s, c):\n    return GoalResult(True, "x", '
+            'report=CheckReport({"a": "passed"}, ["t"], excused={"a": "2"}))'
+        ),
         "whose report.excused['a'] is '2', not an int",
     ),
     "protected": ('def protected(self, p): return "tests/**"', "protected() returned 'tests/**'"),

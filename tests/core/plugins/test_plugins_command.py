@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from retrai_core import RetraiError
+from retrai_core import PluginError, RetraiError
 from retrai_core.cli.columns import aligned
 from retrai_core.cli.plugins import plugins
+from retrai_core.plugins.catalog import Catalog
 
 MANIFEST = """schema = 1
 [tools.count]
@@ -19,6 +20,18 @@ needs = ["read"]
 [tools.count.options]
 max_chars = { type = "int", default = 8000, description = "The longest result." }
 path = { type = "str", required = true }
+"""
+GOAL = """
+from retrai_core import GoalBase, GoalOptions, GoalResult
+
+class Plugin(GoalBase):
+    name = "acme"
+CHANGE
+    async def check(self, state, cwd):
+        return GoalResult(True, "it holds")
+
+    def system_prompt(self):
+        return ""
 """
 HEADINGS = ["NAME", "KIND", "DIST", "VERSION", "API", "STATUS", "NEEDS", "SOURCE"]
 KEYS = {
@@ -168,3 +181,63 @@ def test_the_requirements_install_the_same_set_again(tools: Any) -> None:
 @pytest.mark.parametrize("spelt", ["acme-tools", "Acme_Tools"])
 def test_a_distribution_is_shown_by_its_plugins(tools: Any, spelt: str) -> None:
     assert output_of("show", spelt).splitlines()[0] == "count"
+
+
+@pytest.mark.parametrize("command", [["list", "--load"], ["show", "acme"]], ids=["list", "show"])
+def test_a_manifest_out_of_date_is_told_with_the_command_that_writes_it(
+    site: Any, command: list[str]
+) -> None:
+    stale = 'schema = 1\n[goals.acme]\nsummary = "an older one"\nneeds = ["read", "run"]\n'
+    site.install_goal("acme-dist", "acme", manifest=stale)
+    text = output_of(*command)
+    assert "broken" in text
+    assert "its manifest is out of date: the class says summary = " in text
+    assert "retrai plugins manifest acme-dist" in text
+
+
+@pytest.mark.parametrize("command", [["list", "--load"], ["show", "acme"]], ids=["list", "show"])
+def test_a_hook_that_is_none_of_retrais_is_told(site: Any, command: list[str]) -> None:
+    code = (
+        "from retrai_core import hookimpl\n"
+        "class Plugin:\n"
+        "    'A gate.'\n"
+        "    @hookimpl\n"
+        "    def befor_tool(self, call):\n"
+        "        return None\n"
+    )
+    entry = "[retrai.hooks]\nacme = acme_dist.plugin:Plugin\n"
+    site.install("acme-dist", entry_points=entry, code=code)
+    text = output_of(*command)
+    assert "broken" in text
+    assert "befor_tool" in text
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ('    name = "other"\n', "its entry point is called 'acme', but its class 'other'"),
+        ('    needs = frozenset({"read", "internet"})\n', "its needs name 'internet'"),
+        (
+            "    class Options(GoalOptions):\n        max_iterations: int = 3\n",
+            "its option 'max_iterations' is a setting of retrai already",
+        ),
+        ("    class Options(GoalOptions):\n        max_cost: int = 3\n", "its option 'max_cost'"),
+    ],
+)
+def test_a_run_refuses_what_the_conformance_suite_refuses(
+    site: Any, change: str, told: str
+) -> None:
+    code = GOAL.replace("CHANGE", change)
+    site.install_goal("acme-dist", "acme", code)
+    catalog = Catalog.scan()
+    with pytest.raises(PluginError, match=r"the goal|goal `acme` of acme-dist") as caught:
+        catalog.load(catalog.find("goal", "acme"))
+    assert told in str(caught.value)
+
+
+def test_a_goal_may_have_a_task_of_its_own(site: Any) -> None:
+    option = "    class Options(GoalOptions):\n        task: str = ''\n"
+    code = GOAL.replace("CHANGE", option)
+    site.install_goal("acme-dist", "acme", code)
+    catalog = Catalog.scan()
+    assert catalog.load(catalog.find("goal", "acme"))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import subprocess
-import dataclasses
 import uuid
 
 from pydantic import Field
