@@ -93,12 +93,7 @@ def list_plugins(
 @click.argument("name", shell_complete=complete_plugin)
 @_KIND_OPTION
 @_JSON_OPTION
-@click.option(
-    "--load/--no-load",
-    default=True,
-    show_default=True,
-    help="Try to load it, in a process of its own.",
-)
+@_LOAD_OPTION
 def show(name: str, kind: Kind | None, as_json: bool, load: bool) -> None:
     """Show all that is known about the plugin NAME (or NAME@DIST), or about those of a DIST."""
     from ..plugins.catalog import Catalog
