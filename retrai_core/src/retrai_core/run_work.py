@@ -339,9 +339,10 @@ def _built_graph(agent: Agent, saver: BaseCheckpointSaver[Any]) -> Graph:
     if not isinstance(graph, Pregel):
         what = f"build_graph() returned {problem(graph, Pregel)}: compile it"
         raise WrongAnswerError(agent, what)
-    if not graph.checkpointer:
+    built: Graph = graph
+    if not built.checkpointer:
         raise WrongAnswerError(agent, "build_graph() returned a graph without the checkpointer")
-    return cast("Graph", graph)
+    return built
 
 
 async def _blaming(

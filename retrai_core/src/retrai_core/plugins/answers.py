@@ -174,7 +174,7 @@ def _wrong(value: object, expected: Any) -> _Wrong | None:
         return _wrong_keys(value, expected)
     if not _is_a(value, expected):
         return "", value, _article(expected.__name__)
-    return _wrong_field(value, expected) if is_dataclass(expected) else None
+    return _wrong_field(value, expected) if is_dataclass(cast("object", expected)) else None
 
 
 def _wrong_field(value: object, expected: type[object]) -> _Wrong | None:
@@ -188,13 +188,14 @@ def _wrong_field(value: object, expected: type[object]) -> _Wrong | None:
 def _wrong_keys(value: object, expected: Any) -> _Wrong | None:
     if not isinstance(value, Mapping):
         return "", value, "a mapping"
+    whole: object = cast("object", value)
     given = cast("Mapping[object, object]", value)
     for name, hint in _keys(expected).items():
         optional = get_origin(hint) is NotRequired
         if name not in given:
             if optional:
                 continue
-            return "", value, f"a mapping with the key {name!r}"
+            return "", whole, f"a mapping with the key {name!r}"
         if found := _wrong(given[name], get_args(hint)[0] if optional else hint):
             return f"[{name!r}]{found[0]}", found[1], found[2]
     return None
@@ -229,7 +230,7 @@ def _wrong_collection(value: object, origin: type[Any], inner: tuple[Any, ...]) 
         return None
     # A set or a view serves where a sequence is asked for; a text is one by accident only.
     if not isinstance(value, Collection) or isinstance(value, str | bytes | Mapping):
-        return "", value, "a list"
+        return "", cast("object", value), "a list"
     for index, item in enumerate(cast("Collection[object]", value)):
         if found := _wrong(item, inner[0]):
             return f"[{index}]{found[0]}", found[1], found[2]

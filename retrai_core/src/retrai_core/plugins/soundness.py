@@ -33,7 +33,7 @@ def class_problem(kind: Kind, plugin: object) -> str:
 
 def unknown_needs(plugin: object) -> str:
     """That a plugin needs what nobody knows, or ""."""
-    known = get_args(Need)
+    known: list[str] = list(get_args(Need))
     unknown = [
         need
         for need in declared_needs(plugin)
