@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from .building import PartsStack
 from .bus import AsyncEventBus
@@ -335,14 +335,12 @@ class RunWork:
 def _built_graph(agent: Agent, saver: BaseCheckpointSaver[Any]) -> Graph:
     from langgraph.pregel import Pregel
 
-    graph: Any = agent.build_graph(saver)
-    if not isinstance(graph, Pregel):
-        what = f"build_graph() returned {problem(graph, Pregel)}: compile it"
-        raise WrongAnswerError(agent, what)
-    built: Graph = graph
-    if not built.checkpointer:
+    graph: Graph = agent.build_graph(saver)
+    if wrong := problem(graph, Pregel):
+        raise WrongAnswerError(agent, f"build_graph() returned {wrong}: compile it")
+    if not graph.checkpointer:
         raise WrongAnswerError(agent, "build_graph() returned a graph without the checkpointer")
-    return built
+    return graph
 
 
 async def _blaming(

@@ -211,7 +211,7 @@ class Guard:
     async def _one_answer(self, cwd: Path, ask: Callable[[GoalBase], Awaitable[Answer]]) -> Answer:
         with view_of_a_check(self.context, cwd, self._masks), watched(self.context) as endings:
             found = await ask(self.context.goal)
-            return endings.mark(found) if isinstance(found, GoalResult) else found
+            return found if found is None else endings.mark(found)
 
     def _redacted(self, result: GoalResult) -> GoalResult:
         redact = self.context.redact

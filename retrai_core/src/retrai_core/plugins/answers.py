@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache, wraps
 from types import GeneratorType, UnionType
@@ -96,7 +96,7 @@ def _checked(
             answer = method(*args, **kwargs)
             if not inspect.isawaitable(answer):
                 raise wrong(f"returned {_shown(answer)} and cannot be awaited: `async def` it")
-            return checked(await cast("Awaitable[Any]", answer))
+            return checked(await answer)
         except SystemExit as error:  # would end retrai with the exit code that the plugin likes
             raise wrong(f"ends the program (SystemExit: {error.code})") from error
 
@@ -159,7 +159,7 @@ _Wrong = tuple[str, object, str]
 
 def _wrong(value: object, expected: Any) -> _Wrong | None:
     """The first thing in `value` that is not as `expected`; None when all of it is."""
-    origin = get_origin(expected)
+    origin: Any = get_origin(expected)
     if expected is Any or expected is object:
         return None
     if origin is Literal:
@@ -169,7 +169,7 @@ def _wrong(value: object, expected: Any) -> _Wrong | None:
     if origin in (Union, UnionType):
         return _wrong_for_all(value, get_args(expected))
     if origin is not None and isinstance(origin, type) and issubclass(origin, Collection):
-        return _wrong_collection(value, origin, get_args(expected))
+        return _wrong_collection(value, cast("type[Any]", origin), get_args(expected))
     if is_typeddict(expected):
         return _wrong_keys(value, expected)
     if not _is_a(value, expected):
