@@ -7,7 +7,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from ..contracts.context import RunContext
 from ..contracts.goal import GoalBase, GoalResult
@@ -22,8 +22,6 @@ from .restoring import SET_ASIDE, put_back, restore_files, set_aside
 from .surroundings import copy_surroundings, place_in_repository
 from .verdict import judge
 from .walls import Masks, forbid_changes, view_of_a_check
-
-Answer = TypeVar("Answer", GoalResult, GoalResult | None)
 
 
 class Guard:
@@ -191,7 +189,9 @@ class Guard:
         )
 
     async def _ask_goal(self, state: Mapping[str, Any], cwd: Path) -> GoalResult:
-        return self._redacted(await self._answer(cwd, lambda goal: goal.check(state, cwd)))
+        result = await self._answer(cwd, lambda goal: goal.check(state, cwd))
+        assert result is not None  # its type was looked at where it answered
+        return self._redacted(result)
 
     async def _ask_without(
         self, state: Mapping[str, Any], cwd: Path, paths: Sequence[str]
@@ -199,7 +199,9 @@ class Guard:
         found = await self._answer(cwd, lambda goal: goal.check_without(state, cwd, paths))
         return None if found is None else self._redacted(found)
 
-    async def _answer(self, cwd: Path, ask: Callable[[GoalBase], Awaitable[Answer]]) -> Answer:
+    async def _answer(
+        self, cwd: Path, ask: Callable[[GoalBase], Awaitable[GoalResult | None]]
+    ) -> GoalResult | None:
         """What the goal says; a check that was killed is run once more before it counts."""
         found = await self._one_answer(cwd, ask)
         if found is None or found.cut_off != "killed":
@@ -208,7 +210,9 @@ class Guard:
         self.context.publish("log", level="warning", message=self.context.redact(message))
         return await self._one_answer(cwd, ask)
 
-    async def _one_answer(self, cwd: Path, ask: Callable[[GoalBase], Awaitable[Answer]]) -> Answer:
+    async def _one_answer(
+        self, cwd: Path, ask: Callable[[GoalBase], Awaitable[GoalResult | None]]
+    ) -> GoalResult | None:
         with view_of_a_check(self.context, cwd, self._masks), watched(self.context) as endings:
             found = await ask(self.context.goal)
             return found if found is None else endings.mark(found)
