@@ -19,6 +19,7 @@ from .errors import PluginError, RetraiError, UsageError, WorkspaceLockedError
 from .events import AgentEvent, EventKind
 from .guard.held_files import holds_files_of, put_back, told
 from .loop.deadline import Deadline, OutOfTimeError
+from .guard.set_id import as_told, drop_of_killed
 from .plugins.blame import blamed
 from .plugins.patience import patiently
 from .redaction.redactor import Redactor
@@ -213,6 +214,9 @@ class RunManager:
             held.enter_context(self.store.mark_running(record.id))
             # Of an earlier run that was killed; this one may hold the same files out again.
             for line in told(await asyncio.to_thread(put_back, self.store.state, record.project)):
+                self._tell(line)
+            dropped = await asyncio.to_thread(drop_of_killed, self.store.state, record.project)
+            for line in as_told(dropped):
                 self._tell(line)
             return await self._tracked(record, bus, folder, earlier)
 

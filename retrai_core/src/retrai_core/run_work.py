@@ -14,6 +14,7 @@ from .contracts.agent import Agent
 from .contracts.context import RunContext
 from .contracts.goal import GoalResult
 from .errors import RetraiError
+from .guard.set_id import as_told, drop_set_id, note_set_id
 from .holding import Holding
 from .loop.deadline import Deadline, OutOfTimeError
 from .loop.spending import used_by_agent
@@ -46,6 +47,9 @@ Graph = Any
 _LEARN_LIMIT_S = 60.0
 _LATE_LEARN_LIMIT_S = 2.0
 """The same for a run whose time is over."""
+
+_RESTORE_LIMIT_S = 60.0
+"""For a goal that does not say what its environment is any more."""
 
 Question = Callable[[str, str], Awaitable[str]]
 """Asks a person: the question and its reason."""
@@ -100,6 +104,7 @@ class RunWork:
             OutOfTimeError: its time was over first.
         """
         outcome: Status = "error"
+        await asyncio.to_thread(note_set_id, self._record.project, self._folder)
         async with PartsStack() as closing:
             try:
                 outcome, reason = await self._deadline.bound(self._work(closing, resume))
@@ -112,6 +117,7 @@ class RunWork:
                 raise
             finally:
                 if self._wired is not None:
+                    await self._drop_set_id(self._wired)
                     await self._wrap_up(self._wired, outcome)
 
     async def _work(self, closing: PartsStack, resume: bool) -> tuple[Status, str]:
@@ -292,6 +298,7 @@ class RunWork:
     async def _keep(self, wired: Wired, outcome: Status) -> None:
         """The last snapshot, what the run changed, what it taught."""
         record = self._record
+        await self._restore(wired)
         await self._snapshot(wired.context, record.iterations)
         record.allowed_edits = await asyncio.to_thread(wired.guard.allowed_edits)
         record.refused += [str(refusal) for refusal in wired.guard.refusals]
@@ -306,6 +313,29 @@ class RunWork:
             except Exception as error:  # noqa: BLE001 - the run has ended; its outcome stands
                 message = f"nothing is learnt: {type(error).__name__}: {error}"
                 wired.context.publish("log", level="warning", message=message)
+
+    async def _drop_set_id(self, wired: Wired) -> None:
+        try:
+            dropped = await asyncio.to_thread(drop_set_id, self._folder)
+        except (OSError, ValueError) as error:
+            dropped = []
+            message = f"set-user-id bits may be left: {error}"
+            wired.context.publish("log", level="error", message=message)
+        for line in as_told(dropped):
+            wired.context.publish("log", level="warning", message=line, refused=[line])
+            self._record.refused.append(line)
+
+    async def _restore(self, wired: Wired) -> None:
+        """Leave nothing that would bend the next check, whatever the run ended with."""
+        try:
+            async with asyncio.timeout(_RESTORE_LIMIT_S):
+                undone = await wired.guard.restore()
+        except Exception as error:  # noqa: BLE001 - the run has ended; its outcome stands
+            message = f"not all is put back: {type(error).__name__}: {error}"
+            wired.context.publish("log", level="error", message=message)
+            return
+        if undone and self._verifier is not None:
+            await self._verifier.look()  # a receipt is for the tree as it stands now
 
     async def _write_receipt(self, wired: Wired) -> None:
         """Sign what was achieved; without a receipt it still is."""

@@ -30,7 +30,8 @@ class Workspace(ABC):
     Paths are relative to `root`, with forward slashes. `..`, absolute paths and symlinks that lead
     outside are refused with `WorkspaceError`, also when the tree changes between a check and its
     use: an implementation opens each component from the folder above it. Writes to a path that the
-    guard protects are refused with `WorkspaceError` and reported to the guard.
+    guard protects are refused with `WorkspaceError` and reported to the guard; so are writes into
+    `.git`, `.hg` and `.svn`, and into retrai's own files.
     """
 
     root: Path
@@ -48,7 +49,8 @@ class Workspace(ABC):
         """Write the whole file atomically; missing folders are made; an existing mode is kept.
 
         Raises:
-            WorkspaceError: the path leaves the project, is protected, or cannot be written.
+            WorkspaceError: the path leaves the project, is protected, belongs to version control,
+                or cannot be written.
         """
 
     @abstractmethod

@@ -9,8 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from ..config_files import PROJECT_FILE
 from ..contracts.context import RunContext
 from ..contracts.goal import GoalBase, GoalResult
+from ..workspace.tree_walk import OWN_FOLDER
 from .baseline import Baseline, copy_protected, differing
 from .cut_off import watched
 from .final import FinalCheck
@@ -22,6 +24,8 @@ from .restoring import SET_ASIDE, put_back, restore_files, set_aside
 from .surroundings import copy_surroundings, place_in_repository
 from .verdict import judge
 from .walls import Masks, forbid_changes, view_of_a_check
+
+_PROJECT_FILE = f"/{PROJECT_FILE}"
 
 
 class Guard:
@@ -42,8 +46,9 @@ class Guard:
         self.refusals: list[Refusal] = []
         self._folder = context.run_dir / "baseline"
         self._allow_edit = allow_edit
-        self._protected = Globs([*context.goal.protected(context.project), "/.retrai.yml"])
-        self._steering = Globs(context.goal.steering(context.project))
+        self._protected = Globs([*context.goal.protected(context.project), _PROJECT_FILE])
+        # The next run takes options of the check from it.
+        self._steering = Globs([*context.goal.steering(context.project), _PROJECT_FILE])
         self._outside = OutsideFiles(self._folder / ENVIRONMENT)
         self.baseline = Baseline.load(self._folder) or Baseline()
         self._allowed = self._what_is_allowed()
@@ -93,6 +98,8 @@ class Guard:
         """Why `path` may not be written, or None; the workspace asks before every write."""
         if self._allowed.match(path):
             return None
+        if path == OWN_FOLDER or path.startswith(f"{OWN_FOLDER}/"):
+            return f"{path} is retrai's own and may not be changed"
         if path in self.baseline.protected:
             return f"{path} belongs to the check of this goal and may not be changed"
         if self._steering.match(path) and path not in self.baseline.steering:

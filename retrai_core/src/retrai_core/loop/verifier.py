@@ -138,6 +138,10 @@ class Verifier:
         self._remember(tree, verdict)
         return verdict.result
 
+    async def look(self) -> None:
+        """Look at the tree again, which the guard has changed since the latest verdict."""
+        await self._look_at_tree()
+
     def expect_changes(self) -> None:
         """A call is about to be made that may write or run something."""
         self._attention.wake()

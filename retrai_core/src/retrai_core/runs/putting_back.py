@@ -48,7 +48,7 @@ def entry_of(path: Path) -> Entry | None:
 
 
 def put_entry(target: Path, entry: Entry, data: bytes) -> bool:
-    """Put the file or symlink there in one step; an existing file's other mode bits are kept.
+    """Put the file or symlink there in one step; an existing file's other permissions are kept.
 
     False where something of the user's is in the way: a folder that is not empty, or a file where
     a folder must be.
@@ -67,7 +67,8 @@ def put_entry(target: Path, entry: Entry, data: bytes) -> bool:
         else:
             new.write_bytes(data)
             executable = entry.mode == EXECUTABLE
-            new.chmod(stat.S_IMODE(old) | 0o111 if executable else stat.S_IMODE(old) & ~0o111)
+            kept = old & 0o777  # no set-user-id bit: the run may have given it
+            new.chmod(kept | 0o111 if executable else kept & ~0o111)
         if os.path.lexists(target):
             give_to_owner_of(target, new)
         else:

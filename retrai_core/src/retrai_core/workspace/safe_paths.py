@@ -12,14 +12,16 @@ from ..errors import WorkspaceError
 from .atomic_write import write_atomically
 from .beneath import explained, parts_of, reach
 from .ignore_rules import RulesReader
+from .repository_paths import why_not_written
 from .tree_walk import open_folder, walk_tree
 
 
 class SafeWorkspace(Workspace):
     """Reads and writes below one folder, whatever the tree does meanwhile.
 
-    A symlink whose target lies in the project is followed; one that leads outside is refused. It
-    keeps no file open and may be used from several threads.
+    A symlink whose target lies in the project is followed; one that leads outside is refused. What
+    belongs to version control (`.git`) can be read and is never written. It keeps no file open and
+    may be used from several threads.
 
     Attributes:
         root: the project's real absolute path.
@@ -81,7 +83,9 @@ class SafeWorkspace(Workspace):
             write_atomically(place, path, data)
 
     def _ask_guard(self, path: str) -> None:
-        reason = self.refuse_write(path) if self.refuse_write is not None else None
+        reason = why_not_written(self.root, path)
+        if reason is None and self.refuse_write is not None:
+            reason = self.refuse_write(path)
         if reason is not None:
             if self.on_refused is not None:
                 self.on_refused(path, reason)
