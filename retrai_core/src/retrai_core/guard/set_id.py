@@ -35,13 +35,21 @@ def drop_set_id(run_dir: Path) -> list[str]:
         known = cast("dict[str, Any]", json.loads((run_dir / _NOTE).read_bytes()))
     except FileNotFoundError:
         return []
-    project, before = Path(known["project"]), set(known["files"])
-    dropped: list[str] = []
-    for path, mode in list(_find(project)):
-        if path not in before and _clear(project / path, mode):
-            dropped.append(path)
+    dropped = _drop(Path(known["project"]), set(known["files"]))
     (run_dir / _NOTE).unlink(missing_ok=True)
-    return sorted(dropped)
+    return dropped
+
+
+def drop_in_copy(run_dir: Path, copy: Path) -> None:
+    """The same in a copy of the project, while the run goes on."""
+    with suppress(FileNotFoundError):  # a check without a run
+        known = cast("dict[str, Any]", json.loads((run_dir / _NOTE).read_bytes()))
+        _drop(copy, set(known["files"]))
+
+
+def _drop(folder: Path, before: set[str]) -> list[str]:
+    found = [(path, mode) for path, mode in _find(folder) if path not in before]
+    return sorted(path for path, mode in found if _clear(folder / path, mode))
 
 
 def drop_of_killed(state: Path, project: Path) -> list[str]:
