@@ -18,8 +18,8 @@ from .chosen import Choice
 from .errors import PluginError, RetraiError, UsageError, WorkspaceLockedError
 from .events import AgentEvent, EventKind
 from .guard.held_files import holds_files_of, put_back, told
-from .loop.deadline import Deadline, OutOfTimeError
 from .guard.set_id import as_told, drop_of_killed
+from .loop.deadline import Deadline, OutOfTimeError
 from .plugins.blame import blamed
 from .plugins.patience import patiently
 from .redaction.redactor import Redactor
