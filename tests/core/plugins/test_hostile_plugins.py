@@ -218,4 +218,4 @@ def test_help_and_list_work_with_every_hostile_plugin_installed(
             timeout=60,
         )
         assert (done.returncode, done.stderr) == (0, "")
-        assert "hello from a plugin" not in done.stdout
+        assert "hello from a plugin" not in done.stdout.splitlines()

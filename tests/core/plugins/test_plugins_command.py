@@ -130,7 +130,7 @@ def test_showing_a_plugin_tells_all_that_its_manifest_says(tools: Any) -> None:
 
 def test_showing_a_broken_plugin_tells_the_error_the_traceback_and_the_cure(site: Any) -> None:
     site.install_goal("bad-goal", "bad", "import absent_module_x")
-    text = output_of("show", "bad", "--load")
+    text = output_of("show", "bad")
     assert "Traceback" in text
     assert "pip install absent_module_x" in text
 
@@ -183,9 +183,7 @@ def test_a_distribution_is_shown_by_its_plugins(tools: Any, spelt: str) -> None:
     assert output_of("show", spelt).splitlines()[0] == "count"
 
 
-@pytest.mark.parametrize(
-    "command", [["list", "--load"], ["show", "acme", "--load"]], ids=["list", "show"]
-)
+@pytest.mark.parametrize("command", [["list", "--load"], ["show", "acme"]], ids=["list", "show"])
 def test_a_manifest_out_of_date_is_told_with_the_command_that_writes_it(
     site: Any, command: list[str]
 ) -> None:
@@ -197,9 +195,7 @@ def test_a_manifest_out_of_date_is_told_with_the_command_that_writes_it(
     assert "retrai plugins manifest acme-dist" in text
 
 
-@pytest.mark.parametrize(
-    "command", [["list", "--load"], ["show", "acme", "--load"]], ids=["list", "show"]
-)
+@pytest.mark.parametrize("command", [["list", "--load"], ["show", "acme"]], ids=["list", "show"])
 def test_a_hook_that_is_none_of_retrais_is_told(site: Any, command: list[str]) -> None:
     code = (
         "from retrai_core import hookimpl\n"
@@ -214,6 +210,37 @@ def test_a_hook_that_is_none_of_retrais_is_told(site: Any, command: list[str]) -
     text = output_of(*command)
     assert "broken" in text
     assert "befor_tool" in text
+
+
+@pytest.mark.parametrize(
+    ("ending", "told"),
+    [
+        ("import os; os._exit(7)", "ends with 7"),
+        ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", "ends with -9"),
+        ("raise SystemExit(3)", "ends the program"),
+    ],
+)
+def test_a_plugin_that_ends_its_process_is_shown_as_broken(
+    site: Any, ending: str, told: str
+) -> None:
+    site.install_goal("acme-dist", "acme", ending)
+    text = output_of("show", "acme")
+    assert "broken" in text
+    assert told in text
+
+
+def test_what_a_plugin_leaves_running_or_prints_at_exit_is_no_fault_of_its_import(
+    site: Any,
+) -> None:
+    left = (
+        "import atexit, subprocess, sys, threading\n"
+        "atexit.register(print, 'retrai-probe:{}')\n"
+        "subprocess.Popen([sys.executable, '-c', 'input()'], stdin=subprocess.PIPE)\n"
+        "threading.Thread(target=threading.Event().wait).start()\n"
+    )
+    site.install_goal("acme-dist", "acme", left + GOAL.replace("CHANGE", ""))
+    (shown,) = json.loads(output_of("show", "acme", "--json"))["plugins"]
+    assert (shown["status"], shown["error"]) == ("ok", "")
 
 
 @pytest.mark.parametrize(

@@ -22,9 +22,6 @@ _SCHEMA = 1
 _HEADINGS = ("NAME", "KIND", "DIST", "VERSION", "API", "STATUS", "NEEDS", "SOURCE")
 _KIND_OPTION = click.option("--kind", type=click.Choice(KINDS), help="Only this kind.")
 _JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-_LOAD_OPTION = click.option(
-    "--load", is_flag=True, help="Import each in a process of its own and say how that went."
-)
 _ELSEWHERE = {
     "disable": ".plugins_switch",
     "doctor": ".plugins_doctor",
@@ -50,14 +47,16 @@ class _PluginCommands(click.Group):
 
 @click.group(cls=_PluginCommands)
 def plugins() -> None:
-    """List, check, install, lock and write plugins; nothing is imported unless you ask for it."""
+    """List, check, install, lock and write plugins; none is imported into this process."""
 
 
 @plugins.command("list")
 @_KIND_OPTION
 @click.option("--status", type=click.Choice(STATUSES), help="Only those with this status.")
 @_JSON_OPTION
-@_LOAD_OPTION
+@click.option(
+    "--load", is_flag=True, help="Import each in a process of its own and say how that went."
+)
 @click.option("--requirements", is_flag=True, help="Print pins that install the same set again.")
 def list_plugins(
     kind: Kind | None, status: str | None, as_json: bool, load: bool, requirements: bool
@@ -93,17 +92,19 @@ def list_plugins(
 @click.argument("name", shell_complete=complete_plugin)
 @_KIND_OPTION
 @_JSON_OPTION
-@_LOAD_OPTION
-def show(name: str, kind: Kind | None, as_json: bool, load: bool) -> None:
-    """Show all that is known about the plugin NAME (or NAME@DIST), or about those of a DIST."""
+def show(name: str, kind: Kind | None, as_json: bool) -> None:
+    """Show all that is known about the plugin NAME (or NAME@DIST), or about those of a DIST.
+
+    Each is imported in a process of its own, to say whether it can be loaded, its manifest is up to
+    date and retrai has its hooks.
+    """
     from ..plugins.catalog import Catalog
 
     catalog = Catalog.configured()
     records = catalog.matching(name, kind) or catalog.of_distribution(name, kind)
     if not records:
         raise catalog.unknown(name, kind)
-    if load:
-        _load_apart(records)
+    _load_apart(records)
     if as_json:
         echo(_as_json(records))
         return

@@ -1,4 +1,4 @@
-"""Trying to load a plugin in a process of its own, with a time limit."""
+"""Trying to load a plugin in a process of its own, with a time limit; nothing is imported here."""
 
 from __future__ import annotations
 
@@ -8,20 +8,16 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
 from typing import Any, cast
 
-from ..errors import PluginError
-from .catalog import Catalog
 from .entry import ManifestEntry
-from .hooks import HookCaller
-from .manifest import read_manifest
-from .package import find_package
 from .record import PluginRecord
-from .soundness import manifest_problem
 
 TIMEOUT_S = 30.0
-_CODE = "from retrai_core.plugins.probe import answer; answer()"
-_MARK = "retrai-probe:"
+_CODE = "from retrai_core.plugins.probe_child import answer; answer()"
+_TEXTS = ("status", "error", "mend", "traceback")
 
 
 def probe_plugin(record: PluginRecord, timeout_s: float = TIMEOUT_S) -> None:
@@ -36,66 +32,50 @@ def probe_plugin(record: PluginRecord, timeout_s: float = TIMEOUT_S) -> None:
     """
     if not record.is_usable:
         return
-    child = subprocess.Popen(
-        [sys.executable, "-c", _CODE, record.kind, record.full_name],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)},
-    )
-    try:
-        stdout, stderr = child.communicate(timeout=timeout_s)
-    except subprocess.TimeoutExpired:
-        record.status, record.error = "broken", f"its import takes longer than {timeout_s:g} s"
-        return
-    finally:
-        _end_group(child)
-    answer = stdout.decode("utf-8", "replace").rpartition(_MARK)[2]
-    try:
-        told = cast(dict[str, Any], json.loads(answer))
-    except ValueError:
-        last = stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
-        record.status = "broken"
-        record.error = f"the process that imports it ends with {child.returncode}: {''.join(last)}"
-        return
-    for field in ("status", "load_ms", "error", "mend", "traceback"):
-        setattr(record, field, told[field])
-    if record.entry is None and told["needs"] is not None:
-        record.entry = ManifestEntry(
+    # Files: a pipe would stay open as long as anything that the plugin started.
+    with tempfile.TemporaryDirectory(prefix="retrai-probe-") as folder:
+        answer, stderr = Path(folder, "answer"), Path(folder, "stderr")
+        with stderr.open("wb") as errors:
+            child = subprocess.Popen(
+                [sys.executable, "-c", _CODE, str(answer), record.kind, record.full_name],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=errors,
+                start_new_session=True,
+                env={
+                    **os.environ,
+                    "PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry),
+                },
+            )
+        try:
+            code = child.wait(timeout_s)
+        except subprocess.TimeoutExpired:
+            record.status, record.error = "broken", f"its import takes longer than {timeout_s:g} s"
+            return
+        finally:
+            _end_group(child)
+        try:
+            _note(record, cast(dict[str, Any], json.loads(answer.read_text(encoding="utf-8"))))
+        except (OSError, ValueError, TypeError, KeyError):
+            last = stderr.read_text("utf-8", "replace").strip().splitlines()[-1:]
+            record.status = "broken"
+            record.error = f"the process that imports it ends with {code}: {''.join(last)}"
+
+
+def _note(record: PluginRecord, told: dict[str, Any]) -> None:
+    entry = record.entry
+    if entry is None and told["needs"] is not None:
+        entry = ManifestEntry(
             summary=told["summary"],
             needs=tuple(told["needs"]),
             model_patterns=tuple(told["model_patterns"]),
             hooks=tuple(told["hooks"]),
         )
-
-
-def answer() -> None:
-    """The child's part: load what the command line names and print the record."""
-    kind, name = sys.argv[1:]
-    catalog = Catalog.scan()
-    found = [r for r in catalog.matching(name) if r.kind == kind and r.full_name == name]
-    if found:
-        record = found[0]
-        with contextlib.suppress(PluginError):  # the record says it all
-            _look_closer(record, catalog.load(record))
-    else:
-        record = PluginRecord(name, "goal", "", "", "")
-        record.status, record.error = "broken", "it is not installed any more"
-    print(_MARK + json.dumps(record.to_json()), flush=True)
-
-
-def _look_closer(record: PluginRecord, plugin: object) -> None:
-    """Note what only an author can mend: hooks that are never called, a manifest out of date."""
-    if record.kind == "hook" and HookCaller([(record, plugin)]).broken:
-        return
-    package = find_package(record.entry_point.partition(":")[0].strip())
-    manifest = read_manifest(package.manifest_path) if package and package.manifest_path else None
-    if manifest is None:
-        return
-    if problem := manifest_problem(record.kind, record.name, plugin, manifest):
-        record.status, record.error = "broken", problem
-        record.mend = f"retrai plugins manifest {record.dist}"
+    note = record.error  # that the name is ambiguous, say
+    for field in (*_TEXTS, "load_ms"):
+        setattr(record, field, told[field])
+    record.error = record.error or note
+    record.entry = entry
 
 
 def _end_group(child: subprocess.Popen[bytes]) -> None:
