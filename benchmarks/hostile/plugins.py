@@ -162,14 +162,14 @@ TOOL_ROWS = (
         "none",
         "tool that returns no result",
         "return None",
-        "none failed: it gave a NoneType",
+        "the tool none of hostile-none 1.0 failed: run() returned None",
         "told to the model; the run goes on (0)",
     ),
     tool(
         "quits",
         "tool that calls `sys.exit`",
         "raise SystemExit(0)",
-        "quits failed: SystemExit",
+        "the tool quits of hostile-quits 1.0 failed: run() ends the program",
         "told to the model; the run goes on (0)",
     ),
 )
@@ -190,7 +190,7 @@ RUN_ROWS = (
         "check-none",
         "goal whose check returns nothing",
         "return None",
-        "check() returned a NoneType",
+        "check() returned None",
     ),
     provider(
         "nonsense",
@@ -206,7 +206,7 @@ RUN_ROWS = (
         MODEL.replace("NAME", "no-model").replace("BODY", "42"),
         FAILED,
         exit_code=70,
-        says=("llm no-model of hostile-no-model 1.0 failed", "returned a int, not a chat model"),
+        says=("llm no-model of hostile-no-model 1.0 failed", "returned 42, not a chat model"),
     ),
 )
 HOOK_ROWS = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from langchain_core.messages import AnyMessage
     from langgraph.checkpoint.base import BaseCheckpointSaver
 
+    from .loop.parts import LoopParts
     from .loop.state import AgentState
 
 Graph = Any
@@ -218,18 +220,12 @@ class RunWork:
                     wired.spending.go_on(read_events(log), before)
                 try:
                     await self._drive(graph, config, wired, first)
-                finally:
-                    unheard = await parts.asking.drop()
-                    told = set(self._record.refused)
-                    self._record.refused += [line for line in parts.denied if line not in told]
-                    self._record.findings = sorted({*self._record.findings, *parts.findings})
-                    # None when it was stopped before the first step was kept.
-                    state = await _state_of(graph, config, wired.agent)
-                    if state is not None:
-                        wired.spending.agent = used_by_agent(state)
-                        if unheard:
-                            wired.spending.go_on(read_events(log), state)
-                        self._note_state(state, verifier)
+                except BaseException:
+                    # Whatever is wrong with the state too, the first error is the one to tell.
+                    with contextlib.suppress(Exception):
+                        await self._take_state(graph, config, wired, parts)
+                    raise
+                state = await self._take_state(graph, config, wired, parts)
                 if state is None:
                     raise WrongAnswerError(wired.agent, "its graph ends without a state")
                 outcome = await ending(parts, state, self._choice.agent.record)
@@ -238,6 +234,23 @@ class RunWork:
                 return outcome
         finally:
             journal.close()
+
+    async def _take_state(
+        self, graph: Graph, config: dict[str, Any], wired: Wired, parts: LoopParts
+    ) -> AgentState | None:
+        """Note what the graph came to; None when it was stopped before the first step was kept."""
+        unheard = await parts.asking.drop()
+        told = set(self._record.refused)
+        self._record.refused += [line for line in parts.denied if line not in told]
+        self._record.findings = sorted({*self._record.findings, *parts.findings})
+        state = await _state_of(graph, config, wired.agent)
+        if state is not None:
+            wired.spending.agent = used_by_agent(state)
+            if unheard:
+                wired.spending.go_on(read_events(self._folder / "events.jsonl"), state)
+            if self._verifier is not None:
+                self._note_state(state, self._verifier)
+        return state
 
     async def _drive(
         self, graph: Graph, config: dict[str, Any], wired: Wired, start: AgentState | None

@@ -208,3 +208,14 @@ async def test_a_graph_that_breaks_its_contract_is_the_agents_error(
     assert (record.status, record.exit_code) == ("error", 70)
     assert "the agent liar of acme-agents 1.0 failed: " in record.reason
     assert told in record.reason
+
+
+async def test_a_crash_is_told_before_the_state_that_it_left_behind(ends: Any) -> None:
+    record = await ends("""
+        def crash(state):
+            raise RuntimeError("the first error")
+        chain(lambda s: {"goal_achieved": "yes"}, crash)
+    """)
+    assert (record.status, record.exit_code) == ("error", 70)
+    assert "the agent liar of acme-agents 1.0 failed: " in record.reason
+    assert "the first error" in record.reason

@@ -109,7 +109,7 @@ def load_plugin(record: PluginRecord) -> object:
         plugin = _imported(record, entry_point)
         if record.entry is None:
             record.entry = describe_plugin(record.kind, plugin)
-        if problem := class_problem(record.kind, plugin):
+        if problem := class_problem(record.kind, record.name, plugin):
             raise UnsoundPluginError(problem)
         _check_needs(record, plugin)
     except Exception as error:  # whatever a plugin raises, it is the plugin that is broken

@@ -21,13 +21,17 @@ _INTERNAL = frozenset({"cwd", "run_id"})
 """Fields of the configuration that no file can set."""
 
 
-def class_problem(kind: Kind, plugin: object) -> str:
+def class_problem(kind: Kind, name: str, plugin: object) -> str:
     """Why a plugin's class cannot be used, or "".
 
     Args:
         kind: the plugin's.
+        name: of its entry point.
         plugin: the class; of a hook also a module or an object.
     """
+    own = getattr(plugin, "name", name)
+    if kind != "hook" and own != name:
+        return f"its entry point is called {name!r}, but its class {own!r}: both need one name"
     return unknown_needs(plugin) or (options_of_the_core(plugin) if kind == "goal" else "")
 
 
