@@ -206,7 +206,10 @@ RUN_ROWS = (
         MODEL.replace("NAME", "no-model").replace("BODY", "42"),
         FAILED,
         exit_code=70,
-        says=("llm no-model of hostile-no-model 1.0 failed", "returned 42, not a chat model"),
+        says=(
+            "llm no-model of hostile-no-model 1.0 failed",
+            "create() returned 42, not a BaseChatModel",
+        ),
     ),
 )
 HOOK_ROWS = (

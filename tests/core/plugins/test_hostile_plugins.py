@@ -184,7 +184,8 @@ def test_a_logger_made_at_import_prints_after_the_import_and_not_during_it(
     site.install_goal(
         "logging-goal",
         "logging",
-        f"{START}import logging, sys\nHANDLER = logging.StreamHandler(sys.stdout)\n{SOUND}",
+        f"{START}import logging, sys\nHANDLER = logging.StreamHandler(sys.stdout)\n"
+        + SOUND.replace('"bad"', '"logging"'),
     )
     catalog = Catalog.scan()
     catalog.load(catalog.find("goal", "logging"))

@@ -125,7 +125,9 @@ def test_a_target_without_plugins_is_a_usage_error(site: Any, tmp_path: Path) ->
 
 def test_a_plugin_that_is_a_single_file_has_no_place_for_one(site: Any) -> None:
     site.install("lone", entry_points="[retrai.goals]\nlone = lone_module:Plugin\n", code=None)
-    (site.folder / "lone_module.py").write_text(GOAL, "utf-8")
+    (site.folder / "lone_module.py").write_text(
+        GOAL.replace('name = "acme"', 'name = "lone"'), "utf-8"
+    )
     site.modules.append("lone_module")
     with pytest.raises(RetraiError, match="single file"):
         call("lone")
