@@ -169,6 +169,47 @@ async def test_folders_above_that_the_owner_cannot_enter_are_no_obstacle(make, c
         assert done.stdout == "as it was\nmore\n"
 
 
+@pytest.mark.parametrize("shut", ["", "lib/python3.0/site-packages/package"])
+@pytest.mark.parametrize("place", ["/srv", ""])
+async def test_an_interpreter_that_only_root_can_read_can_be_started(make, context, theirs, place, shut):
+    """Made with a umask of 077, or with `mktemp -d`; in a folder that is hidden, or not."""
+    if place and not os.access(place, os.W_OK):
+        pytest.skip("no folder to use outside of those that are hidden")
+    with tempfile.TemporaryDirectory(dir=place or None) as above:
+        environment = Path(above) / "environment"
+        package = environment / "lib" / "python3.0" / "site-packages" / "package"
+        package.mkdir(parents=True)
+        (environment / "bin").mkdir()
+        (environment / "pyvenv.cfg").write_text("")
+        (package / "__init__.py").write_text("it is read\n")
+        python = environment / "bin" / "python"
+        python.write_text('#!/bin/sh\nexec /bin/cat "$0" < /dev/null\n')
+        for path in (environment, environment / "bin", python, Path(above)):
+            path.chmod(0o755)
+        (environment / shut).chmod(0o700)
+        context.python = str(python)
+        walled = await make()
+        done = await attempt(walled, 'cat "$1"; "$2"', package / "__init__.py", python)
+        assert done.stdout.startswith("it is read\n#!"), done.stderr
+        assert (await attempt(walled, 'echo x > "$1"', python)).exit_code != 0
+        assert (await attempt(walled, "cat /etc/shadow")).exit_code != 0
+    assert await capabilities(walled) == {DAC_OVERRIDE}
+
+
+async def test_a_home_below_what_only_root_can_enter_can_be_written(
+    make, theirs, home, monkeypatch
+):
+    with tempfile.TemporaryDirectory(dir="/srv") as above:
+        if not os.access("/srv", os.W_OK):
+            pytest.skip("no folder to use outside of those that are hidden")
+        own_home = Path(above) / "closed" / "home"
+        own_home.mkdir(parents=True)
+        own_home.parent.chmod(0o700)
+        monkeypatch.setenv("HOME", str(own_home))
+        done = await attempt(await make(), "touch ~/.new ~/.cache/new")
+        assert done.exit_code == 0, done.stderr
+
+
 async def test_copies_and_temporary_folders_are_theirs(make, context, theirs):
     copy = context.run_dir / "final" / "copy"
     write(copy.parent / "marker", 0)

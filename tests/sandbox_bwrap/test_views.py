@@ -121,6 +121,8 @@ async def test_commands_of_one_kind_share_their_temporary_files(walled):
 
 
 async def test_a_symlink_left_in_tmp_leads_no_mount_astray(walled, tmp_path):
+    if not tmp_path.is_relative_to("/tmp"):
+        pytest.skip("the folders of tests lie elsewhere: no command can make a symlink there")
     walled.view = View(scratch="agent")
     victim, report = tmp_path / "victim", tmp_path / "reports" / "one"
     victim.mkdir()

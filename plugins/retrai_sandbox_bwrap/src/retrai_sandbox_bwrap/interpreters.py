@@ -40,6 +40,16 @@ def interpreter_folders(python: str, untrusted: Sequence[Path] = ()) -> Iterator
     yield program_folder(Path(os.path.realpath(python)).parent)
 
 
+def interpreter_files(python: str) -> Iterator[Path]:
+    """Of those folders, what every start needs, and the packages that are installed there."""
+    for folder in interpreter_folders(python):
+        yield folder
+        for pattern in ("pyvenv.cfg", "bin", "bin/python*", "lib", "lib/python*"):
+            yield from folder.glob(pattern)
+        yield from folder.glob("lib/python*/site-packages")
+        yield from folder.glob("lib/python*/site-packages/*")
+
+
 def program_folder(folder: Path) -> Path:
     """The installation that a folder of programs belongs to: the one above `bin`, when it has
     more than programs."""

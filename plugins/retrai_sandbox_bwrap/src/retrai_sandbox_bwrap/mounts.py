@@ -138,6 +138,8 @@ def _mount_hidden(made: _Arguments, walls: Walls, tmp: Path, owner: Owner | None
             made.writable.append(folder)
     for home in walls.homes[:1]:
         clear_way(tmp, [home / ".cache"], _TMP, owner)
+        if owner:
+            _make_folders(made, walls, [home / ".cache"])
         made.let_write(tmp.parent / "cache", home / ".cache")
 
 

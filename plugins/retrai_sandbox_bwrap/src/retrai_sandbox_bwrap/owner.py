@@ -1,10 +1,10 @@
 """Whose rights commands have when retrai runs as root on a project of another user's.
 
 They run as that user: bubblewrap sets the mounts up as root of a user namespace, in which
-setpriv(1) then takes the user's ids and drops every capability. Where files of the project belong
-to others still, commands keep one: to write files whatever their mode says (CAP_DAC_OVERRIDE), in a
-namespace that knows the ids of root and of the project's files alone, so that it counts for no
-other file (user_namespaces(7)).
+setpriv(1) then takes the user's ids and drops every capability. Where the user cannot write every
+file of the project, or not read the interpreter (root's, with a umask of 077), commands keep one: to
+use files whatever their mode says (CAP_DAC_OVERRIDE), in a namespace that knows the ids of root and
+of those files alone, so that it counts for no other file (user_namespaces(7)).
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from .interpreters import interpreter_files
 from .places import within
 
 _SYSTEM = "/usr/bin:/bin:/usr/sbin:/sbin"
@@ -51,8 +52,8 @@ class Owner:
 
     Attributes:
         uid, gid: the user, and the group of the project's folder.
-        others: user and group ids of the project's files, where the user may not write them all;
-            else nothing.
+        others: user and group ids of the files that commands need, where the user's own rights do
+            not do; else nothing.
         setpriv: the program that takes the ids.
     """
 
@@ -79,19 +80,31 @@ class Owner:
         return words
 
     def may_read(self, path: Path) -> bool:
-        """Whether the user can read a file, or enter a folder, which stands at `path` itself."""
+        """Whether commands can read a file, or enter a folder, which stands at `path` itself."""
         try:
             status = path.stat()
         except OSError:
             return False
+        if self.others and status.st_uid in self.uids and status.st_gid in self.gids:
+            return True
         wanted = stat.S_IXOTH if stat.S_ISDIR(status.st_mode) else stat.S_IROTH
         return self.may(status, wanted)
+
+    @property
+    def uids(self) -> set[int]:
+        """The users that the namespace knows where `others` is not empty."""
+        return {0, self.uid, *(uid for uid, _ in self.others)}
+
+    @property
+    def gids(self) -> set[int]:
+        """The groups that the namespace knows where `others` is not empty."""
+        return {0, self.gid, *(gid for _, gid in self.others)}
 
     def closed(self, paths: Sequence[Path]) -> Iterator[Path]:
         """The outermost folder above each path that the user cannot enter."""
         for path in paths:
             for above in reversed(path.parents):
-                if not self.may_read(above):
+                if not self.may(above.stat(), stat.S_IXOTH):
                     yield above
                     break
 
@@ -125,10 +138,14 @@ class Owner:
                 _give(folder, self.uid, self.gid)
 
 
-def owner_of(project: Path) -> Owner | None:
+def owner_of(project: Path, python: str) -> Owner | None:
     """The user that commands shall run as; None where that is whoever runs retrai.
 
     That is the owner of the project's folder, or of most of its files where the folder is root's.
+
+    Args:
+        project: the project's folder.
+        python: its interpreter, which commands have to be able to start.
     """
     if os.geteuid() != 0:
         return None
@@ -143,9 +160,11 @@ def owner_of(project: Path) -> Owner | None:
     gid = top.st_gid if top.st_uid == uid or not groups else groups.most_common(1)[0][0]
     owner = Owner(uid, gid, frozenset(), found)
     foreign = [status for status in (top, *files) if status.st_uid != uid]
-    if all(owner.may(status, stat.S_IWOTH) for status in foreign):
+    needed = (path for path in interpreter_files(python) if path.exists())
+    closed = [path.stat() for path in needed if not owner.may_read(path)]
+    if not closed and all(owner.may(status, stat.S_IWOTH) for status in foreign):
         return owner
-    ids = frozenset((status.st_uid, status.st_gid) for status in (top, *files))
+    ids = frozenset((status.st_uid, status.st_gid) for status in (top, *files, *closed))
     return Owner(uid, gid, ids, found)
 
 
@@ -167,8 +186,7 @@ def open_namespace(owner: Owner) -> int:
     """
     uids = gids = None
     if owner.others:
-        uids = {0, owner.uid, *(uid for uid, _ in owner.others)}
-        gids = {0, owner.gid, *(gid for _, gid in owner.others)}
+        uids, gids = owner.uids, owner.gids
     command = [sys.executable, "-I", "-S", "-c", _HELPER]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL) as helper:

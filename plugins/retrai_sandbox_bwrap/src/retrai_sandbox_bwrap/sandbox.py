@@ -125,7 +125,7 @@ class BwrapSandbox(LocalSandbox):
         """Find whose rights commands shall have, once."""
         if self._walls is not None or self._namespace is not None:
             return
-        owner = await asyncio.to_thread(owner_of, self.context.project)
+        owner = await asyncio.to_thread(owner_of, self.context.project, self.context.python)
         if owner is not None:
             with suppress(OSError):  # the trial tells what comes of that
                 self._namespace = await asyncio.to_thread(open_namespace, owner)
