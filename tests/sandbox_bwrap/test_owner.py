@@ -199,9 +199,9 @@ async def test_an_interpreter_that_only_root_can_read_can_be_started(make, conte
 async def test_a_home_below_what_only_root_can_enter_can_be_written(
     make, theirs, home, monkeypatch
 ):
+    if not os.access("/srv", os.W_OK):
+        pytest.skip("no folder to use outside of those that are hidden")
     with tempfile.TemporaryDirectory(dir="/srv") as above:
-        if not os.access("/srv", os.W_OK):
-            pytest.skip("no folder to use outside of those that are hidden")
         own_home = Path(above) / "closed" / "home"
         own_home.mkdir(parents=True)
         own_home.parent.chmod(0o700)

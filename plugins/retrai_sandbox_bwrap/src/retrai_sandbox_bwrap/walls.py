@@ -122,7 +122,7 @@ def build_walls(
     if owner is not None:
         # Empty but for what is mounted there, a folder can be entered on the way to that.
         folders = [*interpreter_folders(context.python), *_named_folders(environ)]
-        roots.extend(owner.closed([context.project, *folders]))
+        roots.extend(owner.closed([context.project, *homes, *folders]))
     hidden = [path for path in outermost([*roots, *state]) if _is_folder(path)]
     walls = Walls(
         homes=homes,
