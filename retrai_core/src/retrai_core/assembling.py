@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import cast
 
 from langchain_core.language_models import BaseChatModel
@@ -30,6 +31,8 @@ from .unheeded import about_no_tool, allowing_nothing, leaving_nothing_out
 from .vouchers import Vouchers
 from .wiring import Wired
 
+_PROMPT_FILE = "system_prompt.txt"
+"""In the run's folder."""
 RECALLED = 5
 """How many strategies of earlier runs the prompt shows."""
 
@@ -55,9 +58,8 @@ async def assemble(choice: Choice, wired: Wired, kept: Kept, ask: Ask) -> LoopPa
     if not isinstance(cast("object", model), BaseChatModel):
         what = f"create() returned {problem(model, BaseChatModel)}"
         raise WrongAnswerError(context.provider, what)
-    parts, recalled = await _prompt_parts(wired), await _recall(choice, context)
-    words = context.redact(prompt.system_prompt(context.goal.system_prompt(), parts, recalled))
     tools = list(context.tools.values())
+    words = await _system_prompt(choice, wired, context.redact(prompt.tool_list(tools)))
     for line in (
         *about_no_tool(config, choice.catalog, context.tools),
         *leaving_nothing_out(config, choice.catalog, {*context.tools, *wired.left_out}),
@@ -94,6 +96,44 @@ async def assemble(choice: Choice, wired: Wired, kept: Kept, ask: Ask) -> LoopPa
     )
 
 
+async def _system_prompt(choice: Choice, wired: Wired, tools: str) -> str:
+    """The run's system prompt: once made it is kept, so that a resumed run sends the same bytes.
+
+    It is made anew where the tools are other ones now.
+    """
+    context = wired.context
+    kept = context.run_dir / _PROMPT_FILE
+    try:
+        words = await asyncio.to_thread(kept.read_bytes)
+        if tools.encode() in words:
+            return words.decode()
+    except (OSError, UnicodeDecodeError):
+        pass  # a new run, most of the time
+    parts, recalled = await _prompt_parts(wired), await _recall(choice, context)
+    made = context.redact(
+        prompt.system_prompt(
+            context.project,
+            context.max_iterations,
+            tools,
+            context.goal.system_prompt(),
+            parts,
+            recalled,
+        )
+    )
+    try:
+        await asyncio.to_thread(_keep, kept, made)
+    except OSError as error:
+        message = f"the system prompt is not kept for a resumed run: {error.strerror or error}"
+        context.publish("log", level="warning", message=message)
+    return made
+
+
+def _keep(path: Path, text: str) -> None:
+    new = path.with_name(f"{path.name}.new")
+    new.write_bytes(text.encode(errors="replace"))
+    new.replace(path)
+
+
 async def _prompt_parts(wired: Wired) -> list[str]:
     context = wired.context
     parts: list[str] = []
@@ -118,7 +158,7 @@ async def _recall(choice: Choice, context: RunContext) -> Sequence[Strategy]:
         return []
     try:
         async with asyncio.timeout(ANSWER_LIMIT_S):
-            found = await context.memory_part.recall(choice.goal.record.name, context.project)
+            found = await context.memory_part.recall(choice.goal_name, context.project)
     except Exception as error:  # noqa: BLE001 - a run goes on without what earlier ones learnt
         message = f"nothing is recalled: {type(error).__name__}: {error}"
         context.publish("log", level="warning", message=message)

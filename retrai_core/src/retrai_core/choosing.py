@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal, TypeVar, cast
 
 from .chosen import CheckChoice, Choice, ModelChoice, Notice, Part
@@ -21,6 +22,7 @@ from .origins import origin_of
 from .plugin_answers import asked, checked_options
 from .plugins.catalog import Catalog
 from .plugins.kinds import Kind
+from .plugins.offered import offered_always
 from .plugins.pinning import pin_problems
 from .plugins.record import PluginRecord
 from .plugins.required import require_plugins
@@ -33,7 +35,7 @@ from .plugins.standard_names import (
     STRICT_SANDBOX,
     WALLED_SANDBOX,
 )
-from .run_config import RunConfig
+from .run_config import TASK, USE, RunConfig, is_agent_limit
 from .unheeded import refuse_unheeded, unheeded
 from .workspace.interpreter import find_interpreter
 from .workspace.safe_paths import SafeWorkspace
@@ -60,7 +62,7 @@ def choose(
     """
     chooser = _Chooser(config, run_dir, catalog or catalog_for(config), attended=attended)
     goal, evidence = chooser.goal()
-    chooser.config = config = chooser.config.model_copy(update={"goal": goal.record.name})
+    config = chooser.config
     provider, model = chooser.provider()
     config = config.model_copy(update={"model_name": model})
     return Choice(
@@ -69,7 +71,7 @@ def choose(
         goal=goal,
         goal_evidence=evidence,
         provider=provider,
-        agent=chooser.part("agent", config.agent, Agent),
+        agent=chooser.agent(),
         tools=chooser.tools(goal),
         sandboxes=chooser.sandboxes(),
         memory=chooser.memory(),
@@ -88,7 +90,7 @@ def choose_check(config: RunConfig, run_dir: Path) -> CheckChoice:
     chooser = _Chooser(config, run_dir, catalog_for(config))
     goal, _ = chooser.goal()
     return CheckChoice(
-        config=chooser.config.model_copy(update={"goal": goal.record.name}),
+        config=chooser.config,
         catalog=chooser.catalog,
         goal=goal,
         sandboxes=chooser.sandboxes(),
@@ -173,9 +175,13 @@ class _Chooser:
 
     def goal(self) -> tuple[Part[GoalBase], str]:
         """The named goal, or the first that the project shows a sign of, with the evidence."""
-        if self.config.goal is not None:
-            record = self.catalog.find("goal", self.config.goal)
-            return self._goal_part(record), ""
+        if (name := self.config.goal) is not None:
+            own = [each for each, entry in self.config.goals.items() if USE in entry]
+            plugin = self.config.plugin_of(name)
+            if not self.catalog.matching(plugin, "goal"):
+                raise self.catalog.unknown(plugin, "goal", () if name in own else own)
+            record = self.catalog.find("goal", plugin)
+            return self._goal_part(record, name if name in own else record.name), ""
         found: list[tuple[PluginRecord, str, Mapping[str, Any]]] = []
         for hit in self.catalog.detect(self.config.cwd):
             try:
@@ -194,15 +200,12 @@ class _Chooser:
             if detection is not None:
                 found.append((hit.record, detection.evidence or hit.evidence, detection.options))
         if not found:
-            raise self.catalog.no_goal_for(self.config.cwd)
+            raise self._no_goal()
         record, evidence, options = found[0]
         others = ", ".join(f"{other.name} ({why})" for other, why, _ in found[1:])
         note = f"goal {record.name}, found by {evidence}"
         self._note("info", f"{note}; also possible: {others}" if others else note)
-        # Kept with the run: when it goes on it is not looked for again.
-        given = {**options, **self.config.options}
-        self.config = self.config.model_copy(update={"options": given})
-        return self._goal_part(record), evidence
+        return self._goal_part(record, record.name, options), evidence
 
     def provider(self) -> tuple[Part[LLMProvider], str]:
         """The model's provider; the offline model where nothing was chosen and no key is set."""
@@ -224,18 +227,27 @@ class _Chooser:
         )
         return self._provider_of(OFFLINE), OFFLINE
 
+    def agent(self) -> Part[Agent]:
+        """The agent with its options; its limits are the run's already."""
+        name = self.config.agent
+        entry = self.config.agents.get(name, {})
+        own = {key: value for key, value in entry.items() if not is_agent_limit(key)}
+        return self.part("agent", name, Agent, {**self.config.plugins.get(name, {}), **own})
+
     def tools(self, goal: Part[GoalBase]) -> list[Part[Tool]]:
-        """The tools that the configuration names, else the goal's set, but for those left out."""
-        wanted = self.config.tools
-        known = self._usable("tool")
-        names = list(goal.cls.default_tools) if wanted is None else wanted
-        missing = [name for name in names if name not in known]
-        if wanted is None and missing:
+        """The tools that the configuration names, else the goal's set with its changes."""
+        config, installed = self.config, self.catalog.records("tool")
+        self._check_left_out()
+        if config.replaces_tools:
+            names = list(config.tools or ())
+        else:
+            known = {record.name for record in installed if record.is_usable}
+            missing = [name for name in goal.cls.default_tools if name not in known]
             for why in self.catalog.why_without("tool", missing):
                 self._note("warning", f"the model goes without {why}")
-            names = [name for name in names if name in known]
-        self._check_left_out()
-        names = [name for name in names if not self.config.leaves_out(name)]
+            names = [name for name in goal.cls.default_tools if name in known]
+            names += [*offered_always(config, self.catalog), *config.added_tools]
+        names = [name for name in names if not config.leaves_out(name)]
         return [self.part("tool", name, Tool) for name in dict.fromkeys([*names, ALWAYS_THERE])]
 
     def sandboxes(self) -> list[Part[Sandbox]]:
@@ -260,9 +272,10 @@ class _Chooser:
 
     def _check_left_out(self) -> None:
         """Refuse to leave out what nobody knows; what comes at run time has a dot in its name."""
-        for name in self.config.no_tools:
+        for name in self.config.left_out:
             if name == ALWAYS_THERE:
-                raise UsageError(f"no_tools: every run has the tool {name}")
+                setting = "no_tools" if name in self.config.no_tools else "tools"
+                raise UsageError(f"{setting}: every run has the tool {name}")
             comes_later = any(mark in name for mark in ".*?[")
             if not comes_later and not self.catalog.matching(name, "tool"):
                 raise self.catalog.unknown(name, "tool")
@@ -305,8 +318,27 @@ class _Chooser:
     def _origin_of(self, model: str) -> str:
         return origin_of(self.config.cwd, "model_name", model)
 
-    def _goal_part(self, record: PluginRecord) -> Part[GoalBase]:
-        return self._loaded(record, GoalBase, self.config.options)
+    def _goal_part(
+        self, record: PluginRecord, name: str, detected: Mapping[str, Any] = MappingProxyType({})
+    ) -> Part[GoalBase]:
+        """The goal with its options: found with it, of its name, of the run; the later count more.
+
+        What it gets is kept with the run, which may go on when the files say something else.
+        """
+        config, cls = self.config, cast("type[GoalBase]", self.catalog.load(record))
+        given = {**detected, **config.options}
+        if config.plugin_of(name).partition("@")[0] == record.name:
+            given = {**detected, **config.options_of(name), **config.options}
+        update: dict[str, Any] = {"goal": name, "options": given}
+        if config.task and TASK in cls.Options.model_fields and TASK not in config.options:
+            given[TASK], update[TASK] = config.task, ""
+        self.config = config.model_copy(update=update)
+        return Part(record, cls, checked_options(record, cls, given, config.cwd, name))
+
+    def _no_goal(self) -> UsageError:
+        error = self.catalog.no_goal_for(self.config.cwd)
+        own = next((name for name, entry in self.config.goals.items() if USE in entry), None)
+        return error if own is None else UsageError(error.message, hint=f"`retrai run {own}`")
 
     def _loaded(
         self, record: PluginRecord, base: type[T], options: Mapping[str, Any] | None

@@ -64,6 +64,11 @@ class CheckChoice(GroundChoice):
 
     goal: Part[GoalBase]
 
+    @property
+    def goal_name(self) -> str:
+        """The goal's name: the plugin's, or that of a check of the project's own."""
+        return self.config.goal or self.goal.record.name
+
 
 @dataclass(kw_only=True)
 class ModelChoice(GroundChoice):

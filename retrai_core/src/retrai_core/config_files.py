@@ -28,6 +28,7 @@ _BROKEN_HINT = (
 )
 _TOO_MUCH_HINT = "write shorter values, and no alias within what another alias repeats"
 _WORDS = (DISABLED_KEY.encode(), b"pins")
+_GOALS, _USE = "goals", "use"
 _MAX_BYTES = 200_000
 """Of a configuration file; PyYAML takes seconds for so many."""
 _MAX_DEPTH = 50
@@ -84,6 +85,46 @@ def read_plugin_settings(project: str | os.PathLike[str] = ".") -> PluginSetting
             disabled.setdefault(name, path)
         pins |= _pins_of(values, path)
     return PluginSettings(disabled, pins)
+
+
+class GoalEntry(NamedTuple):
+    """What the configuration files say about one goal under `goals:`.
+
+    Attributes:
+        use: the installed goal that makes the check; empty where that is the one of this name.
+        options: merged, those of the project's file count more.
+        files: those that say something, the project's last.
+    """
+
+    use: str
+    options: Mapping[str, Any]
+    files: tuple[str, ...]
+
+
+def read_goal_entries(project: str | os.PathLike[str] = ".") -> dict[str, GoalEntry]:
+    """The `goals:` sections of the user's file and the project's, by goal; checks nothing else.
+
+    Raises:
+        UsageError: a file with such a section cannot be read.
+    """
+    found: dict[str, GoalEntry] = {}
+    for path in (user_config_path(), os.path.join(project, PROJECT_FILE)):
+        text = read_text(path)
+        if text is None or _GOALS not in text:
+            continue
+        section: Any = parse_config(text, path).get(_GOALS)
+        if section is None:
+            continue
+        if not isinstance(section, dict):
+            raise UsageError(f"{path}: {_GOALS} must hold `NAME: {{OPTION: VALUE}}` lines")
+        for name, entry in cast("dict[Any, Any]", section).items():
+            given = cast("dict[str, Any]", entry) if isinstance(entry, dict) else {}
+            known = found.get(str(name), GoalEntry("", {}, ()))
+            use = str(given.get(_USE, known.use))
+            earlier = known.options if use == known.use else {}
+            options = {**earlier, **{key: v for key, v in given.items() if key != _USE}}
+            found[str(name)] = GoalEntry(use, options, (*known.files, path))
+    return found
 
 
 def _pins_of(values: Mapping[Any, Any], path: str) -> dict[str, str]:

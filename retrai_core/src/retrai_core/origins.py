@@ -15,7 +15,8 @@ def origin_of(project: Path, key: str, value: object) -> str:
 
     Args:
         project: the project's folder.
-        key: a field of `RunConfig`, or `options.NAME`, `plugins.NAME`.
+        key: a field of `RunConfig`, or `options.NAME`, `plugins.NAME`, `goals.GOAL.OPTION`,
+            `agents.AGENT.OPTION`.
         value: as the run has it; a flag may have overruled what stands there.
     """
     try:
@@ -24,6 +25,9 @@ def origin_of(project: Path, key: str, value: object) -> str:
         return ""
     field, _, name = key.partition(".")
     stands: Any = getattr(settings.config, field)
+    entry, dot, option = name.rpartition(".")
+    if dot and field in ("goals", "agents"):
+        stands, name = stands.get(entry, {}), option
     if name:
         stands = stands.get(name)
     origin = settings.origins.get(key, "default")

@@ -19,19 +19,32 @@ T = TypeVar("T")
 
 
 def checked_options(
-    record: PluginRecord, cls: type[Any], given: Mapping[str, Any], project: Path
+    record: PluginRecord,
+    cls: type[Any],
+    given: Mapping[str, Any],
+    project: Path,
+    called: str = "",
 ) -> BaseModel:
     """What a plugin is given, as it declares it.
+
+    Args:
+        record: the plugin.
+        cls: its class.
+        given: the options.
+        project: the project's folder, whose configuration may say where an option stands.
+        called: the plugin's name in the configuration, where that is another.
 
     Raises:
         UsageError: it has no such option, or not with this value.
     """
     model = cast("type[BaseModel]", cls.Options)
+    called = called or record.name
+    title = called if called == record.name else f"{called} ({record.name})"
     for name in given:
         if name not in model.model_fields:
             known = list(model.model_fields)
-            origin = _origin(record, given, name, project)
-            raise unknown_option(name, record.kind, record.name, known, origin)
+            origin = _origin(record, given, name, project, called)
+            raise unknown_option(name, record.kind, record.name, known, origin, title)
     try:
         return model.model_validate(given)
     except ValidationError as error:
@@ -42,18 +55,24 @@ def checked_options(
         what = first["msg"].removeprefix("Value error, ")
         what = what if first["type"] == "value_error" else what.lower()
         raise UsageError(
-            f"{name or 'the options'} of the {record.kind} {record.name}: {what}{got}"
-            f"{_origin(record, given, name, project)}",
+            f"{name or 'the options'} of the {record.kind} {title}: {what}{got}"
+            f"{_origin(record, given, name, project, called)}",
             hint=f"`retrai plugins show {record.name}` lists its options",
         ) from error
 
 
-def _origin(record: PluginRecord, given: Mapping[str, Any], name: str, project: Path) -> str:
-    """Where the option stands; a goal's stand by themselves, others below the plugin's name."""
-    if record.kind != "goal":
-        return origin_of(project, f"plugins.{record.name}", given)
+def _origin(
+    record: PluginRecord, given: Mapping[str, Any], name: str, project: Path, called: str
+) -> str:
+    """Where the option stands; a goal's may stand by themselves, others below a plugin's name."""
     option = name.partition(".")[0]
-    return origin_of(project, f"options.{option}", given.get(option))
+    value = given.get(option)
+    if record.kind == "goal":
+        keys = (f"options.{option}", f"goals.{called}.{option}")
+        return next(filter(None, (origin_of(project, key, value) for key in keys)), "")
+    if record.kind == "agent" and (where := origin_of(project, f"agents.{called}.{option}", value)):
+        return where
+    return origin_of(project, f"plugins.{called}", given)
 
 
 def asked(record: PluginRecord, question: Callable[[], T], expected: object) -> T:

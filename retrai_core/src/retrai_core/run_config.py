@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 from pydantic import (
     AfterValidator,
@@ -23,6 +23,13 @@ from .contracts.permissions import Permissions
 from .errors import UsageError, nearest
 
 DEFAULT_MODEL = "claude-sonnet-4-6"
+DEFAULT_AGENT = "goal-loop"
+USE = "use"
+"""In an entry of `goals:`: the installed goal that a check of the project's own is made with."""
+TASK = "task"
+"""The setting that a goal may declare as an option of its own; the value goes to the goal then."""
+AGENT_LIMITS = frozenset({"max_iterations", "max_cost_usd", "max_tokens", "max_time_s"})
+"""Settings that an agent may have of its own, under `agents:`."""
 FLAG = "flag"
 """The origin of what the command line gives."""
 
@@ -54,13 +61,17 @@ class RunConfig(BaseModel):
     context_tokens: int = Field(default=4000, ge=0, le=1_000_000)
     """Tokens of the project's tree and key files that the first prompt shows, at most."""
     options: dict[str, Any] = Field(default_factory=dict)
-    """The goal's own options; in `.retrai.yml` they stand at the top level."""
+    """Options of the run's goal; in `.retrai.yml` they may stand at the top level."""
+    goals: dict[str, dict[str, Any]] = Field(default_factory=dict)
+    """Options by goal; with `use: GOAL`, a check of the project's own by another name."""
     plugins: dict[str, dict[str, Any]] = Field(default_factory=dict)
     """Options of other plugins, by plugin name."""
     pins: dict[str, str] = Field(default_factory=dict)
     """Which distribution a plugin name means where two offer it: `{pytest: my-dist}`."""
-    agent: str = "goal-loop"
+    agent: str = DEFAULT_AGENT
     """The agent that works towards the goal."""
+    agents: dict[str, dict[str, Any]] = Field(default_factory=dict)
+    """Options of agents by name; the limits among them have been applied by `load_settings`."""
     memory: str = "file"
     """The memory store; `none` for no memory."""
     sandbox: str = "auto"
@@ -68,7 +79,8 @@ class RunConfig(BaseModel):
     temperature: float = Field(default=0.0, ge=0.0, le=2.0)
     """The model's temperature."""
     tools: list[str] | None = None
-    """The tools that the model gets; the goal's default set when left out."""
+    """The tools that the model gets; the goal's default set and those that are always offered when
+    left out. `+NAME` and `-NAME` add to that set and remove from it."""
     no_tools: list[str] = Field(default_factory=list)
     """Tools that the model does not get, by name or by glob (`git.*`)."""
     allow_edit: list[str] = Field(default_factory=list)
@@ -104,9 +116,95 @@ class RunConfig(BaseModel):
     def _lifted(cls, value: object) -> object:
         return None if value == NO_LIMIT else value
 
+    @field_validator("goals", "agents", mode="before")
+    @classmethod
+    def _empty_entries(cls, value: object) -> object:
+        """`pytest:` with nothing behind it is an entry without options."""
+        if not isinstance(value, dict):
+            return value
+        entries = cast("dict[object, object]", value)
+        return {name: {} if entry is None else entry for name, entry in entries.items()}
+
+    @field_validator("goals")
+    @classmethod
+    def _named_goals(cls, value: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+        for name, entry in value.items():
+            if not isinstance(entry.get(USE, ""), str):
+                raise ValueError(f"`{USE}` of {name} names a goal, as in `{USE}: shell-goal`")
+        return value
+
+    @field_validator("tools")
+    @classmethod
+    def _of_one_form(cls, value: list[str] | None) -> list[str] | None:
+        if value and len({is_signed(name) for name in value}) > 1:
+            raise ValueError(
+                "either all names have a sign, and add to the goal's tools (+NAME) or remove from "
+                "them (-NAME), or none has one, and the list replaces them"
+            )
+        return value
+
+    def plugin_of(self, goal: str) -> str:
+        """The installed goal that a goal's name means: itself, or what `use:` says."""
+        return self.goals.get(goal, {}).get(USE, goal)
+
+    def options_of(self, goal: str) -> dict[str, Any]:
+        """The options that a goal is given by its name, without those of the run's goal."""
+        entry = self.goals.get(goal, {})
+        return {name: value for name, value in entry.items() if name != USE}
+
+    @property
+    def left_out(self) -> list[str]:
+        """What the model does not get: `no_tools`, and the names with a minus in `tools`."""
+        return [*self.no_tools, *self.removed_tools]
+
+    @property
+    def removed_tools(self) -> list[str]:
+        """The names with a minus in `tools`."""
+        return [name[1:] for name in self.tools or () if name[:1] == "-"]
+
+    @property
+    def added_tools(self) -> list[str]:
+        """The names with a plus in `tools`."""
+        return [name[1:] for name in self.tools or () if name[:1] == "+"]
+
+    @property
+    def replaces_tools(self) -> bool:
+        """Whether `tools` is a list that the goal's own set does not count beside."""
+        return self.tools is not None and not any(map(is_signed, self.tools))
+
     def leaves_out(self, tool: str) -> bool:
-        """Whether `no_tools` names the tool."""
-        return any(fnmatchcase(tool, pattern) for pattern in self.no_tools)
+        """Whether `no_tools` names the tool, or `tools` removes it."""
+        return any(fnmatchcase(tool, pattern) for pattern in self.left_out)
+
+
+def is_agent_limit(key: str) -> bool:
+    """Whether a key below `agents: NAME:` is a limit of the run, and no option of the agent."""
+    aliases = {RunConfig.model_fields[name].alias for name in AGENT_LIMITS}
+    return key in AGENT_LIMITS or key in aliases
+
+
+def is_signed(name: str) -> bool:
+    """Whether a name in `tools` adds or removes."""
+    return name[:1] in ("+", "-")
+
+
+def combined_tools(earlier: Sequence[str] | None, later: Sequence[str]) -> list[str]:
+    """`tools` of two sources: a signed list changes what the earlier source says, if it does.
+
+    Example:
+        >>> combined_tools(["file_read", "bash_exec"], ["+web_fetch", "-bash_exec"])
+        ['file_read', 'web_fetch']
+        >>> combined_tools(["+web_fetch"], ["-web_fetch"])
+        ['-web_fetch']
+    """
+    if earlier is None or not later or not all(map(is_signed, later)):
+        return list(later)
+    if not earlier or not all(map(is_signed, earlier)):
+        removed = {name[1:] for name in later if name[0] == "-"}
+        added = [name[1:] for name in later if name[0] == "+"]
+        return [name for name in dict.fromkeys([*earlier, *added]) if name not in removed]
+    changed = {name[1:] for name in later}
+    return [*(name for name in earlier if name[1:] not in changed), *later]
 
 
 def explained(error: ValidationError, origins: Mapping[str, str]) -> UsageError:
@@ -123,25 +221,30 @@ def explained(error: ValidationError, origins: Mapping[str, str]) -> UsageError:
         hint = "`retrai config show` lists every setting"
     if top == "mcp":  # `args`, say, as other programs write it
         hint = f"a server may have {', '.join(McpServer.model_fields)}"
-    what = "no such key" if first["type"] == "extra_forbidden" else first["msg"].lower()
+    what = first["msg"].lower()
+    if first["type"] == "extra_forbidden":
+        what = "no such key"
+    elif first["type"] == "value_error":  # our own words
+        what = first["msg"].removeprefix("Value error, ")
     return UsageError(f"{shown}: {what}, got {first['input']!r} (from {origin})", hint=hint)
 
 
 def unknown_option(
-    name: str, kind: str, plugin: str, known: list[str], origin: str = ""
+    name: str, kind: str, plugin: str, known: list[str], origin: str = "", title: str = ""
 ) -> UsageError:
     """The error for a key that is no option of a plugin and, for a goal's, no setting either.
 
-    `origin` says where it stands, ` (from FILE)`.
+    `origin` says where it stands, ` (from FILE)`; `title` what the plugin is called in messages.
     """
+    title = title or plugin
     settings = {*RunConfig.model_fields, "model"} - {"cwd", "run_id", "model_name", "options"}
     every = sorted({*known, *settings} if kind == "goal" else known)
     if kind == "goal" and name in settings:  # only `--option` can bring one here
         where = f"`{name}: VALUE` in .retrai.yml sets it, or its flag: `retrai run --help`"
-        return UsageError(f"{name} is a setting, no option of the goal {plugin}", hint=where)
-    what = f"no option of the {kind} {plugin}"
+        return UsageError(f"{name} is a setting, no option of the goal {title}", hint=where)
+    what = f"no option of the {kind} {title}"
     if kind == "goal":
-        what = f"neither a setting nor an option of the goal {plugin}"
+        what = f"neither a setting nor an option of the goal {title}"
     return UsageError(
         f"{name}: {what}{nearest(name, every)}{origin}",
         hint=f"`retrai plugins show {plugin}` lists its options",

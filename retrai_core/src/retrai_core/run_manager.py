@@ -96,7 +96,7 @@ class RunManager:
         config = choice.config
         record = RunRecord(
             id=config.run_id,
-            goal=choice.goal.record.name,
+            goal=choice.goal_name,
             goal_evidence=choice.goal_evidence,
             model=config.model_name,
             project=config.cwd,

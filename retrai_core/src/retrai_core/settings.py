@@ -1,8 +1,8 @@
 """Where the values of a run's configuration come from, and which of them counts.
 
 User configuration < `.retrai.yml` < environment (`RETRAI_*`) < flags. Unknown keys are errors that
-name the nearest known one; a key that no field knows is taken for an option of the chosen goal, and
-checked against that goal's options when it is known.
+name the nearest known one; a key that no field knows is taken for an option of the file's goal (of
+the run's, where the file names none), and checked against that goal's options when it is known.
 """
 
 from __future__ import annotations
@@ -17,13 +17,29 @@ from pydantic_settings import BaseSettings, EnvSettingsSource, SettingsConfigDic
 
 from .config_files import PROJECT_FILE, parse_config, read_text, user_config_path
 from .errors import UsageError
-from .run_config import DEFAULT_MODEL, FLAG, RunConfig, explained
+from .run_config import (
+    AGENT_LIMITS,
+    DEFAULT_AGENT,
+    DEFAULT_MODEL,
+    FLAG,
+    USE,
+    RunConfig,
+    combined_tools,
+    explained,
+)
 
 _DEFAULT = "default"
 _MERGED = ("options", "plugins", "pins")
 """Settings that are merged key by key; of the others the last source's value counts."""
+_ENTRIES = ("goals", "agents")
+"""Settings with a mapping below each name, which is merged key by key too."""
 _JOINED = ("disabled_plugins",)
 """Lists that hold what any source says."""
+_CHECK_COMMAND, _SHELL_GOAL = "check_command", "shell-goal"
+"""A file that gives the first and no goal means the second."""
+
+Layer = list[tuple[str, str, Any]]
+"""What one source says: origin, field, value."""
 
 
 class _Environment(BaseSettings):
@@ -94,13 +110,73 @@ def load_settings(cwd: Path, flags: Mapping[str, Any] | None = None) -> Settings
             hint=f"`trusted: [FOLDER]` belongs in {user_config_file()}",
         )
     sources = [user, project, _environment_layer(), _flag_layer(flags or {})]
+    goal, agent = _one_goal(sources), str(_last(sources, "agent") or DEFAULT_AGENT)
+    sources = [_of_run(source, goal, agent) for source in sources]
     for source in sources:  # what is wrong in a file is told, though a flag overrules it
         _config_of(source, cwd)
-    config, origins = _config_of([value for source in sources for value in source], cwd)
+    user, project, *others = sources
+    every = [value for source in (user, project, *others) for value in source]
+    config, origins = _config_of(every, cwd)
     return Settings(config, origins, project_file, _settings(project), _settings(user))
 
 
-def _config_of(layers: list[tuple[str, str, Any]], cwd: Path) -> tuple[RunConfig, dict[str, str]]:
+def _last(sources: list[Layer], field: str) -> Any:
+    """The value that counts of a setting which is not merged; None where no source has it."""
+    values = [value for source in sources for _, key, value in source if key == field]
+    return values[-1] if values else None
+
+
+def _one_goal(sources: list[Layer]) -> str | None:
+    """The goal that the sources name; None where it is to be found from the project.
+
+    Raises:
+        UsageError: they name several.
+    """
+    goal = _last(sources, "goal")
+    if isinstance(goal, list):
+        names = cast("list[object]", goal)
+        origin = [where for source in sources for where, key, _ in source if key == "goal"][-1]
+        what = ", ".join(map(str, names)) or "none"
+        raise UsageError(
+            f"goal: a run has exactly one goal for now, got {what} (from {origin})",
+            hint=f"`retrai run {names[0]}` takes one of them" if names else "name one there",
+        )
+    return goal
+
+
+def _of_run(layer: Layer, goal: str | None, agent: str) -> Layer:
+    """What a source says for a run with this goal and this agent.
+
+    A file's own options are of the goal that it names. The limits that it gives to the agent are
+    stronger than those that it gives to every agent.
+    """
+    named = _last([layer], "goal")
+    layer = [entry for entry in layer if entry[1] != "goal" or not isinstance(entry[2], list)]
+    if named is not None and goal is not None and not _is_same(named, goal):
+        layer = [entry for entry in layer if entry[1] != "options"]
+    known = _known_keys()
+    entries = [
+        (origin, cast("Mapping[str, Any]", value).get(agent))
+        for origin, key, value in layer
+        if key == "agents" and isinstance(value, Mapping)
+    ]
+    limits = [
+        (origin, known[name], limit)
+        for origin, entry in entries
+        if isinstance(entry, Mapping)
+        for name, limit in cast("Mapping[str, Any]", entry).items()
+        if known.get(name) in AGENT_LIMITS
+    ]
+    return [*layer, *limits]
+
+
+def _is_same(named: object, goal: str) -> bool:
+    """Whether two names mean one goal, however they name its distribution."""
+    names = cast("list[object]", named) if isinstance(named, list) else [named]
+    return str(goal).partition("@")[0] in {str(name).partition("@")[0] for name in names}
+
+
+def _config_of(layers: Layer, cwd: Path) -> tuple[RunConfig, dict[str, str]]:
     """The configuration that these values make, the later ones stronger, and their origins.
 
     Raises:
@@ -114,8 +190,17 @@ def _config_of(layers: list[tuple[str, str, Any]], cwd: Path) -> tuple[RunConfig
             merged[key] = {**merged.get(key, {}), **cast("Mapping[str, Any]", value)}
             for name in cast("Mapping[str, Any]", value):
                 origins[f"{key}.{name}"] = origin
+        elif key in _ENTRIES and isinstance(value, Mapping):
+            merged[key] = _with_entries(merged.get(key, {}), cast("Mapping[str, Any]", value))
+            for name, entry in cast("Mapping[str, Any]", value).items():
+                origins[f"{key}.{name}"] = origin
+                if isinstance(entry, Mapping):
+                    names = cast("Mapping[str, Any]", entry)
+                    origins |= {f"{key}.{name}.{option}": origin for option in names}
         elif key in _JOINED and isinstance(value, list) and isinstance(merged.get(key), list):
             merged[key] = [*merged[key], *cast("list[Any]", value)]
+        elif key == "tools" and _is_names(value) and _is_names(merged.get(key)):
+            merged[key] = combined_tools(merged[key], value)
         else:
             merged[key] = value
         origins[key] = origin
@@ -125,30 +210,63 @@ def _config_of(layers: list[tuple[str, str, Any]], cwd: Path) -> tuple[RunConfig
         raise explained(error, origins) from error
 
 
-def _file_layer(path: Path) -> list[tuple[str, str, Any]]:
+def _with_entries(merged: Mapping[str, Any], added: Mapping[str, Any]) -> dict[str, Any]:
+    """The entries of two sources; one that is made with another goal begins anew."""
+    result = dict(merged)
+    for name, entry in added.items():
+        known = result.get(name)
+        if isinstance(entry, Mapping) and isinstance(known, Mapping):
+            later, earlier = cast("dict[str, Any]", entry), cast("dict[str, Any]", known)
+            begins_anew = later.get(USE, earlier.get(USE)) != earlier.get(USE)
+            result[name] = later if begins_anew else {**earlier, **later}
+        elif entry is not None or known is None:
+            result[name] = entry
+    return result
+
+
+def _is_names(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(n, str) for n in cast("list[object]", value))
+
+
+def _known_keys() -> dict[str, str]:
+    """The field of each key that a file may have."""
+    fields = RunConfig.model_fields
+    known = {field.alias or name: name for name, field in fields.items()} | {n: n for n in fields}
+    for internal in ("cwd", "run_id"):
+        known.pop(internal)
+    return known
+
+
+def _file_layer(path: Path) -> Layer:
     """The file's values as (origin, field, value); keys that are no field go to `options`."""
     text = read_text(str(path))
     if text is None:
         return []
     raw = parse_config(text, str(path))
-    fields = RunConfig.model_fields
-    known = {field.alias or name: name for name, field in fields.items()} | {n: n for n in fields}
-    for internal in ("cwd", "run_id"):
-        known.pop(internal)
-    layer: list[tuple[str, str, Any]] = []
+    known = _known_keys()
+    layer: Layer = []
+    options: set[str] = set()
     for key, value in raw.items():
-        if key in known:
+        if known.get(key) == "goal" and isinstance(value, list):
+            names = cast("list[Any]", value)
+            layer.append((str(path), "goal", names[0] if len(names) == 1 else names))
+        elif key in known:
             layer.append((str(path), known[key], value))
+            if key == "options" and isinstance(value, Mapping):
+                options.update(cast("Mapping[str, Any]", value))
         else:
             layer.append((str(path), "options", {str(key): value}))
+            options.add(str(key))
+    if "goal" not in raw and _CHECK_COMMAND in options:
+        layer.append((str(path), "goal", _SHELL_GOAL))
     return layer
 
 
-def _settings(layer: list[tuple[str, str, Any]]) -> dict[str, Any]:
+def _settings(layer: Layer) -> dict[str, Any]:
     return {key: value for _, key, value in layer if key != "options"}
 
 
-def _environment_layer() -> list[tuple[str, str, Any]]:
+def _environment_layer() -> Layer:
     try:
         values = EnvSettingsSource(_Environment)()
     except ValueError as error:
@@ -164,7 +282,7 @@ def environment_variables() -> list[str]:
     return [f"RETRAI_{name.upper()}" for name in _Environment.model_fields]
 
 
-def _flag_layer(flags: Mapping[str, Any]) -> list[tuple[str, str, Any]]:
+def _flag_layer(flags: Mapping[str, Any]) -> Layer:
     return [
         (FLAG, "model_name" if key == "model" else key, value)
         for key, value in flags.items()

@@ -1,7 +1,7 @@
 """What a project's own configuration can run, redirect or loosen is shown, and asked for once.
 
 Somebody else's repository may bring a `.retrai.yml` that names a command. What the user has agreed
-to is kept in the state folder as a hash of those values, so that a change asks again.
+to is kept in the state folder as a hash of each of those values, so that a change asks again.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .guard.held_paths import is_outside
 from .plugins.catalog import Catalog
 from .plugins.record import PluginRecord
 from .plugins.standard_names import AUTO_SANDBOX
-from .run_config import RunConfig
+from .run_config import RunConfig, is_agent_limit, is_signed
 from .runs.store import state_dir
 from .settings import Settings
 
@@ -32,6 +32,8 @@ _WALLS = frozenset({AUTO_SANDBOX, "bwrap", "strict"})
 """Sandboxes that a project may choose unasked: none is weaker than what `auto` might take."""
 _REPLAYS = "replay:"
 """A recorded run is a list of calls; with such a model the project says which tools are called."""
+_ENTRIES = frozenset({"goals", "agents"})
+"""Sections with a mapping below each name; `goals.lint.check_command` is one option in it."""
 
 Claims = Mapping[str, Any]
 """Value by setting, as JSON, of what the project wants run or redirected; empty for most."""
@@ -52,6 +54,10 @@ def claims_of(settings: Settings, scan: Callable[[], Catalog]) -> Claims:
         found["disabled_plugins"] = settings.project["disabled_plugins"]
     for name in dict.fromkeys(names):
         section, dot, key = name.partition(".")
+        if section in _ENTRIES:
+            entry, _, option = key.rpartition(".")
+            found[name] = dumped[section][entry][option]
+            continue
         shown = key if section == "options" else RunConfig.model_fields[section].alias or section
         if dot:  # an option may be called like a setting, whose claim it must not hide
             is_option = section == "options" and key not in found
@@ -85,7 +91,9 @@ def require_trust(
     project = settings.config.cwd
     if not claims or environ.get(TRUST_VARIABLE, "").strip().lower() in _YES:
         return
-    if _is_below(project, settings.config.trusted) or _agreed_hash(project) == _hash(claims):
+    if _is_below(project, settings.config.trusted):
+        return
+    if _hashes(claims).items() <= _agreed(project).items():
         return
     if agreed or (ask is not None and ask(_shown(project, claims))):
         agree(project, claims)
@@ -116,7 +124,9 @@ def agree(project: Path, claims: Claims) -> None:
         StateFolderError: the state folder cannot be written to.
     """
     path = _note(project)
-    note = {"project": str(project), "agreed": _hash(claims), "at": time.time()}
+    # Beside what was agreed to before: another goal of the project has other values.
+    agreed = {**_agreed(project), **_hashes(claims)}
+    note = {"project": str(project), "agreed": agreed, "at": time.time()}
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         path.write_text(json.dumps(note), encoding="utf-8")
@@ -141,6 +151,10 @@ def _settings_of(settings: Settings) -> Iterator[str]:
         yield "holdout"  # it would show the project's code files of the user's
     if of_project("allow_edit") and config.allow_edit:
         yield "allow_edit"  # a verdict on tests that the agent may change is worth less
+    for name in config.agents.get(config.agent, {}):
+        place = f"agents.{config.agent}.{name}"
+        if of_project(place) and not is_agent_limit(name):
+            yield place
     for section, names in (("plugins", config.plugins), ("pins", config.pins)):
         yield from (f"{section}.{name}" for name in names if of_project(f"{section}.{name}"))
 
@@ -173,6 +187,16 @@ def _lacks_some(mine: Any, theirs: Any) -> bool:
     return bool(set(mine) - set(theirs))
 
 
+def _has_more_tools(mine: Any, theirs: Any) -> bool:
+    """Whether a list has what the user's leaves out: by not naming it, or with a minus."""
+    if not mine or not all(map(is_signed, mine)):
+        return _lacks_some(theirs, mine)
+    removed = {name[1:] for name in mine if name[0] == "-"}
+    if not all(map(is_signed, theirs)):
+        return bool(removed & set(theirs))
+    return bool(removed - {name[1:] for name in theirs if name[0] == "-"})
+
+
 _LIMITS: Mapping[str, Callable[[Any, Any], bool]] = {
     "permissions": _differs,
     "sandbox": lambda mine, theirs: mine not in (theirs, AUTO_SANDBOX),
@@ -184,25 +208,35 @@ _LIMITS: Mapping[str, Callable[[Any, Any], bool]] = {
     "confirm": _is_less,
     "holdout": _lacks_some,
     "no_tools": _lacks_some,
-    "tools": lambda mine, theirs: _lacks_some(theirs, mine),
+    "tools": _has_more_tools,
 }
 """Whether a project's value is looser than the user's; no value of the user's is no limit."""
 
 
 def _options_of(settings: Settings, scan: Callable[[], Catalog]) -> Iterator[str]:
     """The goal's options but for harmless ones; of all goals where none is named."""
-    options = [
-        name
-        for name in settings.config.options
-        if settings.origins.get(f"options.{name}") == settings.project_file
-    ]
+    config = settings.config
+    options = [f"options.{name}" for name in config.options]
+    found = [name for name in config.goals if config.plugin_of(name) == name]
+    for name in found if config.goal is None else [config.goal.partition("@")[0]]:
+        overruled = {} if config.goal is None else config.options
+        options += [
+            f"goals.{name}.{key}" for key in config.options_of(name) if key not in overruled
+        ]
+    options = [name for name in options if settings.origins.get(name) == settings.project_file]
     if not options:
         return
-    goal, catalog = settings.config.goal, scan()
-    goals = catalog.records("goal") if goal is None else catalog.matching(goal, "goal")
-    if not goals:
-        return  # none can be run: the next step says so
-    yield from (f"options.{name}" for name in options if not _is_harmless(name, goals))
+    catalog = scan()
+    for place in options:
+        section, _, name = place.partition(".")
+        goal = config.goal
+        if section == "goals":
+            goal, _, name = name.rpartition(".")
+        plugin = None if goal is None else config.plugin_of(goal)
+        goals = catalog.records("goal") if plugin is None else catalog.matching(plugin, "goal")
+        # Where there is none it cannot be run: the next step says so.
+        if goals and not _is_harmless(name, goals):
+            yield place
 
 
 def _is_harmless(option: str, goals: Iterable[PluginRecord]) -> bool:
@@ -228,8 +262,12 @@ def _is_below(project: Path, patterns: Iterable[str]) -> bool:
     return any(fnmatchcase(folder, pattern) for folder in folders for pattern in wanted)
 
 
-def _hash(claims: Claims) -> str:
-    return hashlib.sha256(json.dumps(claims, sort_keys=True).encode()).hexdigest()
+def _hashes(claims: Claims) -> dict[str, str]:
+    """A hash of each value by its name: values may hold what belongs in no note."""
+    return {
+        name: hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
+        for name, value in claims.items()
+    }
 
 
 def _note(project: Path) -> Path:
@@ -237,12 +275,16 @@ def _note(project: Path) -> Path:
     return state_dir() / "trusted" / f"{name}.json"
 
 
-def _agreed_hash(project: Path) -> str:
+def _agreed(project: Path) -> dict[str, str]:
+    """The hash by name of what the user has agreed to in the project so far."""
     try:
         note: object = json.loads(_note(project).read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        return ""
+        return {}
     if not isinstance(note, dict):
-        return ""
+        return {}
     kept = cast("dict[str, object]", note)
-    return str(kept.get("agreed", "")) if kept.get("project") == str(project) else ""
+    agreed = kept.get("agreed")
+    if kept.get("project") != str(project) or not isinstance(agreed, dict):
+        return {}
+    return {str(name): str(digest) for name, digest in cast("dict[object, object]", agreed).items()}

@@ -19,7 +19,7 @@ from .origins import origin_of, origin_of_disabled
 from .plugins.catalog import Catalog
 from .plugins.standard_names import MCP
 from .plugins.switches import switch_for
-from .run_config import RunConfig
+from .run_config import USE, RunConfig
 from .settings import environment_variables
 
 _OTHER_VARIABLES = (
@@ -71,6 +71,8 @@ def unheeded(config: RunConfig, catalog: Catalog, environ: Mapping[str, str]) ->
     """Warnings of names that do nothing: in `disabled_plugins`, and variables misspelt."""
     return [
         *(Notice("warning", line) for line in _disabled_in_vain(config, catalog)),
+        *(Notice("warning", line) for line in _goals_in_vain(config, catalog)),
+        *(Notice("warning", line) for line in _agents_in_vain(config, catalog)),
         *(Notice("warning", line) for line in misspelt(environ)),
     ]
 
@@ -100,7 +102,7 @@ def about_no_tool(config: RunConfig, catalog: Catalog, offered: Collection[str])
 
 
 def leaving_nothing_out(config: RunConfig, catalog: Catalog, offered: Collection[str]) -> list[str]:
-    """Warnings of `no_tools` patterns that mean no tool.
+    """Warnings of patterns in `no_tools`, or with a minus in `tools`, that mean no tool.
 
     Args:
         config: the run's configuration.
@@ -109,12 +111,19 @@ def leaving_nothing_out(config: RunConfig, catalog: Catalog, offered: Collection
     """
     known = sorted({*offered, *(record.name for record in catalog.records("tool"))})
     near = [*known, *sorted({f"{name.partition('.')[0]}.*" for name in known if "." in name})]
-    told = [
-        f"no_tools: `{pattern}` means no tool that is installed{nearest(pattern, near)}"
-        for pattern in config.no_tools
-        if not any(fnmatchcase(name, pattern) for name in known)
+    return [
+        line
+        for setting, patterns in (("no_tools", config.no_tools), ("tools", config.removed_tools))
+        for line in _with_origin(
+            [
+                f"{setting}: `{pattern}` means no tool that is installed{nearest(pattern, near)}"
+                for pattern in patterns
+                if not any(fnmatchcase(name, pattern) for name in known)
+            ],
+            config,
+            setting,
+        )
     ]
-    return _with_origin(told, config, "no_tools")
 
 
 def allowing_nothing(config: RunConfig, guard: Guard) -> list[str]:
@@ -187,6 +196,32 @@ def _disabled_in_vain(config: RunConfig, catalog: Catalog) -> list[str]:
         f"{origin_of_disabled(config.cwd, name)}"
         for name in config.disabled_plugins
         if not any(switch_for([name], *plugin) for plugin in plugins)
+    ]
+
+
+def _goals_in_vain(config: RunConfig, catalog: Catalog) -> list[str]:
+    """Entries of `goals:` that lead to no goal, beside the run's own, of which an error tells."""
+    known = sorted({record.name for record in catalog.records("goal")})
+    lines: list[str] = []
+    for name, entry in config.goals.items():
+        plugin = config.plugin_of(name)
+        if name == config.goal or catalog.matching(plugin, "goal"):
+            continue
+        what = f"no goal is called {plugin}{nearest(plugin, known)}"
+        if USE not in entry:
+            what += f"; `{USE}: GOAL` below {name} says how a check of your own is made"
+        where = origin_of(config.cwd, f"goals.{name}", entry)
+        lines.append(f"goals.{name}: {what}{where}")
+    return lines
+
+
+def _agents_in_vain(config: RunConfig, catalog: Catalog) -> list[str]:
+    known = sorted({record.name for record in catalog.records("agent")})
+    return [
+        f"agents: no agent is called {name}{nearest(name, known)}"
+        f"{origin_of(config.cwd, f'agents.{name}', entry)}"
+        for name, entry in config.agents.items()
+        if name not in known
     ]
 
 

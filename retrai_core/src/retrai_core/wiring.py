@@ -186,7 +186,7 @@ def _leave_out(config: RunConfig, left_out: set[str], tool: str) -> bool:
 async def _refuse_unready(choice: Choice | CheckChoice, context: RunContext) -> None:
     problem = await context.goal.ready()
     if problem is not None:
-        raise UsageError(f"the goal {choice.goal.record.name} cannot be checked: {problem}")
+        raise UsageError(f"the goal {choice.goal_name} cannot be checked: {problem}")
 
 
 def _warming(context: RunContext) -> asyncio.Future[None]:

@@ -51,6 +51,10 @@ class JsGoal(GoalBase):
     """A goal that a JavaScript test runner decides."""
 
     needs: ClassVar[frozenset[str]] = frozenset({"read", "run"})
+    protects: ClassVar[str] = (
+        "the tests, their helpers and snapshots, and what configures the runner"
+    )
+    steers: ClassVar[str] = "new files that configure the runner, or that it loads by itself"
     default_tools: ClassVar[Sequence[str]] = (*GoalBase.default_tools, "js_exec")
 
     def __init__(self, options: Any, context: RunContext) -> None:

@@ -87,6 +87,10 @@ class PyrightGoal(GoalBase):
         Marker("pyrightconfig.json", priority=PRIORITY),
         Marker("pyproject.toml", "[tool.pyright]", PRIORITY),
     )
+    protects: ClassVar[str] = "pyrightconfig.json and pyproject.toml"
+    steers: ClassVar[str] = (
+        "new configuration of pyright, and files that change its types or its Python"
+    )
     Options: type[GoalOptions] = PyrightGoalOptions
 
     def __init__(self, options: Any, context: RunContext) -> None:

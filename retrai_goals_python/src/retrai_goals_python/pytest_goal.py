@@ -89,6 +89,8 @@ class PytestGoal(GoalBase):
     needs: ClassVar[frozenset[str]] = frozenset({"read", "run"})
     markers: ClassVar[Sequence[Marker]] = MARKERS
     default_tools: ClassVar[Sequence[str]] = (*GoalBase.default_tools, "run_pytest")
+    protects: ClassVar[str] = "the tests, conftest.py, test data, and what configures pytest"
+    steers: ClassVar[str] = "new files that configure pytest, or that Python loads by itself"
     Options: type[GoalOptions] = PytestGoalOptions
 
     def __init__(self, options: Any, context: RunContext) -> None:

@@ -84,6 +84,8 @@ class AiEvalGoal(GoalBase):
     name: ClassVar[str] = "ai-eval"
     summary: ClassVar[str] = "every test of the generated harness passes"
     needs: ClassVar[frozenset[str]] = frozenset({"read", "run"})
+    protects: ClassVar[str] = "the generated harness"
+    steers: ClassVar[str] = "new files that Python loads by itself, or in place of its own modules"
     Options: type[GoalOptions] = AiEvalOptions
 
     def __init__(self, options: Any, context: RunContext) -> None:

@@ -40,6 +40,7 @@ class JudgedGoal(GoalBase):
         "grep_search",
         "find_files",
     )
+    protects: ClassVar[str] = "the rubric's file, where there is one"
     Options: type[GoalOptions] = JudgedOptions
     own_rubric: ClassVar[str] = ""
     keeps_what_is_said: ClassVar[bool] = False

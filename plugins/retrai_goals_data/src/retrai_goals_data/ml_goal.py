@@ -71,6 +71,10 @@ class MlOptimize(GoalBase):
         "hypothesis_test",
         "visualize",
     )
+    protects: ClassVar[str] = "the data, the files that compute the metric, and the test data"
+    steers: ClassVar[str] = (
+        "new files that Python loads by itself, or in place of the metric's library"
+    )
     Options: type[GoalOptions] = MlOptimizeOptions
 
     def __init__(self, options: Any, context: RunContext) -> None:

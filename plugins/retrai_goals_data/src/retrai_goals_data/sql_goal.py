@@ -52,6 +52,7 @@ class SqlBenchmark(GoalBase):
     summary: ClassVar[str] = "a query is fast enough and gives the same rows"
     needs: ClassVar[frozenset[str]] = frozenset({"read", "run", "network"})
     default_tools: ClassVar[Sequence[str]] = (*GoalBase.default_tools, "sql_bench")
+    protects: ClassVar[str] = "the data files, the seeds and the benchmarks"
     Options: type[GoalOptions] = SqlBenchmarkOptions
 
     def __init__(self, options: Any, context: RunContext) -> None:

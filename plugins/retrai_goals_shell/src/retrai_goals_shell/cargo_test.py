@@ -88,6 +88,8 @@ class CargoTestGoal(ToolChainGoal):
     manifest: ClassVar[str] = "Cargo.toml"
     how_to_install: ClassVar[str] = HOW_TO_INSTALL
     version_begins: ClassVar[str] = "cargo "
+    protects: ClassVar[str] = "the tests, their snapshots, and Cargo's own files"
+    steers: ClassVar[str] = "new files that configure cargo or the tool chain"
     Options: type[GoalOptions] = CargoTestOptions
 
     def __init__(self, options: Any, context: RunContext) -> None:

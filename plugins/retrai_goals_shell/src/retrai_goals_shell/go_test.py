@@ -85,6 +85,8 @@ class GoTestGoal(ToolChainGoal):
     manifest: ClassVar[str] = "go.mod"
     how_to_install: ClassVar[str] = HOW_TO_INSTALL
     version_begins: ClassVar[str] = "go version"
+    protects: ClassVar[str] = "the tests, their data, and the module's own files"
+    steers: ClassVar[str] = "new workspaces, vendored modules and settings of go"
     Options: type[GoalOptions] = GoTestOptions
 
     def __init__(self, options: Any, context: RunContext) -> None:

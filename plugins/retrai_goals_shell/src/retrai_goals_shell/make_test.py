@@ -90,6 +90,12 @@ class MakeTestGoal(GoalBase):
     needs: ClassVar[frozenset[str]] = frozenset({"read", "run"})
     markers: ClassVar[Sequence[Marker]] = tuple(Marker(name, "test:", PRIORITY) for name in NAMES)
     programs: ClassVar[Sequence[str]] = ("make",)
+    protects: ClassVar[str] = (
+        "the tests, what configures them, the makefile's check and the scripts that it runs"
+    )
+    steers: ClassVar[str] = (
+        "new makefiles, a file of the target's name, and what programs load by themselves"
+    )
     Options: type[GoalOptions] = MakeTestOptions
 
     def __init__(self, options: Any, context: RunContext) -> None:

@@ -102,6 +102,8 @@ class PerfCheckGoal(GoalBase):
     summary: ClassVar[str] = "a command ends in under a time limit, with the same output"
     needs: ClassVar[frozenset[str]] = frozenset({"read", "run"})
     programs: ClassVar[Sequence[str]] = ("bash",)
+    protects: ClassVar[str] = "the tests, and checking files that the command names"
+    steers: ClassVar[str] = "new files that configure tests, or that programs load by themselves"
     Options: type[GoalOptions] = PerfCheckOptions
 
     def __init__(self, options: Any, context: RunContext) -> None:

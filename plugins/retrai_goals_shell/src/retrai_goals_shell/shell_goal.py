@@ -72,6 +72,10 @@ class ShellGoal(GoalBase):
     summary: ClassVar[str] = "a command of yours meets its conditions"
     needs: ClassVar[frozenset[str]] = frozenset({"read", "run"})
     programs: ClassVar[Sequence[str]] = ("bash",)
+    protects: ClassVar[str] = (
+        "the tests, what configures them, and checking files that the command names"
+    )
+    steers: ClassVar[str] = "new files that configure tests, or that programs load by themselves"
     Options: type[GoalOptions] = ShellGoalOptions
 
     def __init__(self, options: Any, context: RunContext) -> None:

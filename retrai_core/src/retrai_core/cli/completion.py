@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import click
 
-from ..config_files import read_plugin_settings
+from ..config_files import GoalEntry, read_goal_entries, read_plugin_settings
 from ..errors import UsageError
 from ..plugins.summaries import model_patterns, plugin_names
 from .output import echo
@@ -19,9 +19,9 @@ _BASH_GOES_ON = "[[ $value == *[:=] ]] && compopt -o nospace 2>/dev/null"
 """No space behind `replay:` or `targets=`: the rest of the word comes right there."""
 
 
-def complete_goal(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
-    """The installed goals whose name begins so."""
-    return _beginning(plugin_names("goal"), incomplete)
+def complete_goal(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
+    """The installed goals and the project's own checks whose name begins so."""
+    return _beginning({*plugin_names("goal"), *_own_goals(ctx)}, incomplete)
 
 
 def complete_model(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
@@ -35,14 +35,25 @@ def complete_option(ctx: click.Context, _: click.Parameter, incomplete: str) -> 
     from ..plugins.catalog import Catalog
 
     goal: str | None = ctx.params.get("goal")
-    found = () if goal is None else Catalog.scan().matching(goal, "goal")
+    entry = None if goal is None else _own_goals(ctx).get(goal)
+    plugin = entry.use if entry is not None and entry.use else goal
+    found = () if plugin is None else Catalog.scan().matching(plugin, "goal")
     return _beginning({f"{name}=" for record in found for name in record.options}, incomplete)
+
+
+def _own_goals(ctx: click.Context) -> dict[str, GoalEntry]:
+    try:
+        return read_goal_entries(ctx.params.get("project") or ".")
+    except UsageError:  # the command says it, TAB does not
+        return {}
 
 
 def complete_tools(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
     """The installed tools, behind the ones that stand before the last comma."""
     before, comma, last = incomplete.rpartition(",")
-    return [f"{before}{comma}{name}" for name in _beginning(plugin_names("tool"), last)]
+    sign = last[:1] if last[:1] in ("+", "-") else ""
+    found = _beginning(plugin_names("tool"), last.removeprefix(sign))
+    return [f"{before}{comma}{sign}{name}" for name in found]
 
 
 def complete_plugin(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]:

@@ -89,11 +89,16 @@ def setting_rows(settings: Settings) -> list[tuple[str, Any, str]]:
 
     values = settings.config.model_dump(mode="json", exclude={"run_id"})
     origins = settings.origins
-    rows = [
-        (RunConfig.model_fields[key].alias or key, value, origins.get(key, "default"))
-        for key, value in values.items()
-        if key != "options"
-    ]
+    rows: list[tuple[str, Any, str]] = []
+    for key, value in values.items():
+        if key in ("goals", "agents") and value:
+            rows += [
+                (f"{key}.{name}.{option}", given, origins[f"{key}.{name}.{option}"])
+                for name, entry in value.items()
+                for option, given in entry.items()
+            ]
+        elif key != "options":
+            rows.append((RunConfig.model_fields[key].alias or key, value, origins[key]))
     options: dict[str, Any] = values["options"]
     rows += [(key, value, origins[f"options.{key}"]) for key, value in options.items()]
     return rows

@@ -19,6 +19,7 @@ COMMANDS = {
     "runs": LazyCommand(".runs", "runs", "List, show, resume, compare and prune runs."),
     "verify": LazyCommand(".verify", "verify", "Check a receipt: signature, tree, check."),
     "plugins": LazyCommand(".plugins", "plugins", "List, check, install and lock plugins."),
+    "goals": LazyCommand(".goals", "goals", "List the goals, and show what one checks."),
     "tools": LazyCommand(".tools", "tools", "List the tools that a run can give to the model."),
     "memory": LazyCommand(".memory", "memory", "List or forget what earlier runs have taught."),
     "config": LazyCommand(".config", "config", "Show every setting and where it comes from."),

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from ..errors import UnknownPluginError, UsageError
 from ..origins import origin_of
+from ..run_config import USE
 
 if TYPE_CHECKING:
     from ..settings import Settings
@@ -34,8 +35,17 @@ def told_with_origin(settings: Settings) -> Generator[None]:
 
 
 def _origin(settings: Settings, error: UnknownPluginError) -> str:
+    if error.kind == "goal":
+        for name, entry in settings.config.goals.items():
+            if name == settings.config.goal and entry.get(USE) == error.name:
+                return origin_of(settings.config.cwd, f"goals.{name}.{USE}", error.name)
     for field in _FIELDS.get(error.kind, (error.kind,)):
         value: Any = getattr(settings.config, field, None)
-        if value == error.name or (field in _LISTS and error.name in (value or ())):
+        if value == error.name or (field in _LISTS and _is_named(error.name, value or ())):
             return origin_of(settings.config.cwd, field, value)
     return ""
+
+
+def _is_named(name: str, names: Iterable[str]) -> bool:
+    """Whether a list of tools names it, with or without a sign."""
+    return name in {each.lstrip("+-") for each in names}

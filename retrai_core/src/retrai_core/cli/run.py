@@ -59,7 +59,7 @@ from .project_option import project_option
     "--tools",
     metavar="A,B",
     shell_complete=complete_tools,
-    help="Give the model these tools instead of the goal's set.",
+    help="Give the model these tools instead of the goal's set; +A,-B change the set.",
 )
 @click.option(
     "--no-tools",

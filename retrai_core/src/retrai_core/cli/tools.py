@@ -13,7 +13,7 @@ from .output import echo
 if TYPE_CHECKING:
     from ..plugins.record import PluginRecord
 
-_HEADINGS = ("NAME", "NEEDS", "SOURCE", "SUMMARY")
+_HEADINGS = ("NAME", "NEEDS", "SOURCE", "OFFERED", "SUMMARY")
 
 
 @click.group()
@@ -26,8 +26,8 @@ def tools() -> None:
 def list_tools(as_json: bool) -> None:
     """List the installed tools: name, needs, source.
 
-    Which of them a run gets: the goal's own set, `tools:` in .retrai.yml, or `--tools` and
-    `--no-tools`. Nothing is imported: this is what the manifests say.
+    A run gets the goal's own set and those that are offered always, changed by `tools:` in
+    .retrai.yml, `--tools` and `--no-tools`. Nothing is imported: this is what the manifests say.
     """
     from ..plugins.catalog import Catalog  # TAB imports this module too
 
@@ -49,10 +49,11 @@ def list_tools(as_json: bool) -> None:
     )
 
 
-def _row(record: PluginRecord) -> tuple[str, str, str, str]:
+def _row(record: PluginRecord) -> tuple[str, ...]:
     needs = "?" if record.needs is None else ",".join(record.needs) or "-"
     summary = record.summary if record.is_usable else f"{record.status}: {record.error}"
-    return record.name, needs, f"{record.dist} {record.version}".rstrip(), summary
+    offered = "always" if record.offered == "always" else "by goal"
+    return record.name, needs, f"{record.dist} {record.version}".rstrip(), offered, summary
 
 
 def _as_json(record: PluginRecord) -> dict[str, object]:
@@ -61,6 +62,7 @@ def _as_json(record: PluginRecord) -> dict[str, object]:
         "needs": None if record.needs is None else list(record.needs),
         "dist": record.dist,
         "version": record.version,
+        "offered": record.offered,
         "status": record.status,
         "summary": record.summary,
     }

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 
 class AgentOptions(BaseModel):
-    """Base of an agent's options; they come from `plugins: {AGENT: {...}}`."""
+    """Base of an agent's options; they come from `agents: {AGENT: {...}}`, without
+    the limits there (`max_iterations`, say), which are the run's."""
 
     model_config = ConfigDict(extra="forbid")
 

@@ -169,6 +169,10 @@ class GoalBase(ABC):
     markers: ClassVar[Sequence[Marker]] = ()
     programs: ClassVar[Sequence[str]] = ()
     """What must be on PATH (`cargo`); `retrai plugins doctor` looks for it without an import."""
+    protects: ClassVar[str] = ""
+    """What `protected` names, in words, for `retrai goals show`."""
+    steers: ClassVar[str] = ""
+    """What `steering` names, in words."""
     default_tools: ClassVar[Sequence[str]] = (
         "bash_exec",
         "file_read",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict
 
@@ -76,6 +76,10 @@ class Tool(ABC):
     needs: ClassVar[frozenset[str]] = frozenset({"read"})
     programs: ClassVar[Sequence[str]] = ()
     """What must be on PATH (`git`); `retrai plugins doctor` looks for it without an import."""
+    offered: ClassVar[Literal["always", "by_goal"]] = "by_goal"
+    """`always`: every run has it once it is installed, but one whose `tools:` is a plain list (one
+    that needs the network: unless the sandbox's `network` is off). `by_goal`: a run has it where
+    its goal or the user names it."""
     Args: type[ToolArgs] = ToolArgs
     Options: type[ToolOptions] = ToolOptions
 

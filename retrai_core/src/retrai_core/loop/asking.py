@@ -165,11 +165,14 @@ class Asking:
         return Usage(*counts, cost_usd=cost)
 
     def _shown(self, state: AgentState) -> list[BaseMessage]:
-        shown: list[BaseMessage] = [SystemMessage(self.system_prompt), *window(state["messages"])]
+        conversation = window(state["messages"])
+        shown: list[BaseMessage] = [SystemMessage(self.system_prompt), *conversation]
         strategies = state["failed_strategies"]
-        last = shown[-1]
-        if strategies and isinstance(last, HumanMessage):
-            # With the last message, since a provider can cache how the system prompt begins.
+        last = shown[-1] = shown[-1].model_copy(deep=True)  # providers put marks on it
+        is_cut = len(conversation) < len(state["messages"])
+        if is_cut and strategies and isinstance(last, HumanMessage):
+            # Before that each stands in the message after its check, and what a provider has
+            # cached of the conversation stays as it was.
             shown[-1] = HumanMessage(f"{last.text}\n\n{prompt.tried(strategies)}", id=last.id)
         return shown
 

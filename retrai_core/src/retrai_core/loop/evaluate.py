@@ -215,19 +215,18 @@ def _not_yet(
 ) -> StateUpdate:
     result, limit = evaluation.result, parts.context.max_iterations
     notes = [f"Undone: {refusal}" for refusal in evaluation.undone]
+    attempt = prompt.attempt_of(state["attempts"])
     if evaluation.remembered and not notes:
-        text = prompt.unchanged_status(iteration, limit, result)
+        text = prompt.unchanged_status(iteration, limit, result, attempt)
     else:
-        text = prompt.status(iteration, limit, result, notes)
+        text = prompt.failed_status(iteration, limit, result, notes, attempt)
     update: StateUpdate = {
         "messages": [HumanMessage(text)],
         "consecutive_failures": state["consecutive_failures"] + 1,
     }
-    attempts = state["attempts"]
-    if attempts and not evaluation.remembered:
+    if attempt and not evaluation.remembered:
         # A turn that only read is no attempt; only what changed something can have failed.
-        tried = f"{'; '.join(attempts)[:300]} -> {result.reason}"
-        kept = [*state["failed_strategies"], tried]
+        kept = [*state["failed_strategies"], f"{attempt} -> {result.reason}"]
         update["failed_strategies"] = kept[-FAILED_STRATEGIES_KEPT:]
     update |= _progress(state, evaluation, iteration, text)
     if refused >= parts.max_tampering:

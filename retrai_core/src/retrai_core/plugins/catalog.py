@@ -246,11 +246,16 @@ class Catalog:
             hint = f"name one: `retrai run GOAL`{or_add}; installed: {names}"
         return UsageError(f"no installed goal fits {project}", hint=hint)
 
-    def unknown(self, name: str, kind: Kind | None = None) -> UnknownPluginError:
-        """The error that says that no plugin has this name, which is nearest, and where all are."""
+    def unknown(
+        self, name: str, kind: Kind | None = None, others: Iterable[str] = ()
+    ) -> UnknownPluginError:
+        """The error that says that no plugin has this name, which is nearest, and where all are.
+
+        `others` are names beside the plugins' that would be known too.
+        """
         import difflib
 
-        names = sorted({record.name for record in self.records(kind)})
+        names = sorted({*others, *(record.name for record in self.records(kind))})
         near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
         first = f"did you mean `{near[0]}`? " if near else ""
         if brings := self.brings(name, kind):

@@ -15,7 +15,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import to_jsonable_python
 
-from .entry import ManifestEntry, MarkerEntry, OptionEntry
+from .entry import OFFERS, ManifestEntry, MarkerEntry, Offered, OptionEntry
 from .kinds import Kind
 
 _LONGEST_SUMMARY = 80
@@ -47,7 +47,17 @@ def describe_plugin(kind: Kind, plugin: object) -> ManifestEntry:
         model_patterns=tuple(getattr(plugin, "model_patterns", ())),
         default_tools=tuple(getattr(plugin, "default_tools", ())) if kind == "goal" else (),
         programs=_programs(plugin),
+        offered=_offered(plugin) if kind == "tool" else "by_goal",
+        protects=" ".join(getattr(plugin, "protects", "").split()) if kind == "goal" else "",
+        steers=" ".join(getattr(plugin, "steers", "").split()) if kind == "goal" else "",
     )
+
+
+def _offered(plugin: object) -> Offered:
+    offered = getattr(plugin, "offered", "by_goal")
+    if offered not in OFFERS:
+        raise TypeError(f"offered is {offered!r}, none of {', '.join(OFFERS)}")
+    return offered
 
 
 def hook_names(plugin: object) -> tuple[str, ...]:

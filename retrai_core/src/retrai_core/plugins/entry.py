@@ -8,7 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
+
+Offered = Literal["always", "by_goal"]
+OFFERS: tuple[Offered, ...] = ("always", "by_goal")
+"""Which runs get a tool; see `retrai_core.Tool.offered`."""
 
 
 class OptionEntry(NamedTuple):
@@ -57,6 +61,9 @@ class ManifestEntry(NamedTuple):
     default_tools: tuple[str, ...] = ()
     hooks: tuple[str, ...] = ()
     programs: tuple[str, ...] = ()
+    offered: Offered = "by_goal"
+    protects: str = ""
+    steers: str = ""
 
 
 class LateEntry(NamedTuple):

@@ -12,6 +12,9 @@
     [goals.pytest.options]
     targets = { type = "list[str]", default = [], description = "What to test.", loosens = true }
 
+    [tools.web_fetch]
+    offered = "always"
+
     [llms.offline]
     model_patterns = ["offline"]
 
@@ -28,7 +31,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, cast
 
-from .entry import ManifestEntry, MarkerEntry, OptionEntry
+from .entry import OFFERS, ManifestEntry, MarkerEntry, Offered, OptionEntry
 from .kinds import KINDS, Kind, table_of
 from .written import SCHEMA
 
@@ -41,6 +44,9 @@ _KEYS = {
     "default_tools",
     "hooks",
     "programs",
+    "offered",
+    "protects",
+    "steers",
 }
 
 Manifest = Mapping[tuple[Kind, str], ManifestEntry]
@@ -115,7 +121,17 @@ def _entry(raw: _Table, where: str) -> ManifestEntry:
         default_tools=_texts(raw, "default_tools", where),
         hooks=tuple(sorted(_texts(raw, "hooks", where))),
         programs=tuple(sorted(_texts(raw, "programs", where))),
+        offered=_offered(raw.get("offered", "by_goal"), where),
+        protects=_text(raw.get("protects", ""), f"{where}.protects"),
+        steers=_text(raw.get("steers", ""), f"{where}.steers"),
     )
+
+
+def _offered(value: object, where: str) -> Offered:
+    for known in OFFERS:
+        if value == known:
+            return known
+    raise ManifestError(f"{where}.offered: {value!r} is none of {', '.join(OFFERS)}")
 
 
 def _option(raw: _Table, where: str) -> OptionEntry:

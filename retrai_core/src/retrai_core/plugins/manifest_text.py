@@ -33,6 +33,11 @@ def _entry(table: str, entry: ManifestEntry) -> str:
     if entry.summary:
         lines.append(f"summary = {_value(entry.summary)}")
     lines.append(f"needs = {_value(list(entry.needs))}")
+    if entry.offered != "by_goal":
+        lines.append(f"offered = {_value(entry.offered)}")
+    for key in ("protects", "steers"):
+        if words := getattr(entry, key):
+            lines.append(f"{key} = {_value(words)}")
     if entry.markers:
         lines.append("markers = [")
         for marker in entry.markers:

@@ -17,6 +17,7 @@ from ..settings import Settings
 from .catalog import Catalog
 from .environment import Finding
 from .kinds import Kind
+from .offered import offered_always
 from .pinning import pin_problems
 from .providers import choose_provider
 from .record import PluginRecord
@@ -92,8 +93,12 @@ class _Planner:
 
     def goal(self) -> None:
         """The named goal, or the first whose marker the project shows."""
-        if self.config.goal is not None:
-            self.chosen_goal = self.named("goal", self.config.goal, "goal")
+        given = self.config.options
+        if (name := self.config.goal) is not None:
+            plugin = self.config.plugin_of(name)
+            why = "goal" if plugin == name else f"goals.{name}"
+            self.chosen_goal = self.named("goal", plugin, why)
+            given = {**self.config.options_of(name), **given}
         else:
             found = self.catalog.detect(self.config.cwd)
             if not found:
@@ -103,8 +108,12 @@ class _Planner:
             why = f"found by {found[0].evidence}"
             self._add(found[0].record, f"{why}; also possible: {others}" if others else why)
             self.chosen_goal = found[0].record
+            if self.config.plugin_of(found[0].record.name) == found[0].record.name:
+                given = {**self.config.options_of(found[0].record.name), **given}
         if self.chosen_goal is not None and self.chosen_goal.entry is not None:
-            self._options(self.chosen_goal, self.config.options, "options")
+            self._options(self.chosen_goal, given, "options")
+        for other in self.config.goals:
+            self._other_goal(other)
 
     def provider(self) -> None:
         """The provider of the configured model."""
@@ -123,19 +132,25 @@ class _Planner:
         self._add(record, why)
 
     def tools(self) -> None:
-        """The configured tools, else the goal's own set."""
-        if self.config.tools is not None:
-            for name in dict.fromkeys([*self.config.tools, ALWAYS_THERE]):
-                self.named("tool", name, "tools")
-            return
-        if self.chosen_goal is None:
-            return
+        """The configured tools, else the goal's own set with its changes."""
+        config, goal = self.config, self.chosen_goal
+        why: dict[str, str] = {}
+        named = list(config.tools or ())
+        if not config.replaces_tools:
+            if goal is None:
+                return
+            why |= dict.fromkeys(goal.default_tools, f"the set of {goal.name}")
+            why |= dict.fromkeys(offered_always(config, self.catalog), "offered to every run")
+            named = config.added_tools
+        why |= dict.fromkeys(named, "tools") | {ALWAYS_THERE: "every run has it"}
         usable = {record.name for record in self.catalog.records("tool") if record.is_usable}
-        for name in dict.fromkeys([*self.chosen_goal.default_tools, ALWAYS_THERE]):
-            if name in usable:
-                self.named("tool", name, f"the set of {self.chosen_goal.name}")
+        for name, reason in why.items():
+            if config.leaves_out(name):
+                continue
+            if name in usable or reason == "tools":
+                self.named("tool", name, reason)
             else:
-                message = f"the goal {self.chosen_goal.name} would like it; it cannot be used"
+                message = f"the goal {goal.name if goal else ''} would like it; it cannot be used"
                 self.plan.findings.append(Finding("note", f"tool {name}", message))
 
     def sandboxes(self) -> None:
@@ -211,6 +226,17 @@ class _Planner:
         origin = self.origins.get(why, "")
         self._add(record, f"{why} ({origin})" if origin else why)
         return record
+
+    def _other_goal(self, name: str) -> None:
+        """An entry of `goals:` that is not the run's: whether a run of it could begin."""
+        plugin = self.config.plugin_of(name)
+        found = self.catalog.matching(plugin, "goal")
+        if name == self.config.goal:
+            return
+        if not found:
+            self._problem(f"goals.{name}", self.catalog.unknown(plugin, "goal"))
+        elif found[0] is not self.chosen_goal and found[0].entry is not None:
+            self._options(found[0], self.config.options_of(name), f"goals.{name}")
 
     def _options(self, record: PluginRecord, given: Mapping[str, Any], where: str) -> None:
         for name in given:

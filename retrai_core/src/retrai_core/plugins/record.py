@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import PluginError
-from .entry import LateEntry, ManifestEntry, MarkerEntry, OptionEntry
+from .entry import LateEntry, ManifestEntry, MarkerEntry, Offered, OptionEntry
 from .kinds import GROUP_OF, Kind, Status
 
 
@@ -125,6 +125,21 @@ class PluginRecord:
         return () if self.entry is None else self.entry.default_tools
 
     @property
+    def offered(self) -> Offered:
+        """Which runs get a tool: those whose goal or user names it, or all."""
+        return "by_goal" if self.entry is None else self.entry.offered
+
+    @property
+    def protects(self) -> str:
+        """What the agent may not change to reach a goal, in words; empty where it does not say."""
+        return "" if self.entry is None else self.entry.protects
+
+    @property
+    def steers(self) -> str:
+        """Which new files a goal sets aside before its check, in words."""
+        return "" if self.entry is None else self.entry.steers
+
+    @property
     def hooks(self) -> tuple[str, ...]:
         """The hooks that a hook plugin implements."""
         return () if self.entry is None else self.entry.hooks
@@ -177,6 +192,9 @@ class PluginRecord:
             ],
             "model_patterns": list(self.model_patterns),
             "default_tools": list(self.default_tools),
+            "offered": self.offered if self.kind == "tool" else None,
+            "protects": self.protects,
+            "steers": self.steers,
             "hooks": list(self.hooks),
             "programs": list(self.programs),
             "home_page": self.home_page,

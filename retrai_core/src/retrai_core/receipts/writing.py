@@ -17,6 +17,7 @@ from ..contracts.goal import GoalResult
 from ..errors import RetraiError
 from ..guard.baseline import Baseline
 from ..guard.holdout import HeldOut
+from ..run_config import USE
 from ..runs.log import read_events
 from ..runs.record import RunRecord
 from ..sandbox.local import LocalSandbox
@@ -134,6 +135,8 @@ def _settings(record: RunRecord) -> dict[str, Any]:
     plugins = config.get("plugins", {})
     used = {name: plugins[name] for name in {record.goal, *record.sandboxes} if name in plugins}
     kept = {name: config[name] for name in ("python", "sandbox", "pins") if config.get(name)}
+    if (use := config.get("goals", {}).get(record.goal, {}).get(USE)) is not None:
+        kept["goals"] = {record.goal: {USE: use}}
     return _without_secrets({**kept, "plugins": used} if used else kept)
 
 

@@ -13,6 +13,7 @@ import pytest
 from pydantic import ValidationError
 
 from retrai_core import RetraiError, ToolResult
+from retrai_core.plugins.entry import OFFERS
 from retrai_core.plugins.kinds import Kind
 
 from ..bench import Bench
@@ -89,6 +90,11 @@ class ToolConformance(BuiltConformance):
         assert _CALLABLE_NAME.fullmatch(self.plugin.name), "letters, digits, _ and -, at most 64"
         assert self.plugin.description.strip()
         assert self.plugin.Args.model_json_schema()["type"] == "object"
+
+    def test_it_says_which_runs_get_it(self) -> None:
+        """`offered` is `always` or `by_goal`."""
+        offered = self.plugin.offered
+        assert offered in OFFERS, f"offered is {offered!r}, none of {', '.join(OFFERS)}"
 
     def test_every_argument_is_documented(self) -> None:
         """The model goes by each argument's description."""
