@@ -33,6 +33,8 @@ def completed(*words: str) -> list[str]:
         (["ru"], ["run", "runs"]),
         (["gre"], ["greet"]),
         (["run", "ans"], ["answer"]),
+        (["run", "--tools", "+look"], ["+look_up"]),
+        (["run", "--tools", "shell,-look"], ["shell,-look_up"]),
         (["run", "--model", "script:"], ["script:"]),
         (["run", "--task"], ["--task", "--task-file"]),
     ],
@@ -41,3 +43,12 @@ def test_commands_goals_models_and_options_are_offered(
     toy, words: list[str], offered: list[str]
 ) -> None:
     assert completed(*words) == offered
+
+
+def test_checks_of_the_project_s_own_are_offered_with_their_options(
+    toy, project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (project / ".retrai.yml").write_text("goals: {rhyme: {use: poem}}\n")
+    monkeypatch.chdir(project)
+    assert completed("run", "rhy") == ["rhyme"]
+    assert completed("run", "rhyme", "--option", "ta") == ["task="]

@@ -13,7 +13,7 @@ from .origins import origin_of
 from .plugins.answers import problem
 from .plugins.blame import WrongAnswerError
 from .plugins.record import PluginRecord
-from .run_config import unknown_option
+from .run_config import agent_limits, unknown_option
 
 T = TypeVar("T")
 
@@ -42,7 +42,7 @@ def checked_options(
     title = called if called == record.name else f"{called} ({record.name})"
     for name in given:
         if name not in model.model_fields:
-            known = list(model.model_fields)
+            known = [*model.model_fields, *(agent_limits() if record.kind == "agent" else ())]
             origin = _origin(record, given, name, project, called)
             raise unknown_option(name, record.kind, record.name, known, origin, title)
     try:

@@ -179,8 +179,12 @@ class RunConfig(BaseModel):
 
 def is_agent_limit(key: str) -> bool:
     """Whether a key below `agents: NAME:` is a limit of the run, and no option of the agent."""
-    aliases = {RunConfig.model_fields[name].alias for name in AGENT_LIMITS}
-    return key in AGENT_LIMITS or key in aliases
+    return key in AGENT_LIMITS or key in agent_limits()
+
+
+def agent_limits() -> list[str]:
+    """The limits that an agent may have of its own, as a file names them."""
+    return sorted(RunConfig.model_fields[name].alias or name for name in AGENT_LIMITS)
 
 
 def is_signed(name: str) -> bool:

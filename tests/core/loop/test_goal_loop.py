@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from pathlib import Path
 from typing import Any
 
@@ -205,10 +206,26 @@ async def test_a_tool_that_never_returns_is_ended_at_its_limit(runs: Runs) -> No
 async def test_the_prompt_shows_what_was_tried(runs: Runs) -> None:
     turns = [call("put", path="a.txt", text="try one"), call("look", path="a.txt"), MEND]
     record = await runs.run(turns)
-    told = runs.seen(record)[-1][-1]
-    assert "What you tried so far" in told
-    assert "put a.txt -> 1 of 2 files are wrong" in told
-    assert "look" not in told
+    told = runs.seen(record)[-1]
+    failed = next(text for text in told if text.startswith("[iteration 1 of 6]"))
+    assert "1 of 2 files are wrong" in failed
+    assert "You tried: put a.txt" in failed
+    assert "try another approach" in failed
+    assert told[-1].startswith("[iteration 2 of 6] Nothing was changed by: look a.txt.")
+    # What was sent once is sent again as it was, so that a provider's cache serves.
+    for earlier, later in itertools.pairwise(runs.seen(record)):
+        assert later[: len(earlier)] == earlier
+
+
+async def test_what_was_tried_is_repeated_once_its_message_is_left_out(runs: Runs) -> None:
+    looks = {
+        "calls": [{"id": f"l{n}", "name": "look", "args": {"path": "a.txt"}} for n in range(70)]
+    }
+    turns = [call("put", path="a.txt", text="try one"), looks, MEND]
+    record = await runs.run(turns)
+    told = runs.seen(record)[-1]
+    assert not any("You tried: put a.txt" in text for text in told)
+    assert "put a.txt -> 1 of 2 files are wrong" in told[-1]
 
 
 async def test_a_person_can_let_a_run_go_on_or_end_it(runs: Runs) -> None:

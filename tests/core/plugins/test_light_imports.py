@@ -37,6 +37,10 @@ LIGHT_COMMANDS = (
     ["plugins", "list"],
     ["plugins", "list", "--kind", "goal", "--json"],
     ["plugins", "show", "acme"],
+    ["tools", "list"],
+    ["goals", "list"],
+    ["goals", "list", "--json"],
+    ["goals", "show", "acme"],
     ["completion", "fish"],
 )
 COMPLETED = (
@@ -50,6 +54,8 @@ COMPLETED = (
     ("config show --", "--json"),
     ("demo -m", "acme:"),
     ("plugins", "doctor"),
+    ("goals", "show"),
+    ("goals show", "acme"),
     ("plugins show", "acme-tools"),
     ("plugins show --kind tool", "acme-tools"),
     ("plugins disable", "acme-llms"),

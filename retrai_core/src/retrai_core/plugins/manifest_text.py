@@ -35,9 +35,10 @@ def _entry(table: str, entry: ManifestEntry) -> str:
     lines.append(f"needs = {_value(list(entry.needs))}")
     if entry.offered != "by_goal":
         lines.append(f"offered = {_value(entry.offered)}")
-    for key in ("protects", "steers"):
-        if words := getattr(entry, key):
-            lines.append(f"{key} = {_value(words)}")
+    if entry.protects:
+        lines.append(f"protects = {_value(entry.protects)}")
+    if entry.steers:
+        lines.append(f"steers = {_value(entry.steers)}")
     if entry.markers:
         lines.append("markers = [")
         for marker in entry.markers:

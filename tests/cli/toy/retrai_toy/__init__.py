@@ -19,6 +19,8 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from pydantic import Field
 
 from retrai_core import (
+    Agent,
+    AgentOptions,
     CheckReport,
     Detection,
     Frontend,
@@ -61,6 +63,24 @@ class AnswerGoal(GoalBase):
         return "Find the answer."
 
 
+class PoemOptions(AnswerOptions):
+    task: str = ""
+
+
+class PoemGoal(AnswerGoal):
+    """The same for the text of its own option `task`, which is a setting too."""
+
+    name = "poem"
+    summary = "answer.txt is the poem"
+    markers = ()
+    protects = "the question"
+    Options = PoemOptions
+
+    def __init__(self, options, context):
+        super().__init__(options, context)
+        self.options = AnswerOptions(wanted=options.task)
+
+
 class AnswerArgs(ToolArgs):
     text: str
 
@@ -89,6 +109,42 @@ class Shell(Tool):
     async def run(self, args, context):
         done = await context.sandbox.run(args.line, timeout_s=600)
         return ToolResult(done.stdout, ok=done.exit_code == 0)
+
+
+class Look(Tool):
+    name = "look_up"
+    description = "Look something up. It stands somewhere."
+    needs = frozenset({"network"})
+    offered = "always"
+    Args = AnswerArgs
+
+    async def run(self, args, context):
+        return ToolResult(f"there is no {args.text}")
+
+
+class PatientOptions(AgentOptions):
+    note: str = ""
+
+
+class Patient(Agent):
+    name = "patient"
+    Options = PatientOptions
+
+    def build_graph(self, checkpointer):
+        from langgraph.graph import START, StateGraph
+
+        from retrai_core import AgentState, LoopSteps
+
+        (self.context.run_dir / "note").write_text(self.options.note)
+        graph = StateGraph(AgentState)
+        for name in ("plan", "act", "evaluate", "human_check"):
+            graph.add_node(name, getattr(LoopSteps, name))
+        graph.add_edge(START, "plan")
+        graph.add_conditional_edges("plan", LoopSteps.after_plan)
+        graph.add_edge("act", "evaluate")
+        graph.add_conditional_edges("evaluate", LoopSteps.after_evaluate)
+        graph.add_conditional_edges("human_check", LoopSteps.after_human_check)
+        return graph.compile(checkpointer=checkpointer)
 
 
 class ScriptModel(BaseChatModel):
