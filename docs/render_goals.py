@@ -119,6 +119,12 @@ def _facts(one: Documented) -> list[str]:
     facts = [f"- Distribution: `{one.dist}`", f"- Needs: {needs}"]
     if entry.programs:
         facts.append(f"- Programs: {', '.join(f'`{name}`' for name in entry.programs)}")
+    if entry.offered == "always":
+        facts.append("- Offered: to every run")
+    if entry.protects:
+        facts.append(f"- Protects: {entry.protects}")
+    if entry.steers:
+        facts.append(f"- Sets aside: {entry.steers}")
     marks = [
         f"`{mark.glob}`{f' with `{mark.contains}`' if mark.contains else ''} ({mark.priority})"
         for mark in entry.markers

@@ -51,4 +51,4 @@ def test_checks_of_the_project_s_own_are_offered_with_their_options(
     (project / ".retrai.yml").write_text("goals: {rhyme: {use: poem}}\n")
     monkeypatch.chdir(project)
     assert completed("run", "rhy") == ["rhyme"]
-    assert completed("run", "rhyme", "--option", "ta") == ["task="]
+    assert completed("run", "rhyme", "--option=ta") == ["task="]

@@ -141,7 +141,7 @@ def claims(project: Path, **flags: object) -> dict[str, object]:
 def test_what_an_entry_names_to_be_run_needs_the_same_consent(toy, say, project: Path) -> None:
     toy()
     entry = "{use: shell-goal, check_command: evil}"
-    say(f"goals: {{lint: {entry}, poem: {{task: x}}, answer: {{wanted: '42'}}}}\n")
+    say(f"goals: {{lint: {entry}, poem: {{task: x}}, answer: {{patience_s: 2}}}}\n")
     assert claims(project, goal="lint") == {"goals.lint.check_command": "evil"}
     assert claims(project, goal="poem") == {"goals.poem.task": "x"}
     assert claims(project, goal="answer") == {}

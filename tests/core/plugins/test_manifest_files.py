@@ -16,7 +16,7 @@ from retrai_core import RetraiError
 from retrai_core.cli.plugins import plugins
 from retrai_core.plugins.authoring import manifests_of
 from retrai_core.plugins.catalog import Catalog
-from retrai_core.plugins.entry import ManifestEntry, MarkerEntry, OptionEntry
+from retrai_core.plugins.entry import OFFERS, ManifestEntry, MarkerEntry, OptionEntry
 from retrai_core.plugins.kinds import KINDS, table_of
 from retrai_core.plugins.manifest import ManifestError, parse_manifest
 from retrai_core.plugins.manifest_text import manifest_text
@@ -156,6 +156,8 @@ def test_a_package_that_cannot_be_imported_gets_no_manifest(site: Any) -> None:
         ("schema = 1\n[goals.x]\nmarkers = [{ glob = '**/x' }]", "`**/x`"),
         ("schema = 1\n[goals.x]\nmarkers = [{ glob = 'x', priority = 'a' }]", "priority"),
         ("schema = 1\n[goals.x]\noptions = []", "options] is not a table"),
+        ("schema = 1\n[tools.x]\noffered = 'never'", "'never' is none of always, by_goal"),
+        ("schema = 1\n[goals.x]\nprotects = 3", "3 is not text"),
         ("schema = ", "retrai.toml"),
     ],
 )
@@ -196,6 +198,9 @@ ENTRIES = st.builds(
     default_tools=TEXTS,
     hooks=SORTED_TEXTS,
     programs=SORTED_TEXTS,
+    offered=st.sampled_from(OFFERS),
+    protects=TEXT,
+    steers=TEXT,
 )
 
 

@@ -10,6 +10,7 @@ import click
 
 from .columns import aligned
 from .completion import complete_goal
+from .output import echo
 from .project_option import project_option
 from .render.words import one_line
 
@@ -97,7 +98,7 @@ def list_goals(project: Path, as_json: bool) -> None:
     every = _goals(project)
     if as_json:
         shown = {"schema": _SCHEMA, "goals": [goal.to_json() for goal in every]}
-        click.echo(json.dumps(shown, indent=2, default=str))
+        echo(json.dumps(shown, indent=2, default=str))
         return
     rows = [
         (
@@ -108,7 +109,7 @@ def list_goals(project: Path, as_json: bool) -> None:
         )
         for goal in every
     ]
-    click.echo(aligned([_HEADINGS, *rows]))
+    echo(aligned([_HEADINGS, *rows]))
 
 
 @goals.command()
@@ -127,9 +128,9 @@ def show(name: str, project: Path, as_json: bool) -> None:
         raise Catalog.configured(project).unknown(name, "goal", own)
     if as_json:
         shown = {"schema": _SCHEMA, "goals": [_described_as_json(goal) for goal in found]}
-        click.echo(json.dumps(shown, indent=2, default=str))
+        echo(json.dumps(shown, indent=2, default=str))
         return
-    click.echo("\n\n".join(_described(goal) for goal in found))
+    echo("\n\n".join(_described(goal) for goal in found))
 
 
 def _goals(project: Path) -> list[_Goal]:
