@@ -15,10 +15,10 @@ HEAD = """# The options of every first-party plugin
 
 `python docs/render_options.py` writes this page from the plugins' manifests, which
 `retrai plugins manifest` writes from the classes. Options of the chosen goal stand at the top level
-of `.retrai.yml` or under `goals: {NAME: {...}}`, those of an agent under `agents: {NAME: {...}}`, all
-others under `plugins: {NAME: {...}}`. Where a goal's option "needs trust", a value in a project's own
-file is [asked about once](../configuration.md#projects-that-are-not-yours); those of other plugins
-always are.
+of `.retrai.yml` or under `goals: {NAME: {...}}`, those of an agent under `agents: {NAME: {...}}`,
+all others under `plugins: {NAME: {...}}`. Where a goal's option "needs trust", a value in a
+project's own file is [asked about once](../configuration.md#projects-that-are-not-yours); those of
+other plugins always are.
 """
 
 

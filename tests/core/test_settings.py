@@ -284,3 +284,48 @@ def test_run_ids_differ_and_are_short_enough_to_type() -> None:
 def test_a_configuration_travels_through_json(project: Path) -> None:
     config = RunConfig(cwd=project, goal="pytest", model="offline", options={"timeout_s": 3})
     assert RunConfig.model_validate(config.model_dump(mode="json")) == config
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "agents: {goal-loop: 3}",
+        "agents: [goal-loop]",
+        "goals: {pytest: 3}",
+        "goals: 3",
+        "goal: 3",
+        "agent: [goal-loop]",
+        "tools: [1]",
+        "agents: {goal-loop: {max_iterations: many}}",
+    ],
+)
+def test_a_section_of_another_form_is_refused_with_its_file(project: Path, text: str) -> None:
+    assert str(project / ".retrai.yml") in refusal(project, text).message
+
+
+def test_an_entry_without_options_says_nothing(project: Path) -> None:
+    (project / ".retrai.yml").write_text("goals: {pytest: }\nagents: {goal-loop: }\n")
+    config = load_settings(project).config
+    assert (config.goals, config.agents) == ({"pytest": {}}, {"goal-loop": {}})
+
+
+def test_entries_of_both_files_are_put_together(project: Path, user_file: Path) -> None:
+    user_file.write_text("goals: {a: {x: 1, y: 1}, b: {use: c, x: 1}}\n")
+    (project / ".retrai.yml").write_text("goals: {a: {y: 2}, b: {use: d}}\n")
+    settings = load_settings(project)
+    # A check that is made with another goal has none of the first one's options.
+    assert settings.config.goals == {"a": {"x": 1, "y": 2}, "b": {"use": "d"}}
+    assert settings.origins["goals.a.x"] == str(user_file)
+    assert settings.origins["goals.a.y"] == str(project / ".retrai.yml")
+
+
+def test_a_limit_that_the_user_gave_the_agent_counts_before_a_later_source(
+    project: Path, user_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    user_file.write_text("agents: {goal-loop: {max_time: 60, max_iterations: 3}}\n")
+    settings = load_settings(project)
+    assert (settings.config.max_time_s, settings.config.max_iterations) == (60, 3)
+    assert settings.origins["max_iterations"] == str(user_file)
+    monkeypatch.setenv("RETRAI_MAX_ITERATIONS", "5")
+    assert load_settings(project).config.max_iterations == 5
+    assert load_settings(project, {"agent": "other"}).config.max_time_s is None

@@ -121,7 +121,7 @@ def read_goal_entries(project: str | os.PathLike[str] = ".") -> dict[str, GoalEn
             given = cast("dict[str, Any]", entry) if isinstance(entry, dict) else {}
             known = found.get(str(name), GoalEntry("", {}, ()))
             use = str(given.get(_USE, known.use))
-            earlier = known.options if use == known.use else {}
+            earlier: Mapping[str, Any] = known.options if use == known.use else {}
             options = {**earlier, **{key: v for key, v in given.items() if key != _USE}}
             found[str(name)] = GoalEntry(use, options, (*known.files, path))
     return found

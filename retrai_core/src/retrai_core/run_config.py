@@ -123,7 +123,8 @@ class RunConfig(BaseModel):
         if not isinstance(value, dict):
             return value
         entries = cast("dict[object, object]", value)
-        return {name: {} if entry is None else entry for name, entry in entries.items()}
+        empty: dict[str, Any] = {}
+        return {name: empty if entry is None else entry for name, entry in entries.items()}
 
     @field_validator("goals")
     @classmethod

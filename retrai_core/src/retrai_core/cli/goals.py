@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -204,7 +205,7 @@ def _made_by(entry: GoalEntry) -> str:
 
 def _options(record: PluginRecord | None, entry: GoalEntry | None) -> list[str]:
     """Each option with its default and, where the files give one, its value."""
-    given = {} if entry is None else entry.options
+    given: Mapping[str, Any] = {} if entry is None else entry.options
     if record is None or not record.options:
         return []
     rows = [("  OPTION", "TYPE", "DEFAULT", "HERE", "")]
