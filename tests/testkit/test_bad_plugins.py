@@ -12,14 +12,15 @@ import subprocess
 import sys
 import uuid
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree as ET
 
 import psutil
 import pytest
 from pydantic import Field
 
-from retrai_core import GoalOptions
-from retrai_testkit import GoalConformance
+from retrai_core import GoalOptions, Tool
+from retrai_testkit import GoalConformance, ToolConformance
 
 HERE = Path(__file__).parent
 MARK = "SAMPLES_OF_ONE_TEST"
@@ -210,3 +211,18 @@ def test_each_bad_plugin_of_another_kind_fails_the_rule_that_it_breaks(tmp_path:
             "TestMisspelt": {"test_its_hooks_are_retrai_s"},
         },
     )
+
+
+def test_a_tool_that_is_offered_to_nobody_known_is_told() -> None:
+    class Sulks(Tool):
+        name = "sulks"
+        description = "Sulk."
+        offered = "never"  # type: ignore[assignment] # what the suite is to find
+
+        async def run(self, args: Any, context: Any) -> Any: ...
+
+    class Sulking(ToolConformance):
+        plugin = Sulks
+
+    with pytest.raises(AssertionError, match="'never', none of always, by_goal"):
+        Sulking().test_it_says_which_runs_get_it()

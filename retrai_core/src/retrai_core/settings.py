@@ -199,7 +199,7 @@ def _config_of(layers: Layer, cwd: Path) -> tuple[RunConfig, dict[str, str]]:
                     origins |= {f"{key}.{name}.{option}": origin for option in names}
         elif key in _JOINED and isinstance(value, list) and isinstance(merged.get(key), list):
             merged[key] = [*merged[key], *cast("list[Any]", value)]
-        elif key == "tools" and _is_names(value) and _is_names(merged.get(key)):
+        elif key == "tools" and _is_names(cast("object", value)) and _is_names(merged.get(key)):
             merged[key] = combined_tools(merged[key], cast("list[str]", value))
         else:
             merged[key] = value
