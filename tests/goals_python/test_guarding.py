@@ -330,7 +330,8 @@ def test_a_file_that_reached_into_pytest_before_may_go_on_to(make_project):
     # The lines that the run itself added excuse nothing.
     (project / "plugin.py").write_text("import pytest\n\n\nfrom _pytest.config import Config\n")
     both = f"--- a/plugin.py\n+++ b/plugin.py\n@@ -0,0 +1 @@\n+import pytest\n{diff}"
-    assert len(reaching(audit_diff(both, project))) == 2
+    (found,) = reaching(audit_diff(both, project))
+    assert "_pytest" in found
 
 
 def test_an_edited_line_reaches_no_further_than_the_old_one():

@@ -171,7 +171,9 @@ async def test_folders_above_that_the_owner_cannot_enter_are_no_obstacle(make, c
 
 @pytest.mark.parametrize("shut", ["", "lib/python3.0/site-packages/package"])
 @pytest.mark.parametrize("place", ["/srv", ""])
-async def test_an_interpreter_that_only_root_can_read_can_be_started(make, context, theirs, place, shut):
+async def test_an_interpreter_that_only_root_can_read_can_be_started(
+    make, context, theirs, place, shut
+):
     """Made with a umask of 077, or with `mktemp -d`; in a folder that is hidden, or not."""
     if place and not os.access(place, os.W_OK):
         pytest.skip("no folder to use outside of those that are hidden")

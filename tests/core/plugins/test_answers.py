@@ -50,7 +50,10 @@ LLM = """
     model_patterns = ("acme",)
     def create(self, model, temperature, context):
         from langchain_core.language_models import FakeListChatModel
-        return FakeListChatModel(responses=["hello"])
+        class Hello(FakeListChatModel):
+            def bind_tools(self, tools, **settings):
+                return self
+        return Hello(responses=["hello"])
 """
 KINDS = {
     "goals": ("GoalBase", GOAL),
@@ -66,25 +69,25 @@ def run(site: Any, tmp_path: Path) -> Any:
 
     def install_and_run(group: str, method: str, **settings: Any) -> tuple[Any, str]:
         base, body = KINDS[group]
-        kinds = {"goals": ("GoalBase", GOAL), group: (base, body + indent(method, "    "))}
-        lines = ""
+        kinds = {"goals": KINDS["goals"], "llms": KINDS["llms"]}
+        kinds[group] = (base, body + indent(method, "    "))
+        names: dict[str, str] = {}
         for number, (kind, (its_base, its_body)) in enumerate(kinds.items()):
             code = START.replace("BASE", its_base) + its_body
             dist = "acme" if kind == group else f"other{number}"
             code = code.replace('"acme"', f'"{dist}"') if dist != "acme" else code
-            name = dist
             site.install(
                 dist,
-                entry_points=f"[retrai.{kind}]\n{name} = {dist}.plugin:Plugin\n",
+                entry_points=f"[retrai.{kind}]\n{dist} = {dist}.plugin:Plugin\n",
                 code=code,
             )
-            lines = name if kind == "goals" else lines
+            names[kind] = dist
         project = tmp_path / "project"
         project.mkdir()
         config = RunConfig(
             cwd=project,
-            goal=lines,
-            **({"model": "offline", "memory": "none", "sandbox": "local"} | settings),
+            goal=names["goals"],
+            **({"model": names["llms"], "memory": "none", "sandbox": "local"} | settings),
             max_iterations=1,
         )
 

@@ -185,7 +185,7 @@ def undo(run_id: str, to: int) -> int:
         dropped = drop_of_killed(store.state, record.project)
         undone = undo_run(Snapshots(store.folder(record.id), record.project), record.project, to)
     for line in as_told(dropped):
-        click.echo(line, err=True)
+        echo(line, err=True)
     told = [
         *(("restored", path, "") for path in undone.restored),
         *(("removed", path, "") for path in undone.removed),

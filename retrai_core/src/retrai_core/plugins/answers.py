@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache, wraps
@@ -203,7 +204,9 @@ def _wrong_keys(value: object, expected: Any) -> _Wrong | None:
 
 def _is_a(value: object, expected: type[object]) -> bool:
     if expected is float:
-        return isinstance(value, float | int) and not isinstance(value, bool)
+        # A price or a cost that is no number would switch every limit off.
+        is_number = isinstance(value, float | int) and not isinstance(value, bool)
+        return is_number and math.isfinite(value)
     if expected is int:
         return isinstance(value, int) and not isinstance(value, bool)
     return isinstance(value, expected)
