@@ -3,8 +3,8 @@
 They run as that user: bubblewrap sets the mounts up as root of a user namespace, in which
 setpriv(1) then takes the user's ids and drops every capability. Where the user cannot write every
 file of the project, or not read the interpreter (root's, with a umask of 077), commands keep one:
-to use files whatever their mode says (CAP_DAC_OVERRIDE), in a namespace that knows the ids of root and
-of those files alone, so that it counts for no other file (user_namespaces(7)).
+to use files whatever their mode says (CAP_DAC_OVERRIDE), in a namespace that knows the ids of root
+and of those files alone, so that it counts for no other file (user_namespaces(7)).
 """
 
 from __future__ import annotations
