@@ -15,7 +15,7 @@ from .contracts.agent import Agent
 from .contracts.context import RunContext
 from .contracts.goal import GoalResult
 from .errors import RetraiError
-from .guard.set_id import as_told, drop_set_id, note_set_id
+from .guard.left_behind import beating, note, take_back
 from .holding import Holding
 from .loop.deadline import Deadline, OutOfTimeError
 from .loop.spending import used_by_agent
@@ -106,10 +106,12 @@ class RunWork:
             OutOfTimeError: its time was over first.
         """
         outcome: Status = "error"
-        await asyncio.to_thread(note_set_id, self._record.project, self._folder)
+        allowed = self._choice.config.allow_edit
+        await asyncio.to_thread(note, self._record.project, self._folder, allowed)
         async with PartsStack() as closing:
             try:
-                outcome, reason = await self._deadline.bound(self._work(closing, resume))
+                with beating(self._folder):
+                    outcome, reason = await self._deadline.bound(self._work(closing, resume))
                 return outcome, self._with_counts(reason)
             except OutOfTimeError as over:
                 outcome = "budget"
@@ -119,7 +121,7 @@ class RunWork:
                 raise
             finally:
                 if self._wired is not None:
-                    await self._drop_set_id(self._wired)
+                    await self._take_back(self._wired)
                     await self._wrap_up(self._wired, outcome)
 
     async def _work(self, closing: PartsStack, resume: bool) -> tuple[Status, str]:
@@ -314,7 +316,7 @@ class RunWork:
         await self._restore(wired)
         await self._snapshot(wired.context, record.iterations)
         record.allowed_edits = await asyncio.to_thread(wired.guard.allowed_edits)
-        record.refused += [str(refusal) for refusal in wired.guard.refusals]
+        record.refused += [refusal.told() for refusal in wired.guard.refusals]
         if outcome == "achieved":
             await self._write_receipt(wired)
         memory = wired.context.memory_part
@@ -327,14 +329,14 @@ class RunWork:
                 message = f"nothing is learnt: {type(error).__name__}: {error}"
                 wired.context.publish("log", level="warning", message=message)
 
-    async def _drop_set_id(self, wired: Wired) -> None:
+    async def _take_back(self, wired: Wired) -> None:
         try:
-            dropped = await asyncio.to_thread(drop_set_id, self._folder)
+            undone = await asyncio.to_thread(take_back, self._folder)
         except (OSError, ValueError) as error:
-            dropped = []
-            message = f"set-user-id bits may be left: {error}"
+            undone = []
+            message = f"set-user-id bits or programs for git may be left: {error}"
             wired.context.publish("log", level="error", message=message)
-        for line in as_told(dropped):
+        for line in [refusal.told() for refusal in undone]:
             wired.context.publish("log", level="warning", message=line, refused=[line])
             self._record.refused.append(line)
 

@@ -24,6 +24,10 @@ class Baseline(BaseModel):
     """Protected files that the check itself writes: restored, but never counted as tampering."""
     taken_at: float = 0.0
     """When it was taken, in seconds since the epoch."""
+    steering_globs: list[str] = Field(default_factory=list)
+    """What steers the runner, for whoever cleans up after a run that was killed."""
+    allow_edit: list[str] = Field(default_factory=list)
+    """Globs of protected files that the user lets the run change."""
     approved: list[str] = Field(default_factory=list)
     """Protected files that a person let the run change."""
     place: str = ""

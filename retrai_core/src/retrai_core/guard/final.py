@@ -16,8 +16,8 @@ from ..workspace.temporary import temporary_prefix
 from .baseline import Baseline, differing
 from .clean_copy import make_clean_copy
 from .files import project_files
+from .left_behind import drop_in_copy
 from .outside import OutsideFiles
-from .set_id import drop_in_copy
 from .verdict import judge, suspicion
 from .walls import view_of_a_check
 

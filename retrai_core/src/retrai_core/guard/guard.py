@@ -48,7 +48,8 @@ class Guard:
         self._allow_edit = allow_edit
         self._protected = Globs([*context.goal.protected(context.project), _PROJECT_FILE])
         # The next run takes options of the check from it.
-        self._steering = Globs([*context.goal.steering(context.project), _PROJECT_FILE])
+        self._steering_globs = [*context.goal.steering(context.project), _PROJECT_FILE]
+        self._steering = Globs(self._steering_globs)
         self._outside = OutsideFiles(self._folder / ENVIRONMENT)
         self.baseline = Baseline.load(self._folder) or Baseline()
         self._allowed = self._what_is_allowed()
@@ -68,6 +69,8 @@ class Guard:
             copy_protected, self.context.project, self._protected, self._steering, self._folder
         )
         self.baseline.taken_at = taken_at
+        self.baseline.steering_globs = self._steering_globs
+        self.baseline.allow_edit = self._allow_edit
         await asyncio.to_thread(self._keep_surroundings)
         environment = await self.context.goal.environment(self.context.project)
         await asyncio.to_thread(self._outside.keep, environment)
@@ -295,5 +298,5 @@ class Guard:
         keeps = project == self.context.project  # a copy is thrown away
         undone = put_back(project, self._folder, changed, self.baseline.volatile, keeps=keeps)
         known = self.baseline.steering
-        aside = set_aside(project, self._folder, self._steering, self._allowed, set(known))
+        aside = set_aside(project, self._folder, self._steering, self._allowed.match, set(known))
         return undone + aside

@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A change that was refused or undone: the path, and why in plain words."""
+    """A change that was refused or undone: the path, and why in plain words.
+
+    Attributes:
+        kept: where what stood there is, outside of the project.
+    """
 
     path: str
     reason: str
+    kept: Path | None = None
+
+    def told(self) -> str:
+        """What a person is told of it, who may want it back."""
+        return f"{self} (kept: {self.kept})" if self.kept is not None else str(self)
 
     def __str__(self) -> str:
         named = self.reason.startswith(self.path)

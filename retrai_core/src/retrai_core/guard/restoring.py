@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 
 from .files import copy_file, fingerprint, project_entries, remove
@@ -46,21 +46,28 @@ def put_back(
             person may have written it.
     """
     undone = [path for path in changed if path not in set(volatile)]
+    kept: dict[str, Path] = {}
     for path in undone if keeps else ():
         source = project / path
         if source.is_file() and not source.is_symlink():
-            copy_file(source, _place_aside(folder, source, path))
+            kept[path] = place_aside(folder, source, path)
+            copy_file(source, kept[path])
     restore_files(project, folder, changed)
     why = "changed, but it belongs to the check; it was put back"
-    return [Refusal(path, why) for path in undone]
+    return [Refusal(path, why, kept.get(path)) for path in undone]
 
 
-def _place_aside(folder: Path, source: Path, path: str) -> Path:
+def place_aside(folder: Path, source: Path, path: str) -> Path:
+    """Where to keep what is taken out of the project."""
     return folder / SET_ASIDE / fingerprint(source)[:12] / path
 
 
 def set_aside(
-    project: Path, folder: Path, steering: Globs, allowed: Globs, known: Collection[str]
+    project: Path,
+    folder: Path,
+    steering: Globs,
+    allowed: Callable[[str], bool],
+    known: Collection[str],
 ) -> list[Refusal]:
     """Move new steering files to `set_aside/` in the baseline's folder; what was moved.
 
@@ -68,17 +75,18 @@ def set_aside(
         project: the project.
         folder: the baseline's folder.
         steering: what steers the runner.
-        allowed: what the user lets the run change.
+        allowed: whether the run may have made the file.
         known: steering files that were there before the run.
     """
     found: list[Refusal] = []
     for path, is_link in list(project_entries(project)):
         if not steers(project, path, is_link, steering):
             continue
-        if path in known or allowed.match(path):
+        if path in known or allowed(path):
             continue
         source = project / path
-        copy_file(source, _place_aside(folder, source, path))
+        aside = place_aside(folder, source, path)
+        copy_file(source, aside)
         remove(source)
-        found.append(Refusal(path, "new, and would steer the check; it was set aside"))
+        found.append(Refusal(path, "new, and would steer the check; it was set aside", aside))
     return found

@@ -6,82 +6,35 @@ and so do folders: shared ones pass their group on by them.
 
 from __future__ import annotations
 
-import json
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, cast
 
-_NOTE = "set_id.json"
-"""In the run's folder while the run goes on: it is still there after a kill."""
-
-
-def note_set_id(project: Path, run_dir: Path) -> None:
-    """Remember which files have such bits now."""
-    known = {"project": str(project), "files": [path for path, _ in _find(project)]}
-    temporary = run_dir / f"{_NOTE}.new"
-    temporary.write_text(json.dumps(known), encoding="utf-8")
-    temporary.replace(run_dir / _NOTE)
+from .folders import folders
+from .refusal import Refusal
 
 
-def drop_set_id(run_dir: Path) -> list[str]:
-    """Take the bits from files that did not have them when they were noted; from which.
-
-    Nothing is done where nothing is noted, or a second time.
-    """
-    try:
-        known = cast("dict[str, Any]", json.loads((run_dir / _NOTE).read_bytes()))
-    except FileNotFoundError:
-        return []
-    dropped = _drop(Path(known["project"]), set(known["files"]))
-    (run_dir / _NOTE).unlink(missing_ok=True)
-    return dropped
+def find_set_id(project: Path) -> list[str]:
+    """Which files have such bits now."""
+    return [path for path, _ in _find(project)]
 
 
-def drop_in_copy(run_dir: Path, copy: Path) -> None:
-    """The same in a copy of the project, while the run goes on."""
-    with suppress(FileNotFoundError):  # a check without a run
-        known = cast("dict[str, Any]", json.loads((run_dir / _NOTE).read_bytes()))
-        _drop(copy, set(known["files"]))
-
-
-def _drop(folder: Path, before: set[str]) -> list[str]:
+def drop_set_id(folder: Path, before: Collection[str]) -> list[Refusal]:
+    """Take the bits from files of the project, or of a copy of it, but for those that had them."""
     found = [(path, mode) for path, mode in _find(folder) if path not in before]
-    return sorted(path for path, mode in found if _clear(folder / path, mode))
-
-
-def drop_of_killed(state: Path, project: Path) -> list[str]:
-    """The same for runs in `project` that were killed; the workspace's lock must be held."""
-    dropped: list[str] = []
-    for note in (state / "runs").glob(f"*/{_NOTE}"):
-        with suppress(OSError, ValueError, KeyError):  # damaged, or gone meanwhile
-            if json.loads(note.read_bytes())["project"] == str(project):
-                dropped += drop_set_id(note.parent)
-    return dropped
-
-
-def as_told(paths: list[str]) -> list[str]:
-    """What a person is told of it, one line each."""
-    return [f"{path}: the run gave it a set-user-id or set-group-id bit; taken" for path in paths]
+    dropped = sorted(path for path, mode in found if _clear(folder / path, mode))
+    why = "the run gave it a set-user-id or set-group-id bit; taken"
+    return [Refusal(path, why) for path in dropped]
 
 
 def _find(project: Path) -> Iterator[tuple[str, int]]:
     """The regular files with such bits, ignored ones too, with their modes."""
-    pending = [""]
-    while pending:
-        prefix = pending.pop()
-        try:
-            with os.scandir(project / prefix) as found:
-                entries = list(found)
-        except OSError:
-            continue
+    for prefix, entries in folders(project):
         for entry in entries:
             with suppress(OSError):  # it went away meanwhile
-                if entry.is_dir(follow_symlinks=False):
-                    pending.append(f"{prefix}{entry.name}/")
-                elif entry.is_file(follow_symlinks=False):
+                if entry.is_file(follow_symlinks=False):
                     mode = entry.stat(follow_symlinks=False).st_mode
                     if _bits(mode):
                         yield f"{prefix}{entry.name}", mode

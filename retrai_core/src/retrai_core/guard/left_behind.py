@@ -1,0 +1,141 @@
+"""What a run leaves in the project that gives away rights or bends the next run.
+
+Noted before its first turn and taken back at its end; of a run that was killed, as soon as the next
+one begins there, or the user undoes one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, cast
+
+from .baseline import Baseline, differing
+from .files import remove
+from .globs import Globs, exactly
+from .refusal import Refusal
+from .repository_programs import COPIES, note_programs, undo_programs
+from .restoring import put_back, set_aside
+from .set_id import drop_set_id, find_set_id
+
+_NOTE = "left_behind.json"
+"""In the run's folder while the run goes on: it is still there after a kill."""
+_BEAT_S = 1.0
+_SLACK_NS = 2_000_000_000
+
+
+def note(project: Path, run_dir: Path, allow_edit: list[str]) -> None:
+    """Remember what is there now."""
+    known = {
+        "project": str(project),
+        "allow_edit": allow_edit,
+        "set_id": find_set_id(project),
+        "programs": note_programs(project, run_dir),
+    }
+    temporary = run_dir / f"{_NOTE}.new"
+    temporary.write_text(json.dumps(known), encoding="utf-8")
+    temporary.replace(run_dir / _NOTE)
+
+
+@contextmanager
+def beating(run_dir: Path) -> Iterator[None]:
+    """Touch the note all the time, so that it tells when the run was killed."""
+    over = threading.Event()
+
+    def beat() -> None:
+        while not over.wait(_BEAT_S):
+            with suppress(OSError):
+                os.utime(run_dir / _NOTE)
+
+    thread = threading.Thread(target=beat, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+def take_back(run_dir: Path) -> list[Refusal]:
+    """Take set-user-id bits and programs for version control back; what was undone.
+
+    Nothing is done where nothing is noted, or a second time.
+    """
+    return _take_back(run_dir, lambda _: False)
+
+
+def drop_in_copy(run_dir: Path, copy: Path) -> None:
+    """Take the bits in a copy of the project, while the run goes on."""
+    known = _read(run_dir)
+    if known is not None:  # else it is a check without a run
+        drop_set_id(copy, set(known["set_id"]))
+
+
+def take_back_of_killed(state: Path, project: Path) -> list[str]:
+    """The same, and protected and steering files, for runs in `project` that were killed.
+
+    The workspace's lock must be held. What has been changed since is left: that is the user's.
+
+    Returns:
+        what a person is told of it, one line each.
+    """
+    undone: list[Refusal] = []
+    for place in (state / "runs").glob(f"*/{_NOTE}"):
+        with suppress(OSError, ValueError, KeyError):  # damaged, or gone meanwhile
+            known = _read(place.parent)
+            if known is None or known["project"] != str(project):
+                continue
+            killed_ns = place.stat().st_mtime_ns + _SLACK_NS
+
+            def is_later(path: Path, killed_ns: int = killed_ns) -> bool:
+                return _changed_ns(path) > killed_ns
+
+            undone += _restore(project, place.parent / "baseline", is_later)
+            undone += _take_back(place.parent, is_later)
+    return [refusal.told() for refusal in undone]
+
+
+def _take_back(run_dir: Path, is_later: Callable[[Path], bool]) -> list[Refusal]:
+    known = _read(run_dir)
+    if known is None:
+        return []
+    project, allowed = Path(known["project"]), Globs(known["allow_edit"])
+    undone = undo_programs(project, run_dir, known["programs"], allowed.match, is_later)
+    undone += drop_set_id(project, set(known["set_id"]))
+    (run_dir / _NOTE).unlink(missing_ok=True)
+    remove(run_dir / COPIES)
+    return undone
+
+
+def _read(run_dir: Path) -> dict[str, Any] | None:
+    try:
+        return cast("dict[str, Any]", json.loads((run_dir / _NOTE).read_bytes()))
+    except FileNotFoundError:
+        return None
+
+
+def _restore(project: Path, folder: Path, is_later: Callable[[Path], bool]) -> list[Refusal]:
+    """What the guard does at the end of a run."""
+    baseline = Baseline.load(folder)
+    if baseline is None:  # it was killed before its first turn
+        return []
+    allowed = Globs([*baseline.allow_edit, *map(exactly, baseline.approved)])
+
+    def stays(path: str) -> bool:
+        return allowed.match(path) or is_later(project / path)
+
+    changed = [path for path in differing(project, baseline) if not stays(path)]
+    undone = put_back(project, folder, changed, baseline.volatile, keeps=True)
+    steering = Globs(baseline.steering_globs)
+    return undone + set_aside(project, folder, steering, stays, set(baseline.steering))
+
+
+def _changed_ns(path: Path) -> int:
+    """When it was last changed: no command can set that time. Of what is gone, its folder's."""
+    while not os.path.lexists(path):
+        path = path.parent
+    return path.lstat().st_ctime_ns
