@@ -104,8 +104,8 @@ async def test_set_id_bits_of_a_killed_run_are_taken_by_the_next(runs: Runs) -> 
 ENDINGS = {
     "error": ([{"error": "it is gone", "fatal": True}], {}),
     "budget": ([], {"max_tokens": 1}),
-    "aborted": ([{"calls": [{"name": "put", "args": {"path": "c", "text": "c"}}]}], {}),
-    "stuck": ([], {}),
+    "aborted": ([], {"hitl_enabled": True}),
+    "stuck": ([call("shell", line="cat a.txt")], {"max_iterations": 12}),
     "failed": ([], {"max_iterations": 1}),
 }
 
@@ -115,9 +115,11 @@ async def test_what_bends_the_check_is_undone_whatever_the_status(
     runs: Runs, status: str, ending: Any
 ) -> None:
     turns, settings = ending
-    if status == "aborted":
-        settings = {"gates": {"put": "ask"}, "ask": _no}
-    record = await runs.run([call("shell", line=BEND), *turns], **settings)
+
+    async def refuse(_: object) -> str:
+        return "no"
+
+    record = await runs.run([call("shell", line=BEND), *turns], ask=refuse, **settings)
     assert not (runs.project / ".retrai.yml").exists()
     assert not (runs.project / "steer.cfg").exists()
     assert (runs.project / "checks" / "check.txt").read_text() == "the check\n"

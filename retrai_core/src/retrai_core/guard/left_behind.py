@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, cast
@@ -42,7 +42,7 @@ def note(project: Path, run_dir: Path, allow_edit: list[str]) -> None:
 
 
 @contextmanager
-def beating(run_dir: Path) -> Iterator[None]:
+def beating(run_dir: Path) -> Generator[None]:
     """Touch the note all the time, so that it tells when the run was killed."""
     over = threading.Event()
 
