@@ -101,7 +101,7 @@ async def test_set_id_bits_of_a_killed_run_are_taken_by_the_next(runs: Runs) -> 
     assert take_back_of_killed(runs.store.state, runs.project) == []
 
 
-ENDINGS = {
+ENDINGS: dict[str, Any] = {
     "error": ([{"error": "it is gone", "fatal": True}], {}),
     "budget": ([], {"max_tokens": 1}),
     "aborted": ([], {"hitl_enabled": True}),
