@@ -204,9 +204,9 @@ def _wrong_keys(value: object, expected: Any) -> _Wrong | None:
 
 def _is_a(value: object, expected: type[object]) -> bool:
     if expected is float:
-        # A price or a cost that is no number would switch every limit off.
-        is_number = isinstance(value, float | int) and not isinstance(value, bool)
-        return is_number and math.isfinite(value)
+        if isinstance(value, float):  # a price that is no number would switch every limit off
+            return math.isfinite(value)
+        return isinstance(value, int) and not isinstance(value, bool)
     if expected is int:
         return isinstance(value, int) and not isinstance(value, bool)
     return isinstance(value, expected)
