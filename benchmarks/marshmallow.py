@@ -155,8 +155,8 @@ def report(measured: Measured) -> int:
     needless = [step for step in reading_steps(measured.events) if not step.remembered]
     rows = [
         ("outcome", f"{record['status']}: {record['reason']}"),
-        ("before", counted(record["before"])),
-        ("after", counted(record["after"])),
+        ("before", counted(record["goals"][0]["before"])),
+        ("after", counted(record["goals"][0]["after"])),
         ("iterations", record["iterations"]),
         ("tool calls", calls),
         ("checks that ran", f"{len(run)} ({', '.join(check['phase'] for check in run)})"),
@@ -172,8 +172,8 @@ def report(measured: Measured) -> int:
         print(f"  needless: {step.command}")
     as_expected = (
         record["status"] == "achieved"
-        and record["before"]["counts"] == EXPECTED_BEFORE
-        and record["after"]["counts"] == EXPECTED_AFTER
+        and record["goals"][0]["before"]["counts"] == EXPECTED_BEFORE
+        and record["goals"][0]["after"]["counts"] == EXPECTED_AFTER
         and not needless
     )
     return 0 if as_expected else 1

@@ -65,7 +65,8 @@ def take_over(run_id: str) -> None:
 
 
 def _python_of(record: RunRecord) -> str:
-    return record.before.interpreter if record.before is not None else ""
+    before = record.evidence.before
+    return before.interpreter if before is not None else ""
 
 
 def main() -> None:

@@ -18,7 +18,9 @@ from pydantic import BaseModel
 from retrai_core.receipts.receipt import HeldOutCases, Receipt, SandboxUsed, Tampering, Trees
 from retrai_core.runs.record import (
     CheckEvidence,
+    GoalRecord,
     HeldOutCounts,
+    Limits,
     NeededLimit,
     RunRecord,
     Tokens,
@@ -30,7 +32,9 @@ SCHEMAS: dict[str, list[type[BaseModel]]] = {
     "run-record.schema.json": [
         RunRecord,
         CheckEvidence,
+        GoalRecord,
         HeldOutCounts,
+        Limits,
         NeededLimit,
         Tokens,
     ],

@@ -66,9 +66,9 @@ def test_held_out_tests_tell_made_up_answers_from_real_ones(
     (held / "test_unseen.py").write_text(UNSEEN)
     record = run_guarded(trajectory, tmp_path, {"holdout": [str(held.parent)]})
     assert record.status == outcome, record.reason
-    assert record.held_out is not None
-    assert record.held_out.total == 3
-    assert record.held_out.failed == (2 if outcome == "failed" else 0)
+    assert record.evidence.held_out is not None
+    assert record.evidence.held_out.total == 3
+    assert record.evidence.held_out.failed == (2 if outcome == "failed" else 0)
 
 
 def test_the_corpus_is_as_large_as_promised() -> None:

@@ -41,10 +41,10 @@ def test_the_demo_mends_a_copy_and_shows_the_diff_and_the_evidence(
     (record,) = RunStore().list()
     assert record.project.parent.parent == tmp_path
     assert record.changed_files == ["shop/money.py", "shop/orders.py", "shop/stock.py"]
-    assert record.before is not None
-    assert record.after is not None
-    assert record.before.counts["failed"] >= 5
-    assert set(record.after.counts) == {"passed"}
+    assert record.evidence.before is not None
+    assert record.evidence.after is not None
+    assert record.evidence.before.counts["failed"] >= 5
+    assert set(record.evidence.after.counts) == {"passed"}
     assert "achieved: " in out
     assert "\n-" in out
     assert "\n+" in out

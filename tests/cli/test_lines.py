@@ -10,11 +10,11 @@ from rich.console import Console
 from retrai_core.cli.render.lines import EventLines
 from retrai_core.cli.render.terminal import RunTerminal, make_console
 
-CALL = {"id": "c1", "name": "file_patch", "args": {}, "summary": "shop/stock.py"}
+CALL = {"id": "c1", "tool": "file_patch", "args": {}, "summary": "shop/stock.py"}
 RESULT = {
     "id": "c1",
-    "name": "file_patch",
-    "ok": True,
+    "tool": "file_patch",
+    "error": False,
     "content": "patched",
     "duration_s": 0.04,
     "cut_chars": 0,
@@ -37,7 +37,7 @@ def shown(lines: EventLines, *events) -> list[str]:
 
 def test_a_tool_call_is_one_line_when_it_has_ended(event) -> None:
     lines = EventLines(100)
-    assert shown(lines, event("step_start", step="act"), event("tool_call", **CALL)) == []
+    assert shown(lines, event("step_start", node="act"), event("tool_call", **CALL)) == []
     assert lines.waiting_for == "file_patch shop/stock.py"
     (line,) = shown(lines, event("tool_result", **RESULT))
     assert line.split() == ["2", "file_patch", "shop/stock.py", "0.0", "s"]
@@ -50,7 +50,7 @@ def test_what_comes_before_the_first_iteration_belongs_to_none(event) -> None:
 
 def test_a_failed_call_says_why_on_a_second_line(event) -> None:
     lines = EventLines(100)
-    failed = RESULT | {"ok": False, "content": "no such text\nnearest line: 3"}
+    failed = RESULT | {"error": True, "content": "no such text\nnearest line: 3"}
     _, why = shown(lines, event("tool_call", **CALL), event("tool_result", **failed))
     assert why.strip() == "no such text"
 
@@ -83,8 +83,8 @@ def test_escape_sequences_of_a_model_do_not_reach_the_terminal(event) -> None:
         "model": "m",
         "text": "\x1b[2Jgone",
         "tool_calls": [],
-        "input_tokens": 1,
-        "output_tokens": 1,
+        "prompt_tokens": 1,
+        "completion_tokens": 1,
         "total_tokens": 2,
         "cost_usd": None,
         "duration_s": 0.1,
@@ -103,7 +103,7 @@ def test_totals_follow_the_iterations(event) -> None:
 
 
 def test_kinds_without_a_line_are_passed_over(event) -> None:
-    assert shown(EventLines(80), event("run_end", outcome="achieved")) == []
+    assert shown(EventLines(80), event("run_end", status="achieved")) == []
 
 
 class Screen(io.StringIO):

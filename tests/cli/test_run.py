@@ -53,7 +53,7 @@ def test_json_is_the_record_alone(retrai, toy) -> None:
     code, out, err = retrai(*toy([RIGHT]), "--json")
     record = json.loads(out)
     assert (code, record["status"], record["exit_code"]) == (0, "achieved", 0)
-    assert record["after"]["counts"] == {"passed": 1}
+    assert record["goals"][0]["after"]["counts"] == {"passed": 1}
     assert record["tokens"]["total"] > 0
     assert "write_answer" in err
 

@@ -82,7 +82,7 @@ def many_runs(own_folders: Path) -> list[str]:
     store = RunStore()
     for number in range(25):
         project = own_folders / ("project" if number % 2 else "other")
-        fields = {"goal": "answer", "model": "offline", "project": project}
+        fields = {"goals": [{"name": "answer"}], "model": "offline", "project": project}
         store.create(RunRecord(id=f"r{number:02}", started_at=1e9 + number, **fields))
     return [f"r{number:02}" for number in reversed(range(25))]
 

@@ -6,18 +6,17 @@ from pathlib import Path
 from typing import Any
 
 from retrai_core.cli.render.summary import summary_lines
-from retrai_core.runs.record import CheckEvidence, RunRecord
+from retrai_core.runs.record import CheckEvidence, GoalRecord, RunRecord
 
 
 def shown(ended: str, **after: Any) -> list[str]:
     record = RunRecord(
         id="r1",
-        goal="pytest",
+        goals=[GoalRecord(name="pytest", after=CheckEvidence(achieved=False, **after))],
         model="offline",
         project=Path("/p"),
         status="failed",
         reason=ended,
-        after=CheckEvidence(achieved=False, **after),
     )
     return [line.plain for line in summary_lines(record)]
 
@@ -41,9 +40,7 @@ def test_cases_that_fail_are_only_counted() -> None:
 
 def test_of_many_changed_files_the_first_are_named() -> None:
     paths = [f"a{number:03}.py" for number in range(1020)]
-    record = RunRecord(
-        id="r1", goal="pytest", model="offline", project=Path("/p"), changed_files=paths
-    )
+    record = RunRecord(id="r1", model="offline", project=Path("/p"), changed_files=paths)
     (changed,) = [it.plain for it in summary_lines(record) if it.plain.startswith("  changed")]
     assert changed.startswith("  changed   a000.py, a001.py, ")
     assert changed.endswith(", a019.py and 1,000 more")

@@ -62,7 +62,7 @@ async def test_a_reader_may_ask_for_what_was_said_before_it_came(log: RunLog) ->
     bus = logged_bus(log)
     for i in range(3):
         bus.publish(event(i))
-    late = bus.subscribe(size=2, from_start=True)
+    late = bus.subscribe(size=2, after=0)
     for i in range(3, 10):
         bus.publish(event(i))
     bus.close()
@@ -210,7 +210,7 @@ def test_whatever_the_order_of_publishing_and_reading_each_reader_gets_exactly_t
 ) -> None:
     async def story() -> tuple[int, list[list[int]]]:
         kept: list[AgentEvent] = []
-        bus = AsyncEventBus(read_back=lambda first, last: kept[first:last])
+        bus = AsyncEventBus(read_back=lambda first, last: kept[first - 1 : last - 1])
         bus.attach(kept.append)
         readers = [bus.subscribe(size) for size in sizes]
         streams = [aiter(reader) for reader in readers]

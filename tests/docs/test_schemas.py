@@ -101,7 +101,7 @@ async def ended(project: Path, turns: list[dict[str, Any]], **settings: Any) -> 
     hears = manager.bus(record.id).subscribe()
     going = asyncio.create_task(manager.start(record.id))
     async for event in hears:
-        if event.kind == "tool_call" and event.payload["name"] == "hang":
+        if event.kind == "tool_call" and event.payload["tool"] == "hang":
             manager.cancel(record.id)
             break
     return await going
@@ -118,7 +118,7 @@ def test_the_schemas_are_up_to_date_and_describe_every_field(rendering: ModuleTy
 
 
 def test_there_is_a_run_for_every_outcome() -> None:
-    assert set(RUNS) == set(EXIT_CODES)
+    assert set(RUNS) == set(EXIT_CODES) - {"answered"}, "no agent of the core gives an answer"
 
 
 @pytest.mark.parametrize("outcome", RUNS)
@@ -160,7 +160,7 @@ def retrai_yml(project: Path) -> Callable[[], None]:
 
 
 def test_a_record_with_a_field_of_another_kind_is_refused_by_the_schema() -> None:
-    record = RunRecord(id="r", goal="g", model="m", project=Path("/p")).model_dump(mode="json")
+    record = RunRecord(id="r", model="m", project=Path("/p")).model_dump(mode="json")
     check(record, "run-record.schema.json")
     for wrong in ({"status": "done"}, {"exit_code": "0"}, {"refused": "none"}):
         with pytest.raises(jsonschema.ValidationError):

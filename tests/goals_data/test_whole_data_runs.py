@@ -69,8 +69,8 @@ def test_an_index_through_sql_bench_achieves_sql_benchmark(tmp_path: Path, repla
     project = example(tmp_path, "sql-benchmark")
     code, record = replay(project, ("sql_bench", {"query": INDEX}))
     assert (code, record["status"]) == (0, "achieved"), record["reason"]
-    assert record["after"]["reason"].startswith("median ")
-    assert record["before"]["reason"].startswith("it is too slow")
+    assert record["goals"][0]["after"]["reason"].startswith("median ")
+    assert record["goals"][0]["before"]["reason"].startswith("it is too slow")
     assert record["changed_files"] == ["shop.db"]
 
 
@@ -78,7 +78,7 @@ def test_looking_at_the_plan_alone_fails_sql_benchmark(tmp_path: Path, replay: R
     project = example(tmp_path, "sql-benchmark")
     code, record = replay(project, ("sql_bench", {"query": "SELECT count(*) FROM orders"}))
     assert (code, record["status"]) == (1, "failed")
-    assert "it is too slow" in record["after"]["reason"]
+    assert "it is too slow" in record["goals"][0]["after"]["reason"]
 
 
 def test_a_materialised_answer_does_not_achieve_sql_benchmark(
@@ -99,7 +99,7 @@ def test_a_better_model_achieves_ml_optimize(tmp_path: Path, replay: Replay) -> 
     project = example(tmp_path, "ml-optimize")
     code, record = replay(project, ("bash_exec", {"command": TREE}))
     assert (code, record["status"]) == (0, "achieved"), record["reason"]
-    assert "on 120 held-out rows" in record["after"]["reason"]
+    assert "on 120 held-out rows" in record["goals"][0]["after"]["reason"]
 
 
 def test_another_seed_fails_ml_optimize(tmp_path: Path, replay: Replay) -> None:

@@ -83,8 +83,8 @@ def test_a_trajectory_that_mends_it_is_achieved(
 ) -> None:
     code, record = run(retrai_here, goal, project, calls)
     assert (code, record["status"]) == (0, "achieved"), record["reason"]
-    assert record["before"]["achieved"] is False
-    assert set(record["after"]["counts"]) == {"passed"}
+    assert record["goals"][0]["before"]["achieved"] is False
+    assert set(record["goals"][0]["after"]["counts"]) == {"passed"}
 
 
 @GOALS
@@ -93,7 +93,7 @@ def test_its_twin_that_only_looks_has_failed(
 ) -> None:
     code, record = run(retrai_here, goal, project, [LOOK] * 2)
     assert (code, record["status"]) == (1, "failed"), record["reason"]
-    assert record["after"]["counts"].get("failed")
+    assert record["goals"][0]["after"]["counts"].get("failed")
 
 
 OLD = """\

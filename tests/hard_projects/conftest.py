@@ -61,7 +61,7 @@ class Ended:
         return [
             event["payload"]
             for event in self.events
-            if event["kind"] == "tool_result" and event["payload"]["name"] == tool
+            if event["kind"] == "tool_result" and event["payload"]["tool"] == tool
         ]
 
 

@@ -72,7 +72,7 @@ def test_a_syntax_error_is_shown_and_can_be_mended(retrai: Any, make_project: Ma
     first = next(event for event in ended.events if event["kind"] == "goal_check")
     assert "SyntaxError" in first["payload"]["details"]
     assert "adding.py" in first["payload"]["details"]
-    assert ended.record["after"]["counts"] == {"passed": 1}
+    assert ended.record["goals"][0]["after"]["counts"] == {"passed": 1}
     assert ended.leftovers == []
 
 
@@ -96,8 +96,8 @@ def test_three_thousand_tests_are_all_counted(retrai: Any, make_project: MakePro
     mend = ("bash_exec", {"command": "sed -i 's/ if a % 10 else 0//' adding.py"})
     ended = retrai.run(project, mend)
     assert ended.outcome == (0, "achieved")
-    assert ended.record["before"]["counts"] == {"failed": 300, "passed": 2700}
-    assert ended.record["after"]["counts"] == {"passed": 3000}
+    assert ended.record["goals"][0]["before"]["counts"] == {"failed": 300, "passed": 2700}
+    assert ended.record["goals"][0]["after"]["counts"] == {"passed": 3000}
     # What the model reads of 300 failures fits into a prompt.
     checks = [event["payload"] for event in ended.events if event["kind"] == "goal_check"]
     assert max(len(check["details"]) for check in checks) < 60_000
@@ -147,7 +147,7 @@ def test_a_call_of_a_tool_that_this_run_does_not_have(
     project = make_project({**CODE, "test_it.py": TEST})
     ended = retrai.run(project, ("open_browser", {"url": "x"}), MEND)
     (answer,) = ended.results_of("open_browser")
-    assert not answer["ok"]
+    assert answer["error"]
     assert ended.outcome == (0, "achieved")
 
 
@@ -188,7 +188,7 @@ def test_a_read_only_project_that_fails(
     project.chmod(0o755)
     assert ended.outcome == (1, "failed")
     assert "1 of 1 test fails" in ended.record["reason"]
-    assert [result["ok"] for result in ended.results_of("file_write")] == [False]
+    assert [result["error"] for result in ended.results_of("file_write")] == [True]
     assert sorted(os.listdir(project)) == ["adding.py", "pytest.ini", "test_it.py"]
     assert ended.leftovers == []
 

@@ -54,7 +54,7 @@ def test_answers_made_for_the_visible_tests_fail_and_nothing_is_told_of_the_othe
     record = command_line.record(LOOK, write(HARD_CODED), [("bash_exec", {"command": "true"})])
     assert (record["status"], record["exit_code"]) == ("failed", 1)
     assert record["reason"].endswith("; 1 of 2 held-out cases fail")
-    assert record["held_out"] == {"total": 2, "failed": 1}
+    assert record["goals"][0]["held_out"] == {"total": 2, "failed": 1}
     told = command_line.told(record)
     for name in ("Small Dog", "test_other_words", "test_unseen", "concealed"):
         assert name not in told, name
@@ -75,7 +75,7 @@ def test_a_general_answer_is_achieved(command_line: Retrai, project: Path, tree:
     before = tree(project)
     record = command_line.record(write(GENERAL))
     assert record["status"] == "achieved", record["reason"]
-    assert record["held_out"] == {"total": 2, "failed": 0}
+    assert record["goals"][0]["held_out"] == {"total": 2, "failed": 0}
     assert record["reason"].endswith("all 2 held-out cases pass")
     assert record["changed_files"] == ["slug.py"]
     assert tree(project) == before | {"slug.py": GENERAL.encode()}
@@ -97,7 +97,7 @@ def test_files_that_lie_outside_the_project_are_laid_over_the_copy(
     command_line.configure(f'sandbox: local\nholdout: ["{tmp_path}/mine"]')
     record = command_line.record(write(source))
     assert record["status"] == status, record["reason"]
-    assert record["held_out"]["total"] == 2
+    assert record["goals"][0]["held_out"]["total"] == 2
     assert not (project / "tests" / "concealed" / "test_unseen.py").exists()
     assert (outside / "test_unseen.py").read_text() == HELD
 
@@ -165,5 +165,5 @@ def test_a_killed_run_loses_nothing_and_can_be_resumed(
     done = command_line.retrai("runs", "resume", killed["id"], "--json")
     record = json.loads(done.stdout)
     assert record["status"] == "achieved", record["reason"]
-    assert record["held_out"] == {"total": 2, "failed": 0}
+    assert record["goals"][0]["held_out"] == {"total": 2, "failed": 0}
     assert tree(project) == before | {"slug.py": GENERAL.encode()}

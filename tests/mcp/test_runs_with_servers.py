@@ -23,7 +23,7 @@ def test_a_run_calls_a_server_s_tool(retrai_project: RetraiProject) -> None:
     run = retrai_project.run("expected-files", model=model, files=FILES, mcp={"one": bad("good")})
     assert run.record.status == "achieved", run.stderr
     assert run.tool_results()[0] == "hello from far"
-    assert run.events("tool_call")[0].payload["name"] == "one.echo"
+    assert run.events("tool_call")[0].payload["tool"] == "one.echo"
     said = [str(event.payload.get("message")) for event in run.events("log")]
     assert "the MCP server one offers 6 tools" in said
 

@@ -7,6 +7,7 @@ import threading
 from collections import deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
+from dataclasses import replace
 
 from .errors import RetraiError
 from .events import AgentEvent
@@ -14,7 +15,7 @@ from .events import AgentEvent
 QUEUE_SIZE = 1000
 
 ReadBack = Callable[[int, int], list[AgentEvent]]
-"""Events number `first` to `last` (exclusive), from the run log."""
+"""The events with the numbers `first` to `last` (exclusive), from the run log."""
 
 
 class Subscription:
@@ -24,18 +25,18 @@ class Subscription:
     reader gets them from the run log instead: it misses nothing and the run waits for nobody.
     """
 
-    def __init__(self, size: int, read_back: ReadBack | None, *, from_start: bool = False) -> None:
-        self._queue: deque[tuple[int, AgentEvent]] = deque(maxlen=size)
+    def __init__(self, size: int, read_back: ReadBack | None, after: int | None = None) -> None:
+        self._queue: deque[AgentEvent] = deque(maxlen=size)
         self._read_back = read_back
         self._wake = asyncio.Event()
         self._closed = False
-        self._next: int | None = 0 if from_start else None
+        self._next = None if after is None else after + 1
 
-    def put(self, number: int, event: AgentEvent) -> None:
-        """Take over event `number`; called by the bus, on the event loop."""
+    def put(self, event: AgentEvent) -> None:
+        """Take over an event; called by the bus, on the event loop."""
         if self._next is None:
-            self._next = number
-        self._queue.append((number, event))
+            self._next = event.seq
+        self._queue.append(event)
         self._wake.set()
 
     def close(self) -> None:
@@ -46,11 +47,11 @@ class Subscription:
     async def __aiter__(self) -> AsyncIterator[AgentEvent]:
         while True:
             while self._queue:
-                number, event = self._queue.popleft()
-                expected = self._next if self._next is not None else number
-                self._next = number + 1
-                if number > expected and self._read_back is not None:
-                    for missed in await asyncio.to_thread(self._read_back, expected, number):
+                event = self._queue.popleft()
+                expected = self._next if self._next is not None else event.seq
+                self._next = event.seq + 1
+                if event.seq > expected and self._read_back is not None:
+                    for missed in await asyncio.to_thread(self._read_back, expected, event.seq):
                         yield missed
                 yield event
             if self._closed:
@@ -60,12 +61,14 @@ class Subscription:
 
 
 class AsyncEventBus:
-    """Hands every published event to every reader, in order.
+    """Numbers every published event and hands it to every reader, in order.
 
     Args:
         read_back: gives back events that a slow reader's queue could not hold.
+        last_seq: the number of the run's last event so far.
 
     Attributes:
+        first_seq: the number of the first event that this bus carries.
         clean: takes secrets out of an event before anyone hears of it.
 
     Example:
@@ -79,24 +82,25 @@ class AsyncEventBus:
         ['log']
     """
 
-    def __init__(self, read_back: ReadBack | None = None) -> None:
+    def __init__(self, read_back: ReadBack | None = None, last_seq: int = 0) -> None:
         self._read_back = read_back
+        self._last_seq = last_seq
+        self.first_seq = last_seq + 1
         self._readers: list[Subscription] = []
         self._direct: list[Callable[[AgentEvent], None]] = []
         self._from_threads: deque[AgentEvent] = deque()
-        self._published = 0
         self._closed = False
         self.clean: Callable[[AgentEvent], AgentEvent] | None = None
         self._loop = asyncio.get_running_loop()
         self._thread = threading.get_ident()
 
-    def subscribe(self, size: int = QUEUE_SIZE, *, from_start: bool = False) -> Subscription:
+    def subscribe(self, size: int = QUEUE_SIZE, *, after: int | None = None) -> Subscription:
         """A reader that hears everything from now on, its queue bounded to `size` events.
 
-        With `from_start` it first hears, as soon as one more event is published, what this bus has
-        carried so far; that takes a `read_back`.
+        With `after` it first hears, as soon as one more event is published, what follows the event
+        of that number; that takes a `read_back`.
         """
-        reader = Subscription(size, self._read_back, from_start=from_start)
+        reader = Subscription(size, self._read_back, after)
         if self._closed:
             reader.close()
         self._readers.append(reader)
@@ -134,11 +138,12 @@ class AsyncEventBus:
     def _deliver(self, event: AgentEvent) -> None:
         if self._closed:
             return
+        event = replace(event, seq=self._last_seq + 1)
         for write in self._direct:
             write(event)
+        self._last_seq = event.seq
         for reader in self._readers:
-            reader.put(self._published, event)
-        self._published += 1
+            reader.put(event)
 
     async def iter_events(self) -> AsyncIterator[AgentEvent]:
         """Everything from now on, until the bus is closed."""

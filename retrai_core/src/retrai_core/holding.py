@@ -55,7 +55,7 @@ class Holding:
         last = self._holdout.last if self._holdout is not None else None
         if last is None:
             return reason
-        self._record.held_out = HeldOutCounts(total=last.total, failed=last.failed)
+        self._record.evidence.held_out = HeldOutCounts(total=last.total, failed=last.failed)
         return f"{reason}; {last}"
 
     def end(self) -> None:

@@ -26,9 +26,9 @@ from .redaction.redactor import Redactor
 from .run_config import RunConfig
 from .run_work import RunWork
 from .runs.beginning import require_pending, take_up
-from .runs.ending import config_of, finish, keep_traceback, save_or_explain
+from .runs.ending import config_of, finish, keep_traceback, limits_of, save_or_explain
 from .runs.log import RunLog
-from .runs.record import RunRecord
+from .runs.record import GoalRecord, RunRecord
 from .runs.store import RunStore
 from .sinks import EventSinks
 from .workspace.lock import WorkspaceLock
@@ -96,11 +96,19 @@ class RunManager:
         config = choice.config
         record = RunRecord(
             id=config.run_id,
-            goal=choice.goal_name,
-            goal_evidence=choice.goal_evidence,
+            goals=[
+                GoalRecord(
+                    name=choice.goal_name,
+                    found_by=choice.goal_evidence,
+                    options=choice.goal.options.model_dump(mode="json", exclude_unset=True),
+                )
+            ],
+            agent=config.agent,
             model=config.model_name,
             project=config.cwd,
             task=config.task,
+            input={"task": config.task} if config.task else {},
+            limits=limits_of(config),
             versions=choice.versions(),
             config=config.model_dump(mode="json", exclude_unset=True),
         )
@@ -116,7 +124,7 @@ class RunManager:
         """
         if run_id not in self._buses:
             log = RunLog(self.store.folder(self.store.load(run_id).id) / "events.jsonl")
-            bus = AsyncEventBus(read_back=log.read)
+            bus = AsyncEventBus(read_back=log.read, last_seq=log.last_seq)
             bus.attach(log.append)
             self._buses[run_id], self._logs[run_id] = bus, log
         return self._buses[run_id]
@@ -260,7 +268,7 @@ class RunManager:
             outcome, reason = "error", str(failure or f"{type(error).__name__}: {error}")
             keep_traceback(error, folder, redactor.text)
             with suppress(RetraiError):
-                bus.publish(_event(record, "error", message=reason, where="run"))
+                bus.publish(_event(record, "error", error=reason, where="run"))
         record.worked_s += time.monotonic() - began
         finish(record, outcome, redactor.text(reason))
         # A log that cannot be written has ended the run already, and said so as its reason.
@@ -269,10 +277,12 @@ class RunManager:
                 _event(
                     record,
                     "run_end",
-                    outcome=outcome,
+                    status=outcome,
                     reason=record.reason,
                     exit_code=record.exit_code,
                     next_step=record.next_step,
+                    total_tokens=record.tokens.total,
+                    estimated_cost_usd=record.cost_usd,
                 )
             )
         self._keep(record, earlier, failure, begun=work is not None and work.begun)
@@ -289,7 +299,7 @@ class RunManager:
         wrongly_asked = not begun and isinstance(why, UsageError | PluginError)
         kept = earlier if earlier is not None and wrongly_asked else record
         save_or_explain(kept, self.store.folder(record.id))
-        if why is not None and (wrongly_asked or record.before is None):
+        if why is not None and (wrongly_asked or record.evidence.before is None):
             holds = holds_files_of(self.store.state, record.id)
             if wrongly_asked and earlier is None and not holds:
                 self.store.discard(record.id)  # nothing is left of a new run that could be listed

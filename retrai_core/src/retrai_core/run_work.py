@@ -172,9 +172,11 @@ class RunWork:
 
     def _without_a_turn(self, verifier: Verifier, baseline: GoalResult) -> tuple[Status, str]:
         self._record.checks_run += verifier.checks_run
-        self._record.after = CheckEvidence.of(baseline.achieved, baseline.reason, baseline.report)
+        self._record.evidence.after = CheckEvidence.of(
+            baseline.achieved, baseline.reason, baseline.report
+        )
         if verifier.flaky is not None:
-            self._record.flaky = list(verifier.flaky.cases)[:FLAKY_NAMED]
+            self._record.evidence.flaky = list(verifier.flaky.cases)[:FLAKY_NAMED]
             return "flaky", verifier.flaky.reason
         return "achieved", f"{baseline.reason}; nothing had to be done"
 
@@ -184,8 +186,8 @@ class RunWork:
         if context.sandbox.name not in self._record.sandboxes:
             self._record.sandboxes.append(context.sandbox.name)
         evidence = CheckEvidence.of(baseline.achieved, baseline.reason, baseline.report)
-        self._record.before = self._record.before or evidence
-        self._record.after = self._record.after or evidence
+        self._record.evidence.before = self._record.evidence.before or evidence
+        self._record.evidence.after = self._record.evidence.after or evidence
         self._record.save(self._folder)
 
     async def _through_the_graph(
@@ -286,15 +288,15 @@ class RunWork:
     def _note_last(self, verifier: Verifier) -> None:
         record, last = self._record, verifier.last
         if verifier.flaky is not None:
-            record.flaky = list(verifier.flaky.cases)[:FLAKY_NAMED]
+            record.evidence.flaky = list(verifier.flaky.cases)[:FLAKY_NAMED]
         if last is not None:
-            record.after = CheckEvidence.of(last.achieved, last.reason, last.report)
+            record.evidence.after = CheckEvidence.of(last.achieved, last.reason, last.report)
 
     async def _wrap_up(self, wired: Wired, outcome: Status) -> None:
         """Done however the run ended."""
         try:
             self._note_use(wired)
-            if self._record.before is not None:
+            if self._record.evidence.before is not None:
                 await self._keep(wired, outcome)
         finally:
             if self._holding is not None:

@@ -35,7 +35,7 @@ class EventSinks:
         self._tasks = [
             # What was said while the run was wired came before there were sinks.
             asyncio.create_task(
-                self._feed(_SinkThread(hooks, record), bus.subscribe(from_start=True))
+                self._feed(_SinkThread(hooks, record), bus.subscribe(after=bus.first_seq - 1))
             )
             for record in hooks.implementers("on_event")
         ]

@@ -63,7 +63,11 @@ class FinishedRun:
 
     def tool_results(self) -> list[str]:
         """What the model read as the result of each call, in order."""
-        return [str(event.payload["content"]) for event in self.events("tool_result")]
+        if self.folder is None or not (self.folder / "journal.jsonl").exists():
+            return []
+        lines = (self.folder / "journal.jsonl").read_text("utf-8").splitlines()
+        entries = [json.loads(line) for line in lines]
+        return [str(entry["end"]["content"]) for entry in entries if "end" in entry]
 
     def seen(self) -> list[list[str]]:
         """What a scripted model was sent: the texts of the messages, request by request."""

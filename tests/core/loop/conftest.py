@@ -66,6 +66,11 @@ class Runs:
         every = read_events(self.store.folder(record.id) / "events.jsonl")
         return [event for event in every if kind in (None, event.kind)]
 
+    def tool_results(self, record: RunRecord) -> list[str]:
+        """What the model was given as the result of each call, in order."""
+        journal = (self.store.folder(record.id) / "journal.jsonl").read_text().splitlines()
+        return [entry["end"]["content"] for entry in map(json.loads, journal) if "end" in entry]
+
     def checks(self, record: RunRecord) -> list[str]:
         """The folders in which the goal was really checked."""
         return (self.store.folder(record.id) / "checks").read_text().splitlines()

@@ -40,7 +40,10 @@ def model(turns: list[Any], **options: Any) -> dict[str, Any]:
 def spent(runs: Runs, record: Any, prices: list[float]) -> float:
     """What every model call in the log costs by the price list."""
     calls = [event.payload for event in runs.events(record, "llm_usage")]
-    return sum(c["input_tokens"] * prices[0] + c["output_tokens"] * prices[1] for c in calls) / 1e6
+    return (
+        sum(c["prompt_tokens"] * prices[0] + c["completion_tokens"] * prices[1] for c in calls)
+        / 1e6
+    )
 
 
 def suggested(record: Any, setting: str) -> float:

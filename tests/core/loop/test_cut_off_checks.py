@@ -63,7 +63,7 @@ async def test_a_baseline_that_was_killed_is_taken_again(runs: Runs) -> None:
 async def test_a_killed_check_of_a_copy_is_not_taken_for_a_failing_one(runs: Runs) -> None:
     # 2 in place; 3 and 4 on the first copy, killed both; 5 on the second.
     record = await runs.run([MEND], options={"killed_checks": [3, 4]})
-    assert (record.status, record.flaky) == ("achieved", [])
+    assert (record.status, record.evidence.flaky) == ("achieved", [])
     (runs.project / "a.txt").write_text("wrong\n")
     # 3 on the first copy; 4 and 5 on the second.
     again = await runs.run([MEND], options={"killed_checks": [4, 5]}, confirm=2, max_iterations=1)

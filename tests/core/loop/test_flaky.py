@@ -37,7 +37,7 @@ async def test_a_copy_that_fails_once_and_passes_the_next_time_is_flaky(runs: Ru
     record = await runs.run([MEND], options={"flaky_checks": [3]})
     assert (record.status, record.exit_code) == ("flaky", 7)
     assert final_checks(runs, record) == [False, True]
-    assert record.flaky == ["b.txt"]
+    assert record.evidence.flaky == ["b.txt"]
     assert record.reason.startswith("1 case passes and fails on the same tree")
     assert "b.txt" in record.reason
     assert "retrai run" in record.next_step
@@ -75,8 +75,8 @@ async def test_a_project_that_passes_at_the_start_is_confirmed_too(runs: Runs) -
 
     record = await runs.run([MEND], confirm=3, options={"flaky_checks": [4]})
     assert (record.status, record.exit_code, record.iterations) == ("flaky", 7, 0)
-    assert record.flaky == ["b.txt"]
-    assert record.after.counts == {"failed": 1, "passed": 1}
+    assert record.evidence.flaky == ["b.txt"]
+    assert record.evidence.after.counts == {"failed": 1, "passed": 1}
 
 
 async def test_a_tree_that_comes_back_with_another_verdict_is_flaky(runs: Runs) -> None:
@@ -85,7 +85,7 @@ async def test_a_tree_that_comes_back_with_another_verdict_is_flaky(runs: Runs) 
     record = await runs.run(turns, options={"flaky_checks": [2]})
     assert (record.status, record.iterations) == ("flaky", 3)
     assert "in an earlier check of this run" in record.reason
-    assert record.flaky == ["b.txt"]
+    assert record.evidence.flaky == ["b.txt"]
 
 
 async def test_a_resumed_run_remembers_what_was_said_of_a_tree(runs: Runs) -> None:

@@ -28,12 +28,12 @@ MEND = call("put", path="a.txt", text="right\n")
 async def test_a_resumed_run_that_gets_no_further_keeps_its_last_evidence(runs: Runs) -> None:
     turns = [call("put", path="b.txt", text="broken\n"), {"error": "gone", "fatal": True}]
     record = await runs.run(turns, max_iterations=1)
-    assert record.after is not None
-    assert record.after.counts == {"failed": 2}
+    assert record.evidence.after is not None
+    assert record.evidence.after.counts == {"failed": 2}
     resumed = await RunManager(runs.store).resume(record.id, max_iterations=5)
     assert resumed.status == "error"
-    assert resumed.after is not None
-    assert resumed.after.counts == {"failed": 2}
+    assert resumed.evidence.after is not None
+    assert resumed.evidence.after.counts == {"failed": 2}
 
 
 async def test_options_found_with_the_goal_still_hold_when_the_run_goes_on(runs: Runs) -> None:
@@ -50,10 +50,10 @@ async def test_options_found_with_the_goal_still_hold_when_the_run_goes_on(runs:
 async def test_a_mended_project_ends_achieved_with_its_evidence(runs: Runs) -> None:
     record = await runs.run([call("look", path="a.txt"), MEND])
     assert (record.status, record.exit_code) == ("achieved", 0)
-    assert record.before is not None
-    assert record.before.counts == {"failed": 1, "passed": 1}
-    assert record.after is not None
-    assert record.after.counts == {"passed": 2}
+    assert record.evidence.before is not None
+    assert record.evidence.before.counts == {"failed": 1, "passed": 1}
+    assert record.evidence.after is not None
+    assert record.evidence.after.counts == {"passed": 2}
     assert record.changed_files == ["a.txt"]
     assert record.iterations == 2
     assert record.tokens.total == 30
@@ -78,7 +78,7 @@ async def test_a_project_that_passes_already_calls_no_model(runs: Runs) -> None:
 
 async def test_the_goal_is_found_from_the_project_and_said(runs: Runs) -> None:
     record = await runs.run([MEND], goal=None)
-    assert (record.goal, record.goal_evidence) == ("expected-text", "expected.txt")
+    assert (record.goal, record.evidence.found_by) == ("expected-text", "expected.txt")
     said = [event.payload["message"] for event in runs.events(record, "log")]
     assert "goal expected-text, found by expected.txt" in said
 
@@ -118,7 +118,7 @@ async def test_every_event_kind_of_a_run_stands_in_its_log_in_order(runs: Runs) 
         "run_end",
     ]
     end = runs.events(record, "run_end")[0].payload
-    assert end["outcome"] == "achieved"
+    assert end["status"] == "achieved"
     assert end["exit_code"] == 0
 
 
@@ -137,7 +137,7 @@ async def test_what_a_broken_model_says_is_told_to_it_and_the_run_goes_on(runs: 
     assert "not valid JSON" in results[0]["content"]
     assert "no tool 'no_such_tool'" in results[1]["content"]
     assert "path: Field required" in results[2]["content"]
-    assert [result["ok"] for result in results] == [False, False, False, True]
+    assert [result["error"] for result in results] == [True, True, True, False]
     last_told = "\n".join(runs.seen(record)[-1])
     assert "Your last answer was empty" in last_told
     assert "the stream broke off" in last_told
@@ -191,8 +191,10 @@ async def test_a_long_result_is_cut_with_a_note(runs: Runs) -> None:
     )
     result = runs.events(record, "tool_result")[0].payload
     assert result["cut_chars"] == 49_000
-    assert "49000 of 50000 characters cut here" in result["content"]
-    assert len(result["content"]) < 1100
+    assert len(result["content"]) == 500, "an event has the beginning"
+    (shown,) = runs.tool_results(record)[:1]
+    assert "49000 of 50000 characters cut here" in shown
+    assert len(shown) < 1100
 
 
 async def test_a_tool_that_never_returns_is_ended_at_its_limit(runs: Runs) -> None:
@@ -256,8 +258,8 @@ async def test_a_tool_whose_summary_or_validator_raises_ends_no_run(runs: Runs) 
     record = await runs.run(turns, tools=["burst", "put"])
     assert (record.status, record.iterations) == ("achieved", 3)
     zero, negative, _ = (event.payload for event in runs.events(record, "tool_result"))
-    assert zero["ok"]
-    assert not negative["ok"]
+    assert not zero["error"]
+    assert negative["error"]
     assert "RuntimeError: fewer than nothing" in negative["content"]
 
 
@@ -277,7 +279,7 @@ async def test_calls_that_run_side_by_side_are_asked_about_one_at_a_time(runs: R
     asking = {"hitl_enabled": True, "plugins": {"asks": {"about": "look"}}, "max_iterations": 1}
     record = await runs.run(turns, ask=approve, **asking)
     assert (record.status, record.iterations) == ("failed", 1)
-    assert [event.payload["ok"] for event in runs.events(record, "tool_result")] == [True] * 3
+    assert [event.payload["error"] for event in runs.events(record, "tool_result")] == [False] * 3
 
 
 async def test_a_second_run_in_the_project_is_refused_and_names_the_first(runs: Runs) -> None:
@@ -305,7 +307,7 @@ async def test_an_interrupted_run_can_be_resumed(runs: Runs) -> None:
     hears = manager.bus(record.id).subscribe()
     going = asyncio.create_task(manager.start(record.id))
     async for event in hears:
-        if event.kind == "tool_call" and event.payload["name"] == "hang":
+        if event.kind == "tool_call" and event.payload["tool"] == "hang":
             manager.cancel(record.id)
             break
     assert (await going).status == "interrupted"
@@ -322,7 +324,7 @@ async def test_an_interrupted_run_goes_on_to_the_limit_that_it_is_resumed_with(r
     hears = manager.bus(record.id).subscribe()
     going = asyncio.create_task(manager.start(record.id))
     async for event in hears:
-        if event.kind == "tool_call" and event.payload["name"] == "hang":
+        if event.kind == "tool_call" and event.payload["tool"] == "hang":
             manager.cancel(record.id)
             break
     assert (await going).status == "interrupted"

@@ -34,7 +34,7 @@ async def test_writing_a_protected_file_is_refused_with_the_reason(runs: Runs) -
     record = await runs.run([call("put", path="expected.txt", text=BEND), MEND])
     assert record.status == "achieved"
     result = runs.events(record, "tool_result")[0].payload
-    assert not result["ok"]
+    assert result["error"]
     assert "expected.txt belongs to the check" in result["content"]
     assert len(record.refused) == 1
     assert record.changed_files == ["a.txt"]
@@ -150,7 +150,7 @@ async def test_an_agent_cannot_reach_what_lies_outside_the_project(runs: Runs) -
     ]
     record = await runs.run([{"calls": calls}, MEND])
     results = [event.payload for event in runs.events(record, "tool_result")][:3]
-    assert [result["ok"] for result in results] == [False, False, False]
+    assert [result["error"] for result in results] == [True, True, True]
     assert not any("secret" in result["content"] for result in results)
 
 

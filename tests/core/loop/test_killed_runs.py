@@ -197,8 +197,8 @@ async def test_a_step_whose_checkpoint_was_lost_is_taken_up_from_its_writes(
     assert first.status == "error"
     record = await RunManager(runs.store).resume(first.id)
     assert record.status == "achieved"
-    assert record.after is not None
-    assert record.after.achieved
+    assert record.evidence.after is not None
+    assert record.evidence.after.achieved
     assert record.receipt
     asked = runs.events(record, "llm_usage")
     assert record.tokens.total == sum(event.payload["total_tokens"] for event in asked)

@@ -106,8 +106,8 @@ def every_run_ends_as_the_one_that_was_left_alone(ended: list[Ended]) -> None:
         assert run.files == alone.files
         assert run.record.changed_files == alone.record.changed_files
         assert run.record.tree_before == alone.record.tree_before
-        assert run.record.before == alone.record.before
-        assert run.record.after == alone.record.after
+        assert run.record.evidence.before == alone.record.evidence.before
+        assert run.record.evidence.after == alone.record.evidence.after
         # A turn that was cut off is made once more, and no other.
         assert alone.record.iterations <= run.record.iterations
         assert run.record.iterations <= alone.record.iterations + len(run.cut_off)

@@ -75,7 +75,7 @@ async def test_a_call_that_would_write_a_mark_is_refused_and_the_file_is_whole(
         max_iterations=1,
     )
     (result,) = runs.events(record, "tool_result")
-    assert not result.payload["ok"]
+    assert result.payload["error"]
     assert (
         "[redacted: .env A_PASSWORD] stands where a secret was taken out"
         in (result.payload["content"])

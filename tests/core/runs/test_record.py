@@ -12,18 +12,23 @@ from pathlib import Path
 import pytest
 
 from retrai_core import CheckReport
-from retrai_core.runs.record import EXIT_CODES, CheckEvidence, RunRecord
+from retrai_core.runs.record import EXIT_CODES, CheckEvidence, GoalRecord, RunRecord
 
 
 def a_record(**fields: object) -> RunRecord:
-    values = {"id": "abc", "goal": "pytest", "model": "offline", "project": Path("/p")} | fields
+    values = {"id": "abc", "goals": [{"name": "pytest"}], "model": "offline", "project": Path("/p")} | fields
     return RunRecord.model_validate(values)
 
 
 def test_a_record_comes_back_as_it_was_saved(tmp_path: Path) -> None:
     record = a_record(
         status="achieved",
-        before=CheckEvidence(achieved=False, reason="2 failed", counts={"failed": 2}),
+        goals=[
+            GoalRecord(
+                name="pytest",
+                before=CheckEvidence(achieved=False, reason="2 failed", counts={"failed": 2}),
+            )
+        ],
         changed_files=["näme with spaces.py"],
         config={"goal": "pytest"},
         cost_usd=0.25,
@@ -61,6 +66,40 @@ def test_fields_of_a_later_version_are_passed_over(tmp_path: Path) -> None:
     assert RunRecord.load(tmp_path).id == "abc"
 
 
+def test_a_record_of_retrai_0_1_is_read_with_its_goal(tmp_path: Path) -> None:
+    check = {"achieved": False, "reason": "1 fails", "counts": {"failed": 1}}
+    old = {
+        "schema_version": 1,
+        "id": "abc",
+        "goal": "pytest",
+        "goal_evidence": "conftest.py",
+        "model": "offline",
+        "project": "/p",
+        "task": "mind the gap",
+        "status": "failed",
+        "started_at": 1.5,
+        "before": check,
+        "flaky": ["t::a"],
+        "config": {"goal": "pytest", "options": {"args": "-x"}, "max_iterations": 9},
+    }
+    (tmp_path / "run.json").write_text(json.dumps(old))
+    record = RunRecord.load(tmp_path)
+    (goal,) = record.goals
+    assert (record.schema_version, goal.name, goal.found_by) == (2, "pytest", "conftest.py")
+    assert goal.before is not None
+    assert goal.before.counts == {"failed": 1}
+    assert (goal.options, goal.flaky) == ({"args": "-x"}, ["t::a"])
+    assert (record.limits.max_iterations, record.created_at) == (9, 1.5)
+    assert record.input == {"task": "mind the gap"}
+
+
+def test_a_record_of_a_later_form_is_refused_with_what_to_do(tmp_path: Path) -> None:
+    later = a_record().model_dump(mode="json") | {"schema_version": 3}
+    (tmp_path / "run.json").write_text(json.dumps(later))
+    with pytest.raises(ValueError, match="the form 3, and this retrai knows 2: `pip install -U"):
+        RunRecord.load(tmp_path)
+
+
 @pytest.mark.parametrize(
     ("status", "resumable"),
     [
@@ -77,8 +116,10 @@ def test_what_can_be_gone_on_with(status: str, resumable: bool) -> None:
     assert a_record(status=status).resumable is resumable
 
 
-def test_every_outcome_has_an_exit_code_of_its_own() -> None:
-    assert len(set(EXIT_CODES.values())) == len(EXIT_CODES)
+def test_every_status_that_ends_a_run_has_an_exit_code_of_its_own() -> None:
+    assert EXIT_CODES["achieved"] == EXIT_CODES["answered"] == 0
+    others = [code for code in EXIT_CODES.values() if code]
+    assert len(set(others)) == len(others) == len(EXIT_CODES) - 2
     assert 2 not in EXIT_CODES.values(), "2 is a usage error"
 
 
@@ -97,7 +138,7 @@ import sys
 from pathlib import Path
 from retrai_core.runs.record import RunRecord
 
-record = RunRecord(id="abc", goal="pytest", model="offline", project=Path("/p"))
+record = RunRecord(id="abc", model="offline", project=Path("/p"))
 while True:
     record.iterations += 1
     record.reason = "x" * 20_000

@@ -28,7 +28,8 @@ def store(tmp_path: Path) -> RunStore:
 def add(store: RunStore, run_id: str, *, age_days: float = 0, **fields: object) -> Path:
     """A run that began so many days ago, and ended then unless `ended_at` says otherwise."""
     then = time.time() - age_days * DAY_S
-    values = {"goal": "pytest", "model": "offline", "project": "/p", "status": "achieved"}
+    goals = [{"name": "pytest", "before": fields.pop("before", None)}]
+    values = {"goals": goals, "model": "offline", "project": "/p", "status": "achieved"}
     values |= {"started_at": then, "ended_at": then} | fields
     folder = store.create(RunRecord.model_validate({"id": run_id, **values}))
     os.utime(folder / "run.json", (then, then))
@@ -118,7 +119,7 @@ def test_a_run_whose_record_cannot_be_read_is_told_among_the_others(store: RunSt
     assert found.keys() == {*contents, "gone"}
     assert found["half"].startswith("Invalid JSON")
     assert found["odd"] == "not UTF-8"
-    assert found["bare"] == "goal: field required"
+    assert found["bare"] == "model: field required"
     assert found["gone"] == "No such file or directory"
     with pytest.raises(UnreadableRunError) as caught:
         store.load("hal")
@@ -312,7 +313,7 @@ def test_a_plugin_s_model_call_without_every_figure_counts_as_far_as_it_is_told(
 ) -> None:
     folder = add(store, "r1", status="running", ended_at=None)
     now = time.time()
-    calls = [{"total_tokens": 7}, {"input_tokens": 1, "total_tokens": 2, "cost_usd": 0.5}]
+    calls = [{"total_tokens": 7}, {"prompt_tokens": 1, "total_tokens": 2, "cost_usd": 0.5}]
     events = [AgentEvent("llm_usage", "r1", 1, call, now) for call in calls]
     events.append(AgentEvent("iteration_complete", "r1", 1, {}, now))
     (folder / "events.jsonl").write_text("".join(f"{event.to_json()}\n" for event in events))

@@ -21,7 +21,7 @@ _SIDE_BY_SIDE = frozenset({"read", "network"})
 async def act(state: AgentState, config: RunnableConfig) -> StateUpdate:
     """Run the pending calls: reading ones side by side, the others one by one, all in order."""
     parts = parts_of(config)
-    parts.context.publish("step_start", step="act")
+    parts.context.publish("step_start", node="act", iteration=parts.context.iteration)
     caller = ToolCaller(parts, state["iteration"])
     tools = parts.context.tools
 

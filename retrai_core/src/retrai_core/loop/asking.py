@@ -99,7 +99,7 @@ class Asking:
         """
         if not self._announced:
             self._announced = True
-            self.context.publish("step_start", step="plan")
+            self.context.publish("step_start", node="plan", iteration=self.context.iteration)
 
     async def drop(self) -> bool:
         """Give up a question that nobody waits for any more; whether it was answered all the same.
@@ -155,8 +155,8 @@ class Asking:
             model=model,
             text=message.text,
             tool_calls=[{"id": c["id"], "name": c["name"], "args": c["args"]} for c in calls],
-            input_tokens=counts[0],
-            output_tokens=counts[1],
+            prompt_tokens=counts[0],
+            completion_tokens=counts[1],
             total_tokens=counts[2],
             cost_usd=cost,
             duration_s=round(duration_s, 3),

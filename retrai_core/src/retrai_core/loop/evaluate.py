@@ -28,7 +28,7 @@ async def evaluate(state: AgentState, config: RunnableConfig) -> StateUpdate:
     """Check the goal and say what the check found."""
     parts = parts_of(config)
     context = parts.context
-    context.publish("step_start", step="evaluate")
+    context.publish("step_start", node="evaluate", iteration=context.iteration)
     refused_before = len(parts.guard.refusals)
     refused_by_tools = refused_before - parts.refusals_counted
     iteration = state["iteration"] + 1
@@ -56,7 +56,13 @@ async def evaluate(state: AgentState, config: RunnableConfig) -> StateUpdate:
         update |= _not_yet(parts, state, evaluation, iteration, refused)
     parts.concluded = _conclusion(evaluation, suspect, update.get("stop"))
     used = parts.spending.total
-    context.publish("iteration_complete", total_tokens=used.total_tokens, cost_usd=used.cost_usd)
+    context.publish(
+        "iteration_complete",
+        iteration=iteration,
+        goal_achieved=achieved,
+        total_tokens=used.total_tokens,
+        cost_usd=used.cost_usd,
+    )
     return update
 
 

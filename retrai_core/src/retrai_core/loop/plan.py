@@ -43,7 +43,7 @@ def _failed_call(parts: LoopParts, state: AgentState, error: BaseException) -> S
     if not isinstance(error, RetraiError):
         # A provider says in an error of ours what people should read; anything else is a defect.
         message = f"{parts.provider_title} failed: {type(error).__name__}: {message}"
-    parts.context.publish("error", message=message, where="model")
+    parts.context.publish("error", error=message, where="model")
     failures = state["model_failures"] + 1
     update: StateUpdate = {"pending_tool_calls": [], "model_failures": failures}
     fatal = isinstance(error, ModelError) and error.fatal

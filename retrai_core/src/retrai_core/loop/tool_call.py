@@ -32,6 +32,9 @@ MARKED = (
 
 _REFUSED = "refused: "
 
+EVENT_CHARS = 500
+"""What of a result an event has; the journal has all of it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Finished:
@@ -68,7 +71,7 @@ class ToolCaller:
         if known is not None:
             return self._tell(call, summary, known, replayed=True)
         publish = self._parts.context.publish
-        publish("tool_call", id=call["id"], name=call["name"], args=call["args"], summary=summary)
+        publish("tool_call", id=call["id"], tool=call["name"], args=call["args"], summary=summary)
         started = time.monotonic()
         refused: list[str] = []
         if journal.cut_off(key):
@@ -110,9 +113,9 @@ class ToolCaller:
         self._parts.context.publish(
             "tool_result",
             id=call["id"],
-            name=call["name"],
-            ok=done.ok,
-            content=done.content,
+            tool=call["name"],
+            content=done.content[:EVENT_CHARS],
+            error=not done.ok,
             duration_s=done.duration_s,
             cut_chars=cut,
             replayed=replayed,

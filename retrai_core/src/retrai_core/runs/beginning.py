@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..errors import UsageError
-from .ending import config_of
+from .ending import config_of, limits_of
 from .record import RunRecord
 
 
@@ -37,6 +37,7 @@ def take_up(record: RunRecord, limits: Mapping[str, object]) -> None:
         raise UsageError(f"run {record.id} ended {record.status}; there is nothing to resume")
     config = config_of(record, limits)
     record.config = config.model_dump(mode="json", exclude_unset=True)
+    record.limits = limits_of(config)
     limit = config.max_iterations
     # One that was stopped may have made its last iteration and not yet said how that ended.
     if record.iterations >= limit and record.status != "interrupted":

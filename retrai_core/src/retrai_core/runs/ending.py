@@ -15,7 +15,7 @@ from ..config_files import NO_LIMIT
 from ..errors import RetraiError
 from ..guard.outside import drop_copies
 from ..run_config import RunConfig, explained
-from .record import EXIT_CODES, RunRecord, Status
+from .record import EXIT_CODES, Limits, RunRecord, Status
 
 _LEAST_TIME_S = 60.0
 """Less than this is hardly worth suggesting: one call of a model may take as long."""
@@ -36,6 +36,11 @@ def config_of(record: RunRecord, changes: Mapping[str, object] | None = None) ->
         return RunConfig.model_validate(record.config | given)
     except ValidationError as error:
         raise explained(error, {}) from error
+
+
+def limits_of(config: RunConfig) -> Limits:
+    """What the configuration lets a run use."""
+    return Limits(**{name: getattr(config, name) for name in Limits.model_fields})
 
 
 def keep_traceback(error: BaseException, folder: Path, redact: Callable[[str], str]) -> None:

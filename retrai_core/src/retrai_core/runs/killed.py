@@ -33,7 +33,7 @@ def calls_without_snapshot(events: Iterable[AgentEvent]) -> list[str]:
         if event.kind in ("iteration_complete", "run_end"):
             calls = []
         elif event.kind == "tool_call":
-            calls.append(f"{event.payload['name']} {event.payload.get('summary', '')}".rstrip())
+            calls.append(f"{event.payload['tool']} {event.payload.get('summary', '')}".rstrip())
     return calls
 
 
@@ -49,6 +49,7 @@ def _complete(record: RunRecord, events: list[AgentEvent]) -> None:
     record.refused += [line for event in part for line in event.payload.get("refused", [])]
     record.tokens, record.cost_usd = usage_of(events)
     checks = [event.payload for event in part if event.kind == "goal_check"]
-    if checks and record.before is not None and checks[-1].get("phase") != "baseline":
+    goal = record.goals[0] if record.goals else None
+    if goal and goal.before and checks and checks[-1].get("phase") != "baseline":
         seen = {name: checks[-1][name] for name in ("achieved", "reason", "counts")}
-        record.after = record.before.model_copy(update=seen)
+        goal.after = goal.before.model_copy(update=seen)

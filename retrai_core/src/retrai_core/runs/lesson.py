@@ -22,6 +22,7 @@ def lesson_of(record: RunRecord, outcome: Status, messages: Sequence[AnyMessage]
         outcome: how it ended; the record does not say so yet.
         messages: the conversation, for the tools that were used and the model's last words.
     """
+    before = record.evidence.before
     answers = [message for message in messages if message.type == "ai"]
     tools = [call["name"] for answer in answers for call in answer.tool_calls]
     said = (" ".join(answer.text.split()) for answer in reversed(answers))
@@ -29,7 +30,7 @@ def lesson_of(record: RunRecord, outcome: Status, messages: Sequence[AnyMessage]
         goal=record.goal,
         project=record.project,
         outcome=outcome,
-        failure=record.before.reason if record.before else "",
+        failure=before.reason if before else "",
         changed_files=record.changed_files,
         tools_used=list(dict.fromkeys(tools)),
         notes=next(filter(None, said), "")[:MAX_NOTE_CHARS],

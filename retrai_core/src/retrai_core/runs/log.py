@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from itertools import islice
+from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
@@ -23,7 +23,7 @@ class RunLog:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._problem: OSError | None = None
-        self._before = sum(1 for _ in read_events(path)) if path.exists() else 0
+        self.last_seq = max((event.seq for event in read_events(path)), default=0)
         # Half a surrogate pair, which JSON from a model may hold, is written as JSON's own escape.
         self._file = path.open("a", encoding="utf-8", errors="backslashreplace")
         if path.stat().st_size and not path.read_bytes().endswith(b"\n"):
@@ -49,9 +49,8 @@ class RunLog:
         )
 
     def read(self, first: int, last: int) -> list[AgentEvent]:
-        """Events number `first` to `last` (exclusive) of those appended through this object."""
-        events = read_events(self.path)
-        return list(islice(events, self._before + first, self._before + last))
+        """The events with the numbers `first` to `last` (exclusive)."""
+        return [event for event in read_events(self.path) if first <= event.seq < last]
 
     def close(self) -> None:
         """No more events."""
@@ -60,13 +59,31 @@ class RunLog:
 
 
 def read_events(path: Path) -> Iterator[AgentEvent]:
-    """Every event in a run log; a line that a kill left half written is passed over."""
-    with path.open(encoding="utf-8", errors="replace", newline="\n") as file:
+    """Every event in a run log, none where there is no log.
+
+    A line that a kill left half written is passed over. Events of retrai 0.1, which had no numbers,
+    are numbered in their order.
+    """
+    last_seq = 0
+    try:
+        file = path.open(encoding="utf-8", errors="replace", newline="\n")
+    except FileNotFoundError:
+        return
+    with file:
         for line in file:
             try:
-                yield AgentEvent.from_json(line)
+                event = AgentEvent.from_json(line)
             except (ValueError, KeyError):
                 continue
+            last_seq = event.seq or last_seq + 1
+            yield event if event.seq else replace(event, seq=last_seq)
+
+
+_TOKEN_KEYS = {
+    "input": "prompt_tokens",
+    "output": "completion_tokens",
+    "total": "total_tokens",
+}
 
 
 def usage_of(events: Iterable[AgentEvent]) -> tuple[Tokens, float | None]:
@@ -79,8 +96,7 @@ def usage_of(events: Iterable[AgentEvent]) -> tuple[Tokens, float | None]:
     """
     calls = [event.payload for event in events if event.kind == "llm_usage"]
     counts = {
-        name: sum(int(call.get(f"{name}_tokens", 0)) for call in calls)
-        for name in Tokens.model_fields
+        name: sum(int(call.get(key, 0)) for call in calls) for name, key in _TOKEN_KEYS.items()
     }
     costs = [cast("float | None", call.get("cost_usd")) for call in calls]
     known = [cost for cost in costs if cost is not None]

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -16,7 +17,9 @@ from ..contracts.goal import CheckReport
 Status = Literal[
     "pending",
     "running",
+    "waiting",
     "achieved",
+    "answered",
     "failed",
     "aborted",
     "tampered",
@@ -29,6 +32,7 @@ Status = Literal[
 
 EXIT_CODES: dict[str, int] = {
     "achieved": 0,
+    "answered": 0,
     "failed": 1,
     "aborted": 3,
     "tampered": 4,
@@ -40,7 +44,9 @@ EXIT_CODES: dict[str, int] = {
 }
 """Exit code by outcome; a usage error, before there is a run, is 2."""
 
-RESUMABLE = frozenset({"pending", "running", "failed", "stuck", "budget", "error", "interrupted"})
+ACTIVE = frozenset({"pending", "running", "waiting"})
+"""A run with another status has ended."""
+RESUMABLE = ACTIVE | {"failed", "stuck", "budget", "error", "interrupted"}
 
 
 class Tokens(BaseModel):
@@ -101,39 +107,92 @@ class CheckEvidence(BaseModel):
         )
 
 
+class GoalRecord(BaseModel):
+    """One goal of a run: how it was chosen, and what its checks found."""
+
+    name: str
+    """The goal's name."""
+    found_by: str = ""
+    """The sign in the project by which the goal was found; empty where the user named it."""
+    options: dict[str, Any] = Field(default_factory=dict)
+    """The goal's options."""
+    before: CheckEvidence | None = None
+    """The baseline check, before the first turn."""
+    after: CheckEvidence | None = None
+    """The last check."""
+    held_out: HeldOutCounts | None = None
+    """Cases that the agent never saw; null without `holdout:`, or before they were run."""
+    flaky: list[str] = Field(default_factory=list)
+    """Cases that passed and failed on the same tree, at most ten."""
+
+
+class Limits(BaseModel):
+    """What a run may use over its whole life; null is no limit."""
+
+    max_iterations: int | None = None
+    """Iterations."""
+    max_cost_usd: float | None = None
+    """US dollars of model calls."""
+    max_tokens: int | None = None
+    """Tokens of model calls, in and out together."""
+    max_time_s: float | None = None
+    """Seconds of each part of the run; a part begins when the run is started or resumed."""
+
+
+SCHEMA_VERSION = 2
+
+
 class RunRecord(BaseModel):
-    """One run, from `pending` to its outcome. `retrai run --json` prints it."""
+    """One run, from `pending` to its end. `retrai run --json` prints it."""
 
     model_config = ConfigDict(extra="ignore")
 
-    schema_version: int = 1
+    schema_version: int = SCHEMA_VERSION
     """The form of this record; a field may be added without a new one."""
     id: str
     """The run's id."""
-    goal: str
-    """The goal's name."""
-    goal_evidence: str = ""
-    """Why this goal, when it was found from the project."""
+    labels: dict[str, str] = Field(default_factory=dict)
+    """What the caller marked the run with."""
+    parent: str | None = None
+    """The run that started this one; null where none did."""
+    continues: str | None = None
+    """The run whose result this one starts from; null where it starts afresh."""
+    tries: list[str] = Field(default_factory=list)
+    """The runs that are tries of this one; empty for a run that works itself."""
+    agent: str = "goal-loop"
+    """The agent's name."""
+    goals: list[GoalRecord] = Field(default_factory=list[GoalRecord])
+    """The goals that are checked; empty for an agent that needs none."""
     model: str
     """The model's name."""
     project: Path
     """The project's folder."""
     task: str = ""
     """The user's free text beside the goal."""
+    input: dict[str, Any] = Field(default_factory=dict)
+    """What the agent was given."""
     status: Status = "pending"
-    """How far it is: `pending`, `running`, or its outcome."""
+    """`pending`, `running`, `waiting` for an answer, or how the run ended."""
     exit_code: int | None = None
     """The exit code of `retrai run`; null before the end."""
     reason: str = ""
     """Why it ended so, in one line."""
+    output: str = ""
+    """The agent's answer, where it gives one."""
+    data: dict[str, Any] = Field(default_factory=dict)
+    """What the agent's answer says for programs."""
     next_step: str = ""
     """What to type next."""
+    limits: Limits = Field(default_factory=Limits)
+    """What the run may use."""
     needed: NeededLimit | None = None
     """Of a run that ended as `budget`: the limit that was too low; null where it is not known."""
     gave_up: bool = False
     """The model itself said that it can do nothing more."""
     started_at: float | None = None
     """Seconds since 1970."""
+    created_at: float = Field(default_factory=time.time)
+    """Seconds since 1970; when the run was asked for."""
     ended_at: float | None = None
     """Seconds since 1970; of a resumed run, its last end."""
     part_started_at: float | None = None
@@ -146,20 +205,12 @@ class RunRecord(BaseModel):
     """What the model calls used."""
     cost_usd: float | None = None
     """US dollars of all model calls; null when the model's price is not known."""
-    before: CheckEvidence | None = None
-    """The baseline check, before the first turn."""
-    after: CheckEvidence | None = None
-    """The last check."""
     tree_before: str = ""
     """Hash of the project's files before the first turn."""
     sandboxes: list[str] = Field(default_factory=list)
     """Where commands ran; more than one when the run was resumed with another."""
-    held_out: HeldOutCounts | None = None
-    """Cases that the agent never saw; null without `holdout:`, or before they were run."""
     receipt: str = ""
     """The signed receipt of an achieved run, a file's path."""
-    flaky: list[str] = Field(default_factory=list)
-    """Cases that passed and failed on the same tree, at most ten."""
     saved_iterations: int = 0
     """Iterations that a run which went round in circles was not let make."""
     saved_tokens: int = 0
@@ -182,12 +233,47 @@ class RunRecord(BaseModel):
     config: dict[str, Any] = Field(default_factory=dict)
     """The configuration that the run was created with; resuming uses it again."""
 
+    @model_validator(mode="before")
+    @classmethod
+    def _of_an_older_version(cls, raw: object) -> object:
+        if not isinstance(raw, dict):
+            return raw
+        values = cast("dict[str, Any]", raw)
+        version = values.get("schema_version", SCHEMA_VERSION)
+        if isinstance(version, int) and version > SCHEMA_VERSION:
+            raise ValueError(
+                f"it has the form {version}, and this retrai knows {SCHEMA_VERSION}: "
+                "`pip install -U retrai`"
+            )
+        return _from_version_1(values) if version == 1 else values
+
     @model_validator(mode="after")
     def _config_names_the_run(self) -> RunRecord:
         # A configuration without an id makes up a new one, under which a resumed run would not
         # find its own checkpoints.
         self.config["run_id"] = self.id
         return self
+
+    @property
+    def goal(self) -> str:
+        """The name of the goal; empty where there is none."""
+        return self.goals[0].name if self.goals else ""
+
+    @property
+    def evidence(self) -> GoalRecord:
+        """What the checks of the run's goal found.
+
+        Raises:
+            ValueError: the run has no goal.
+        """
+        if not self.goals:
+            raise ValueError(f"run {self.id} has no goal")
+        return self.goals[0]
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the run neither works nor waits."""
+        return self.status not in ACTIVE
 
     @property
     def resumable(self) -> bool:
@@ -222,3 +308,20 @@ class RunRecord(BaseModel):
             pydantic.ValidationError: it is not a run record.
         """
         return cls.model_validate_json((run_dir / "run.json").read_text(encoding="utf-8"))
+
+
+def _from_version_1(old: dict[str, Any]) -> dict[str, Any]:
+    """The values of a record that retrai 0.1 wrote, under the names of now."""
+    config = cast("dict[str, Any]", old.get("config") or {})
+    goal = {name: old[name] for name in ("before", "after", "held_out", "flaky") if name in old}
+    goal |= {"name": old.get("goal"), "found_by": old.get("goal_evidence", "")}
+    goal["options"] = config.get("options", {})
+    limits = {name: config[name] for name in Limits.model_fields if name in config}
+    return old | {
+        "schema_version": SCHEMA_VERSION,
+        "goals": [goal],
+        "agent": config.get("agent", "goal-loop"),
+        "input": {"task": old["task"]} if old.get("task") else {},
+        "limits": limits,
+        "created_at": old.get("started_at") or 0.0,
+    }

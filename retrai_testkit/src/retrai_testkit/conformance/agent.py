@@ -100,7 +100,7 @@ class AgentConformance(BuiltConformance):
         )
         run = self._run(retrai_project, plugin_options, *bad, *self.mending)
         assert run.record.status == "achieved", f"{run.record.reason}\n{run.stderr}"
-        failed = [event for event in run.events("tool_result") if not event.payload["ok"]]
+        failed = [event for event in run.events("tool_result") if event.payload["error"]]
         assert len(failed) == len(bad)
 
     def test_a_model_that_fails_for_good_ends_the_run(

@@ -66,14 +66,14 @@ class EventLines:
             "act": "acting",
             "evaluate": "checking the goal",
             "human_check": "waiting for your answer",
-        }.get(str(event.payload["step"]), str(event.payload["step"]))
+        }.get(str(event.payload["node"]), str(event.payload["node"]))
         return []
 
     def _tool_call(self, event: AgentEvent) -> list[Text]:
         call = event.payload
         self._calls[str(call["id"])] = str(call["summary"])
         self.waiting_for = (
-            f"{visible_name(str(call['name']))} {one_line(str(call['summary']), 40)}".rstrip()
+            f"{visible_name(str(call['tool']))} {one_line(str(call['summary']), 40)}".rstrip()
         )
         return []
 
@@ -82,11 +82,11 @@ class EventLines:
         argument = self._calls.pop(str(result["id"]), "")
         if result.get("replayed"):
             argument = f"{argument} (done before the run was resumed)".lstrip()
-        style = "cyan" if result["ok"] else "yellow"
+        style = "yellow" if result["error"] else "cyan"
         lines = [
-            self._line(event, str(result["name"]), argument, result["duration_s"], style=style)
+            self._line(event, str(result["tool"]), argument, result["duration_s"], style=style)
         ]
-        if not result["ok"]:
+        if result["error"]:
             lines.append(self._note(str(result["content"]), "yellow"))
         return lines
 
@@ -122,7 +122,7 @@ class EventLines:
 
     def _error(self, event: AgentEvent) -> list[Text]:
         where: Mapping[str, Any] = event.payload
-        said = f"{where['where']}: {where['message']}"
+        said = f"{where['where']}: {where['error']}"
         return [self._line(event, "error", said, None, style="red", whole=True)]
 
     def _log(self, event: AgentEvent) -> list[Text]:

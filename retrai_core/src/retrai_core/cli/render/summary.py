@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from rich.text import Text
 
-from ...runs.record import RunRecord
+from ...runs.record import GoalRecord, RunRecord
 from ..output import visible_name
 from .words import cost, count, one_line, outcome_counts, seconds
 
@@ -40,20 +40,13 @@ def summary_lines(record: RunRecord) -> list[Text]:
     if record.reason:
         head.append(f": {one_line(record.reason, 300)}")
     lines = [head]
-    if record.before is not None:
-        lines.append(_row("before", outcome_counts(record.before.counts) or record.before.reason))
-    if record.after is not None:
-        after = outcome_counts(record.after.counts) or record.after.reason
-        if "error" in record.after.counts and record.after.reason not in record.reason:
-            after = f"{after}: {one_line(record.after.reason, 300)}"  # with the place
-        lines.append(_row("after", after))
-        if record.after.command:
-            lines.append(_row("checked", one_line(shlex.join(record.after.command), 300)))
+    for goal in record.goals:
+        lines += _evidence_lines(goal, record.reason)
     if record.changed_files:
         lines.append(_row("changed", _first(record.changed_files)))
     lines += [_row("refused", one_line(refused, 300)) for refused in record.refused]
     lines += [_row("look at", one_line(finding, 300)) for finding in record.findings]
-    lines += [_row("flaky", one_line(case, 300)) for case in record.flaky]
+    lines += [_row("flaky", one_line(case, 300)) for goal in record.goals for case in goal.flaky]
     lines.append(_row("used", _used(record)))
     if record.sandboxes:
         lines.append(_row("sandbox", ", ".join(record.sandboxes)))
@@ -64,6 +57,21 @@ def summary_lines(record: RunRecord) -> list[Text]:
     lines.append(_row("run", record.id))
     if record.next_step:
         lines.append(_row("next", record.next_step))
+    return lines
+
+
+def _evidence_lines(goal: GoalRecord, reason: str) -> list[Text]:
+    """What the first and the last check found."""
+    lines: list[Text] = []
+    if goal.before is not None:
+        lines.append(_row("before", outcome_counts(goal.before.counts) or goal.before.reason))
+    if goal.after is not None:
+        after = outcome_counts(goal.after.counts) or goal.after.reason
+        if "error" in goal.after.counts and goal.after.reason not in reason:
+            after = f"{after}: {one_line(goal.after.reason, 300)}"  # with the place
+        lines.append(_row("after", after))
+        if goal.after.command:
+            lines.append(_row("checked", one_line(shlex.join(goal.after.command), 300)))
     return lines
 
 
