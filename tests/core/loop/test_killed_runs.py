@@ -116,7 +116,10 @@ async def test_the_record_of_a_killed_run_says_how_far_it_came(
     assert killed.started_at is not None
     assert killed.ended_at == log[-1].ts
     assert killed.worked_s == pytest.approx(log[-1].ts - killed.started_at)
-    assert killed.after.reason == [e for e in log if e.kind == "goal_check"][-1].payload["reason"]
+    assert (
+        killed.evidence.after.reason
+        == [e for e in log if e.kind == "goal_check"][-1].payload["reason"]
+    )
     refused = killed.refused
     assert [line.split()[0] for line in refused] == ["shell", "expected.txt"]
     monkeypatch.setenv("RETRAI_STATE_DIR", str(runs.store.state))

@@ -30,7 +30,7 @@ async def stopped_at(runs: Runs, name: str, turns: list[dict[str, Any]], **setti
     hears = manager.bus(record.id).subscribe()
     going = asyncio.create_task(manager.start(record.id))
     async for event in hears:
-        if event.kind == "tool_call" and event.payload["name"] == name:
+        if event.kind == "tool_call" and event.payload["tool"] == name:
             manager.cancel(record.id)
             break
     return await going
@@ -60,7 +60,7 @@ async def test_a_tool_writes_none_of_retrais_files(runs: Runs) -> None:
     paths = [".retrai.yml", ".retrai/eval_harness.py"]
     calls = [{"name": "put", "args": {"path": path, "text": "x"}} for path in paths]
     record = await runs.run([{"calls": calls}], max_iterations=1)
-    assert [event.payload["ok"] for event in runs.events(record, "tool_result")] == [False, False]
+    assert [event.payload["error"] for event in runs.events(record, "tool_result")] == [True, True]
 
 
 async def test_the_user_can_let_the_project_file_be_made(runs: Runs) -> None:

@@ -110,15 +110,15 @@ HONEST = {
 async def test_what_the_check_says_at_the_end_counts(ends: Any, lines: str) -> None:
     record = await ends(lines)
     assert (record.status, record.exit_code) == ("achieved", 0), record.reason
-    assert record.after is not None
-    assert record.after.achieved
+    assert record.evidence.after is not None
+    assert record.evidence.after.achieved
     assert record.receipt
 
 
 async def test_the_reason_is_the_checks_own(ends: Any) -> None:
     record = await ends("chain(repair, LoopSteps.evaluate, claim)")
     assert "all is well" not in record.reason
-    assert record.after.reason in record.reason
+    assert record.evidence.after.reason in record.reason
 
 
 async def test_the_check_itself_cannot_be_changed_for_a_claim(ends: Any, project: Path) -> None:

@@ -16,7 +16,12 @@ from retrai_core.runs.record import EXIT_CODES, CheckEvidence, GoalRecord, RunRe
 
 
 def a_record(**fields: object) -> RunRecord:
-    values = {"id": "abc", "goals": [{"name": "pytest"}], "model": "offline", "project": Path("/p")} | fields
+    values = {
+        "id": "abc",
+        "goals": [{"name": "pytest"}],
+        "model": "offline",
+        "project": Path("/p"),
+    } | fields
     return RunRecord.model_validate(values)
 
 
