@@ -38,7 +38,7 @@ def test_a_check_of_the_project_s_own_runs_under_its_own_name(retrai, toy, say) 
     arguments = toy([("write_answer", {"text": "43"})])
     say("goal: answer\nwanted: '42'\ngoals: {next: {use: answer, wanted: '43'}}\n")
     record = ended(retrai, "run", "next", *arguments[1:])
-    assert (record["status"], record["goal"]) == ("achieved", "next")
+    assert (record["status"], record["goals"][0]["name"]) == ("achieved", "next")
     assert record["config"]["options"] == {"wanted": "43"}
     code, out, _ = retrai("runs", "list")
     assert (code, out.splitlines()[1].split()[2]) == (0, "next")
@@ -51,10 +51,10 @@ def test_a_resumed_run_keeps_the_check_that_it_was_made_with(retrai, toy, say) -
     arguments = toy([("write_answer", {"text": "no"})], [("write_answer", {"text": "43"})])
     say("goals: {next: {use: answer, wanted: '43'}}\n")
     record = ended(retrai, "run", "next", *arguments[1:], "-n", "1")
-    assert (record["status"], record["goal"]) == ("failed", "next")
+    assert (record["status"], record["goals"][0]["name"]) == ("failed", "next")
     say("goals: {next: {use: answer, wanted: 'something else'}}\n")
     record = ended(retrai, "runs", "resume", record["id"], "-n", "2")
-    assert (record["status"], record["goal"]) == ("achieved", "next")
+    assert (record["status"], record["goals"][0]["name"]) == ("achieved", "next")
 
 
 def test_options_by_goal_are_of_that_goal_alone(retrai, toy, say) -> None:
@@ -63,7 +63,7 @@ def test_options_by_goal_are_of_that_goal_alone(retrai, toy, say) -> None:
     assert ended(retrai, "run", "poem", *arguments[1:])["status"] == "achieved"
     # Found from the project, it gets the options of its name as well.
     record = ended(retrai, *arguments)
-    assert (record["goal"], record["config"]["options"]) == ("answer", {"wanted": "42"})
+    assert (record["goals"][0]["name"], record["config"]["options"]) == ("answer", {"wanted": "42"})
 
 
 def test_a_file_s_own_options_are_of_the_goal_that_it_names(retrai, toy, say) -> None:

@@ -17,8 +17,8 @@ llm_usage              model, text, tool_calls ([{id, name, args}]), prompt_toke
                        are not told)
 goal_check             phase: baseline | iteration | final; achieved, reason, details,
                        counts ({outcome: n}), duration_s, remembered (true: nothing was run)
-human_check_required   question
-human_check_response   question_id, decision, text
+human_check_required   question, reason
+human_check_response   response, approved
 iteration_complete     iteration, goal_achieved, total_tokens, cost_usd
 progress               name, data (object): an agent's own
 run_end                status, reason, exit_code, next_step, total_tokens, estimated_cost_usd

@@ -46,6 +46,7 @@ class Context:
     def __init__(self) -> None:
         self.tools: dict[str, Any] = {}
         self.told: list[str] = []
+        self.iteration = 0
 
     def publish(self, kind: str, **payload: Any) -> None:
         self.told.append(kind)

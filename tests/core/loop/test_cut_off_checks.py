@@ -67,7 +67,7 @@ async def test_a_killed_check_of_a_copy_is_not_taken_for_a_failing_one(runs: Run
     (runs.project / "a.txt").write_text("wrong\n")
     # 3 on the first copy; 4 and 5 on the second.
     again = await runs.run([MEND], options={"killed_checks": [4, 5]}, confirm=2, max_iterations=1)
-    assert (again.status, again.flaky) == ("failed", [])
+    assert (again.status, again.evidence.flaky) == ("failed", [])
 
 
 async def test_a_check_that_ran_out_of_time_contradicts_none_on_the_same_tree(runs: Runs) -> None:

@@ -208,4 +208,4 @@ async def test_a_step_whose_checkpoint_was_lost_is_taken_up_from_its_writes(
     # After an evaluation the next question may have been on its way; no other is asked twice.
     assert len(asked) in ((3, 4) if lost in QUESTION_ON_ITS_WAY else (3,))
     results = [event.payload for event in runs.events(record, "tool_result")]
-    assert sorted(one["name"] for one in results if not one["replayed"]) == ["look", "look", "put"]
+    assert sorted(one["tool"] for one in results if not one["replayed"]) == ["look", "look", "put"]

@@ -70,7 +70,7 @@ async def test_a_usage_error_of_a_resume_leaves_the_record_as_it_was(
     import scripted_plugins
 
     failed = await runs.run([{"text": "I give up"}], max_iterations=1)
-    assert (failed.status, failed.before.achieved) == ("failed", False)
+    assert (failed.status, failed.evidence.before.achieved) == ("failed", False)
     path = runs.store.folder(failed.id) / "run.json"
     kept = path.read_bytes()
     with monkeypatch.context() as patch:

@@ -17,9 +17,7 @@ from ..contracts.goal import CheckReport
 Status = Literal[
     "pending",
     "running",
-    "waiting",
     "achieved",
-    "answered",
     "failed",
     "aborted",
     "tampered",
@@ -32,7 +30,6 @@ Status = Literal[
 
 EXIT_CODES: dict[str, int] = {
     "achieved": 0,
-    "answered": 0,
     "failed": 1,
     "aborted": 3,
     "tampered": 4,
@@ -44,9 +41,7 @@ EXIT_CODES: dict[str, int] = {
 }
 """Exit code by outcome; a usage error, before there is a run, is 2."""
 
-ACTIVE = frozenset({"pending", "running", "waiting"})
-"""A run with another status has ended."""
-RESUMABLE = ACTIVE | {"failed", "stuck", "budget", "error", "interrupted"}
+RESUMABLE = frozenset({"pending", "running", "failed", "stuck", "budget", "error", "interrupted"})
 
 
 class Tokens(BaseModel):
@@ -151,18 +146,10 @@ class RunRecord(BaseModel):
     """The form of this record; a field may be added without a new one."""
     id: str
     """The run's id."""
-    labels: dict[str, str] = Field(default_factory=dict)
-    """What the caller marked the run with."""
-    parent: str | None = None
-    """The run that started this one; null where none did."""
-    continues: str | None = None
-    """The run whose result this one starts from; null where it starts afresh."""
-    tries: list[str] = Field(default_factory=list)
-    """The runs that are tries of this one; empty for a run that works itself."""
     agent: str = "goal-loop"
     """The agent's name."""
     goals: list[GoalRecord] = Field(default_factory=list[GoalRecord])
-    """The goals that are checked; empty for an agent that needs none."""
+    """The goals that are checked; one for now."""
     model: str
     """The model's name."""
     project: Path
@@ -172,15 +159,11 @@ class RunRecord(BaseModel):
     input: dict[str, Any] = Field(default_factory=dict)
     """What the agent was given."""
     status: Status = "pending"
-    """`pending`, `running`, `waiting` for an answer, or how the run ended."""
+    """`pending`, `running`, or how the run ended."""
     exit_code: int | None = None
     """The exit code of `retrai run`; null before the end."""
     reason: str = ""
     """Why it ended so, in one line."""
-    output: str = ""
-    """The agent's answer, where it gives one."""
-    data: dict[str, Any] = Field(default_factory=dict)
-    """What the agent's answer says for programs."""
     next_step: str = ""
     """What to type next."""
     limits: Limits = Field(default_factory=Limits)
@@ -269,11 +252,6 @@ class RunRecord(BaseModel):
         if not self.goals:
             raise ValueError(f"run {self.id} has no goal")
         return self.goals[0]
-
-    @property
-    def has_ended(self) -> bool:
-        """Whether the run neither works nor waits."""
-        return self.status not in ACTIVE
 
     @property
     def resumable(self) -> bool:
