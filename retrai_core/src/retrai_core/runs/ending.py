@@ -40,7 +40,12 @@ def config_of(record: RunRecord, changes: Mapping[str, object] | None = None) ->
 
 def limits_of(config: RunConfig) -> Limits:
     """What the configuration lets a run use."""
-    return Limits(**{name: getattr(config, name) for name in Limits.model_fields})
+    return Limits(
+        max_iterations=config.max_iterations,
+        max_cost_usd=config.max_cost_usd,
+        max_tokens=config.max_tokens,
+        max_time_s=config.max_time_s,
+    )
 
 
 def keep_traceback(error: BaseException, folder: Path, redact: Callable[[str], str]) -> None:
