@@ -172,7 +172,7 @@ def test_a_file_with_a_command_and_no_goal_is_a_shell_goal(retrai, toy, say) -> 
     pytest.importorskip("retrai_goals_shell")
     arguments = toy([RIGHT])
     say("check_command: 'true'\n")
-    assert ended(retrai, *arguments)["goal"] == "shell-goal"
+    assert ended(retrai, *arguments)["goals"][0]["name"] == "shell-goal"
     # Its command is of that goal; another one that is named does without.
     assert ended(retrai, "run", "answer", *arguments[1:])["status"] == "achieved"
 

@@ -63,11 +63,11 @@ def test_the_live_display_shows_names_as_text(event, monkeypatch: pytest.MonkeyP
     stream = io.StringIO()
     monkeypatch.setattr(sys, "stdout", stream)
     terminal = RunTerminal(make_console())
-    terminal.hear(event("step_start", step="act"))
+    terminal.hear(event("step_start", node="act"))
     for summary in (HOSTILE, "two\nlines"):
-        terminal.hear(event("tool_call", id="1", name=f"x\n{HOSTILE}", summary=summary))
+        terminal.hear(event("tool_call", id="1", tool=f"x\n{HOSTILE}", summary=summary))
         terminal.hear(
-            event("tool_result", id="1", name=f"x\n{HOSTILE}", ok=False, content=HOSTILE,
+            event("tool_result", id="1", tool=f"x\n{HOSTILE}", error=True, content=HOSTILE,
                   duration_s=0.1)
         )  # fmt: skip
     terminal.say(HOSTILE)
@@ -80,7 +80,7 @@ def test_the_live_display_shows_names_as_text(event, monkeypatch: pytest.MonkeyP
 
 def test_what_is_waited_for_is_one_safe_line(event) -> None:
     lines = EventLines(100)
-    lines.write(event("tool_call", id="1", name=f"x\n{HOSTILE}", summary=HOSTILE))
+    lines.write(event("tool_call", id="1", tool=f"x\n{HOSTILE}", summary=HOSTILE))
     assert lines.waiting_for.isascii()
     assert lines.waiting_for.isprintable()
 

@@ -204,6 +204,35 @@ def test_every_first_party_option_says_whether_it_loosens() -> None:
     assert silent == []
 
 
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        (
+            'goal: "a@b"\ngoals: {"a@b": {use: shell-goal, check_command: touch x}}',
+            "goals.a@b.check_command",
+        ),
+        (
+            'goals: {pytest: {use: "pytest@retrai-goals-python", args: "-k plain"}}',
+            "goals.pytest.args",
+        ),
+        ("goal: pytest\ngoals: {pytest: {use: make-test}}", "goals.pytest.use"),
+    ],
+)
+def test_no_name_of_a_goal_hides_what_is_run(project: Path, text: str, name: str) -> None:
+    (project / ".retrai.yml").write_text(f"{text}\n")
+    assert name in claims(project)
+
+
+def test_a_tool_that_the_user_removes_by_a_glob_is_not_given_back_unasked(
+    own_folders: Path, project: Path
+) -> None:
+    user = own_folders / "config" / "retrai" / "config.yml"
+    user.parent.mkdir(parents=True, exist_ok=True)
+    user.write_text('tools: ["-git.*"]\n')
+    (project / ".retrai.yml").write_text("tools: [git.push]\n")
+    assert claims(project) == {"tools": ["git.push"]}
+
+
 def test_an_option_of_which_no_manifest_says_what_it_does_is_asked_about(
     stranger: list[str], project: Path
 ) -> None:
@@ -261,7 +290,7 @@ def test_what_init_wrote_for_the_user_is_agreed_to(
     code, _, err = retrai("init", "-C", project, "-m", f"replay:{record}")
     assert code == 0, err
     _, _, err = retrai("run", "-C", project)
-    assert "can run, redirect or loosen" not in err
+    assert "run commands, redirect the run" not in err
 
 
 def test_a_plugin_that_the_user_switches_off_here_is_the_users_own_word(
@@ -271,10 +300,10 @@ def test_a_plugin_that_the_user_switches_off_here_is_the_users_own_word(
     (project / ".retrai.yml").write_text("memory: none\n")
     assert retrai("plugins", "disable", "shell", "--project")[0] == 0
     assert claims(project) == {"disabled_plugins": ["shell"]}
-    assert "can run, redirect or loosen" not in retrai(*stranger)[2]
+    assert "run commands, redirect the run" not in retrai(*stranger)[2]
     (project / ".retrai.yml").write_text(SHELL)
     assert retrai("plugins", "disable", "greet", "--project")[0] == 0
-    assert "can run, redirect or loosen" in retrai(*stranger)[2], (
+    assert "run commands, redirect the run" in retrai(*stranger)[2], (
         "what else is there is not agreed to"
     )
 

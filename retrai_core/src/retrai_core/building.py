@@ -128,7 +128,7 @@ async def _close_within(limit_s: float, part: Closeable) -> BaseException | None
         with BlockedLoopWatch().over_all(lambda now: now > ends_at):
             await asyncio.wait({closing}, timeout=limit_s)
         if not closing.done():
-            return TimeoutError(f"it has had {limit_s:.0f} s")
+            return TimeoutError(f"it did not finish within {limit_s:.0f} s")
         return asyncio.CancelledError() if closing.cancelled() else closing.result()
     finally:
         closing.cancel()

@@ -26,7 +26,7 @@ _BROKEN_HINT = (
     "a value that holds `: `, or begins with one of * & @ % [ {, needs quotes, and indents are "
     "spaces; `retrai config show` reads the file again"
 )
-_TOO_MUCH_HINT = "write shorter values, and no alias within what another alias repeats"
+_TOO_MUCH_HINT = "write the values out instead of nesting aliases"
 _WORDS = (DISABLED_KEY.encode(), b"pins")
 _GOALS, _USE = "goals", "use"
 _MAX_BYTES = 200_000
@@ -190,7 +190,7 @@ def _measure(node: Node, known: dict[int, _Size], open_nodes: set[int]) -> _Size
     whole, repeated, depth = 1, 0, 0
     for part in _parts(node):
         if id(part) in open_nodes:
-            raise YamlLimitError("an alias stands for what holds it", node)
+            raise YamlLimitError("an alias refers to a value that contains it", node)
         is_alias = id(part) in known
         size = known[id(part)] if is_alias else _measure(part, known, open_nodes)
         whole, depth = whole + size.whole, max(depth, size.depth)
@@ -235,7 +235,10 @@ def read_text(path: str) -> str | None:
     try:
         # A pipe, or a device without an end, would be read for ever.
         if not stat.S_ISREG(os.stat(path).st_mode) and not os.path.isdir(path):
-            raise UsageError(f"{path} cannot be read: it is no file", hint="delete it")
+            raise UsageError(
+                f"{path} cannot be read: it is not a regular file",
+                hint="replace it with a regular file",
+            )
         with open(path, "rb") as file:
             raw = file.read(_MAX_BYTES + 1)
         if len(raw) > _MAX_BYTES:

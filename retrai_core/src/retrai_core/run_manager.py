@@ -18,7 +18,7 @@ from .chosen import Choice
 from .errors import PluginError, RetraiError, UsageError, WorkspaceLockedError
 from .events import AgentEvent, EventKind
 from .guard.held_files import holds_files_of, put_back, told
-from .guard.left_behind import take_back_of_killed
+from .guard.left_behind import clean_up_killed_runs
 from .loop.deadline import Deadline, OutOfTimeError
 from .plugins.blame import blamed
 from .plugins.patience import patiently
@@ -223,7 +223,7 @@ class RunManager:
             # Of an earlier run that was killed; this one may hold the same files out again.
             for line in told(await asyncio.to_thread(put_back, self.store.state, record.project)):
                 self._tell(line)
-            undo = partial(take_back_of_killed, self.store.state, record.project)
+            undo = partial(clean_up_killed_runs, self.store.state, record.project)
             for line in await asyncio.to_thread(undo):
                 self._tell(line)
             return await self._tracked(record, bus, folder, earlier)

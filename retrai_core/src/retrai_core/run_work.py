@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,8 @@ from .contracts.agent import Agent
 from .contracts.context import RunContext
 from .contracts.goal import GoalResult
 from .errors import RetraiError
-from .guard.left_behind import beating, note, take_back
+from .events import AgentEvent
+from .guard.left_behind import keep_note_fresh, note, take_back
 from .holding import Holding
 from .loop.deadline import Deadline, OutOfTimeError
 from .loop.spending import used_by_agent
@@ -47,8 +49,8 @@ Graph = Any
 """A compiled LangGraph graph, whose own annotations are only partly known."""
 
 _LEARN_LIMIT_S = 60.0
-_LATE_LEARN_LIMIT_S = 2.0
-"""The same for a run whose time is over."""
+_LATE_LIMIT_S = 2.0
+"""For a run whose time is over."""
 
 _RESTORE_LIMIT_S = 60.0
 """For a goal that does not say what its environment is any more."""
@@ -110,7 +112,7 @@ class RunWork:
         await asyncio.to_thread(note, self._record.project, self._folder, allowed)
         async with PartsStack() as closing:
             try:
-                with beating(self._folder):
+                with keep_note_fresh(self._folder):
                     outcome, reason = await self._deadline.bound(self._work(closing, resume))
                 return outcome, self._with_counts(reason)
             except OutOfTimeError as over:
@@ -120,8 +122,8 @@ class RunWork:
                 outcome = "interrupted"
                 raise
             finally:
+                await self._take_back()
                 if self._wired is not None:
-                    await self._take_back(self._wired)
                     await self._wrap_up(self._wired, outcome)
 
     async def _work(self, closing: PartsStack, resume: bool) -> tuple[Status, str]:
@@ -318,12 +320,12 @@ class RunWork:
         await self._restore(wired)
         await self._snapshot(wired.context, record.iterations)
         record.allowed_edits = await asyncio.to_thread(wired.guard.allowed_edits)
-        record.refused += [refusal.told() for refusal in wired.guard.refusals]
+        record.refused += [refusal.describe() for refusal in wired.guard.refusals]
         if outcome == "achieved":
             await self._write_receipt(wired)
         memory = wired.context.memory_part
         if memory is not None and record.iterations:
-            limit_s = _LATE_LEARN_LIMIT_S if self._deadline.has_passed else _LEARN_LIMIT_S
+            limit_s = _LATE_LIMIT_S if self._deadline.has_passed else _LEARN_LIMIT_S
             try:
                 async with asyncio.timeout(limit_s):
                     await memory.learn(lesson_of(record, outcome, self._messages))
@@ -331,24 +333,38 @@ class RunWork:
                 message = f"nothing is learnt: {type(error).__name__}: {error}"
                 wired.context.publish("log", level="warning", message=message)
 
-    async def _take_back(self, wired: Wired) -> None:
+    async def _take_back(self) -> None:
         try:
             undone = await asyncio.to_thread(take_back, self._folder)
         except (OSError, ValueError) as error:
-            undone = []
-            message = f"set-user-id bits or programs for git may be left: {error}"
-            wired.context.publish("log", level="error", message=message)
-        for line in [refusal.told() for refusal in undone]:
-            wired.context.publish("log", level="warning", message=line, refused=[line])
+            message = (
+                f"the project could not be cleaned up: {error}; look at `git config --local "
+                "--list`, `.git/hooks` and `find . -perm /6000` before you use git there"
+            )
+            self._log("error", message)
+            return
+        for line in [refusal.describe() for refusal in undone]:
+            self._log("warning", line, refused=[line])
             self._record.refused.append(line)
+        if undone and self._verifier is not None:
+            await self._verifier.look()  # a receipt is for the tree as it stands now
+
+    def _log(self, level: str, message: str, **more: object) -> None:
+        payload = {"level": level, "message": message, **more}
+        with suppress(RetraiError):  # a full disk: the run has ended, and its record says how
+            self._bus.publish(AgentEvent("log", self._record.id, self._record.iterations, payload))
 
     async def _restore(self, wired: Wired) -> None:
         """Leave nothing that would bend the next check, whatever the run ended with."""
         try:
-            async with asyncio.timeout(_RESTORE_LIMIT_S):
+            late = self._deadline.has_passed
+            async with asyncio.timeout(_LATE_LIMIT_S if late else _RESTORE_LIMIT_S):
                 undone = await wired.guard.restore()
         except Exception as error:  # noqa: BLE001 - the run has ended; its outcome stands
-            message = f"not all is put back: {type(error).__name__}: {error}"
+            message = (
+                f"some protected files could not be restored: {type(error).__name__}: {error}; "
+                "compare them with `git diff`"
+            )
             wired.context.publish("log", level="error", message=message)
             return
         if undone and self._verifier is not None:

@@ -21,7 +21,7 @@ from .guard.held_paths import is_outside
 from .plugins.catalog import Catalog
 from .plugins.record import PluginRecord
 from .plugins.standard_names import AUTO_SANDBOX
-from .run_config import RunConfig, is_agent_limit, is_signed
+from .run_config import TASK, USE, RunConfig, is_agent_limit, is_signed
 from .runs.store import state_dir
 from .settings import Settings
 
@@ -193,7 +193,7 @@ def _has_more_tools(mine: Any, theirs: Any) -> bool:
         return _lacks_some(theirs, mine)
     removed = {name[1:] for name in mine if name[0] == "-"}
     if not all(map(is_signed, theirs)):
-        return bool(removed & set(theirs))
+        return any(fnmatchcase(tool, pattern) for pattern in removed for tool in theirs)
     return bool(removed - {name[1:] for name in theirs if name[0] == "-"})
 
 
@@ -217,12 +217,17 @@ def _options_of(settings: Settings, scan: Callable[[], Catalog]) -> Iterator[str
     """The goal's options but for harmless ones; of all goals where none is named."""
     config = settings.config
     options = [f"options.{name}" for name in config.options]
-    found = [name for name in config.goals if config.plugin_of(name) == name]
-    for name in found if config.goal is None else [config.goal.partition("@")[0]]:
-        overruled = {} if config.goal is None else config.options
-        options += [
-            f"goals.{name}.{key}" for key in config.options_of(name) if key not in overruled
-        ]
+    for name, entry in config.goals.items():
+        own = name.partition("@")[0]
+        if config.goal is None:  # one will be found, by its own name
+            is_used, overruled = config.plugin_of(name).partition("@")[0] == own, {}
+        else:
+            is_used = name in (config.goal, config.goal.partition("@")[0])
+            overruled = config.options
+        if is_used:
+            options += [f"goals.{name}.{key}" for key in entry if key not in overruled]
+    if config.task:
+        options.append("task")
     options = [name for name in options if settings.origins.get(name) == settings.project_file]
     if not options:
         return
@@ -232,8 +237,15 @@ def _options_of(settings: Settings, scan: Callable[[], Catalog]) -> Iterator[str
         goal = config.goal
         if section == "goals":
             goal, _, name = name.rpartition(".")
-        plugin = None if goal is None else config.plugin_of(goal)
+        if section == "goals" and name == USE:
+            # A name of the project's own means what it says; an installed goal's would be replaced.
+            if catalog.matching(str(goal).partition("@")[0], "goal"):
+                yield place
+            continue
+        plugin = None if goal is None else config.plugin_of(goal).partition("@")[0]
         goals = catalog.records("goal") if plugin is None else catalog.matching(plugin, "goal")
+        if section == TASK:  # it is text for the model, unless a goal has an option of that name
+            name, goals = TASK, [one for one in goals if TASK in one.options]
         # Where there is none it cannot be run: the next step says so.
         if goals and not _is_harmless(name, goals):
             yield place
@@ -252,7 +264,8 @@ def _is_harmless(option: str, goals: Iterable[PluginRecord]) -> bool:
 def _shown(project: Path, claims: Claims) -> str:
     """The values in full: what is cut or hidden could be what matters. ASCII shows every sign."""
     lines = [f"  {name}: {json.dumps(value)}" for name, value in claims.items()]
-    return f"{project / PROJECT_FILE} can run, redirect or loosen something:\n" + "\n".join(lines)
+    what = "sets values that run commands, redirect the run or weaken the check"
+    return f"{project / PROJECT_FILE} {what}:\n" + "\n".join(lines)
 
 
 def _is_below(project: Path, patterns: Iterable[str]) -> bool:

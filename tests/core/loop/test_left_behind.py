@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from retrai_core.guard.left_behind import note, take_back_of_killed
+from retrai_core.guard.left_behind import clean_up_killed_runs, note
 from retrai_core.run_manager import RunManager
 
 Runs = Any
@@ -89,6 +89,15 @@ async def test_set_id_bits_of_the_run_are_taken(runs: Runs) -> None:
     assert sum("set-user-id" in line for line in record.refused) == 2
 
 
+async def test_a_file_that_takes_the_place_of_a_set_id_one_is_none(runs: Runs) -> None:
+    own = runs.project / "own"
+    own.write_text("the user's\n")
+    own.chmod(0o4755)
+    line = "rm own; cp a.txt own; chmod 4755 own"
+    await runs.run([call("shell", line=line)], max_iterations=1)
+    assert stat.S_IMODE(own.stat().st_mode) == 0o755
+
+
 async def test_set_id_bits_of_a_killed_run_are_taken_by_the_next(runs: Runs) -> None:
     killed = runs.store.runs / "killed"
     killed.mkdir(parents=True)
@@ -98,7 +107,7 @@ async def test_set_id_bits_of_a_killed_run_are_taken_by_the_next(runs: Runs) -> 
     left.chmod(0o4755)
     await runs.run([call("put", path="a.txt", text="right\n")])
     assert stat.S_IMODE(left.stat().st_mode) == 0o755
-    assert take_back_of_killed(runs.store.state, runs.project) == []
+    assert clean_up_killed_runs(runs.store.state, runs.project) == []
 
 
 ENDINGS: dict[str, Any] = {
@@ -237,7 +246,7 @@ async def test_what_a_killed_run_left_is_undone_by_the_next(runs: Runs, git: Any
     git("config", "core.pager", "./evil", cwd=project)
     now = (project / "steer.cfg").lstat().st_ctime_ns
     os.utime(folder / "left_behind.json", ns=(now, now))
-    told = take_back_of_killed(state, project)
+    told = clean_up_killed_runs(state, project)
     assert not (project / ".retrai.yml").exists()
     assert not (project / "steer.cfg").exists()
     assert (project / "checks" / "check.txt").read_text() == "the check\n"
@@ -248,7 +257,7 @@ async def test_what_a_killed_run_left_is_undone_by_the_next(runs: Runs, git: Any
     note(project, folder, [])
     os.utime(folder / "left_behind.json", ns=(0, 0))  # killed long ago
     bend()
-    assert take_back_of_killed(state, project) == []
+    assert clean_up_killed_runs(state, project) == []
     assert (project / ".retrai.yml").exists()
     assert (project / "steer.cfg").exists()
     assert (project / "checks" / "check.txt").read_text() == "bent\n"

@@ -233,7 +233,7 @@ def _expired() -> ModelError:
 
 def _malformed(url: str) -> ModelError:
     return _failed(
-        f"{url} gave an answer that is none of GitHub's",
+        f"{url} did not answer as GitHub does",
         f"check the network (a proxy, a login page), then {SAME_COMMAND}",
     )
 

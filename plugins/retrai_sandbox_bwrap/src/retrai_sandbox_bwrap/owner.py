@@ -29,7 +29,6 @@ _UNWRITTEN = frozenset({"__pycache__", ".pytest_cache", ".retrai", ".retrai.yml"
 """What commands need not write: Python and pytest do without, and retrai's is not for them."""
 _MAX_RANGES = 340
 """Lines that /proc/PID/uid_map takes (user_namespaces(7))."""
-_TIMEOUT_S = 10.0
 
 # Unshares, waits for its maps, forbids further namespaces inside, and waits until it is open.
 _HELPER = """

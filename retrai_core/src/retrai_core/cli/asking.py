@@ -30,8 +30,8 @@ def require_someone_to_ask() -> None:
 
 
 def somebody_watches() -> bool:
-    """Whether a person sees what a run says: there is a terminal, and no CI behind it."""
-    streams = (sys.stdin, sys.stdout, sys.stderr)
+    """Whether a person sees what a run says: it goes to a terminal that is not a CI's."""
+    streams = (sys.stdout, sys.stderr)
     return not os.environ.get("CI") and any(stream and stream.isatty() for stream in streams)
 
 

@@ -174,7 +174,7 @@ def undo(run_id: str, to: int) -> int:
     Where you have changed the same place as the run, the file is left alone and named, and the
     exit code is 1. So it is where the run has damaged an object of a repository for good.
     """
-    from ..guard.left_behind import take_back_of_killed
+    from ..guard.left_behind import clean_up_killed_runs
     from ..runs.snapshots import Snapshots
     from ..runs.undo import undo as undo_run
     from ..workspace.lock import WorkspaceLock
@@ -182,7 +182,7 @@ def undo(run_id: str, to: int) -> int:
     store = _store()
     record = store.load(run_id)
     with WorkspaceLock(record.project, store.state, f"undo of {record.id}"):
-        told_first = take_back_of_killed(store.state, record.project)
+        told_first = clean_up_killed_runs(store.state, record.project)
         undone = undo_run(Snapshots(store.folder(record.id), record.project), record.project, to)
     for line in told_first:
         echo(line, err=True)

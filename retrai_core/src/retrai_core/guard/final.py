@@ -16,7 +16,7 @@ from ..workspace.temporary import temporary_prefix
 from .baseline import Baseline, differing
 from .clean_copy import make_clean_copy
 from .files import project_files
-from .left_behind import drop_in_copy
+from .left_behind import clear_set_id_in_copy
 from .outside import OutsideFiles
 from .verdict import judge, suspicion
 from .walls import view_of_a_check
@@ -118,7 +118,7 @@ class FinalCheck:
         # The project's own name is kept: a suite may look at it.
         copy = folder / (self.baseline.place or self.context.project.name)
         make_clean_copy(self.context.project, copy)
-        drop_in_copy(self.context.run_dir, copy)
+        clear_set_id_in_copy(self.context.run_dir, copy)
         # What the check in place has written or added there is none of the copy's.
         self.clean(copy)
         return copy

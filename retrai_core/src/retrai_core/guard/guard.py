@@ -106,7 +106,7 @@ class Guard:
         if path in self.baseline.protected:
             return f"{path} belongs to the check of this goal and may not be changed"
         if self._steering.match(path) and path not in self.baseline.steering:
-            return f"{path} would steer the check of this goal; mend the sources instead"
+            return f"{path} would change how this goal is checked; fix the sources instead"
         return None
 
     def note_refusal(self, path: str, reason: str) -> None:

@@ -1,7 +1,7 @@
-"""What a run leaves in the project that gives away rights or bends the next run.
+"""Removes what a run left in the project: set-user-id bits, programs for git, changed checks.
 
-Noted before its first turn and taken back at its end; of a run that was killed, as soon as the next
-one begins there, or the user undoes one.
+What was there is noted before the first turn. After a run that was killed, the next run in the
+project and `retrai runs undo` clean up.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ def note(project: Path, run_dir: Path, allow_edit: list[str]) -> None:
 
 
 @contextmanager
-def beating(run_dir: Path) -> Generator[None]:
-    """Touch the note all the time, so that it tells when the run was killed."""
+def keep_note_fresh(run_dir: Path) -> Generator[None]:
+    """Update the note's modification time every second: after a kill it shows when that was."""
     over = threading.Event()
 
     def beat() -> None:
@@ -68,14 +68,14 @@ def take_back(run_dir: Path) -> list[Refusal]:
     return _take_back(run_dir, lambda _: False)
 
 
-def drop_in_copy(run_dir: Path, copy: Path) -> None:
+def clear_set_id_in_copy(run_dir: Path, copy: Path) -> None:
     """Take the bits in a copy of the project, while the run goes on."""
     known = _read(run_dir)
     if known is not None:  # else it is a check without a run
-        drop_set_id(copy, set(known["set_id"]))
+        drop_set_id(copy, known["set_id"])
 
 
-def take_back_of_killed(state: Path, project: Path) -> list[str]:
+def clean_up_killed_runs(state: Path, project: Path) -> list[str]:
     """The same, and protected and steering files, for runs in `project` that were killed.
 
     The workspace's lock must be held. What has been changed since is left: that is the user's.
@@ -83,20 +83,29 @@ def take_back_of_killed(state: Path, project: Path) -> list[str]:
     Returns:
         what a person is told of it, one line each.
     """
-    undone: list[Refusal] = []
+    lines: list[str] = []
     for place in (state / "runs").glob(f"*/{_NOTE}"):
-        with suppress(OSError, ValueError, KeyError):  # damaged, or gone meanwhile
+        try:
             known = _read(place.parent)
             if known is None or known["project"] != str(project):
                 continue
             killed_ns = place.stat().st_mtime_ns + _SLACK_NS
+        except (OSError, ValueError, KeyError):  # damaged, or gone meanwhile
+            continue
 
-            def is_later(path: Path, killed_ns: int = killed_ns) -> bool:
-                return _changed_ns(path) > killed_ns
+        def is_later(path: Path, killed_ns: int = killed_ns) -> bool:
+            return _changed_ns(path) > killed_ns
 
-            undone += _restore(project, place.parent / "baseline", is_later)
+        try:
+            undone = _restore(project, place.parent / "baseline", is_later)
             undone += _take_back(place.parent, is_later)
-    return [refusal.told() for refusal in undone]
+            lines += [refusal.describe() for refusal in undone]
+        except (OSError, ValueError) as error:
+            lines.append(
+                f"what run {place.parent.name}, which was killed, left could not be cleaned up: "
+                f"{error}; make the files writable, then start again"
+            )
+    return lines
 
 
 def _take_back(run_dir: Path, is_later: Callable[[Path], bool]) -> list[Refusal]:
@@ -105,7 +114,7 @@ def _take_back(run_dir: Path, is_later: Callable[[Path], bool]) -> list[Refusal]
         return []
     project, allowed = Path(known["project"]), Globs(known["allow_edit"])
     undone = undo_programs(project, run_dir, known["programs"], allowed.match, is_later)
-    undone += drop_set_id(project, set(known["set_id"]))
+    undone += drop_set_id(project, known["set_id"], is_later)
     (run_dir / _NOTE).unlink(missing_ok=True)
     remove(run_dir / COPIES)
     return undone

@@ -18,8 +18,8 @@ class Refusal:
     reason: str
     kept: Path | None = None
 
-    def told(self) -> str:
-        """What a person is told of it, who may want it back."""
+    def describe(self) -> str:
+        """The refusal, with where the removed content is kept."""
         return f"{self} (kept: {self.kept})" if self.kept is not None else str(self)
 
     def __str__(self) -> str:

@@ -76,8 +76,8 @@ def undo_programs(
             remove(target)
             if before:
                 copy_file(kept, target)
-        what = "put back" if before else "taken out"
-        why = f"names programs that version control would run outside the sandbox; {what}"
+        what = "restored" if before else "removed"
+        why = f"names programs that git or Mercurial would run outside the sandbox; {what}"
         found.append(Refusal(path, why, kept=aside))
     return found
 
@@ -105,8 +105,8 @@ def _controls(project: Path) -> Iterator[str]:
 
 def _belongs_to_version_control(folder: Path) -> bool:
     """Whether git, or Mercurial, may take its settings from there; too many folders hurt nobody."""
-    whole = (folder / "objects").is_dir() and (folder / "refs").is_dir()
-    return whole or any((folder / name).is_file() for name in ("commondir", "requires"))
+    whole = os.path.lexists(folder / "objects") and os.path.lexists(folder / "refs")
+    return whole or any(os.path.lexists(folder / name) for name in ("commondir", "requires"))
 
 
 def _hooks(folder: Path, prefix: str) -> Iterator[str]:

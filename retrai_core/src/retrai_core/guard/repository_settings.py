@@ -16,7 +16,10 @@ _SETTING = re.compile(rb"\s*([A-Za-z][A-Za-z0-9-]*)\s*(?:=\s*(.*?))?\s*")
 _HARMLESS = re.compile(
     r"core\.(repositoryformatversion|compression|bigfilethreshold|autocrlf|safecrlf|eol|abbrev"
     r"|commentchar|sharedrepository|checkstat|hidedotfiles|fsync|excludesfile|attributesfile)"
-    r"|(user|author|committer|advice|color|column|extensions|branch|init|pull|push|fetch|rebase"
+    # Not all of `extensions`: Mercurial names programs there.
+    r"|extensions\.(objectformat|refstorage|worktreeconfig|partialclone|noop|preciousobjects"
+    r"|relativeworktrees|compatobjectformat)|init\.defaultbranch"
+    r"|(user|author|committer|advice|color|column|branch|pull|push|fetch|rebase"
     r"|rerere|status|log|stash|index|pack|transfer|versionsort|i18n|feature|maintenance|paths)\..+"
     r"|remote\.(.+\.)?(url|pushurl|fetch|push|tagopt|partialclonefilter|pushdefault|gh-resolved)"
     r"|submodule\.(.+\.)?(url|active|branch|ignore|fetchrecursesubmodules)"

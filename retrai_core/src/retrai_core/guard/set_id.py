@@ -8,25 +8,39 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from .files import fingerprint
 from .folders import folders
 from .refusal import Refusal
 
 
-def find_set_id(project: Path) -> list[str]:
-    """Which files have such bits now."""
-    return [path for path, _ in _find(project)]
+def find_set_id(project: Path) -> dict[str, str]:
+    """The files that have such bits now, each with its fingerprint."""
+    return {path: fingerprint(project / path) for path, _ in _find(project)}
 
 
-def drop_set_id(folder: Path, before: Collection[str]) -> list[Refusal]:
-    """Take the bits from files of the project, or of a copy of it, but for those that had them."""
-    found = [(path, mode) for path, mode in _find(folder) if path not in before]
-    dropped = sorted(path for path, mode in found if _clear(folder / path, mode))
-    why = "the run gave it a set-user-id or set-group-id bit; taken"
-    return [Refusal(path, why) for path in dropped]
+def drop_set_id(
+    folder: Path, before: Mapping[str, str], is_later: Callable[[Path], bool] = lambda _: False
+) -> list[Refusal]:
+    """Remove the bits from files of the project, or of a copy of it.
+
+    Args:
+        folder: the project or the copy.
+        before: from `find_set_id`; a file that is as it was then keeps its bits.
+        is_later: whether somebody has changed the file since the run was over.
+    """
+    dropped: list[str] = []
+    for path, mode in _find(folder):
+        target = folder / path
+        if before.get(path) == fingerprint(target) or is_later(target):
+            continue
+        if _clear(target, mode):
+            dropped.append(path)
+    why = "the run set its set-user-id or set-group-id bit; the bit was removed"
+    return [Refusal(path, why) for path in sorted(dropped)]
 
 
 def _find(project: Path) -> Iterator[tuple[str, int]]:

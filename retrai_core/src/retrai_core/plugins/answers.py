@@ -50,7 +50,7 @@ def checked_answers(part: T, record: PluginRecord | None = None) -> T:
     for name, expected in _declared(type(part)).items():
         if hasattr(getattr(part, name), _MARK):  # a hook may give the same tool to several runs
             continue
-        setattr(part, name, _checked(part, name, expected, record))
+        object.__setattr__(part, name, _checked(part, name, expected, record))  # frozen ones too
     return part
 
 

@@ -31,7 +31,8 @@ def class_problem(kind: Kind, name: str, plugin: object) -> str:
     """
     own = getattr(plugin, "name", name)
     if kind != "hook" and own != name:
-        return f"its entry point is called {name!r}, but its class {own!r}: both need one name"
+        names = f"its entry point is named {name!r}, but its class has name = {own!r}"
+        return f"{names}; make them the same"
     return unknown_needs(plugin) or (options_of_the_core(plugin) if kind == "goal" else "")
 
 

@@ -33,7 +33,7 @@ def why_not_written(root: Path, path: str) -> str | None:
     for depth, part in enumerate(parts):
         folder = root.joinpath(*parts[:depth])
         named = part in VERSION_CONTROL or (_looks_like_one(part) and _folds_case(folder))
-        if named or _is_repository(folder):
+        if named or is_repository(folder):
             return f"{path} belongs to version control and may not be changed by a tool"
     return None
 
@@ -55,9 +55,10 @@ def _folds_case(folder: Path) -> bool:
         return True  # nothing can be written there anyway
 
 
-def _is_repository(folder: Path) -> bool:
+def is_repository(folder: Path) -> bool:
     """As git decides it: `HEAD`, `objects` and `refs` (or a worktree's `commondir`)."""
     if not os.path.lexists(folder / "HEAD"):
         return False
-    whole = (folder / "objects").is_dir() and (folder / "refs").is_dir()
-    return whole or (folder / "commondir").is_file()
+    # git does not ask whether these are folders.
+    whole = os.path.lexists(folder / "objects") and os.path.lexists(folder / "refs")
+    return whole or os.path.lexists(folder / "commondir")
