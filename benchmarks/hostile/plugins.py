@@ -106,7 +106,12 @@ METADATA_ROWS = (
     Hostile(
         "manifest that lies about needs",
         "liar",
-        [wheel("liar", GOAL.replace("frozenset()", "frozenset({'network'})"))],
+        [
+            wheel(
+                "liar",
+                GOAL.replace("NAME", "liar").replace("frozenset()", "frozenset({'network'})"),
+            )
+        ],
         "broken as soon as it is loaded; refused (2)",
         arguments=("liar", "-m", "player"),
         exit_code=2,

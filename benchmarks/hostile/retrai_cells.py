@@ -69,8 +69,9 @@ class Place:
         return run(command, self.project, self.environment, TIMEOUT_S)
 
     def log(self) -> str:
-        """What the run logs hold."""
-        logs = self.state.glob("retrai/runs/*/events.jsonl")
+        """What the run logs and the journals of tool calls hold."""
+        names = ("events.jsonl", "journal.jsonl")
+        logs = [path for name in names for path in self.state.glob(f"retrai/runs/*/{name}")]
         return "".join(path.read_text() for path in logs)
 
 

@@ -126,9 +126,9 @@ class Retrai:
 
     def results(self, record: dict[str, Any]) -> list[str]:
         """What the tool calls gave back."""
-        lines = (self.state / "runs" / record["id"] / "events.jsonl").read_text().splitlines()
-        events = [json.loads(line) for line in lines]
-        return [e["payload"]["content"] for e in events if e["kind"] == "tool_result"]
+        lines = (self.state / "runs" / record["id"] / "journal.jsonl").read_text().splitlines()
+        entries = [json.loads(line) for line in lines]
+        return [entry["end"]["content"] for entry in entries if "end" in entry]
 
 
 @pytest.fixture

@@ -170,7 +170,7 @@ async def test_folders_above_that_the_owner_cannot_enter_are_no_obstacle(make, c
 
 
 @pytest.mark.parametrize("shut", ["", "lib/python3.0/site-packages/package"])
-@pytest.mark.parametrize("place", ["/srv", ""])
+@pytest.mark.parametrize("place", ["/srv"])
 async def test_an_interpreter_that_only_root_can_read_can_be_started(
     make, context, theirs, place, shut
 ):

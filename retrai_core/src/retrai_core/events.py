@@ -20,7 +20,6 @@ goal_check             phase: baseline | iteration | final; achieved, reason, de
 human_check_required   question, reason
 human_check_response   response, approved
 iteration_complete     iteration, goal_achieved, total_tokens, cost_usd
-progress               name, data (object): an agent's own
 run_end                status, reason, exit_code, next_step, total_tokens, estimated_cost_usd
 error                  error, where
 log                    level: info | warning; message; refused (optional; lines for the record, of
@@ -45,7 +44,6 @@ EventKind = Literal[
     "human_check_required",
     "human_check_response",
     "iteration_complete",
-    "progress",
     "run_end",
     "error",
     "log",
