@@ -139,10 +139,12 @@ async def test_a_run_killed_early_ends_as_the_unkilled_one(runs: Runs, when: str
         (runs.project / "a.txt").write_text("wrong\n")
         run_id = await start_and_kill(runs, Path(when), turns(WRITE))
     ended = await RunManager(runs.store).resume(run_id)
-    assert (ended.status, ended.iterations) == ("achieved", 3)
-    # The kill may have hit any call: one that was cut off is told to the model, not repeated.
+    # The kill may have hit any call: one that was cut off is told to the model, not repeated. Where
+    # it was the one that makes the check pass, the model has to make it once more.
     cut_off = [e for e in runs.events(ended, "tool_result") if e.payload["content"] == CUT_OFF]
     assert len(cut_off) <= 1
+    assert ended.status == "achieved"
+    assert ended.iterations in ((3, 4) if cut_off else (3,))
     if not cut_off:
         assert (runs.project / "c.txt").read_text() == "three"
     written = (runs.store.folder(run_id) / "put").read_text().split()
