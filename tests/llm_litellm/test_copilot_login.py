@@ -313,9 +313,9 @@ async def test_the_server_is_asked_as_seldom_as_it_wants(
             "Not [31mhere",
             "start",
         ),
-        ({"token_type": "bearer"}, "none of GitHub's", "network"),
-        ([TOKEN], "none of GitHub's", "network"),
-        (b"<html>Please log in to the hotel</html>", "none of GitHub's", "network"),
+        ({"token_type": "bearer"}, "did not answer as GitHub does", "network"),
+        ([TOKEN], "did not answer as GitHub does", "network"),
+        (b"<html>Please log in to the hotel</html>", "did not answer as GitHub does", "network"),
     ],
 )
 async def test_a_login_that_comes_to_nothing_is_one_clear_line(
