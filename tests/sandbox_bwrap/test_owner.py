@@ -170,7 +170,7 @@ async def test_folders_above_that_the_owner_cannot_enter_are_no_obstacle(make, c
 
 
 @pytest.mark.parametrize("shut", ["", "lib/python3.0/site-packages/package"])
-@pytest.mark.parametrize("place", ["/srv"])
+@pytest.mark.parametrize("place", ["/srv", ""])
 async def test_an_interpreter_that_only_root_can_read_can_be_started(
     make, context, theirs, place, shut
 ):
@@ -195,7 +195,7 @@ async def test_an_interpreter_that_only_root_can_read_can_be_started(
         assert done.stdout.startswith("it is read\n#!"), done.stderr
         assert (await attempt(walled, 'echo x > "$1"', python)).exit_code != 0
         assert (await attempt(walled, "cat /etc/shadow")).exit_code != 0
-    assert await capabilities(walled) == {DAC_OVERRIDE}
+        assert await capabilities(walled) == {DAC_OVERRIDE}
 
 
 async def test_a_home_below_what_only_root_can_enter_can_be_written(
