@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
 
@@ -109,6 +110,26 @@ class ToolError(RetraiError):
 
 class RunNotFoundError(UsageError):
     """No run has this id, or more than one begins with it."""
+
+
+class ClaimLostError(RetraiError):
+    """Somebody else works on the run now, or it was given back: who had it can write nothing."""
+
+
+class TrustRequired(UsageError):  # noqa: N818 - the public name
+    """The project's own file sets what needs the user's consent: it runs commands, say.
+
+    Attributes:
+        digest: stands for exactly these items; `trust=digest` consents to them.
+        items: name of the setting and its value.
+    """
+
+    def __init__(
+        self, message: str, *, hint: str = "", digest: str, items: Mapping[str, object]
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.digest = digest
+        self.items = dict(items)
 
 
 class UnreadableRunError(RunNotFoundError):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..events import AgentEvent, EventKind
 from ..redaction.redactor import Redactor
+from .question import APPROVE, REJECT, Answer, Choice, Question, QuestionKind, question_id
 from .workspace import Workspace
 
 if TYPE_CHECKING:
@@ -21,6 +23,15 @@ if TYPE_CHECKING:
     from .memory import MemoryStore
     from .sandbox import Sandbox
     from .tool import Tool
+
+
+Asker = Callable[[Question], Awaitable[Answer | None]]
+"""Asks a person, once for each question's id; None where nobody can be asked."""
+
+
+async def ask_nobody(question: Question) -> Answer | None:
+    """The asker of a context whose questions nobody answers."""
+    return None
 
 
 def drop_event(event: AgentEvent) -> None:
@@ -90,6 +101,7 @@ class RunContext:
     permissions: Mapping[str, Any] = field(default_factory=dict[str, Any])
     mcp: Mapping[str, McpServer] = field(default_factory=dict[str, "McpServer"])
     on_event: Callable[[AgentEvent], None] = drop_event
+    asker: Asker = ask_nobody
     redactor: Redactor = field(default_factory=Redactor)
     failure: str = ""
     iteration: int = 0
@@ -156,6 +168,45 @@ class RunContext:
     def counted(self, model: BaseChatModel, name: str, provider: LLMProvider) -> BaseChatModel:
         """The model with its calls counted; as it is where nothing is counted, in a test say."""
         return self.counting_part(model, name, provider) if self.counting_part else model
+
+    async def ask(
+        self,
+        key: str,
+        text: str,
+        *,
+        choices: Sequence[Choice] = (APPROVE, REJECT),
+        takes_text: bool = False,
+        data: Mapping[str, Any] | None = None,
+        kind: QuestionKind = "question",
+    ) -> Answer | None:
+        """Ask a person and wait for the answer, without counting the time against `max_time`.
+
+        Args:
+            key: the same when the step runs again, so that a stored answer is found: `act/3/1`.
+            text: what is asked, in a sentence.
+            choices: what can be answered; none where only words are asked for.
+            takes_text: whether words beside the choice are read.
+            data: what it is about, JSON values.
+            kind: an agent's own questions are of the kind `question`.
+
+        Returns:
+            the answer; None where nobody can be asked.
+
+        Raises:
+            ValueError: the key is none (letters, digits, `_`, `-` and slashes).
+        """
+        return await self.asker(
+            Question(
+                id=question_id(key),
+                run_id=self.run_id,
+                kind=kind,
+                text=self.redact(text),
+                choices=choices,
+                takes_text=takes_text or not choices,
+                data=dict(data or {}),
+                asked_at=time.time(),
+            )
+        )
 
     def publish(self, kind: EventKind, **payload: Any) -> None:
         """Tell everyone who listens; never blocks and never raises for a slow listener."""

@@ -5,7 +5,19 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-Kind = Literal["goal", "tool", "llm", "memory", "frontend", "agent", "sandbox", "hook"]
+Kind = Literal[
+    "goal",
+    "tool",
+    "llm",
+    "memory",
+    "frontend",
+    "agent",
+    "sandbox",
+    "store",
+    "engine",
+    "sink",
+    "hook",
+]
 Status = Literal["ok", "broken", "incompatible", "blocked", "shadowed", "unloaded"]
 
 GROUP_OF: dict[Kind, str] = {
@@ -16,6 +28,9 @@ GROUP_OF: dict[Kind, str] = {
     "frontend": "retrai.frontends",
     "agent": "retrai.agents",
     "sandbox": "retrai.sandboxes",
+    "store": "retrai.stores",
+    "engine": "retrai.engines",
+    "sink": "retrai.sinks",
     "hook": "retrai.hooks",
 }
 KIND_OF: dict[str, Kind] = {group: kind for kind, group in GROUP_OF.items()}

@@ -1,0 +1,79 @@
+"""An engine: decides where a run executes."""
+
+from __future__ import annotations
+
+import asyncio
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable
+from typing import Any, ClassVar, Protocol
+
+from pydantic import BaseModel, ConfigDict
+
+from .store import RunStore
+
+
+class EngineOptions(BaseModel):
+    """Base of an engine's options; they come from `plugins: {ENGINE: {...}}` of the user's file."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class EngineHost(Protocol):
+    """What an engine works for.
+
+    Attributes:
+        store: where the runs are kept.
+        store_name: the store's plugin name, for a process that opens it itself.
+    """
+
+    store: RunStore
+    store_name: str
+
+    def execute(self, run_id: str) -> Awaitable[None]:
+        """Work on a run in this event loop until it ends; the claim is taken and given back.
+
+        Raises:
+            UsageError, PluginError: it cannot begin, or go on; of a new run nothing is left.
+        """
+        ...
+
+
+class Engine(ABC):
+    """Executes runs that are in the store.
+
+    Example:
+        >>> class Here(Engine):
+        ...     name = "here"
+        ...     async def submit(self, run_id):
+        ...         return asyncio.ensure_future(self.host.execute(run_id))
+        >>> Here.parks
+        False
+    """
+
+    name: ClassVar[str]
+    summary: ClassVar[str] = ""
+    needs: ClassVar[frozenset[str]] = frozenset()
+    parks: ClassVar[bool] = False
+    """A run that waits for a person frees its worker; it is submitted again after the answer."""
+    Options: type[EngineOptions] = EngineOptions
+
+    def __init__(self, options: Any, host: EngineHost) -> None:
+        self.options = options
+        self.host = host
+
+    @abstractmethod
+    async def submit(self, run_id: str) -> asyncio.Future[None]:
+        """See to it that the run executes; returns at once.
+
+        Returns:
+            done when the run has ended, with the UsageError or PluginError that kept it from
+            beginning. Cancelling it, or going away, does not end the run.
+        """
+
+    async def attach(self) -> None:
+        """After a restart: take up what an earlier engine of this name has left running."""
+        return None
+
+    async def aclose(self) -> None:
+        """Give back what this engine holds; what runs in this process ends as `interrupted`."""
+        return None
