@@ -30,6 +30,8 @@ TASK = "task"
 """The setting that a goal may declare as an option of its own; the value goes to the goal then."""
 AGENT_LIMITS = frozenset({"max_iterations", "max_cost_usd", "max_tokens", "max_time_s"})
 """Settings that an agent may have of its own, under `agents:`."""
+ONLY_USERS = ("trusted", "store", "engine")
+"""Settings that a project's own file cannot give."""
 FLAG = "flag"
 """The origin of what the command line gives."""
 
@@ -108,6 +110,11 @@ class RunConfig(BaseModel):
     confirm: int = Field(default=1, ge=1, le=100)
     """How many times a check that passes must pass again, each time on a fresh clean copy."""
 
+    store: str = "files"
+    """Where runs are kept; the user's file and the environment only."""
+    engine: str = "inline"
+    """What executes the runs of a program that does not say it itself; the user's file and the
+    environment only."""
     trusted: list[str] = Field(default_factory=list)
     """Globs of folders whose projects may run what their own file names; the user's file only."""
 

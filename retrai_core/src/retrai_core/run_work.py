@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .building import PartsStack
-from .bus import AsyncEventBus
 from .chosen import Choice
 from .contracts.agent import Agent
-from .contracts.context import RunContext
+from .contracts.context import Asker, RunContext
 from .contracts.goal import GoalResult
 from .errors import RetraiError
 from .events import AgentEvent
@@ -31,8 +29,10 @@ from .redaction.redactor import Redactor
 from .runs.journal import ToolJournal
 from .runs.lesson import lesson_of
 from .runs.log import read_events
-from .runs.record import CheckEvidence, RunRecord, Status, Tokens
+from .runs.record import CheckEvidence, Status, Tokens
 from .runs.snapshots import Snapshots
+from .session.holder import Holder
+from .session.live import LiveText
 from .sinks import EventSinks
 from .wiring import Wired, wire
 from .workspace.file_system import is_read_only
@@ -55,21 +55,18 @@ _LATE_LIMIT_S = 2.0
 _RESTORE_LIMIT_S = 60.0
 """For a goal that does not say what its environment is any more."""
 
-Question = Callable[[str, str], Awaitable[str]]
-"""Asks a person: the question and its reason."""
-
 
 class RunWork:
     """Does one run, or goes on with it.
 
     Args:
         choice: what the run is built from.
-        record: filled in as the run goes; the caller saves it.
-        folder: the run's folder.
-        bus: hears every event.
-        question: asks a person.
+        holder: the right to write the run; its record is filled in as the run goes, and the caller
+            saves it at the end.
         redactor: knows the project's secrets.
         deadline: when the run's time is over.
+        asker: asks a person.
+        live: hands the model's text on as it comes.
 
     Attributes:
         begun: the first check has been made, so that nothing was wrong with how the run was asked.
@@ -79,21 +76,22 @@ class RunWork:
     def __init__(
         self,
         choice: Choice,
-        record: RunRecord,
-        folder: Path,
-        bus: AsyncEventBus,
-        question: Question,
+        holder: Holder,
         redactor: Redactor,
         deadline: Deadline,
+        asker: Asker,
+        live: LiveText,
     ) -> None:
         self._choice = choice
-        self._record = record
-        self._folder = folder
-        self._bus = bus
-        self._question = question
+        self._holder = holder
+        self._record = holder.record
+        self._folder = holder.folder
+        self._bus = holder.bus
         self._redactor = redactor
         self._deadline = deadline
-        self._snapshots = Snapshots(folder, record.project)
+        self._asker = asker
+        self._live = live
+        self._snapshots = Snapshots(holder.folder, holder.record.project)
         self._messages: list[AnyMessage] = []
         self._verifier: Verifier | None = None
         self._wired: Wired | None = None
@@ -129,6 +127,7 @@ class RunWork:
     async def _work(self, closing: PartsStack, resume: bool) -> tuple[Status, str]:
         wired = await wire(closing, self._choice, self._folder, self._bus.publish, self._redactor)
         self._wired = wired
+        wired.context.asker = self._asker
         self.sinks = EventSinks(wired.hooks, self._bus)
         self._holding = Holding(wired, self._choice, self._record, self._folder)
         await self._holding.begin()
@@ -152,6 +151,7 @@ class RunWork:
             # Before it counts as begun: what is wrong with them is a usage error.
             await wired.contributing
         self._note_baseline(context, verifier, baseline)
+        await self._holder.save()
         self.begun = True
         if not baseline.achieved and is_read_only(context.project):
             return "failed", f"{baseline.reason}; its file system is read-only"
@@ -190,7 +190,6 @@ class RunWork:
         evidence = CheckEvidence.of(baseline.achieved, baseline.reason, baseline.report)
         self._record.evidence.before = self._record.evidence.before or evidence
         self._record.evidence.after = self._record.evidence.after or evidence
-        self._record.save(self._folder)
 
     async def _through_the_graph(
         self, wired: Wired, verifier: Verifier, baseline: GoalResult, resume: bool

@@ -22,6 +22,7 @@ from .run_config import (
     DEFAULT_AGENT,
     DEFAULT_MODEL,
     FLAG,
+    ONLY_USERS,
     USE,
     RunConfig,
     combined_tools,
@@ -54,6 +55,8 @@ class _Environment(BaseSettings):
     task: str = ""
     agent: str = ""
     memory: str = ""
+    store: str = ""
+    engine: str = ""
     sandbox: str = ""
     temperature: float = 0.0
     tools: list[str] | None = None
@@ -104,11 +107,17 @@ def load_settings(cwd: Path, flags: Mapping[str, Any] | None = None) -> Settings
         raise UsageError(f"no such folder: {cwd}", hint="give the project's folder with -C DIR")
     user, project = _file_layer(user_config_file()), _file_layer(cwd / PROJECT_FILE)
     project_file = str(cwd / PROJECT_FILE)
-    if any(key == "trusted" for _, key, _ in project):
-        raise UsageError(
-            f"{project_file}: a project cannot say itself that it is trusted",
-            hint=f"`trusted: [FOLDER]` belongs in {user_config_file()}",
-        )
+    for _, key, _ in project:
+        if key == "trusted":
+            raise UsageError(
+                f"{project_file}: a project cannot say itself that it is trusted",
+                hint=f"`trusted: [FOLDER]` belongs in {user_config_file()}",
+            )
+        if key in ONLY_USERS:
+            raise UsageError(
+                f"{project_file}: a project cannot say which {key} its runs have",
+                hint=f"`{key}: NAME` belongs in {user_config_file()}",
+            )
     sources = [user, project, _environment_layer(), _flag_layer(flags or {})]
     goal, agent = _one_goal(sources), str(_last(sources, "agent") or DEFAULT_AGENT)
     sources = [_of_run(source, goal, agent) for source in sources]
@@ -118,6 +127,17 @@ def load_settings(cwd: Path, flags: Mapping[str, Any] | None = None) -> Settings
     every = [value for source in (user, project, *others) for value in source]
     config, origins = _config_of(every, cwd)
     return Settings(config, origins, project_file, _settings(project), _settings(user))
+
+
+def user_settings() -> RunConfig:
+    """What the user's own file and the environment say, for what no project has a say in.
+
+    Raises:
+        UsageError: one of them is of no use.
+    """
+    layers = [_file_layer(user_config_file()), _environment_layer()]
+    layers = [_of_run(layer, _one_goal(layers), DEFAULT_AGENT) for layer in layers]
+    return _config_of([value for layer in layers for value in layer], Path())[0]
 
 
 def _last(sources: list[Layer], field: str) -> Any:
@@ -283,8 +303,24 @@ def environment_variables() -> list[str]:
 
 
 def _flag_layer(flags: Mapping[str, Any]) -> Layer:
-    return [
-        (FLAG, "model_name" if key == "model" else key, value)
-        for key, value in flags.items()
-        if value is not None
-    ]
+    known = _known_keys()
+    return [(FLAG, known.get(key, key), value) for key, value in flags.items() if value is not None]
+
+
+def setting_rows(settings: Settings) -> list[tuple[str, Any, str]]:
+    """Name as `.retrai.yml` has it, value as JSON, origin; `run_id` is no setting of anyone's."""
+    values = settings.config.model_dump(mode="json", exclude={"run_id"})
+    origins = settings.origins
+    rows: list[tuple[str, Any, str]] = []
+    for key, value in values.items():
+        if key in ("goals", "agents") and value:
+            rows += [
+                (f"{key}.{name}.{option}", given, origins[f"{key}.{name}.{option}"])
+                for name, entry in value.items()
+                for option, given in entry.items()
+            ]
+        elif key != "options":
+            rows.append((RunConfig.model_fields[key].alias or key, value, origins[key]))
+    options: dict[str, Any] = values["options"]
+    rows += [(key, value, origins[f"options.{key}"]) for key, value in options.items()]
+    return rows

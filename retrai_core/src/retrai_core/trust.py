@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from .config_files import PROJECT_FILE, user_config_path
-from .errors import StateFolderError, UsageError
+from .errors import StateFolderError, TrustRequired
 from .guard.held_paths import is_outside
 from .plugins.catalog import Catalog
 from .plugins.record import PluginRecord
@@ -71,40 +71,47 @@ def require_trust(
     settings: Settings,
     scan: Callable[[], Catalog],
     *,
-    agreed: bool = False,
-    ask: Callable[[str], bool] | None = None,
+    agreed: bool | str = False,
     environ: Mapping[str, str] = os.environ,
-) -> None:
+) -> str:
     """Let a run of the project begin only with what the user has agreed to.
 
     Args:
         settings: the merged configuration.
         scan: says what is installed.
-        agreed: the user says yes with this very command; it is remembered.
-        ask: shows a text and asks for yes or no; None where nobody can be asked.
+        agreed: the user agrees with this very call: to all of it, or to what has this digest; it
+            is remembered.
         environ: `RETRAI_TRUST=1` says yes for this process.
 
+    Returns:
+        the digest of what was agreed to; empty where the project sets nothing of the kind.
+
     Raises:
-        UsageError: nobody has agreed; the message shows what would be run, the hint what to type.
+        TrustRequired: nobody has agreed; the message shows what would be run, the hint what to
+            type.
     """
     claims = claims_of(settings, scan)
+    if not claims:
+        return ""
     project = settings.config.cwd
-    if not claims or environ.get(TRUST_VARIABLE, "").strip().lower() in _YES:
-        return
-    if _is_below(project, settings.config.trusted):
-        return
-    if _hashes(claims).items() <= _agreed(project).items():
-        return
-    if agreed or (ask is not None and ask(_shown(project, claims))):
+    hashes = _hashes(claims)
+    digest = hashlib.sha256(json.dumps([str(project), hashes], sort_keys=True).encode()).hexdigest()
+    if environ.get(TRUST_VARIABLE, "").strip().lower() in _YES:
+        return digest
+    if _is_below(project, settings.config.trusted) or hashes.items() <= _agreed(project).items():
+        return digest
+    if agreed in (True, digest):
         agree(project, claims)
-        return
-    raise UsageError(
+        return digest
+    raise TrustRequired(
         f"{_shown(project, claims)}\nNothing was run, because you have not agreed to this yet",
         hint=(
             "`retrai run --trust` agrees, until one of these values changes; "
             f"{TRUST_VARIABLE}=1, or `trusted: [FOLDER]` in {user_config_path()}, agrees "
             "without a terminal"
         ),
+        digest=digest,
+        items=claims,
     )
 
 
@@ -112,7 +119,7 @@ def is_agreed(settings: Settings, scan: Callable[[], Catalog]) -> bool:
     """Whether a run would begin without asking."""
     try:
         require_trust(settings, scan)
-    except UsageError:
+    except TrustRequired:
         return False
     return True
 

@@ -5,13 +5,11 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from collections.abc import Callable
 
 import click
 
-from ..errors import UsageError
-from ..loop.approval import is_approval, is_refusal
-from ..run_manager import HumanQuestion
+from ..contracts.question import ABORT, Question
+from ..errors import TrustRequired, UsageError
 from .output import echo
 from .render.terminal import RunTerminal
 
@@ -35,36 +33,40 @@ def somebody_watches() -> bool:
     return not os.environ.get("CI") and any(stream and stream.isatty() for stream in streams)
 
 
-def ask_for_trust() -> Callable[[str], bool] | None:
-    """Shows what a project would run and asks once; None where nobody can be asked."""
+def agrees(error: TrustRequired) -> bool:
+    """Show what a project would run and ask once; False where nobody can be asked."""
     if not sys.stdin.isatty():
-        return None
-
-    def ask(shown: str) -> bool:
-        # On standard error: with --json, standard output is the record's alone.
-        echo(shown, err=True)
-        return click.confirm("Run it, now and until one of these changes?", err=True)
-
-    return ask
+        return False
+    shown, _, _ = error.message.rpartition("\n")
+    # On standard error: with --json, standard output is the record's alone.
+    echo(shown, err=True)
+    return click.confirm("Run it, now and until one of these changes?", err=True)
 
 
-async def ask_on_terminal(question: HumanQuestion, terminal: RunTerminal) -> str:
-    """Ask, and wait for a line that says yes or no without blocking the run's own clockwork.
+async def ask_on_terminal(question: Question, terminal: RunTerminal) -> str:
+    """Ask, and wait for a line that is an answer without blocking the run's own clockwork.
 
-    The end of input (Ctrl-D) is an empty answer, and so is a terminal that is gone; both stop.
+    The end of input (Ctrl-D) ends the run, and so does a terminal that is gone.
     """
     terminal.pause()
-    terminal.say(question.question, "bold")
-    if question.reason:
-        terminal.say(question.reason)
+    terminal.say(question.text, "bold")
+    if reason := str(question.data.get("reason", "")):
+        terminal.say(reason)
+    choices = ", ".join([*(f"{c.id} ({c.label})" for c in question.choices), ABORT])
+    asked = "your answer" if not question.choices else f"yes, no, or one of {choices}"
     try:
         while True:
-            terminal.console.print("[yes or no] ", end="", markup=False)
+            terminal.console.print(f"[{asked}] ", end="", markup=False)
             line = await _next_line()
+            if not line:
+                return ABORT
             answer = line.strip()
-            if not line or is_approval(answer) or is_refusal(answer):
-                return answer
-            terminal.say(f"{answer!r} is neither yes nor no")
+            try:
+                question.accept(answer)
+            except UsageError as error:
+                terminal.say(error.message)
+                continue
+            return answer
     finally:
         terminal.resume()
 

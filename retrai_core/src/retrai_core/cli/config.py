@@ -39,7 +39,7 @@ def show(project: Path, as_json: bool) -> None:
     environment (RETRAI_MODEL and so on), flags.
     """
     from ..choosing import catalog_for  # TAB imports this module too
-    from ..settings import load_settings
+    from ..settings import load_settings, setting_rows
     from ..trust import claims_of, is_agreed
     from ..unheeded import misspelt
 
@@ -81,27 +81,6 @@ def _taken(settings: Settings) -> tuple[str, str, str]:
         return "model", model, origin
     why = origin if taken == model else f"default, since no key for {model} is set"
     return "model", taken, why
-
-
-def setting_rows(settings: Settings) -> list[tuple[str, Any, str]]:
-    """Name as `.retrai.yml` has it, value as JSON, origin; `run_id` is no setting of anyone's."""
-    from ..run_config import RunConfig
-
-    values = settings.config.model_dump(mode="json", exclude={"run_id"})
-    origins = settings.origins
-    rows: list[tuple[str, Any, str]] = []
-    for key, value in values.items():
-        if key in ("goals", "agents") and value:
-            rows += [
-                (f"{key}.{name}.{option}", given, origins[f"{key}.{name}.{option}"])
-                for name, entry in value.items()
-                for option, given in entry.items()
-            ]
-        elif key != "options":
-            rows.append((RunConfig.model_fields[key].alias or key, value, origins[key]))
-    options: dict[str, Any] = values["options"]
-    rows += [(key, value, origins[f"options.{key}"]) for key, value in options.items()]
-    return rows
 
 
 def _as_text(value: Any) -> str:

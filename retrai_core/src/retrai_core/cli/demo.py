@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 import sys
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from .completion import complete_model
 from .numbers import WholeNumber
+
+if TYPE_CHECKING:
+    from ..session.handle import Run
+    from ..session.manager import RunManager
 
 QUICKSTART = Path(__file__).parent / "quickstart"
 
@@ -34,11 +40,10 @@ def demo(model: str, max_iterations: int | None) -> int:
     """
     from rich.syntax import Syntax  # TAB imports this module too
 
-    from ..runs.snapshots import Snapshots
-    from ..runs.store import RunStore
-    from ..settings import load_settings
-    from .foreground import run_in_foreground
+    from .asking import somebody_watches
+    from .foreground import work_in_foreground
     from .render.terminal import make_console
+    from .run import prepared
 
     console = make_console()
     project = Path(tempfile.mkdtemp(prefix="retrai-demo-")) / "shop"
@@ -47,16 +52,21 @@ def demo(model: str, max_iterations: int | None) -> int:
     )
     console.print("a small shop whose tests fail, copied to a temporary folder", style="bold")
     # The copy has no environment of its own, and the python3 on PATH may have no pytest: ours does.
-    flags = {
-        "model_name": model,
+    given = {
+        "model": model,
         "max_iterations": max_iterations,
         "python": sys.executable,
         # LangSmith comes with LangChain and hooks itself into every pytest of our environment:
         # 1.7 s of processor time each, three quarters of such a small suite's.
         "options": {"args": ["-p", "no:langsmith_plugin"]},
+        "attended": somebody_watches(),
     }
-    record = run_in_foreground(load_settings(project, flags).config)
-    changes = Snapshots(RunStore().folder(record.id), project).diff()
+
+    async def begin(manager: RunManager) -> Run:
+        return await manager.submit(await prepared(manager, project=project, **given))
+
+    record = work_in_foreground(begin, as_json=False)
+    changes = asyncio.run(_diff(record.id))
     if changes:
         console.print()
         if console.is_terminal:
@@ -64,3 +74,10 @@ def demo(model: str, max_iterations: int | None) -> int:
         else:
             console.print(changes)
     return record.exit_code or 0
+
+
+async def _diff(run_id: str) -> str:
+    from ..session.manager import RunManager
+
+    async with RunManager() as manager:
+        return await (await manager.get(run_id)).diff()

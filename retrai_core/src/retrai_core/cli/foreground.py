@@ -1,19 +1,19 @@
-"""Does one run in the foreground: shows it, asks for answers, stops it on Ctrl-C."""
+"""Follows one run in the foreground: shows it, asks for answers, stops it on Ctrl-C."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import suppress
 from typing import Any
 
-from rich.text import Text
-
-from ..bus import Subscription
+from ..contracts.question import Question
+from ..events import AgentEvent
 from ..plugins.aside import AsideExecutor
-from ..run_config import RunConfig
-from ..run_manager import HumanQuestion, RunManager
 from ..runs.record import RunRecord
-from .asking import ask_on_terminal, require_someone_to_ask, somebody_watches
+from ..session.handle import Run
+from ..session.manager import RunManager
+from .asking import ask_on_terminal
 from .output import echo
 from .render.summary import head_line, summary_lines
 from .render.terminal import RunTerminal, make_console
@@ -23,62 +23,23 @@ _DRAIN_TIMEOUT_S = 10.0
 _LEFT_TASKS_S = 2.0
 """For tasks that are left when the run has ended, a plugin's own, to heed their cancellation."""
 
-Begin = Callable[[RunManager], Awaitable[str]]
-"""Makes or finds the run that is to be followed; its id."""
-Work = Callable[[RunManager, str], Awaitable[RunRecord]]
-"""Starts or resumes the run with this id; the record when it has ended."""
+Begin = Callable[[RunManager], Awaitable[Run]]
+"""Submits, resumes or finds the run that is to be followed."""
 
 
-def run_in_foreground(config: RunConfig, *, as_json: bool = False) -> RunRecord:
-    """Run what `config` asks for, show it, and show how it ended.
+def work_in_foreground(begin: Begin, *, as_json: bool) -> RunRecord:
+    """Work on a run in this process, show it, and show how it ended.
 
     Args:
-        config: the run.
+        begin: submits it, or resumes it.
         as_json: print the record alone on standard output, the steps on standard error.
 
     Raises:
         UsageError: nothing can be run like that; nothing has been started.
     """
-
-    async def begin(manager: RunManager) -> str:
-        return (await manager.create(config)).id
-
-    async def work(manager: RunManager, run_id: str) -> RunRecord:
-        return await manager.start(run_id)
-
-    return _shown(begin, work, hitl=config.hitl_enabled, as_json=as_json)
-
-
-def resume_in_foreground(
-    record: RunRecord, limits: Mapping[str, Any], *, as_json: bool
-) -> RunRecord:
-    """Go on with a run, as `run_in_foreground`.
-
-    Args:
-        record: the run.
-        limits: new limits, as keywords of `RunManager.resume`; None keeps the old one.
-        as_json: as for `run_in_foreground`.
-
-    Raises:
-        UsageError: it cannot be resumed, and why.
-    """
-
-    async def begin(_: RunManager) -> str:
-        return record.id
-
-    async def work(manager: RunManager, run_id: str) -> RunRecord:
-        return await manager.resume(run_id, **limits)
-
-    hitl = bool(record.config.get("hitl_enabled"))
-    return _shown(begin, work, hitl=hitl, as_json=as_json)
-
-
-def _shown(begin: Begin, work: Work, *, hitl: bool, as_json: bool) -> RunRecord:
-    if hitl:
-        require_someone_to_ask()
     terminal = RunTerminal(make_console(stderr=as_json))
     try:
-        record = _run(_follow(begin, work, terminal))
+        record = run_to_end(_work(begin, terminal))
     except asyncio.CancelledError:
         raise KeyboardInterrupt from None  # stopped before it had quite begun
     if as_json:
@@ -90,7 +51,7 @@ def _shown(begin: Begin, work: Work, *, hitl: bool, as_json: bool) -> RunRecord:
     return record
 
 
-def _run(main: Coroutine[Any, Any, RunRecord]) -> RunRecord:
+def run_to_end(main: Coroutine[Any, Any, RunRecord]) -> RunRecord:
     """`asyncio.run`, which would wait for ever for a plugin's thread, or task, that never ends."""
     runner = asyncio.Runner()
     loop = runner.get_loop()
@@ -112,38 +73,70 @@ def _say_nothing(_: asyncio.AbstractEventLoop, __: dict[str, Any]) -> None:
     """Of tasks that are left behind."""
 
 
-async def _follow(begin: Begin, work: Work, terminal: RunTerminal) -> RunRecord:
-    async def ask(question: HumanQuestion) -> str:
-        return await ask_on_terminal(question, terminal)
+async def _work(begin: Begin, terminal: RunTerminal) -> RunRecord:
+    async with RunManager(engine="inline", tell=lambda line: echo(line, err=True)) as manager:
+        run = await begin(manager)
 
-    manager = RunManager(
-        ask=ask, tell=lambda line: echo(line, err=True), attended=somebody_watches()
-    )
-    run_id = await begin(manager)
-    head = head_line(manager.store.load(run_id))
-    reader = manager.bus(run_id).subscribe()
-    worker = asyncio.ensure_future(work(manager, run_id))
+        def stop() -> None:
+            stopping.append(asyncio.ensure_future(run.cancel("interrupted")))
 
-    def stop() -> None:
-        # A run that has not quite begun is not known to its manager yet.
-        if not manager.cancel(run_id):
-            worker.cancel()
-
-    with terminal, stop_signals(stop, terminal, run_id):
-        shown = asyncio.create_task(_show(reader, terminal, head))
-        try:
-            return await worker
-        finally:
-            # The bus is closed when the run has ended; what is still queued is shown.
-            reader.close()
-            await asyncio.wait({shown}, timeout=_DRAIN_TIMEOUT_S)
-            shown.cancel()
+        stopping: list[asyncio.Future[bool]] = []
+        with terminal, stop_signals(stop, terminal, run.id):
+            shown = asyncio.create_task(show_events(run, terminal, answers=True))
+            try:
+                return await run.result()
+            finally:
+                # What the run has said last is shown, unless there is nothing left of it.
+                await asyncio.wait({shown}, timeout=_DRAIN_TIMEOUT_S)
+                shown.cancel()
+                with suppress(Exception, asyncio.CancelledError):
+                    await shown
 
 
-async def _show(reader: Subscription, terminal: RunTerminal, head: Text) -> None:
+async def show_events(run: Run, terminal: RunTerminal, *, answers: bool, after: int = 0) -> None:
+    """Print the run's events until it ends.
+
+    Args:
+        run: the run.
+        terminal: where they are printed.
+        answers: ask on the terminal what the run asks.
+        after: the number of the last event that is not printed.
+    """
     begun = False
-    async for event in reader:
-        if not begun:  # a run that is refused, since another works there, never begins
-            terminal.console.print(head)
-            begun = True
-        terminal.hear(event)
+    asking: asyncio.Task[None] | None = None
+    try:
+        async for event in run.events(after):
+            if not begun:  # a run that is refused, since another works there, never begins
+                terminal.console.print(head_line(await run.record()))
+                begun = True
+            terminal.hear(event)
+            if event.kind == "human_check_required" and answers:
+                question = Question.model_validate(event.payload["question"])
+                asking = asyncio.create_task(_answer(run, question, terminal, asking))
+            elif asking is not None and _ends(event, asking):
+                asking.cancel()
+    finally:
+        if asking is not None:
+            asking.cancel()
+
+
+def _ends(event: AgentEvent, asking: asyncio.Task[None]) -> bool:
+    """Whether nobody waits any more for what is asked on the terminal."""
+    answered = event.kind == "human_check_response"
+    return event.kind == "run_end" or (
+        answered and event.payload.get("question_id") == asking.get_name()
+    )
+
+
+async def _answer(
+    run: Run, question: Question, terminal: RunTerminal, earlier: asyncio.Task[None] | None
+) -> None:
+    """Ask on the terminal, one question at a time; the first answer counts, also another's."""
+    task = asyncio.current_task()
+    if task is not None:
+        task.set_name(question.id)
+    if earlier is not None:
+        await asyncio.wait({earlier})
+    open_ones = {each.id for each in await run.questions()}
+    if question.id in open_ones:
+        await run.answer(question.id, await ask_on_terminal(question, terminal))

@@ -6,6 +6,7 @@ import asyncio
 import json
 import sys
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -19,7 +20,6 @@ from .render.words import one_line
 
 if TYPE_CHECKING:
     from ..contracts.memory import MemoryStore, Strategy
-    from ..events import AgentEvent
 
 T = TypeVar("T")
 
@@ -90,44 +90,16 @@ async def _entries(store: MemoryStore, project: Path, goal: str | None) -> list[
 
 def _with_store(project: Path, use: Callable[[MemoryStore, Path], Awaitable[T]]) -> T:
     """Open the project's memory store for one question; its warnings go to standard error."""
-    from ..choosing import catalog_for, choose_memory
-    from ..contracts.context import RunContext
-    from ..runs.store import state_dir
-    from ..settings import load_settings
-    from ..workspace.safe_paths import SafeWorkspace
-    from .naming_origin import told_with_origin
+    from ..session.manager import RunManager
 
-    settings = load_settings(project)
-    config = settings.config
-    with told_with_origin(settings):
-        part = choose_memory(config, catalog_for(config))
-    if part is None:
-        raise UsageError(
-            "this project has no memory store",
-            hint="`pip install retrai-memory-file`, or set `memory:` in the configuration",
-        )
-    context = RunContext(
-        config.run_id,
-        config.cwd,
-        SafeWorkspace(config.cwd),
-        sys.executable,
-        state_dir(),
-        on_event=_warn,
-    )
-    store = part.cls(part.options, context)
+    there = project.resolve()
 
     async def ask() -> T:
-        try:
-            return await use(store, config.cwd)
-        finally:
-            await store.aclose()
+        tell = partial(echo, err=True)
+        async with RunManager(tell=tell) as manager, manager.memory(project) as store:
+            return await use(store, there)
 
     return asyncio.run(ask())
-
-
-def _warn(event: AgentEvent) -> None:
-    if event.kind == "log" and event.payload.get("level") == "warning":
-        echo(f"warning: {event.payload.get('message')}", err=True)
 
 
 def _as_json(entry: Strategy) -> dict[str, object]:

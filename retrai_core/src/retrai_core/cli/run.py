@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
@@ -13,6 +13,11 @@ from .budget_options import budget_options
 from .completion import complete_goal, complete_model, complete_option, complete_tools
 from .numbers import WholeNumber
 from .project_option import project_option
+
+if TYPE_CHECKING:
+    from ..session.handle import Run
+    from ..session.manager import RunManager
+    from ..session.request import RunRequest
 
 
 @click.command()
@@ -98,20 +103,16 @@ def run(
     is installed. The exit code tells the outcome: 0 achieved, 1 failed, 3 aborted, 4 tampered,
     5 stuck, 6 out of budget, 7 flaky, 70 error, 130 interrupted; 2 is a usage error.
     """
-    from ..choosing import catalog_for
-    from ..settings import load_settings
-    from ..trust import require_trust
-    from .asking import ask_for_trust
-    from .foreground import run_in_foreground
-    from .naming_origin import told_with_origin
+    from .asking import require_someone_to_ask, somebody_watches
+    from .foreground import work_in_foreground
 
     if task is not None and task_file is not None:
         raise click.UsageError("give --task or --task-file, not both")
     if tools is not None and not _names(tools):
         raise click.UsageError("--tools names no tool; without it the run has the goal's own")
-    flags = {
+    given = {
         "goal": goal,
-        "model_name": model,
+        "model": model,
         "max_iterations": max_iterations,
         "task": task_file.read() if task_file is not None else task,
         "confirm": confirm,
@@ -122,15 +123,35 @@ def run(
         "no_tools": _names(no_tools),
         **budget,
     }
-    settings = load_settings(project, flags)
-    config = settings.config
-    require_trust(settings, partial(catalog_for, config), agreed=trust, ask=ask_for_trust())
-    if locked:
-        from ..plugins.lock import require_locked
+    watched = somebody_watches()
+    ask = partial(prepared, project=project, trusts=trust, locked=locked, attended=watched, **given)
 
-        require_locked(config.cwd, catalog_for(config))
-    with told_with_origin(settings):
-        return run_in_foreground(config, as_json=as_json).exit_code or 0
+    async def begin(manager: RunManager) -> Run:
+        request = await ask(manager)
+        if request.interactive:
+            require_someone_to_ask()
+        return await manager.submit(request)
+
+    return work_in_foreground(begin, as_json=as_json).exit_code or 0
+
+
+async def prepared(
+    manager: RunManager, *, project: Path, trusts: bool = False, **given: Any
+) -> RunRequest:
+    """The request, once the user agrees to what the project's own file wants run.
+
+    Raises:
+        UsageError, PluginError: as `RunManager.prepare`.
+    """
+    from ..errors import TrustRequired
+    from .asking import agrees
+
+    try:
+        return await manager.prepare(project, **given)
+    except TrustRequired as error:
+        if not (trusts or agrees(error)):
+            raise
+        return await manager.prepare(project, trust=error.digest, **given)
 
 
 def _names(given: str | None) -> list[str] | None:

@@ -1,11 +1,14 @@
-"""`retrai runs`: list, show, resume, compare and prune runs."""
+"""`retrai runs`: list, show, follow, answer, cancel, resume, compare and prune runs."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sys
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
@@ -13,20 +16,25 @@ from ..errors import UsageError
 from .budget_options import budget_options
 from .numbers import Number, WholeNumber
 from .output import echo, echo_patch, visible_name
-from .render.words import count
+from .render.words import count, one_line
 
 if TYPE_CHECKING:
+    from ..contracts.question import Question
+    from ..events import AgentEvent
+    from ..runs.putting_back import Undone
     from ..runs.record import RunRecord
-    from ..runs.store import RunStore
-    from .render.terminal import RunTerminal
+    from ..session.handle import Run
+    from ..session.manager import RunManager
 
+T = TypeVar("T")
 _ON_TERMINAL = 20
 """So many runs a terminal shows at once."""
+_LONGEST_REASON = 500
 
 
 @click.group()
 def runs() -> None:
-    """List, show, resume, compare and prune runs.
+    """List, show, follow, answer, cancel, resume, compare and prune runs.
 
     A run is named by its id, or by as much of it as is unique.
     """
@@ -73,7 +81,7 @@ def list_runs(limit: int | None, project: Path | None, as_json: bool) -> None:
     from .runs_list import as_json as in_json
     from .runs_list import damaged_among, none_in, runs_of, table
 
-    every = _store().entries()
+    every = _with_manager(lambda manager: manager.list())
     found = every if project is None else runs_of(every, project)
     nothing = "" if found else none_in(project)
     on_terminal = not as_json and sys.stdout.isatty()
@@ -96,25 +104,27 @@ def list_runs(limit: int | None, project: Path | None, as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print the record (or the events) as JSON.")
 def show(run_id: str, events: bool, as_json: bool) -> None:
     """Show how a run ended and on what evidence."""
-    store = _store()
-    record = store.load(run_id)
-    log = store.folder(record.id) / "events.jsonl"
-    if events and as_json:
-        echo(log.read_text(encoding="utf-8"), nl=False)
-        return
+
+    async def read(manager: RunManager) -> tuple[Run, RunRecord, list[AgentEvent]]:
+        run = await manager.get(run_id)
+        return run, await run.record(), await run.logged() if events else []
+
+    run, record, logged = _with_manager(read)
     if as_json:
-        echo(record.model_dump_json(indent=2))
+        lines = [event.to_json() for event in logged]
+        echo("\n".join(lines) if events else record.model_dump_json(indent=2))
         return
     from .render.summary import head_line, summary_lines
     from .render.terminal import RunTerminal, make_console
 
     console = make_console()
-    if events:
-        _replay(log, RunTerminal(console))
+    terminal = RunTerminal(console)
+    for event in logged:
+        terminal.hear(event)
     console.print(head_line(record))
     for line in summary_lines(record):
         console.print(line)
-    console.print(f"  files     {store.folder(record.id)}")
+    console.print(f"  files     {run.folder}")
 
 
 @runs.command()
@@ -128,17 +138,109 @@ def resume(
     run_id: str, max_iterations: int | None, as_json: bool, **budget: float | str | None
 ) -> int:
     """Go on with a run from its last finished step, with higher limits where they are given."""
-    from .foreground import resume_in_foreground
+    from .asking import require_someone_to_ask
+    from .foreground import work_in_foreground
 
-    record = _store().load(run_id)
-    if not record.resumable:
-        raise UsageError(
-            f"run {record.id} has ended: {record.status}",
-            hint="`retrai run` starts a new one",
-        )
-    limits = {"max_iterations": max_iterations, **budget}
-    ended = resume_in_foreground(record, limits, as_json=as_json)
-    return ended.exit_code or 0
+    async def begin(manager: RunManager) -> Run:
+        run = await manager.get(run_id)
+        if (await run.record()).interactive:
+            require_someone_to_ask()
+        return await run.resume(max_iterations=max_iterations, **budget)
+
+    return work_in_foreground(begin, as_json=as_json).exit_code or 0
+
+
+@runs.command()
+@click.argument("run_id", metavar="RUN")
+@click.argument("choice", required=False)
+@click.argument("text", required=False)
+@click.option("--question", metavar="ID", help="The question; the oldest open one when left out.")
+def answer(run_id: str, choice: str | None, text: str | None, question: str | None) -> int:
+    """Answer what a run asks, from any terminal; without CHOICE show what it asks.
+
+    CHOICE is one of those that are shown, yes, no, or abort, which ends the run; TEXT is for
+    questions that take words.
+    """
+
+    async def give(manager: RunManager) -> int:
+        run = await manager.get(run_id)
+        open_ones = await run.questions()
+        if not open_ones:
+            raise UsageError(
+                f"run {run.id} asks nothing now", hint=f"`retrai runs follow {run.id}` shows it"
+            )
+        if choice is None:
+            echo("\n".join(line for each in open_ones for line in _asked(each)))
+            return 0
+        wanted = question or open_ones[0].id
+        if await run.answer(wanted, choice, text or ""):
+            echo(f"answered {wanted} of run {run.id}: {choice}")
+            return 0
+        echo(f"{wanted} of run {run.id} has been answered already", err=True)
+        return 1
+
+    return _with_manager(give)
+
+
+def _asked(question: Question) -> list[str]:
+    from ..contracts.question import ABORT
+
+    lines = [f"{question.id}  {question.text}"]
+    if reason := question.data.get("reason"):
+        lines.append(f"  {one_line(str(reason), _LONGEST_REASON)}")
+    lines += [f"  {choice.id:<16} {choice.label}" for choice in question.choices]
+    if question.takes_text:
+        lines.append("  (takes words)")
+    return [*lines, f"  {ABORT:<16} end the run"]
+
+
+@runs.command()
+@click.argument("run_id", metavar="RUN")
+@click.option("--interrupt", is_flag=True, help="End it so that it can be resumed.")
+def cancel(run_id: str, interrupt: bool) -> int:
+    """End a run, wherever it works."""
+
+    async def end(manager: RunManager) -> int:
+        run = await manager.get(run_id)
+        if not await run.cancel("interrupted" if interrupt else "aborted"):
+            echo(f"run {run.id} has ended: {(await run.record()).status}", err=True)
+            return 1
+        record = await run.result()
+        echo(f"run {run.id}: {record.status}")
+        return 0
+
+    return _with_manager(end)
+
+
+@runs.command()
+@click.argument("run_id", metavar="RUN")
+@click.option("--json", "as_json", is_flag=True, help="Print the events as JSON, one a line.")
+def follow(run_id: str, as_json: bool) -> int:
+    """Show a run that another process works on, from its beginning to its end.
+
+    Ctrl-C ends only this command. The exit code is the run's.
+    """
+    from .foreground import show_events
+    from .render.summary import summary_lines
+    from .render.terminal import RunTerminal, make_console
+
+    terminal = RunTerminal(make_console())
+
+    async def show_it(manager: RunManager) -> RunRecord:
+        run = await manager.get(run_id)
+        if as_json:
+            async for event in run.events():
+                echo(event.to_json())
+            return await run.record()
+        with terminal:
+            await show_events(run, terminal, answers=False)
+        return await run.record()
+
+    record = _with_manager(show_it)
+    if not as_json:
+        for line in summary_lines(record):
+            terminal.console.print(line)
+    return record.exit_code or 0
 
 
 @runs.command()
@@ -149,17 +251,18 @@ def resume(
 @click.option("--last", type=WholeNumber(), metavar="N", help="To the end of iteration N.")
 def diff(run_id: str, first: int | None, last: int | None) -> None:
     """Show what a run has changed, as a unified diff."""
-    from ..runs.snapshots import Snapshots
 
-    store = _store()
-    record = store.load(run_id)
-    snapshots = Snapshots(store.folder(record.id), record.project)
-    changes = snapshots.diff(first, last)
+    async def changed(manager: RunManager) -> tuple[str, str, str]:
+        run = await manager.get(run_id)
+        unseen = _without_snapshot(run, await run.logged()) if last is None else ""
+        return run.id, await run.diff(first or 0, last), unseen
+
+    found, changes, unseen = _with_manager(changed)
     # Not on standard output, from which a diff may be applied.
-    if unseen := _without_snapshot(store, record) if last is None else "":
+    if unseen:
         echo(unseen, err=True)
     elif not changes:
-        echo(f"run {record.id} changed nothing there", err=True)
+        echo(f"run {found} changed nothing there", err=True)
     echo_patch(changes)
 
 
@@ -168,24 +271,20 @@ def diff(run_id: str, first: int | None, last: int | None) -> None:
 @click.option(
     "--to", type=WholeNumber(), default=0, metavar="N", help="Back to the end of iteration N."
 )
-def undo(run_id: str, to: int) -> int:
+@click.option("--dry-run", is_flag=True, help="Say only what would be done.")
+def undo(run_id: str, to: int, dry_run: bool) -> int:
     """Take back what a run has changed; what you have changed since is kept.
 
     Where you have changed the same place as the run, the file is left alone and named, and the
     exit code is 1. So it is where the run has damaged an object of a repository for good.
     """
-    from ..guard.left_behind import clean_up_killed_runs
-    from ..runs.snapshots import Snapshots
-    from ..runs.undo import undo as undo_run
-    from ..workspace.lock import WorkspaceLock
 
-    store = _store()
-    record = store.load(run_id)
-    with WorkspaceLock(record.project, store.state, f"undo of {record.id}"):
-        told_first = clean_up_killed_runs(store.state, record.project)
-        undone = undo_run(Snapshots(store.folder(record.id), record.project), record.project, to)
-    for line in told_first:
-        echo(line, err=True)
+    async def take_back(manager: RunManager) -> tuple[str, Undone, str]:
+        run = await manager.get(run_id)
+        unseen = _without_snapshot(run, await run.logged())
+        return run.id, await run.undo(to, dry_run=dry_run), unseen
+
+    found, undone, unseen = _with_manager(take_back)
     told = [
         *(("restored", path, "") for path in undone.restored),
         *(("removed", path, "") for path in undone.removed),
@@ -200,32 +299,30 @@ def undo(run_id: str, to: int) -> int:
         ),
     ]
     lines = [f"{what:<8}  {visible_name(path)}{why and f'  ({why})'}" for what, path, why in told]
-    unseen = _without_snapshot(store, record)
     if told or not unseen:
         echo("\n".join(lines) or "nothing to undo: the project is as it was")
     if unseen:
         echo(unseen, err=True)
     if undone.conflicts:
         since = f" --first {to}" if to else ""
-        shown = f"`retrai runs diff {record.id}{since}` shows what the run did there"
+        shown = f"`retrai runs diff {found}{since}` shows what the run did there"
         echo(f"next: {shown}; take it back by hand", err=True)
     return 1 if undone.conflicts or undone.damaged or unseen else 0
 
 
-def _without_snapshot(store: RunStore, record: RunRecord) -> str:
+def _without_snapshot(run: Run, events: Sequence[AgentEvent]) -> str:
     """What nobody can tell or take back of a run that was killed; nothing for any other."""
     from ..runs.killed import calls_without_snapshot
-    from ..runs.log import read_events
 
     try:
-        calls = calls_without_snapshot(read_events(store.folder(record.id) / "events.jsonl"))
-    except (OSError, KeyError):  # no log, or a plugin's event
+        calls = calls_without_snapshot(events)
+    except KeyError:  # a plugin's event
         return ""
     if not calls:
         return ""
     return (
-        f"run {record.id} was killed, and of its last calls no snapshot was taken: what they "
-        f"changed is left as it is ({_shown(calls)}); `retrai runs resume {record.id}` takes it up"
+        f"run {run.id} was killed, and of its last calls no snapshot was taken: what they "
+        f"changed is left as it is ({_shown(calls)}); `retrai runs resume {run.id}` takes it up"
     )
 
 
@@ -251,8 +348,10 @@ def prune(keep: int | None, older_than: float | None, unfinished: bool, unreadab
     """
     if keep is None and older_than is None:
         raise click.UsageError("say which: --keep N or --older-than DAYS")
-    pruned = _store().prune(
-        keep=keep, older_than_days=older_than, unfinished=unfinished, unreadable=unreadable
+    pruned = _with_manager(
+        lambda manager: manager.prune(
+            keep=keep, older_than_days=older_than, unfinished=unfinished, unreadable=unreadable
+        )
     )
     echo(f"deleted {count(len(pruned.removed), 'run')}")
     if pruned.spared:
@@ -266,14 +365,13 @@ def prune(keep: int | None, older_than: float | None, unfinished: bool, unreadab
     return 1 if pruned.failed else 0
 
 
-def _store() -> RunStore:
-    from ..runs.store import RunStore  # TAB imports this module too, and has no time for it
+def _with_manager(use: Callable[[RunManager], Awaitable[T]]) -> T:
+    """Open a manager for one question."""
+    from ..session.manager import RunManager  # TAB imports this module too
 
-    return RunStore()
+    async def ask() -> T:
+        tell = partial(echo, err=True)
+        async with RunManager(tell=tell) as manager:
+            return await use(manager)
 
-
-def _replay(log: Path, terminal: RunTerminal) -> None:
-    from ..runs.log import read_events
-
-    for event in read_events(log):
-        terminal.hear(event)
+    return asyncio.run(ask())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable
+from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 from pydantic import BaseModel, ConfigDict
@@ -23,11 +24,11 @@ class EngineHost(Protocol):
 
     Attributes:
         store: where the runs are kept.
-        store_name: the store's plugin name, for a process that opens it itself.
+        state: the state folder of this machine, with a folder for each run.
     """
 
     store: RunStore
-    store_name: str
+    state: Path
 
     def execute(self, run_id: str) -> Awaitable[None]:
         """Work on a run in this event loop until it ends; the claim is taken and given back.
@@ -35,6 +36,10 @@ class EngineHost(Protocol):
         Raises:
             UsageError, PluginError: it cannot begin, or go on; of a new run nothing is left.
         """
+        ...
+
+    def note_killed(self, run_id: str, reason: str) -> Awaitable[None]:
+        """Write the end of a run whose process has died, `interrupted` with this reason."""
         ...
 
 

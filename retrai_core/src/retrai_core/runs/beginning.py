@@ -6,21 +6,7 @@ from collections.abc import Mapping
 
 from ..errors import UsageError
 from .ending import config_of, limits_of
-from .record import RunRecord
-
-
-def require_pending(record: RunRecord) -> None:
-    """A run is started once.
-
-    Raises:
-        UsageError: it has begun already.
-    """
-    if record.status != "pending":
-        goes_on = record.resumable and record.status != "running"
-        raise UsageError(
-            f"run {record.id} has begun already: {record.status}",
-            hint=f"`retrai runs resume {record.id}` goes on with it" if goes_on else "",
-        )
+from .record import UNDER_WAY, RunRecord
 
 
 def take_up(record: RunRecord, limits: Mapping[str, object]) -> None:
@@ -31,10 +17,16 @@ def take_up(record: RunRecord, limits: Mapping[str, object]) -> None:
         limits: settings with their new values; None leaves one as it was.
 
     Raises:
-        UsageError: it ended for good, has no iterations left, or its project is gone.
+        UsageError: it is under way, ended for good, has no iterations left, or its project is gone.
     """
+    if record.status in UNDER_WAY:
+        raise UsageError(
+            f"run {record.id} is under way already", hint=f"`retrai runs follow {record.id}`"
+        )
     if not record.resumable:
-        raise UsageError(f"run {record.id} ended {record.status}; there is nothing to resume")
+        raise UsageError(
+            f"run {record.id} has ended: {record.status}", hint="`retrai run` starts a new one"
+        )
     config = config_of(record, limits)
     record.config = config.model_dump(mode="json", exclude_unset=True)
     record.limits = limits_of(config)

@@ -17,7 +17,9 @@ from ..contracts.goal import CheckReport
 Status = Literal[
     "pending",
     "running",
+    "waiting",
     "achieved",
+    "answered",
     "failed",
     "aborted",
     "tampered",
@@ -30,6 +32,7 @@ Status = Literal[
 
 EXIT_CODES: dict[str, int] = {
     "achieved": 0,
+    "answered": 0,
     "failed": 1,
     "aborted": 3,
     "tampered": 4,
@@ -41,7 +44,10 @@ EXIT_CODES: dict[str, int] = {
 }
 """Exit code by outcome; a usage error, before there is a run, is 2."""
 
-RESUMABLE = frozenset({"pending", "running", "failed", "stuck", "budget", "error", "interrupted"})
+RESUMABLE = frozenset({"pending", "failed", "stuck", "budget", "error", "interrupted"})
+"""Statuses from which a run can go on."""
+UNDER_WAY = frozenset({"running", "waiting"})
+"""Statuses of a run that somebody works on."""
 
 
 class Tokens(BaseModel):
@@ -146,6 +152,18 @@ class RunRecord(BaseModel):
     """The form of this record; a field may be added without a new one."""
     id: str
     """The run's id."""
+    labels: dict[str, str] = Field(default_factory=dict)
+    """The caller's own."""
+    parent: str | None = None
+    """The run that asked for this one."""
+    continues: str | None = None
+    """The run whose result the agent goes on from."""
+    engine: str = ""
+    """What executes it; empty where nobody took it yet."""
+    attended: bool = False
+    """Somebody sees its events while it goes on."""
+    interactive: bool = False
+    """Somebody answers its questions."""
     agent: str = "goal-loop"
     """The agent's name."""
     goals: list[GoalRecord] = Field(default_factory=list[GoalRecord])
@@ -159,11 +177,17 @@ class RunRecord(BaseModel):
     input: dict[str, Any] = Field(default_factory=dict)
     """What the agent was given."""
     status: Status = "pending"
-    """`pending`, `running`, or how the run ended."""
+    """`pending`, `running`, `waiting` (for a person), or how the run ended."""
     exit_code: int | None = None
     """The exit code of `retrai run`; null before the end."""
     reason: str = ""
     """Why it ended so, in one line."""
+    output: str = ""
+    """What the agent answered."""
+    data: dict[str, Any] = Field(default_factory=dict)
+    """What the agent gives beside its answer."""
+    commands_seen: int = 0
+    """How many commands of its mailbox were carried out."""
     next_step: str = ""
     """What to type next."""
     limits: Limits = Field(default_factory=Limits)

@@ -17,11 +17,12 @@ from .undo_repositories import take_back_repositories
 _MERGE_TIMEOUT_S = 60
 
 
-def undo(snapshots: Snapshots, project: Path, to: int = 0) -> Undone:
+def undo(snapshots: Snapshots, project: Path, to: int = 0, *, dry_run: bool = False) -> Undone:
     """Bring the project back to how it was after iteration `to`; 0 is before the first.
 
     Only what the run changed after that is touched, and of it only what still is as the run left
-    it, or can be merged with what the user has done since. What git ignores is left alone.
+    it, or can be merged with what the user has done since. What git ignores is left alone. With
+    `dry_run` nothing is touched, and only files are told, no repositories and permission bits.
 
     Raises:
         UsageError: git is not there, or the run has no snapshot.
@@ -32,16 +33,23 @@ def undo(snapshots: Snapshots, project: Path, to: int = 0) -> Undone:
     if not every:
         raise UsageError("this run kept no snapshot, so there is nothing to undo")
     with snapshots.store.reading():
-        return _undone(snapshots, project, snapshots.at(to), every[-1])
+        return _undone(snapshots, project, snapshots.at(to), every[-1], dry_run=dry_run)
 
 
-def _undone(snapshots: Snapshots, project: Path, goal: Snapshot, end: Snapshot) -> Undone:
+def _undone(
+    snapshots: Snapshots, project: Path, goal: Snapshot, end: Snapshot, *, dry_run: bool
+) -> Undone:
     wanted, left = snapshots.entries(goal), snapshots.entries(end)
     bits, bits_left = snapshots.manifest(goal), snapshots.manifest(end)
     there = {folder for folder in bits.folders if (project / folder).is_dir()}
     undone = Undone()
     both = wanted.keys() | left.keys()
     paths = sorted(path for path in both if wanted.get(path) != left.get(path))
+    if dry_run:
+        for path in paths:
+            entries = wanted.get(path), left.get(path)
+            _take_back(snapshots, project, path, *entries, undone, dry_run=True)
+        return undone
     for path in sorted(path for path in paths if path not in wanted):
         _take_back(snapshots, project, path, None, left[path], undone)
     repositories = take_back_repositories(snapshots, project, goal, end)
@@ -68,6 +76,8 @@ def _take_back(
     wanted: Entry | None,
     left: Entry | None,
     undone: Undone,
+    *,
+    dry_run: bool = False,
 ) -> None:
     target = project / path
     now = entry_of(target)
@@ -75,10 +85,11 @@ def _take_back(
         return
     if now == left:
         if wanted is None:
-            target.unlink()
-            _remove_empty_parents(target, project)
+            if not dry_run:
+                target.unlink()
+                _remove_empty_parents(target, project)
             undone.removed.append(path)
-        elif put_entry(target, wanted, snapshots.content(wanted)):
+        elif dry_run or put_entry(target, wanted, snapshots.content(wanted)):
             undone.restored.append(path)
         else:
             undone.conflicts.append(path)
@@ -89,7 +100,8 @@ def _take_back(
         merged = _merge(there, snapshots.content(left), snapshots.content(wanted))
         if merged == there:
             return  # an earlier undo took the run's change out already
-    if merged is not None and wanted is not None and put_entry(target, wanted, merged):
+    can_merge = merged is not None and wanted is not None
+    if can_merge and (dry_run or put_entry(target, wanted, merged)):
         undone.merged.append(path)
     else:
         undone.conflicts.append(path)

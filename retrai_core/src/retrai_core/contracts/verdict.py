@@ -1,0 +1,32 @@
+"""What a check says of a project, without a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from .goal import CaseOutcome
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The answer of `RunManager.check`.
+
+    Attributes:
+        achieved: the goal holds, and nothing speaks against believing it.
+        reason: one line for people.
+        counts: how many cases had each outcome.
+        cases: the outcome of each case, by name.
+        suspicions: why the verdict is not believed although every case passes.
+        evidence: by layer, JSON values: `check` (what was run), `details` (what it said, for a
+            model), `clean_copy` (the final verification; where one was made), `baseline` (what
+            another check is held against).
+    """
+
+    achieved: bool
+    reason: str
+    counts: Mapping[str, int] = field(default_factory=dict[str, int])
+    cases: Mapping[str, CaseOutcome] = field(default_factory=dict[str, CaseOutcome])
+    suspicions: Sequence[str] = ()
+    evidence: Mapping[str, Any] = field(default_factory=dict[str, Any])

@@ -1,0 +1,1 @@
+"""Runs as frontends see them: prepared, submitted, followed, answered."""

@@ -1,0 +1,65 @@
+"""Checks a project's goal without a run: once in place, or with the whole final verification."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from ..choosing import choose_check
+from ..contracts.goal import GoalResult
+from ..contracts.verdict import Verdict
+from ..errors import UsageError
+from ..guard.baseline import Baseline
+from ..guard.guard import Guard
+from ..run_config import RunConfig
+from ..wiring import wire_check
+from ..workspace.temporary import temporary_prefix
+
+
+async def check(config: RunConfig, baseline: Verdict | None, *, final: bool) -> Verdict:
+    """What the goal says of the project as it stands: see `RunManager.check`."""
+    before = None if baseline is None else _taken(baseline)
+    with tempfile.TemporaryDirectory(
+        prefix=temporary_prefix("retrai-check"), ignore_cleanup_errors=True
+    ) as folder:
+        choice = await asyncio.to_thread(choose_check, config, Path(folder))
+        async with wire_check(choice, Path(folder)) as guard:
+            if before is None:
+                result = await guard.take_baseline()
+            else:
+                await guard.take_over(before)
+                result = None if final else await guard.check({})
+            suspect = ""
+            evidence: dict[str, Any] = {"baseline": guard.baseline.model_dump(mode="json")}
+            if final and (result is None or result.achieved):
+                result, suspect = await guard.final_check({})
+                evidence["clean_copy"] = {"achieved": result.achieved, "suspect": suspect}
+            assert result is not None
+            return _verdict(guard, result, suspect, evidence)
+
+
+def _verdict(guard: Guard, result: GoalResult, suspect: str, evidence: dict[str, Any]) -> Verdict:
+    report = result.report
+    evidence |= {"goal": guard.context.goal.name, "details": result.details}
+    if report is not None:
+        ran = {"command": list(report.command), "interpreter": report.interpreter}
+        evidence |= {"check": ran}
+    return Verdict(
+        achieved=result.achieved and not suspect,
+        reason=suspect or result.reason,
+        counts={} if report is None else report.counts(),
+        cases={} if report is None else dict(report.cases),
+        suspicions=[suspect] if suspect else [],
+        evidence=evidence,
+    )
+
+
+def _taken(baseline: Verdict) -> Baseline:
+    try:
+        return Baseline.model_validate(baseline.evidence["baseline"])
+    except (KeyError, ValueError) as error:
+        raise UsageError(
+            "this verdict holds no baseline", hint="give one that `RunManager.check` has made"
+        ) from error

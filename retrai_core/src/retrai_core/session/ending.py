@@ -1,0 +1,73 @@
+"""The last word of a run: by its holder, or by whoever finds that the holder is dead."""
+
+from __future__ import annotations
+
+import os
+import socket
+from functools import partial
+from pathlib import Path
+
+from ..bus import EventBus
+from ..contracts.store import RunStore
+from ..runs.ending import finish
+from ..runs.record import UNDER_WAY, RunRecord
+from .holder import Holder
+
+LEASE_S = 60.0
+"""How long a claim holds without a sign of life, in a store that cannot see who is dead."""
+
+
+def worker_name() -> str:
+    """Who holds a claim, for people."""
+    return f"{socket.gethostname()}:{os.getpid()}"
+
+
+def publish_end(holder: Holder) -> None:
+    """Publish how the run ended, as its record says.
+
+    Raises:
+        RetraiError: events cannot be kept any more.
+    """
+    record = holder.record
+    holder.publish(
+        "run_end",
+        status=record.status,
+        reason=record.reason,
+        exit_code=record.exit_code,
+        next_step=record.next_step,
+        total_tokens=record.tokens.total,
+        estimated_cost_usd=record.cost_usd,
+    )
+
+
+async def end_killed_run(
+    store: RunStore, state: Path, run_id: str, reason: str = "its process was killed"
+) -> RunRecord | None:
+    """Write the end of a run whose holder is dead; None where somebody works on it.
+
+    A run that is `pending` or has ended properly is left as it is.
+    """
+    claim = await store.claim(run_id, worker_name(), LEASE_S)
+    if claim is None:
+        return None
+    try:
+        record = await store.load(run_id)
+        if record.status == "pending":
+            return record
+        append = partial(store.append_events, claim)
+        last = await append([])
+        events = await store.read_events(run_id, last - 1) if last else []
+        if events and events[-1].kind == "run_end" and record.status not in UNDER_WAY:
+            return record
+        if record.status in UNDER_WAY:
+            finish(record, "interrupted", reason)
+        holder = Holder(store, claim, record, state / "runs" / run_id, EventBus(append, last))
+        for question in await store.questions(run_id):
+            if question.state == "open":
+                await store.put_question(claim, question.model_copy(update={"state": "withdrawn"}))
+        await holder.save()
+        publish_end(holder)
+        await holder.bus.aclose()
+        return record
+    finally:
+        await store.release(claim)

@@ -1,0 +1,315 @@
+"""Executes one run: takes its claim, works, keeps the record true however the work ends."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import ExitStack, asynccontextmanager, suppress
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from ..bus import EventBus
+from ..chosen import Choice
+from ..contracts.question import Answer
+from ..contracts.store import Cancel, Claim, Configure, RunStore, SentCommand
+from ..errors import ClaimLostError, PluginError, RetraiError, UsageError
+from ..guard.held_files import holds_files_of, put_back, told
+from ..guard.left_behind import clean_up_killed_runs
+from ..guard.outside import drop_copies
+from ..loop.deadline import Deadline, OutOfTimeError, end
+from ..plugins.blame import blamed
+from ..redaction.redactor import Redactor
+from ..run_work import RunWork
+from ..runs.beginning import take_up
+from ..runs.ending import config_of, finish, keep_traceback, limits_of
+from ..runs.record import Status
+from ..workspace.lock import WorkspaceLock
+from .ending import LEASE_S, publish_end, worker_name
+from .holder import Holder
+from .live import LiveText
+from .questions import Questions
+from .request import Tell, chosen
+
+_STOP_LIMIT_S = 5.0
+_CLAIM_TRIES, _CLAIM_PAUSE_S = 5, 0.1
+
+
+class Executor:
+    """Works on one run in this event loop.
+
+    Args:
+        store: where the run is kept.
+        state: the state folder of this machine: the run's local folder and the locks are there.
+        run_id: the run.
+        choice: the plugins that were loaded for it in this process; they are chosen again when it
+            is None.
+        tell: hears what the user should know while nothing can be published.
+    """
+
+    def __init__(
+        self, store: RunStore, state: Path, run_id: str, choice: Choice | None, tell: Tell
+    ) -> None:
+        self._store = store
+        self._state = state
+        self._run_id = run_id
+        self._choice = choice
+        self._tell = tell
+        self._cancelled: Cancel | None = None
+        self._claim_lost: ClaimLostError | None = None
+        self._work: RunWork | None = None
+        self._questions: Questions | None = None
+
+    async def run(self) -> None:
+        """Work until the run ends.
+
+        Raises:
+            UsageError, PluginError: it cannot begin, or go on; of a new run nothing is left, and
+                the record of another stays as it was.
+            ClaimLostError: somebody else works on it now.
+        """
+        self._main = asyncio.current_task()
+        claim = await self._claim()
+        if claim is None:
+            raise UsageError(
+                f"run {self._run_id} is under way already",
+                hint=f"`retrai runs follow {self._run_id}`",
+            )
+        is_discarded = False
+        try:
+            self._holder = await self._hold(claim)
+            try:
+                await self._execute()
+            except (UsageError, PluginError) as error:
+                is_discarded = await self._refuse(error)
+                raise
+            finally:
+                await self._holder.bus.aclose()
+        finally:
+            await self._store.release(claim)
+            if is_discarded:
+                await self._store.delete(self._run_id)
+
+    async def _claim(self) -> Claim | None:
+        """The claim; somebody who only looks whether the holder is alive has it for a moment."""
+        for _ in range(_CLAIM_TRIES):
+            claim = await self._store.claim(self._run_id, worker_name(), LEASE_S)
+            if claim is not None:
+                return claim
+            await asyncio.sleep(_CLAIM_PAUSE_S)
+        return None
+
+    async def _hold(self, claim: Claim) -> Holder:
+        record = await self._store.load(self._run_id)
+        self._earlier = record.model_copy(deep=True)
+        self._is_new = record.status == "pending"
+        folder = self._state / "runs" / record.id
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        append = partial(self._store.append_events, claim)
+        return Holder(self._store, claim, record, folder, EventBus(append, await append([])))
+
+    async def _refuse(self, error: RetraiError) -> bool:
+        """Leave things as they were; whether nothing of the run is to be left."""
+        if self._is_new and not holds_files_of(self._state, self._run_id):
+            return True
+        if not self._is_new:
+            self._holder.record = self._earlier
+        else:
+            finish(self._holder.record, "error", str(error))
+        await self._end()
+        return False
+
+    async def _execute(self) -> None:
+        """Do the work, and say in the record how it ended.
+
+        Raises:
+            UsageError, PluginError: the run was asked for wrongly, and nothing has begun.
+        """
+        record, sent = self._holder.record, await self._commands()
+        for command in sent:
+            # A cancellation was meant for the part that has ended; answers are read when asked.
+            if isinstance(command.command, Configure):
+                self._set(command.command.settings)
+            record.commands_seen = command.number
+        if not self._is_new:
+            take_up(record, {})
+        redactor = await asyncio.to_thread(Redactor.of, record.project, os.environ)
+        self._holder.bus.clean = redactor.event
+        began = time.monotonic()
+        self._deadline = Deadline(config_of(record).max_time_s)
+        failure: RetraiError | None = None
+        try:
+            outcome, reason = await self._worked(sent, redactor)
+        except asyncio.CancelledError:
+            outcome, reason = self._how_it_was_cancelled()
+        except OutOfTimeError as over:
+            outcome, reason = "budget", str(over)
+            record.needed = self._deadline.needed
+        except RetraiError as error:
+            if self._claim_lost or isinstance(error, ClaimLostError):
+                raise self._claim_lost or error from None
+            outcome, reason, failure = "error", str(error), error
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - the record must say what happened
+            failure = blamed(error, self._choice.catalog.records()) if self._choice else None
+            outcome, reason = "error", str(failure or f"{type(error).__name__}: {error}")
+            keep_traceback(error, self._holder.folder, redactor.text)
+            with suppress(RetraiError):
+                self._holder.publish("error", error=reason, where="run")
+        if isinstance(failure, UsageError | PluginError) and not self._has_begun:
+            raise failure
+        record.worked_s += time.monotonic() - began
+        finish(record, outcome, redactor.text(reason))
+        await self._end()
+
+    @property
+    def _has_begun(self) -> bool:
+        return self._work is not None and self._work.begun
+
+    async def _worked(self, sent: list[SentCommand], redactor: Redactor) -> tuple[Status, str]:
+        """Lock the project and work in it."""
+        holder, record = self._holder, self._holder.record
+        with ExitStack() as locks:
+            locks.enter_context(WorkspaceLock(record.project, self._state, record.id))
+            # Of an earlier run that was killed; this one may hold the same files out again.
+            back = await asyncio.to_thread(put_back, self._state, record.project)
+            undo = partial(clean_up_killed_runs, self._state, record.project)
+            for line in [*told(back), *await asyncio.to_thread(undo)]:
+                self._tell(line)
+            await self._begin()
+            config = config_of(record)
+            if self._choice is None:
+                choose = chosen(config, holder.folder, self._tell, attended=record.attended)
+                self._choice = await self._deadline.bound(choose)
+            self._questions = await self._asker(sent)
+            live = LiveText()
+            self._work = RunWork(
+                self._choice, holder, redactor, self._deadline, self._questions, live
+            )
+            async with live.served(holder.folder), self._mailbox():
+                return await self._work.go(resume=not self._is_new)
+
+    async def _begin(self) -> None:
+        record = self._holder.record
+        record.status, record.part_started_at = "running", time.time()
+        record.started_at = record.started_at or record.part_started_at
+        record.note_stop({})
+        await self._holder.save()
+
+    async def _end(self) -> None:
+        """Keep the record as it stands, and then the run's last event."""
+        holder, record = self._holder, self._holder.record
+        if self._questions is not None:
+            await self._questions.withdraw()
+        try:
+            await holder.save()
+        except OSError as error:
+            raise RetraiError(
+                f"the run ended as {record.status} ({record.reason}), and its record cannot be "
+                f"written: {error.strerror or error} ({holder.folder})",
+                hint=f"make room; `retrai runs resume {record.id}` goes on",
+            ) from error
+        if not record.resumable:
+            drop_copies(holder.folder / "baseline")
+        # A log that cannot be written has ended the run already, and said so as its reason.
+        with suppress(RetraiError):
+            publish_end(holder)
+            await holder.bus.flush()
+
+    def _how_it_was_cancelled(self) -> tuple[Status, str]:
+        if self._claim_lost is not None:
+            raise self._claim_lost
+        if self._cancelled is None:
+            return "interrupted", "stopped before it was done"
+        if self._main is not None:
+            self._main.uncancel()
+        if self._cancelled.status == "aborted":
+            return "aborted", "ended by a person"
+        return "interrupted", "stopped before it was done"
+
+    # The mailbox
+
+    @asynccontextmanager
+    async def _mailbox(self) -> AsyncGenerator[None]:
+        """Carry out commands, and keep the claim alive, while the work goes on."""
+        tasks = [asyncio.create_task(work) for work in (self._heed(), self._beat())]
+        try:
+            yield
+        finally:
+            for task in tasks:
+                await end(task, _STOP_LIMIT_S)
+
+    async def _beat(self) -> None:
+        while True:
+            await asyncio.sleep(LEASE_S / 3)
+            try:
+                await self._store.heartbeat(self._holder.claim)
+            except ClaimLostError as error:
+                self._claim_lost = error
+                self._stop()
+                return
+
+    async def _heed(self) -> None:
+        async for _ in self._store.changes(self._run_id):
+            for sent in await self._commands():
+                self._holder.record.commands_seen = sent.number
+                await self._carry_out(sent.command)
+
+    async def _commands(self) -> list[SentCommand]:
+        return list(
+            await self._store.commands(self._holder.claim, self._holder.record.commands_seen)
+        )
+
+    async def _carry_out(self, command: Answer | Cancel | Configure) -> None:
+        if isinstance(command, Cancel):
+            self._cancel(command)
+        elif isinstance(command, Configure):
+            try:
+                self._set(command.settings)
+                if self._work is not None:
+                    await self._work.configure(command.settings)
+            except RetraiError as error:
+                self._holder.publish("log", level="warning", message=f"not changed: {error}")
+                return
+            changed = ", ".join(f"{name}: {value}" for name, value in command.settings.items())
+            self._holder.publish("log", level="info", message=f"changed: {changed}")
+            await self._holder.save()
+        elif self._questions is not None:
+            await self._questions.answer(command)
+
+    def _set(self, settings: Mapping[str, Any]) -> None:
+        """Give the record the settings that hold from now on."""
+        record = self._holder.record
+        config = config_of(record, settings)
+        record.config = config.model_dump(mode="json", exclude_unset=True)
+        record.limits, record.model = limits_of(config), config.model_name
+        record.interactive = record.interactive or config.hitl_enabled
+
+    def _cancel(self, command: Cancel) -> None:
+        if self._cancelled is None:
+            self._cancelled = command
+            self._stop()
+
+    def _stop(self) -> None:
+        if self._main is not None:
+            self._main.cancel()
+
+    # Questions
+
+    async def _asker(self, sent: list[SentCommand]) -> Questions:
+        holder = self._holder
+        asker = Questions(
+            self._store, holder.claim, holder.publish, self._deadline, self._note_waiting
+        )
+        await asker.load()
+        for command in sent:  # given while nobody worked on the run
+            if isinstance(command.command, Answer):
+                await asker.answer(command.command)
+        asker.can_ask = holder.record.interactive
+        asker.on_abort = partial(self._cancel, Cancel(status="aborted"))
+        return asker
+
+    async def _note_waiting(self, is_waiting: bool) -> None:
+        self._holder.record.status = "waiting" if is_waiting else "running"
+        await self._holder.save()

@@ -1,0 +1,147 @@
+"""What is there: plugins, goals, settings, what earlier runs have taught."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..choosing import catalog_for, choose_memory
+from ..contracts.context import RunContext
+from ..contracts.memory import MemoryStore
+from ..errors import UsageError
+from ..events import AgentEvent
+from ..plugins.catalog import Catalog
+from ..plugins.kinds import Kind
+from ..runs.store import state_dir
+from ..settings import load_settings, setting_rows
+from ..workspace.safe_paths import SafeWorkspace
+from .naming_origin import told_with_origin
+from .request import Tell
+
+
+@dataclass(frozen=True)
+class PluginInfo:
+    """An installed plugin, as its manifest describes it; nothing is imported.
+
+    Attributes:
+        kind: `goal`, `tool`, `llm`, ...
+        name: its name.
+        dist: the distribution.
+        version: the distribution's.
+        status: `unloaded` where nothing speaks against using it.
+        error: what does, in one line.
+        summary: one line.
+        needs: what it uses.
+        options: its options by name, with type, default and description.
+    """
+
+    kind: str
+    name: str
+    dist: str
+    version: str
+    status: str
+    error: str
+    summary: str
+    needs: tuple[str, ...]
+    options: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class FoundGoal:
+    """A goal that a project shows a sign of.
+
+    Attributes:
+        name: the goal's name.
+        evidence: the sign, for people.
+    """
+
+    name: str
+    evidence: str
+
+
+@dataclass(frozen=True)
+class SettingInfo:
+    """One setting of a project.
+
+    Attributes:
+        name: as `.retrai.yml` has it.
+        value: a JSON value.
+        origin: the file or the variable it comes from, or `default`.
+    """
+
+    name: str
+    value: Any
+    origin: str
+
+
+def plugins(kind: Kind | None = None) -> list[PluginInfo]:
+    """Every installed plugin."""
+    found: list[PluginInfo] = []
+    for record in Catalog.configured().records(kind):
+        record.read_manifest()
+        found.append(
+            PluginInfo(
+                record.kind,
+                record.name,
+                record.dist,
+                record.version,
+                record.status,
+                record.error,
+                record.summary,
+                tuple(record.needs),
+                {name: option._asdict() for name, option in record.options.items()},
+            )
+        )
+    return found
+
+
+def detect(project: Path) -> list[FoundGoal]:
+    """The goals whose sign the project shows, the likeliest first; nothing is imported."""
+    hits = Catalog.configured(project).detect(project)
+    return [FoundGoal(hit.record.name, hit.evidence) for hit in hits]
+
+
+def settings_of(project: Path) -> list[SettingInfo]:
+    """Every setting of a project, its value, and where that comes from."""
+    return [SettingInfo(*row) for row in setting_rows(load_settings(project))]
+
+
+@asynccontextmanager
+async def open_memory(project: Path, tell: Tell) -> AsyncGenerator[MemoryStore]:
+    """The project's memory store.
+
+    Raises:
+        UsageError: it has none.
+        PluginError: it is broken or incompatible.
+    """
+    settings = load_settings(project)
+    config = settings.config
+    with told_with_origin(settings):
+        part = choose_memory(config, catalog_for(config))
+    if part is None:
+        raise UsageError(
+            "this project has no memory store",
+            hint="`pip install retrai-memory-file`, or set `memory:` in the configuration",
+        )
+
+    def warn(event: AgentEvent) -> None:
+        if event.kind == "log" and event.payload.get("level") == "warning":
+            tell(f"warning: {event.payload.get('message')}")
+
+    context = RunContext(
+        config.run_id,
+        config.cwd,
+        SafeWorkspace(config.cwd),
+        sys.executable,
+        state_dir(),
+        on_event=warn,
+    )
+    store = part.cls(part.options, context)
+    try:
+        yield store
+    finally:
+        await store.aclose()

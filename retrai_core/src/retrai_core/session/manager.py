@@ -1,0 +1,403 @@
+"""Prepares, submits, finds and follows runs: what every frontend uses, and nothing else."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, suppress
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from ..contracts.store import RunStore
+from ..errors import RunNotFoundError, UsageError
+from ..runs.record import UNDER_WAY, RunRecord, Status
+from ..runs.store import state_dir
+from .ending import end_killed_run, worker_name
+from .handle import Run
+from .setting_up import open_engine, open_store
+
+if TYPE_CHECKING:
+    from ..contracts.engine import Engine
+    from ..contracts.memory import MemoryStore
+    from ..contracts.verdict import Verdict
+    from ..plugins.kinds import Kind
+    from ..runs.putting_back import Undone
+    from ..runs.store import UnreadableRun
+    from .looking import FoundGoal, PluginInfo, SettingInfo
+    from .request import RunRequest, Tell
+
+
+class RunManager:
+    """The session API: one object for any number of runs; an asynchronous context manager.
+
+    Args:
+        store: where runs are kept; the user's settings say it (`store:`) when left out.
+        engine: the name of what executes them; the user's settings (`engine:`) when left out.
+        max_parallel: so many runs execute at once, and more wait in their order; None: no limit.
+        tell: hears what a person should know while there is no run yet whose events could say it.
+
+    Example:
+        >>> async def mend(project):
+        ...     async with RunManager() as manager:
+        ...         request = await manager.prepare(project, goal="pytest", model="offline")
+        ...         run = await manager.submit(request)
+        ...         return (await run.result()).status
+    """
+
+    def __init__(
+        self,
+        store: RunStore | None = None,
+        engine: str | None = None,
+        max_parallel: int | None = None,
+        *,
+        tell: Tell | None = None,
+    ) -> None:
+        self.store = store or open_store()
+        folder = getattr(self.store, "state", None)  # that of the store `files`
+        self.state = folder if isinstance(folder, Path) else state_dir()
+        self._engine_name = engine
+        self._engine: Engine | None = None
+        self._max_parallel = max_parallel
+        self._tell = tell or _say_nothing
+        self._requests: dict[str, RunRequest] = {}
+        self._waiting: deque[str] = deque()
+        self._ended: dict[str, asyncio.Future[None]] = {}
+        self._executing: dict[str, asyncio.Future[None]] = {}
+
+    async def __aenter__(self) -> Self:
+        """The manager itself."""
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close it."""
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """Give back what the manager holds. Runs of this process end as `interrupted`; those in
+        processes of their own go on, and so do those that wait, when a manager attaches again."""
+        self._waiting.clear()
+        if self._engine is not None:
+            await self._engine.aclose()
+        await self.store.aclose()
+
+    # From settings to a run
+
+    async def prepare(
+        self,
+        project: Path | str,
+        *,
+        goal: str | Sequence[str] | None = None,
+        agent: str | None = None,
+        input: Mapping[str, Any] | None = None,  # noqa: A002 - the name that the record has
+        labels: Mapping[str, str] | None = None,
+        parent: str | None = None,
+        continues: str | None = None,
+        trust: str | None = None,
+        attended: bool = False,
+        interactive: bool = False,
+        locked: bool = False,
+        **settings: Any,
+    ) -> RunRequest:
+        """Merge the settings of every source, choose the plugins, validate their options.
+
+        Args:
+            project: its folder, on this machine.
+            goal: the goal's name; found from the project where no source names one.
+            agent: the agent's name.
+            input: what the agent is given; `task=` is the goal loop's.
+            labels: the caller's own, for `list`.
+            parent: the run that asks for this one.
+            continues: the run whose result the agent goes on from.
+            trust: the digest of a `TrustRequired`: consent to exactly what it showed.
+            attended: somebody sees the events while the run goes on, and can act on them (a login).
+            interactive: somebody answers questions: about tool calls that need consent, protected
+                files, suspect verdicts. `hitl_enabled=True` asks after each iteration too.
+            locked: only with the plugins that `retrai.lock` names.
+            settings: any key of `.retrai.yml`; stronger than the files and the environment.
+
+        Raises:
+            TrustRequired: the project's own file sets what needs the user's consent.
+            UsageError, PluginError: nothing can be run like that, and why.
+        """
+        from .request import prepare
+
+        goals = [goal] if isinstance(goal, str) else goal
+        given = {**settings, "goal": goals[0] if goals and len(goals) == 1 else goals}
+        given["agent"] = agent
+        return await prepare(
+            Path(project),
+            self._folder,
+            self._tell,
+            given,
+            trust=trust,
+            locked=locked,
+            input=dict(input or {}),
+            labels=dict(labels or {}),
+            parent=parent,
+            continues=continues,
+            attended=attended,
+            interactive=interactive,
+        )
+
+    async def submit(self, request: RunRequest) -> Run:
+        """Begin a run; it does not depend on who awaits it.
+
+        Raises:
+            UsageError, PluginError: the request was made in another installation, and cannot be
+                used here.
+        """
+        request = await request.completed(self._folder(request.run_id), self._tell)
+        record = request.record()
+        engine = self._opened_engine()
+        record.engine = engine.name
+        await self.store.create(record)
+        self._requests[record.id] = request
+        self._enqueue(record.id)
+        return Run(self, record.id)
+
+    async def get(self, run_id: str) -> Run:
+        """The run with this id, or the only one whose id begins with it.
+
+        Raises:
+            RunNotFoundError: none or several do.
+        """
+        return Run(self, (await self.store.load(run_id)).id)
+
+    async def list(
+        self,
+        *,
+        project: Path | str | None = None,
+        status: str | None = None,
+        goal: str | None = None,
+        text: str | None = None,
+        labels: Mapping[str, str] | None = None,
+        before: float | None = None,
+        limit: int | None = None,
+    ) -> Sequence[RunRecord | UnreadableRun]:
+        """Runs, newest first: see `RunStore.list`."""
+        return await self.store.list(
+            project=None if project is None else _real(project),
+            status=status,
+            goal=goal,
+            text=text,
+            labels=labels,
+            before=before,
+            limit=limit,
+        )
+
+    async def events(self) -> AsyncIterator[RunRecord]:
+        """The record of any run, whenever its status has changed, from now on."""
+        known: dict[str, str] = {}
+        async for run_id in self.store.changes(None):
+            try:
+                record = await self.store.load(run_id)
+            except UsageError:  # deleted
+                continue
+            if known.get(run_id) != record.status:
+                known[run_id] = record.status
+                yield record
+
+    async def attach(self) -> None:
+        """After a restart: take up the runs that an earlier manager left waiting or running in
+        processes of their own, in their order."""
+        engine = self._opened_engine()
+        await engine.attach()
+        found = await self.store.list(status="pending")
+        pending = [run for run in found if isinstance(run, RunRecord) and run.engine == engine.name]
+        for record in sorted(pending, key=lambda run: run.created_at):
+            if record.id not in self._ended:
+                self._enqueue(record.id)
+        for status in UNDER_WAY:
+            for run in await self.store.list(status=status):
+                if isinstance(run, RunRecord) and run.engine == engine.name:
+                    self._note_execution(run.id, asyncio.ensure_future(self._followed(run.id)))
+
+    # What is there
+
+    async def check(
+        self, request: RunRequest, *, baseline: Verdict | None = None, final: bool = True
+    ) -> Verdict:
+        """What the goal says of the project now, without a run.
+
+        Args:
+            request: from `prepare`.
+            baseline: an earlier verdict: no case that stood then may be missing or skipped now.
+            final: check once more on a clean copy, and look for reasons not to believe it; else
+                it is one plain check in place.
+
+        Raises:
+            UsageError, PluginError: the check cannot be run, and why.
+        """
+        from .checking import check
+
+        return await check(request.config, baseline, final=final)
+
+    async def detect(self, project: Path | str) -> Sequence[FoundGoal]:
+        """The goals whose sign the project shows, the likeliest first."""
+        from .looking import detect
+
+        return await asyncio.to_thread(detect, Path(project))
+
+    async def plugins(self, kind: Kind | None = None) -> Sequence[PluginInfo]:
+        """Every installed plugin, or those of one kind; none is imported."""
+        from .looking import plugins
+
+        return await asyncio.to_thread(plugins, kind)
+
+    async def goals(self) -> Sequence[PluginInfo]:
+        """Every installed goal."""
+        return await self.plugins("goal")
+
+    async def settings(self, project: Path | str) -> Sequence[SettingInfo]:
+        """Every setting of a project, its value, and where that comes from.
+
+        Raises:
+            UsageError: a configuration file is of no use.
+        """
+        from .looking import settings_of
+
+        return await asyncio.to_thread(settings_of, Path(project))
+
+    def memory(self, project: Path | str) -> AbstractAsyncContextManager[MemoryStore]:
+        """The project's memory store: what earlier runs have taught.
+
+        Raises:
+            UsageError, PluginError: on entering: it has none, or it is broken.
+        """
+        from .looking import open_memory
+
+        return open_memory(Path(project), self._tell)
+
+    # What a handle needs
+
+    def ended(self, run_id: str) -> asyncio.Future[None] | None:
+        """Done when a run that this manager submitted has ended; None for any other."""
+        return self._ended.get(run_id)
+
+    async def execute_again(self, run_id: str) -> None:
+        """Have a run executed that somebody wants to go on with."""
+        ended = self._ended.get(run_id)
+        if ended is not None and not ended.done():
+            raise UsageError(f"run {run_id} is under way already")
+        self._enqueue(run_id)
+
+    async def withdraw(self, run_id: str, status: Status, reason: str) -> bool:
+        """End a run that nobody has taken yet; False where somebody has."""
+        from ..runs.ending import finish
+
+        claim = await self.store.claim(run_id, worker_name())
+        if claim is None:
+            return False
+        try:
+            record = await self.store.load(run_id)
+            if record.status != "pending":
+                return False
+            finish(record, status, reason)
+            await self.store.save(claim, record)
+        finally:
+            await self.store.release(claim)
+        await end_killed_run(self.store, self.state, run_id)  # its last event
+        if run_id in self._waiting:
+            self._waiting.remove(run_id)
+            self._ended[run_id].set_result(None)
+        return True
+
+    async def undo(self, record: RunRecord, to: int, *, dry_run: bool) -> Undone:
+        """Take back what a run has changed: see `Run.undo`."""
+        from ..guard.left_behind import clean_up_killed_runs
+        from ..runs.snapshots import Snapshots
+        from ..runs.undo import undo
+        from ..workspace.lock import WorkspaceLock
+
+        def work() -> Undone:
+            with WorkspaceLock(record.project, self.state, f"undo of {record.id}"):
+                for line in clean_up_killed_runs(self.state, record.project):
+                    self._tell(line)
+                snapshots = Snapshots(self._folder(record.id), record.project)
+                return undo(snapshots, record.project, to, dry_run=dry_run)
+
+        return await asyncio.to_thread(work)
+
+    # What an engine needs
+
+    async def execute(self, run_id: str) -> None:
+        """Work on a run in this event loop: see `EngineHost`."""
+        from .executor import Executor
+
+        request = self._requests.pop(run_id, None)
+        choice = None if request is None else request.take_choice()
+        await Executor(self.store, self.state, run_id, choice, self._tell).run()
+
+    async def note_killed(self, run_id: str, reason: str) -> None:
+        """Write the end of a run whose process has died: see `EngineHost`."""
+        with suppress(RunNotFoundError):  # it could not begin, and nothing is left of it
+            record = await end_killed_run(self.store, self.state, run_id, reason)
+            if record is not None and record.status == "pending":
+                await self.withdraw(run_id, "error", reason)
+
+    async def _followed(self, run_id: str) -> None:
+        """Wait for the end of a run that an earlier manager has left running."""
+        async for _ in Run(self, run_id).events():
+            pass
+
+    def _folder(self, run_id: str) -> Path:
+        return self.state / "runs" / run_id
+
+    def _opened_engine(self) -> Engine:
+        if self._engine is None:
+            self._engine = open_engine(self._engine_name, self)
+        return self._engine
+
+    def _enqueue(self, run_id: str) -> None:
+        self._ended[run_id] = _quiet_future()
+        self._waiting.append(run_id)
+        self._start_next()
+
+    def _start_next(self) -> None:
+        while self._waiting and len(self._executing) != self._max_parallel:
+            run_id = self._waiting.popleft()
+            self._note_execution(run_id, asyncio.ensure_future(self._execute_by_engine(run_id)))
+
+    def _note_execution(self, run_id: str, task: asyncio.Future[None]) -> None:
+        if run_id not in self._ended or self._ended[run_id].done():
+            self._ended[run_id] = _quiet_future()
+        self._executing[run_id] = task
+        task.add_done_callback(partial(self._note_end, run_id))
+
+    async def _execute_by_engine(self, run_id: str) -> None:
+        await (await self._opened_engine().submit(run_id))
+
+    def _note_end(self, run_id: str, task: asyncio.Future[None]) -> None:
+        del self._executing[run_id]
+        ended = self._ended[run_id]
+        if not ended.done():
+            if task.cancelled():
+                ended.cancel()
+            elif error := task.exception():
+                ended.set_exception(error)
+            else:
+                ended.set_result(None)
+        self._start_next()
+
+
+def _real(folder: Path | str) -> Path:
+    return Path(folder).resolve()
+
+
+def _quiet_future() -> asyncio.Future[None]:
+    """Whoever does not ask for the result need not hear of an error either."""
+    future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    future.add_done_callback(lambda done: done.cancelled() or done.exception())
+    return future
+
+
+def _say_nothing(_: str) -> None:
+    """Nobody listens."""
