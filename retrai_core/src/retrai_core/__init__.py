@@ -38,15 +38,37 @@ if TYPE_CHECKING:
     from .contracts.mcp_server import McpServer
     from .contracts.memory import MemoryOptions, MemoryStore, RunOutcome, Strategy
     from .contracts.project_file import ProjectFile
+    from .contracts.question import Answer, Question
     from .contracts.sandbox import Completed, Limits, Sandbox, SandboxOptions, View
     from .contracts.shell_words import ShellWords
     from .contracts.shortened import shorten
+    from .contracts.store import (
+        Cancel,
+        Claim,
+        Command,
+        Configure,
+        Journal,
+        JournalledResult,
+        RunStore,
+        SentCommand,
+        StoreOptions,
+        UnreadableRun,
+    )
     from .contracts.suite_result import suite_result
     from .contracts.tool import Tool, ToolArgs, ToolOptions, ToolResult
     from .contracts.what_worked import prompt_line, what_worked
     from .contracts.without_files import without_files
     from .contracts.workspace import Entry, Workspace
-    from .errors import ModelError, PluginError, RetraiError, ToolError, UsageError, WorkspaceError
+    from .errors import (
+        ClaimLostError,
+        ModelError,
+        PluginError,
+        RetraiError,
+        RunNotFoundError,
+        ToolError,
+        UsageError,
+        WorkspaceError,
+    )
     from .events import EVENT_KINDS, AgentEvent, EventKind
     from .guard.clean_copy import make_clean_copy
     from .loop.state import AgentState
@@ -54,8 +76,8 @@ if TYPE_CHECKING:
     from .run_config import RunConfig
     from .run_manager import HumanQuestion, RunManager
     from .runs.record import RunRecord
-    from .runs.store import RunStore
     from .sandbox.local import LocalOptions, LocalSandbox
+    from .storage.files import FilesStore
     from .workbench import open_workbench
     from .workspace.temporary import temporary_prefix
 
@@ -87,10 +109,23 @@ _HOME = {
     "contracts.mcp_server": ("McpServer",),
     "contracts.memory": ("MemoryOptions", "MemoryStore", "RunOutcome", "Strategy"),
     "contracts.project_file": ("ProjectFile",),
+    "contracts.question": ("Answer", "Question"),
     "contracts.sandbox": ("Completed", "Limits", "Sandbox", "SandboxOptions", "View"),
     "contracts.shell_words": ("ShellWords",),
     "cli.output": ("echo",),
     "contracts.shortened": ("shorten",),
+    "contracts.store": (
+        "Cancel",
+        "Claim",
+        "Command",
+        "Configure",
+        "Journal",
+        "JournalledResult",
+        "RunStore",
+        "SentCommand",
+        "StoreOptions",
+        "UnreadableRun",
+    ),
     "contracts.suite_result": ("suite_result",),
     "contracts.tool": ("Tool", "ToolArgs", "ToolOptions", "ToolResult"),
     # For memory stores.
@@ -98,9 +133,11 @@ _HOME = {
     "contracts.without_files": ("without_files",),
     "contracts.workspace": ("Entry", "Workspace"),
     "errors": (
+        "ClaimLostError",
         "ModelError",
         "PluginError",
         "RetraiError",
+        "RunNotFoundError",
         "ToolError",
         "UsageError",
         "WorkspaceError",
@@ -114,8 +151,8 @@ _HOME = {
     # For frontends and callers.
     "run_manager": ("HumanQuestion", "RunManager"),
     "runs.record": ("RunRecord",),
-    "runs.store": ("RunStore",),
     "run_config": ("RunConfig",),
+    "storage.files": ("FilesStore",),
     "workbench": ("open_workbench",),
     # For plugins that lay files outside of the project.
     "workspace.temporary": ("temporary_prefix",),
@@ -132,14 +169,21 @@ __all__ = [
     "AgentEvent",
     "AgentOptions",
     "AgentState",
+    "Answer",
+    "Cancel",
     "CaseOutcome",
     "CheckReport",
+    "Claim",
+    "ClaimLostError",
+    "Command",
     "Completed",
+    "Configure",
     "Contradiction",
     "Detection",
     "Entry",
     "Environment",
     "EventKind",
+    "FilesStore",
     "FolderOptions",
     "Frontend",
     "GateDecision",
@@ -148,6 +192,8 @@ __all__ = [
     "GoalResult",
     "HumanQuestion",
     "InstalledFiles",
+    "Journal",
+    "JournalledResult",
     "LLMOptions",
     "LLMProvider",
     "Limits",
@@ -161,16 +207,20 @@ __all__ = [
     "ModelError",
     "PluginError",
     "ProjectFile",
+    "Question",
     "RetraiError",
     "RunConfig",
     "RunContext",
     "RunManager",
+    "RunNotFoundError",
     "RunOutcome",
     "RunRecord",
     "RunStore",
     "Sandbox",
     "SandboxOptions",
+    "SentCommand",
     "ShellWords",
+    "StoreOptions",
     "Strategy",
     "Suspicion",
     "Tool",
@@ -180,6 +230,7 @@ __all__ = [
     "ToolOptions",
     "ToolResult",
     "Trick",
+    "UnreadableRun",
     "UsageError",
     "View",
     "Workspace",

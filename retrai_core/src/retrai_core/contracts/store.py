@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from ..events import AgentEvent
     from ..runs.record import RunRecord
-    from ..runs.store import UnreadableRun
 
 
 class Cancel(BaseModel):
@@ -70,6 +69,23 @@ class Claim:
     run_id: str
     worker: str
     number: int
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadableRun:
+    """A run whose record is damaged, missing, or another run's.
+
+    Attributes:
+        id: the run's id.
+        path: where its record should be.
+        problem: why that cannot be read, one line.
+        changed_at: when it last changed, in seconds since 1970.
+    """
+
+    id: str
+    path: Path
+    problem: str
+    changed_at: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +192,42 @@ class RunStore(ABC):
             before: only those that were created earlier, in seconds since 1970.
             limit: at most so many.
         """
+
+    @staticmethod
+    def select(
+        runs: Iterable[RunRecord | UnreadableRun],
+        *,
+        project: Path | None = None,
+        status: str | None = None,
+        goal: str | None = None,
+        text: str | None = None,
+        labels: Mapping[str, str] | None = None,
+        before: float | None = None,
+        limit: int | None = None,
+    ) -> Sequence[RunRecord | UnreadableRun]:
+        """Those of `runs` that `list` gives, for a store that has them all at hand.
+
+        A record that cannot be read is left out where one of its values is asked for.
+        """
+        asked = (project, status, goal, text, labels)
+        there = project.resolve() if project is not None else None
+        found: list[tuple[float, RunRecord | UnreadableRun]] = []
+        for run in runs:
+            if isinstance(run, UnreadableRun):
+                created, matches = run.changed_at, not any(asked)
+            else:
+                created = run.created_at
+                matches = (
+                    there in (None, run.project)
+                    and status in (None, run.status)
+                    and (goal is None or goal in [each.name for each in run.goals])
+                    and (text is None or text.lower() in _words_of(run))
+                    and (labels or {}).items() <= run.labels.items()
+                )
+            if matches and (before is None or created < before):
+                found.append((created, run))
+        ordered = [run for _, run in sorted(found, key=lambda each: -each[0])]
+        return ordered if limit is None else ordered[:limit]
 
     @abstractmethod
     async def delete(self, run_id: str) -> None:
@@ -286,3 +338,9 @@ class RunStore(ABC):
     async def aclose(self) -> None:
         """Give back what this store holds."""
         return None
+
+
+def _words_of(run: RunRecord) -> str:
+    goals = " ".join(goal.name for goal in run.goals)
+    words = (run.id, goals, run.model, run.project, run.task, run.input, run.reason)
+    return " ".join(map(str, words)).lower()

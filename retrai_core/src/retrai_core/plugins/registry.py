@@ -17,6 +17,7 @@ from ..contracts.goal import GoalBase
 from ..contracts.llm import LLMProvider
 from ..contracts.memory import MemoryStore
 from ..contracts.sandbox import Sandbox
+from ..contracts.store import RunStore
 from ..contracts.tool import Tool
 from .describe import declared_needs, describe_plugin, hook_names
 from .kinds import Kind
@@ -33,6 +34,7 @@ _CONTRACT_OF: dict[Kind, type[object]] = {
     "frontend": Frontend,
     "agent": Agent,
     "sandbox": Sandbox,
+    "store": RunStore,
 }
 
 

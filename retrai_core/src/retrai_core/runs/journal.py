@@ -7,18 +7,12 @@ the model is told so.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
+from ..contracts.store import JournalledResult
 
-@dataclass(frozen=True, slots=True)
-class JournalledResult:
-    """The result of a finished call, as the model got it."""
-
-    ok: bool
-    content: str
-    duration_s: float
+__all__ = ["JournalledResult", "ToolJournal"]
 
 
 class ToolJournal:

@@ -1,29 +1,10 @@
-"""What the log tells of a run that was killed before its record could be saved."""
+"""What a run that was killed had begun to do."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from pathlib import Path
 
 from ..events import AgentEvent
-from .log import read_events, usage_of
-from .record import RunRecord
-
-
-def completed(record: RunRecord, log: Path) -> RunRecord:
-    """The record with how far the run came: iterations, time, tokens, the last check.
-
-    Args:
-        record: as it was saved when its last part began, or a little later.
-        log: the run's `events.jsonl`; without one, or where a plugin's event says what retrai's do
-            not, the record stays as it is.
-    """
-    found = record.model_copy(deep=True)
-    try:
-        _complete(found, list(read_events(log)))
-    except (OSError, KeyError, TypeError, ValueError):
-        return record
-    return found
 
 
 def calls_without_snapshot(events: Iterable[AgentEvent]) -> list[str]:
@@ -35,21 +16,3 @@ def calls_without_snapshot(events: Iterable[AgentEvent]) -> list[str]:
         elif event.kind == "tool_call":
             calls.append(f"{event.payload['tool']} {event.payload.get('summary', '')}".rstrip())
     return calls
-
-
-def _complete(record: RunRecord, events: list[AgentEvent]) -> None:
-    began = record.part_started_at or record.started_at or 0.0
-    part = [event for event in events if event.ts >= began]
-    if not part:
-        return
-    counted = [event.iteration for event in events if event.kind == "iteration_complete"]
-    record.iterations = max([record.iterations, *counted])
-    record.ended_at = part[-1].ts
-    record.worked_s += record.ended_at - began
-    record.refused += [line for event in part for line in event.payload.get("refused", [])]
-    record.tokens, record.cost_usd = usage_of(events)
-    checks = [event.payload for event in part if event.kind == "goal_check"]
-    goal = record.goals[0] if record.goals else None
-    if goal and goal.before and checks and checks[-1].get("phase") != "baseline":
-        seen = {name: checks[-1][name] for name in ("achieved", "reason", "counts")}
-        goal.after = goal.before.model_copy(update=seen)

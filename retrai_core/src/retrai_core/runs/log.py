@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
-from typing import cast
 
 from ..errors import RetraiError
 from ..events import AgentEvent
-from .record import Tokens
+from ..storage.event_log import read_events, usage_of
+
+__all__ = ["RunLog", "read_events", "usage_of"]
 
 
 class RunLog:
@@ -56,48 +55,3 @@ class RunLog:
         """No more events."""
         with suppress(OSError):  # what a full disk did not take is still in the buffer
             self._file.close()
-
-
-def read_events(path: Path) -> Iterator[AgentEvent]:
-    """Every event in a run log, none where there is no log.
-
-    A line that a kill left half written is passed over. Events of retrai 0.1, which had no numbers,
-    are numbered in their order.
-    """
-    last_seq = 0
-    try:
-        file = path.open(encoding="utf-8", errors="replace", newline="\n")
-    except FileNotFoundError:
-        return
-    with file:
-        for line in file:
-            try:
-                event = AgentEvent.from_json(line)
-            except (ValueError, KeyError):
-                continue
-            last_seq = event.seq or last_seq + 1
-            yield event if event.seq else replace(event, seq=last_seq)
-
-
-_TOKEN_KEYS = {
-    "input": "prompt_tokens",
-    "output": "completion_tokens",
-    "total": "total_tokens",
-}
-
-
-def usage_of(events: Iterable[AgentEvent]) -> tuple[Tokens, float | None]:
-    """What the model calls of a log used: tokens, and US dollars; None where a price is not known.
-
-    What an event of a plugin's leaves out is not known.
-
-    Raises:
-        TypeError, ValueError: what it says is no number.
-    """
-    calls = [event.payload for event in events if event.kind == "llm_usage"]
-    counts = {
-        name: sum(int(call.get(key, 0)) for call in calls) for name, key in _TOKEN_KEYS.items()
-    }
-    costs = [cast("float | None", call.get("cost_usd")) for call in calls]
-    known = [cost for cost in costs if cost is not None]
-    return Tokens.model_validate(counts), sum(known) if len(known) == len(costs) else None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fcntl
-import os
 import shutil
 import time
 from collections.abc import Generator, Sequence
@@ -12,37 +11,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import gettempprefix
 
-import platformdirs
 from pydantic import ValidationError
 
+from ..contracts.store import UnreadableRun
 from ..errors import RunNotFoundError, StateFolderError, UnreadableRunError, UsageError
 from ..guard.held_files import holds_files_of
-from .killed import completed
+from ..storage.killed import completed
+from ..storage.state_folder import state_dir
 from .record import EXIT_CODES, RunRecord
 
+__all__ = ["Pruned", "RunStore", "UnreadableRun", "state_dir"]
+
 _RUNNING = "running.lock"
-
-
-def state_dir() -> Path:
-    """The user's state folder for retrai; `RETRAI_STATE_DIR` names another."""
-    return Path(os.environ.get("RETRAI_STATE_DIR") or platformdirs.user_state_dir("retrai"))
-
-
-@dataclass(frozen=True, slots=True)
-class UnreadableRun:
-    """A run whose record is damaged, missing from its folder, or another run's.
-
-    Attributes:
-        id: the run's id, its folder's name.
-        path: its `run.json`.
-        problem: why that cannot be read, one line.
-        changed_at: when its folder last changed, in seconds since 1970.
-    """
-
-    id: str
-    path: Path
-    problem: str
-    changed_at: float
 
 
 @dataclass(frozen=True, slots=True)

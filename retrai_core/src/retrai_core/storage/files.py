@@ -1,0 +1,735 @@
+"""The store `files`: `runs/<id>/` under the user's state folder, never in the project.
+
+A run's folder has `run.json` (its record), `events.jsonl`, `journal.jsonl`, `checkpoint.sqlite`,
+`questions.jsonl`, `mailbox.jsonl`, `artifacts/` (blobs) and `running.lock`, which its holder locks:
+the system drops the lock with the process, so that a dead holder is told from one that sleeps.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import fcntl
+import json
+import os
+import re
+import shutil
+import tempfile
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import gettempprefix
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
+
+from pydantic import BaseModel, ValidationError
+
+from ..contracts.question import Answer, Question
+from ..contracts.store import (
+    Claim,
+    Command,
+    Journal,
+    JournalledResult,
+    RunStore,
+    SentCommand,
+    StoreOptions,
+    UnreadableRun,
+)
+from ..errors import (
+    ClaimLostError,
+    RetraiError,
+    RunNotFoundError,
+    StateFolderError,
+    UnreadableRunError,
+    UsageError,
+)
+from ..events import AgentEvent
+from ..runs.record import EXIT_CODES, RunRecord
+from . import changes
+from .event_log import Marks, next_batch, read_events
+from .journal import FilesJournal, result_of_call
+from .killed import completed
+from .lines import LineFile, append_once, read_lines
+from .state_folder import state_dir
+
+if TYPE_CHECKING:
+    from langgraph.checkpoint.base import BaseCheckpointSaver
+
+_LOCK = "running.lock"
+_EVENTS, _JOURNAL, _CHECKPOINTS = "events.jsonl", "journal.jsonl", "checkpoint.sqlite"
+_QUESTIONS, _MAILBOX, _BLOBS = "questions.jsonl", "mailbox.jsonl", "artifacts"
+_WITH_HOLDER = frozenset({"running", "waiting"})
+_BLOB_NAME = re.compile(r"(?!\.+$)[A-Za-z0-9._-]+")
+_LONG_BYTES = 100_000
+"""What is longer is read in a thread."""
+_DEAD_LIMIT_S = 5.0
+"""How long the lock of a dead process may be held by a child that has not begun its program."""
+
+_Model = TypeVar("_Model", bound=BaseModel)
+
+
+@dataclass(slots=True)
+class _Held:
+    """A claim of this store object: the locked file, and what is open under it."""
+
+    claim: Claim
+    lock: int
+    log: LineFile | None = None
+    last_seq: int = 0
+    problem: RetraiError | None = None
+    """Why no event can be written any more."""
+
+
+@dataclass(slots=True)
+class _LockNote:
+    """What the lock's file says of its last holder."""
+
+    number: int = 0
+    pid: int = 0
+    released: bool = False
+
+
+class FilesStore(RunStore):
+    """Runs in folders under the user's state folder; a claim is a file lock.
+
+    Args:
+        options: none are known.
+        state: the state folder; the user's when left out.
+    """
+
+    name: ClassVar[str] = "files"
+    summary: ClassVar[str] = "folders under the user's state folder"
+
+    def __init__(self, options: StoreOptions | None = None, state: Path | None = None) -> None:
+        super().__init__(options or StoreOptions())
+        self.state = state or state_dir()
+        self.runs = self.state / "runs"
+        self._held: dict[str, _Held] = {}
+        self._marks: dict[str, Marks] = {}
+
+    def folder(self, run_id: str) -> Path:
+        """The run's folder, which may not exist yet."""
+        return self.runs / run_id
+
+    # Records
+
+    async def create(self, record: RunRecord) -> None:
+        """Make the run's folder, readable only by the user, and save the record in it.
+
+        Raises:
+            StateFolderError: the state folder cannot be written to.
+            UsageError: it lies in the project; or there is a run of this id.
+        """
+        if not _is_plain(record.id):
+            raise UsageError(f"{record.id!r} is no id of a run")
+        if self.state.resolve().is_relative_to(record.project.resolve()):
+            raise UsageError(
+                f"the state folder {self.state} lies in the project, where the agent could change "
+                "what is recorded of it",
+                hint="name one elsewhere: `RETRAI_STATE_DIR=FOLDER`",
+            )
+        folder = self.folder(record.id)
+        try:
+            folder.mkdir(parents=True, mode=0o700)
+            record.save(folder)
+        except FileExistsError as error:
+            if folder.is_dir():
+                raise UsageError(f"there is a run {record.id} already") from error
+            raise StateFolderError(self.state, error) from error
+        except OSError as error:
+            raise StateFolderError(self.state, error) from error
+        self._record_changed(record.id)
+
+    async def load(self, run_id: str) -> RunRecord:
+        """See the contract.
+
+        Raises:
+            RunNotFoundError: none or several do.
+            UnreadableRunError: its record cannot be read.
+            StateFolderError: the state folder cannot be looked into.
+        """
+        folder = self._find(run_id)
+        run = self._read(folder)
+        if isinstance(run, RunRecord) and self._was_killed(run, folder):
+            run = await asyncio.to_thread(_interrupted, run, folder)
+        if run is None:
+            raise self._not_found(run_id)
+        if isinstance(run, UnreadableRun):
+            raise UnreadableRunError(
+                f"the record of run {run.id} cannot be read: {run.path}: {run.problem}",
+                hint=f"its log may tell what it did: {run.path.with_name(_EVENTS)}",
+            )
+        return run
+
+    async def list(
+        self,
+        *,
+        project: Path | None = None,
+        status: str | None = None,
+        goal: str | None = None,
+        text: str | None = None,
+        labels: Mapping[str, str] | None = None,
+        before: float | None = None,
+        limit: int | None = None,
+    ) -> Sequence[RunRecord | UnreadableRun]:
+        """See the contract; those whose record cannot be read are among them.
+
+        Raises:
+            StateFolderError: the state folder cannot be looked into.
+        """
+
+        def found() -> Sequence[RunRecord | UnreadableRun]:
+            return self.select(
+                self._entries(),
+                project=project,
+                status=status,
+                goal=goal,
+                text=text,
+                labels=labels,
+                before=before,
+                limit=limit,
+            )
+
+        return await asyncio.to_thread(found)
+
+    async def delete(self, run_id: str) -> None:
+        """See the contract.
+
+        Raises:
+            RetraiError: a file of it cannot be deleted.
+        """
+        folder = self._existing(run_id)
+        if folder.is_symlink():
+            folder.unlink()
+        else:
+            lock = await self._locked(folder)
+            if lock is None:
+                raise UsageError(
+                    f"run {run_id} is being worked on",
+                    hint=f"`retrai runs cancel {run_id}` ends it",
+                )
+            try:
+                await asyncio.to_thread(shutil.rmtree, folder)
+            except OSError as error:
+                if folder.exists():  # no other process has deleted it too
+                    raise RetraiError(
+                        f"run {run_id} cannot be deleted: {error.filename or folder}: "
+                        f"{error.strerror or error}"
+                    ) from error
+            finally:
+                os.close(lock)
+        self._marks.pop(run_id, None)
+        self._record_changed(run_id)
+
+    async def save(self, claim: Claim, record: RunRecord) -> None:
+        """See the contract."""
+        self._require(claim)
+        try:
+            record.save(self.folder(claim.run_id))
+        except OSError as error:
+            raise self._cannot_write("record", claim.run_id, error) from error
+        self._record_changed(claim.run_id)
+
+    # Claims
+
+    async def claim(self, run_id: str, worker: str, lease_s: float = 60.0) -> Claim | None:
+        """See the contract; the lease never ends before the process does."""
+        folder = self._existing(run_id)
+        lock = await self._locked(folder)
+        if lock is None:
+            return None
+        if run_id in self._held:  # its folder was removed by hand, and made anew
+            await self.release(self._held[run_id].claim)
+        claim = Claim(run_id, worker, _lock_note(lock).number + 1)
+        try:
+            _write_lock_note(lock, claim, released=False)
+        except OSError as error:
+            os.close(lock)
+            raise StateFolderError(self.state, error) from error
+        self._held[run_id] = _Held(claim, lock)
+        changes.wake(self.runs, run_id)
+        return claim
+
+    async def heartbeat(self, claim: Claim) -> None:
+        """See the contract."""
+        self._require(claim)
+
+    async def release(self, claim: Claim) -> None:
+        """See the contract."""
+        held = self._held.get(claim.run_id)
+        if held is None or held.claim != claim:
+            return
+        del self._held[claim.run_id]
+        if held.log is not None:
+            held.log.close()
+        with suppress(OSError):
+            _write_lock_note(held.lock, claim, released=True)
+        os.close(held.lock)
+        changes.wake(self.runs, claim.run_id)
+
+    # Events
+
+    async def append_events(self, claim: Claim, events: Sequence[AgentEvent]) -> int:
+        """See the contract.
+
+        Raises:
+            RetraiError: they cannot be written (the disk is full); from then on none is.
+            ValueError: their numbers do not go on.
+        """
+        path = self.folder(claim.run_id) / _EVENTS
+        if self._require(claim).log is None and path.exists():
+            last_seq = await asyncio.to_thread(_last_seq, path)
+        else:
+            last_seq = 0
+        held = self._require(claim)
+        if held.problem is not None:
+            raise held.problem
+        try:
+            if held.log is None:
+                held.log, held.last_seq = LineFile(path), last_seq
+            numbers = [event.seq for event in events]
+            if numbers != [held.last_seq + 1 + index for index in range(len(numbers))]:
+                raise ValueError(f"events with numbers {numbers} do not go on {held.last_seq}")
+            if events:
+                held.log.append(event.to_json() for event in events)
+        except OSError as error:
+            held.problem = self._cannot_write("log", claim.run_id, error)
+            raise held.problem from error
+        held.last_seq += len(events)
+        changes.wake(self.runs, claim.run_id)
+        return held.last_seq
+
+    async def read_events(self, run_id: str, after: int = 0) -> Sequence[AgentEvent]:
+        """See the contract."""
+        path = self._existing(run_id) / _EVENTS
+        try:
+            size = path.stat().st_size
+        except FileNotFoundError:
+            return []
+        marks = self._marks.setdefault(run_id, Marks())
+        last_seq, offset = marks.before(after, size)
+        if size - offset < _LONG_BYTES:
+            batch = next_batch(path, after, last_seq, offset)
+        else:
+            batch = await asyncio.to_thread(next_batch, path, after, last_seq, offset)
+        marks.note(batch)
+        return batch.events
+
+    # Questions and commands
+
+    async def put_question(self, claim: Claim, question: Question) -> None:
+        """See the contract."""
+        self._require(claim)
+        try:
+            append_once(self.folder(claim.run_id) / _QUESTIONS, _json(question))
+        except OSError as error:
+            raise self._cannot_write("question", claim.run_id, error) from error
+        changes.wake(self.runs, claim.run_id)
+
+    async def questions(self, run_id: str) -> Sequence[Question]:
+        """See the contract."""
+        return list(_questions(self._existing(run_id)).values())
+
+    async def send(self, run_id: str, command: Command) -> bool:
+        """See the contract."""
+        folder = self._existing(run_id)
+        try:
+            mailbox = LineFile(folder / _MAILBOX)
+            try:
+                # Of all senders one at a time looks and appends; none does so for long.
+                while not _lock_now(mailbox.handle, fcntl.LOCK_EX):  # noqa: ASYNC110 - others'
+                    await asyncio.sleep(0.005)
+                is_sent = _sent(folder, mailbox, command)
+            finally:
+                mailbox.close()
+        except OSError as error:
+            raise self._cannot_write("mailbox", run_id, error) from error
+        if is_sent:
+            changes.wake(self.runs, run_id)
+        return is_sent
+
+    async def commands(self, claim: Claim, after: int) -> Sequence[SentCommand]:
+        """See the contract."""
+        self._require(claim)
+        sent = _parsed(SentCommand, self.folder(claim.run_id) / _MAILBOX)
+        return [command for command in sent if command.number > after]
+
+    # Changes
+
+    def changes(self, run_id: str | None) -> AsyncIterator[str]:
+        """See the contract; what another process did is found within a tenth of a second for one
+        run, a third for all."""
+        listener = changes.Listener(self.runs, run_id)
+        if run_id is None:
+            feed = changes.ChangeReader(self._feed)
+            return changes.changes_of_all(listener, feed, self._held_runs, self._has_holder)
+        folder = self._existing(run_id)
+        return changes.changes_of_run(listener, run_id, lambda: _signature(folder))
+
+    @property
+    def _feed(self) -> Path:
+        return self.state / "runs.changed"
+
+    def _held_runs(self) -> Sequence[str]:
+        return [folder.name for folder in self._folders() if _is_alive(folder)]
+
+    def _has_holder(self, run_id: str) -> bool:
+        return _is_alive(self.folder(run_id))
+
+    def _record_changed(self, run_id: str) -> None:
+        changes.note_change(self._feed, run_id)
+        changes.wake(self.runs, run_id, record=True)
+
+    # The journal, checkpoints, blobs
+
+    @asynccontextmanager
+    async def _journal(self, claim: Claim) -> AsyncGenerator[Journal]:
+        self._require(claim)
+        path = self.folder(claim.run_id) / _JOURNAL
+        try:
+            file = LineFile(path)
+        except OSError as error:
+            raise self._cannot_write("journal", claim.run_id, error) from error
+
+        def write(line: str) -> None:
+            self._require(claim)
+            try:
+                file.append([line])
+            except OSError as error:
+                raise self._cannot_write("journal", claim.run_id, error) from error
+
+        try:
+            yield await asyncio.to_thread(FilesJournal, path, claim.number, write)
+        finally:
+            file.close()
+
+    def journal(self, claim: Claim) -> AbstractAsyncContextManager[Journal]:
+        """See the contract."""
+        return self._journal(claim)
+
+    async def tool_result(self, run_id: str, call_id: str) -> JournalledResult | None:
+        """See the contract."""
+        return await asyncio.to_thread(result_of_call, self._existing(run_id) / _JOURNAL, call_id)
+
+    @asynccontextmanager
+    async def _checkpointer(self, claim: Claim) -> AsyncGenerator[BaseCheckpointSaver[Any]]:
+        from .checkpoints import open_checkpoints  # it imports langgraph
+
+        self._require(claim)
+        path = self.folder(claim.run_id) / _CHECKPOINTS
+        async with open_checkpoints(path, lambda: self._require(claim)) as saver:
+            yield saver
+
+    def checkpointer(self, claim: Claim) -> AbstractAsyncContextManager[BaseCheckpointSaver[Any]]:
+        """See the contract."""
+        return self._checkpointer(claim)
+
+    async def put_blob(self, claim: Claim, name: str, data: bytes) -> None:
+        """See the contract."""
+        self._require(claim)
+        folder = self.folder(claim.run_id) / _BLOBS
+        _require_blob_name(name)
+        try:
+            folder.mkdir(exist_ok=True)
+            await asyncio.to_thread(_write_whole, folder / name, data)
+        except OSError as error:
+            raise self._cannot_write(f"artifact {name}", claim.run_id, error) from error
+
+    async def get_blob(self, run_id: str, name: str) -> bytes | None:
+        """See the contract."""
+        path = self._existing(run_id) / _BLOBS / name
+        _require_blob_name(name)
+        try:
+            return await asyncio.to_thread(path.read_bytes)
+        except FileNotFoundError:
+            return None
+
+    async def aclose(self) -> None:
+        """Give every claim back."""
+        for held in [*self._held.values()]:
+            await self.release(held.claim)
+
+    # Folders and locks
+
+    def _folders(self) -> Sequence[Path]:
+        try:
+            return list(self.runs.iterdir())
+        except FileNotFoundError:  # nothing was ever kept there
+            return []
+        except OSError as error:
+            raise StateFolderError(self.state, error) from error
+
+    def _find(self, run_id: str) -> Path:
+        """The folder of the run with this id, or of the only one whose id begins with it."""
+        if _is_plain(run_id) and (self.folder(run_id) / "run.json").is_file():
+            return self.folder(run_id)
+        names = sorted(path.name for path in self._folders())
+        matching = [run_id] if run_id in names else [n for n in names if n.startswith(run_id)]
+        if not run_id or not matching:
+            raise self._not_found(run_id)
+        if len(matching) > 1:
+            raise RunNotFoundError(
+                f"{run_id} may be any of {', '.join(matching)}", hint="give more of the id"
+            )
+        return self.folder(matching[0])
+
+    def _existing(self, run_id: str) -> Path:
+        """The folder of the run with exactly this id."""
+        folder = self.folder(run_id)
+        if not _is_plain(run_id) or not folder.is_dir():
+            raise self._not_found(run_id)
+        return folder
+
+    def _not_found(self, run_id: str) -> RunNotFoundError:
+        return RunNotFoundError(
+            f"no run {run_id!r} in {self.runs}", hint="`retrai runs list` shows them"
+        )
+
+    def _require(self, claim: Claim) -> _Held:
+        """What is held under this claim.
+
+        Raises:
+            ClaimLostError: it does not hold any more.
+        """
+        held = self._held.get(claim.run_id)
+        # A folder that was removed by hand is no place to write to, and another may stand there.
+        if held is None or held.claim != claim or not os.fstat(held.lock).st_nlink:
+            raise ClaimLostError(
+                f"{claim.worker} does not hold run {claim.run_id} any more: nothing was written"
+            )
+        return held
+
+    async def _locked(self, folder: Path) -> int | None:
+        """The locked file of a run, open; None while a holder has it.
+
+        Who only looks whether there is a holder has a shared lock for a moment.
+        """
+        try:
+            handle = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except FileNotFoundError:
+            raise self._not_found(folder.name) from None
+        except OSError as error:
+            raise StateFolderError(self.state, error) from error
+        try:
+            deadline = time.monotonic() + _DEAD_LIMIT_S
+            while not _lock_now(handle, fcntl.LOCK_EX):
+                if _lock_now(handle, fcntl.LOCK_SH):
+                    fcntl.flock(handle, fcntl.LOCK_UN)
+                elif _process_lives(_lock_note(handle).pid) or time.monotonic() > deadline:
+                    os.close(handle)
+                    return None
+                await asyncio.sleep(0.002 + 0.001 * (os.getpid() % 7))
+            if not os.fstat(handle).st_nlink:  # it was deleted meanwhile
+                raise self._not_found(folder.name)
+        except BaseException:
+            with suppress(OSError):
+                os.close(handle)
+            raise
+        return handle
+
+    # Reading records
+
+    def _entries(self) -> Sequence[RunRecord | UnreadableRun]:
+        found = [(folder, self._read(folder)) for folder in self._folders()]
+        return [
+            _interrupted(run, folder)
+            if isinstance(run, RunRecord) and self._was_killed(run, folder)
+            else run
+            for folder, run in found
+            if run is not None
+        ]
+
+    def _read(self, folder: Path) -> RunRecord | UnreadableRun | None:
+        """The run in this folder; None when it is none, or one that is only being made."""
+        try:
+            record = RunRecord.load(folder)
+        except (OSError, ValueError) as error:  # missing, not text, or not a record
+            return _unreadable(folder, error)
+        if record.id != folder.name:  # a copy; by its id the other would be pruned
+            return _unreadable(folder, ValueError(f"it is the record of run {record.id}"))
+        return record
+
+    def _was_killed(self, record: RunRecord, folder: Path) -> bool:
+        if record.status not in _WITH_HOLDER or _is_alive(folder):
+            return False
+        # A run that waits for a person may have given its worker back.
+        return record.status == "running" or not _note_in(folder).released
+
+    def _cannot_write(self, what: str, run_id: str, error: OSError) -> RetraiError:
+        return RetraiError(
+            f"the run's {what} cannot be written: {error.strerror or error} "
+            f"({error.filename or self.folder(run_id)})",
+            hint=f"make room; `retrai runs resume {run_id}` goes on",
+        )
+
+
+def _last_seq(log: Path) -> int:
+    return max((event.seq for event in read_events(log)), default=0)
+
+
+def _is_plain(run_id: str) -> bool:
+    return run_id not in ("", ".", "..") and not {"/", "\0"} & {*run_id}
+
+
+def _require_blob_name(name: str) -> None:
+    if not _BLOB_NAME.fullmatch(name):
+        raise UsageError(
+            f"{name!r} is no name of an artifact",
+            hint="letters, digits, `.`, `_` and `-`: receipt.json",
+        )
+
+
+def _write_whole(path: Path, data: bytes) -> None:
+    """Write a file so that a kill leaves the old one or the new one."""
+    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    Path(file.name).replace(path)
+
+
+def _json(model: BaseModel) -> str:
+    return json.dumps(model.model_dump(mode="json"), ensure_ascii=False)
+
+
+def _parsed(model: type[_Model], path: Path, *, also_last: bool = False) -> list[_Model]:
+    """What the lines of a file say; damaged ones are passed over.
+
+    Args:
+        model: what a line is.
+        path: the file.
+        also_last: a last line without an end counts, for who is about to append the next one.
+    """
+    lines, end = read_lines(path)
+    if also_last:
+        with path.open("rb") as file:
+            file.seek(end)
+            lines.append(file.read())
+    found: list[_Model] = []
+    for line in lines:
+        with suppress(ValueError):
+            found.append(model.model_validate(json.loads(line.decode("utf-8", "replace"))))
+    return found
+
+
+def _questions(folder: Path) -> Mapping[str, Question]:
+    return {question.id: question for question in _parsed(Question, folder / _QUESTIONS)}
+
+
+def _sent(folder: Path, mailbox: LineFile, command: Command) -> bool:
+    """Append the command; False for an answer that comes too late."""
+    earlier = _parsed(SentCommand, mailbox.path, also_last=True)
+    if isinstance(command, Answer) and not _is_open(folder, command.question_id, earlier):
+        return False
+    number = earlier[-1].number + 1 if earlier else 1
+    mailbox.append([_json(SentCommand(number=number, sent_at=time.time(), command=command))])
+    return True
+
+
+def _is_open(folder: Path, question_id: str, sent: Sequence[SentCommand]) -> bool:
+    question = _questions(folder).get(question_id)
+    answered = {each.command.question_id for each in sent if isinstance(each.command, Answer)}
+    return question is not None and question.state == "open" and question_id not in answered
+
+
+def _lock_now(handle: int, kind: int) -> bool:
+    try:
+        fcntl.flock(handle, kind | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno not in (errno.EWOULDBLOCK, errno.EACCES):
+            raise
+        return False
+    return True
+
+
+def _is_alive(folder: Path) -> bool:
+    """Whether somebody holds the run."""
+    try:
+        handle = os.open(folder / _LOCK, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        return not _lock_now(handle, fcntl.LOCK_SH)
+    finally:
+        os.close(handle)
+
+
+def _lock_note(handle: int) -> _LockNote:
+    try:
+        note = cast("dict[str, Any]", json.loads(os.pread(handle, 65_536, 0)))
+        return _LockNote(int(note["number"]), int(note["pid"]), bool(note["released"]))
+    except (ValueError, KeyError, TypeError):  # empty: nobody has had it, or one of retrai 0.1
+        return _LockNote()
+
+
+def _write_lock_note(handle: int, claim: Claim, *, released: bool) -> None:
+    note = {"number": claim.number, "pid": os.getpid(), "released": released}
+    data = json.dumps(note | {"worker": claim.worker}).encode()
+    os.pwrite(handle, data, 0)
+    os.ftruncate(handle, len(data))
+
+
+def _note_in(folder: Path) -> _LockNote:
+    try:
+        handle = os.open(folder / _LOCK, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return _LockNote()
+    try:
+        return _lock_note(handle)
+    finally:
+        os.close(handle)
+
+
+def _process_lives(pid: int) -> bool:
+    """Whether there is such a process; where it is not known, yes."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _signature(folder: Path) -> object:
+    """Another one after every change of the record, events, questions, mailbox or holder."""
+
+    def of(name: str) -> object:
+        try:
+            found = (folder / name).stat()
+        except OSError:
+            return None
+        return found.st_ino, found.st_mtime_ns, found.st_size
+
+    names = ("run.json", _EVENTS, _QUESTIONS, _MAILBOX)
+    return _is_alive(folder), [of(name) for name in names]
+
+
+def _interrupted(record: RunRecord, folder: Path) -> RunRecord:
+    """What the record of a run says whose holder was killed."""
+    found = record.model_copy(deep=True)
+    found.status, found.reason = "interrupted", "its process was killed"
+    found.exit_code = EXIT_CODES["interrupted"]
+    found.next_step = f"retrai runs resume {record.id}"
+    return completed(found, folder / _EVENTS)
+
+
+def _unreadable(folder: Path, error: OSError | ValueError) -> UnreadableRun | None:
+    try:
+        changed_at = folder.stat().st_mtime
+        if all(path.name.startswith(gettempprefix()) for path in folder.iterdir()):
+            return None  # its record is being written
+    except OSError:  # a file, or gone meanwhile
+        return None
+    return UnreadableRun(folder.name, folder / "run.json", _problem(error), changed_at)
+
+
+def _problem(error: OSError | ValueError) -> str:
+    if isinstance(error, ValidationError):
+        first = error.errors(include_url=False)[0]
+        where = ".".join(str(part) for part in first["loc"])
+        return f"{where}: {first['msg'].lower()}" if where else first["msg"]
+    if isinstance(error, UnicodeDecodeError):
+        return "not UTF-8"
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)

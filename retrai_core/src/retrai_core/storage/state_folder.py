@@ -1,0 +1,13 @@
+"""Where retrai keeps what is the user's and no project's."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import platformdirs
+
+
+def state_dir() -> Path:
+    """The user's state folder for retrai; `RETRAI_STATE_DIR` names another."""
+    return Path(os.environ.get("RETRAI_STATE_DIR") or platformdirs.user_state_dir("retrai"))
