@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .contracts.code_result import code_result
     from .contracts.context import RunContext
     from .contracts.diff_lines import changed_lines
+    from .contracts.engine import Engine, EngineHost, EngineOptions
     from .contracts.folder_options import FolderOptions, globs_below, missing_folder
     from .contracts.frontend import Frontend
     from .contracts.goal import (
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from .contracts.mcp_server import McpServer
     from .contracts.memory import MemoryOptions, MemoryStore, RunOutcome, Strategy
     from .contracts.project_file import ProjectFile
-    from .contracts.question import Answer, Question
+    from .contracts.question import Answer, Choice, Question
     from .contracts.sandbox import Completed, Limits, Sandbox, SandboxOptions, View
     from .contracts.shell_words import ShellWords
     from .contracts.shortened import shorten
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
     )
     from .contracts.suite_result import suite_result
     from .contracts.tool import Tool, ToolArgs, ToolOptions, ToolResult
+    from .contracts.verdict import Verdict
     from .contracts.what_worked import prompt_line, what_worked
     from .contracts.without_files import without_files
     from .contracts.workspace import Entry, Workspace
@@ -66,6 +68,7 @@ if TYPE_CHECKING:
         RetraiError,
         RunNotFoundError,
         ToolError,
+        TrustRequired,
         UsageError,
         WorkspaceError,
     )
@@ -74,9 +77,13 @@ if TYPE_CHECKING:
     from .loop.state import AgentState
     from .loop.steps import LoopSteps
     from .run_config import RunConfig
-    from .run_manager import HumanQuestion, RunManager
     from .runs.record import RunRecord
     from .sandbox.local import LocalOptions, LocalSandbox
+    from .session.handle import Run
+    from .session.live import TextDelta
+    from .session.looking import FoundGoal, PluginInfo, SettingInfo
+    from .session.manager import RunManager
+    from .session.request import RunRequest
     from .storage.files import FilesStore
     from .workbench import open_workbench
     from .workspace.temporary import temporary_prefix
@@ -109,7 +116,9 @@ _HOME = {
     "contracts.mcp_server": ("McpServer",),
     "contracts.memory": ("MemoryOptions", "MemoryStore", "RunOutcome", "Strategy"),
     "contracts.project_file": ("ProjectFile",),
-    "contracts.question": ("Answer", "Question"),
+    "contracts.question": ("Answer", "Choice", "Question"),
+    # For engines.
+    "contracts.engine": ("Engine", "EngineHost", "EngineOptions"),
     "contracts.sandbox": ("Completed", "Limits", "Sandbox", "SandboxOptions", "View"),
     "contracts.shell_words": ("ShellWords",),
     "cli.output": ("echo",),
@@ -139,6 +148,7 @@ _HOME = {
         "RetraiError",
         "RunNotFoundError",
         "ToolError",
+        "TrustRequired",
         "UsageError",
         "WorkspaceError",
     ),
@@ -149,7 +159,12 @@ _HOME = {
     "loop.state": ("AgentState",),
     "loop.steps": ("LoopSteps",),
     # For frontends and callers.
-    "run_manager": ("HumanQuestion", "RunManager"),
+    "session.manager": ("RunManager",),
+    "session.handle": ("Run",),
+    "session.request": ("RunRequest",),
+    "session.live": ("TextDelta",),
+    "session.looking": ("FoundGoal", "PluginInfo", "SettingInfo"),
+    "contracts.verdict": ("Verdict",),
     "runs.record": ("RunRecord",),
     "run_config": ("RunConfig",),
     "storage.files": ("FilesStore",),
@@ -173,6 +188,7 @@ __all__ = [
     "Cancel",
     "CaseOutcome",
     "CheckReport",
+    "Choice",
     "Claim",
     "ClaimLostError",
     "Command",
@@ -180,17 +196,20 @@ __all__ = [
     "Configure",
     "Contradiction",
     "Detection",
+    "Engine",
+    "EngineHost",
+    "EngineOptions",
     "Entry",
     "Environment",
     "EventKind",
     "FilesStore",
     "FolderOptions",
+    "FoundGoal",
     "Frontend",
     "GateDecision",
     "GoalBase",
     "GoalOptions",
     "GoalResult",
-    "HumanQuestion",
     "InstalledFiles",
     "Journal",
     "JournalledResult",
@@ -206,23 +225,28 @@ __all__ = [
     "MemoryStore",
     "ModelError",
     "PluginError",
+    "PluginInfo",
     "ProjectFile",
     "Question",
     "RetraiError",
+    "Run",
     "RunConfig",
     "RunContext",
     "RunManager",
     "RunNotFoundError",
     "RunOutcome",
     "RunRecord",
+    "RunRequest",
     "RunStore",
     "Sandbox",
     "SandboxOptions",
     "SentCommand",
+    "SettingInfo",
     "ShellWords",
     "StoreOptions",
     "Strategy",
     "Suspicion",
+    "TextDelta",
     "Tool",
     "ToolArgs",
     "ToolCall",
@@ -230,8 +254,10 @@ __all__ = [
     "ToolOptions",
     "ToolResult",
     "Trick",
+    "TrustRequired",
     "UnreadableRun",
     "UsageError",
+    "Verdict",
     "View",
     "Workspace",
     "WorkspaceError",

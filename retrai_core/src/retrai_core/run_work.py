@@ -28,7 +28,6 @@ from .receipts.writing import Judged, write_receipt
 from .redaction.redactor import Redactor
 from .runs.journal import ToolJournal
 from .runs.lesson import lesson_of
-from .runs.log import read_events
 from .runs.record import CheckEvidence, Status, Tokens
 from .runs.snapshots import Snapshots
 from .session.holder import Holder
@@ -128,7 +127,7 @@ class RunWork:
         wired = await wire(closing, self._choice, self._folder, self._bus.publish, self._redactor)
         self._wired = wired
         wired.context.asker = self._asker
-        self.sinks = EventSinks(wired.hooks, self._bus)
+        self.sinks = None  # KINDS
         self._holding = Holding(wired, self._choice, self._record, self._folder)
         await self._holding.begin()
         try:
@@ -197,13 +196,12 @@ class RunWork:
         from .assembling import Kept, assemble
         from .loop.beginning import fresh_state, take_up
         from .loop.ending import ending
-        from .runs.checkpoint import open_checkpoints
 
-        context, log = wired.context, self._folder / "events.jsonl"
+        context = wired.context
         journal = ToolJournal(self._folder / "journal.jsonl")
         kept = Kept(journal, self._snapshots, verifier, self._deadline.watch)
         try:
-            async with open_checkpoints(self._folder / "checkpoint.sqlite") as saver:
+            async with self._holder.checkpointer() as saver:
                 parts = await assemble(self._choice, wired, kept, self._question)
                 graph = _built_graph(wired.agent, saver)
                 config: dict[str, Any] = {
@@ -222,7 +220,7 @@ class RunWork:
                     first = fresh_state(context, self._record.goal, baseline, shown)
                 if resume:
                     before = first or await _state_of(graph, config, wired.agent)
-                    wired.spending.go_on(read_events(log), before)
+                    wired.spending.go_on(await self._holder.events(), before)
                 try:
                     await self._drive(graph, config, wired, first)
                 except BaseException:
@@ -252,7 +250,7 @@ class RunWork:
         if state is not None:
             wired.spending.agent = used_by_agent(state)
             if unheard:
-                wired.spending.go_on(read_events(self._folder / "events.jsonl"), state)
+                wired.spending.go_on(await self._holder.events(), state)
             if self._verifier is not None:
                 self._note_state(state, self._verifier)
         return state
@@ -293,20 +291,29 @@ class RunWork:
         if last is not None:
             record.evidence.after = CheckEvidence.of(last.achieved, last.reason, last.report)
 
+    async def _question(self, question: str, reason: str) -> str:
+        """Until AGENT lands."""
+        assert self._wired is not None
+        self._asked = getattr(self, "_asked", 0) + 1
+        answer = await self._wired.context.ask(
+            f"q/{self._asked}", question, data={"reason": reason}
+        )
+        return "nobody could be asked" if answer is None else "yes" if answer.approved else "no"
+
     async def _wrap_up(self, wired: Wired, outcome: Status) -> None:
         """Done however the run ended."""
         try:
-            self._note_use(wired)
+            await self._note_use(wired)
             if self._record.evidence.before is not None:
                 await self._keep(wired, outcome)
         finally:
             if self._holding is not None:
                 self._holding.end()
 
-    def _note_use(self, wired: Wired) -> None:
+    async def _note_use(self, wired: Wired) -> None:
         spending = wired.spending
         if not self._messages:  # it did not come to a state, which would say what was used
-            spending.go_on(read_events(self._folder / "events.jsonl"), None)
+            spending.go_on(await self._holder.events(), None)
         used = spending.total
         self._record.tokens = Tokens(
             input=used.input_tokens, output=used.output_tokens, total=used.total_tokens

@@ -7,7 +7,7 @@ import threading
 from concurrent.futures import Future
 from queue import SimpleQueue
 
-from .bus import AsyncEventBus, Subscription
+from typing import Any as AsyncEventBus, Any as Subscription
 from .events import AgentEvent
 from .plugins.hooks import HookCaller
 from .plugins.record import PluginRecord

@@ -22,8 +22,8 @@ from .plugins.catalog import Catalog
 from .plugins.record import PluginRecord
 from .plugins.standard_names import AUTO_SANDBOX
 from .run_config import TASK, USE, RunConfig, is_agent_limit, is_signed
-from .runs.store import state_dir
 from .settings import Settings
+from .storage.state_folder import state_dir
 
 TRUST_VARIABLE = "RETRAI_TRUST"
 _YES = frozenset({"1", "true", "yes"})

@@ -15,7 +15,13 @@ from ..bus import EventBus
 from ..chosen import Choice
 from ..contracts.question import Answer
 from ..contracts.store import Cancel, Claim, Configure, RunStore, SentCommand
-from ..errors import ClaimLostError, PluginError, RetraiError, UsageError
+from ..errors import (
+    ClaimLostError,
+    PluginError,
+    RetraiError,
+    UsageError,
+    WorkspaceLockedError,
+)
 from ..guard.held_files import holds_files_of, put_back, told
 from ..guard.left_behind import clean_up_killed_runs
 from ..guard.outside import drop_copies
@@ -35,6 +41,10 @@ from .request import Tell, chosen
 
 _STOP_LIMIT_S = 5.0
 _CLAIM_TRIES, _CLAIM_PAUSE_S = 5, 0.1
+
+
+_REFUSALS = (UsageError, PluginError, WorkspaceLockedError)
+"""What is wrong with how a run was asked for, or keeps it from beginning now."""
 
 
 class Executor:
@@ -82,7 +92,7 @@ class Executor:
             self._holder = await self._hold(claim)
             try:
                 await self._execute()
-            except (UsageError, PluginError) as error:
+            except _REFUSALS as error:
                 is_discarded = await self._refuse(error)
                 raise
             finally:
@@ -157,7 +167,7 @@ class Executor:
             keep_traceback(error, self._holder.folder, redactor.text)
             with suppress(RetraiError):
                 self._holder.publish("error", error=reason, where="run")
-        if isinstance(failure, UsageError | PluginError) and not self._has_begun:
+        if isinstance(failure, _REFUSALS) and not self._has_begun:
             raise failure
         record.worked_s += time.monotonic() - began
         finish(record, outcome, redactor.text(reason))

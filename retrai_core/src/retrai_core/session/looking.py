@@ -16,8 +16,8 @@ from ..errors import UsageError
 from ..events import AgentEvent
 from ..plugins.catalog import Catalog
 from ..plugins.kinds import Kind
-from ..runs.store import state_dir
 from ..settings import load_settings, setting_rows
+from ..storage.state_folder import state_dir
 from ..workspace.safe_paths import SafeWorkspace
 from .naming_origin import told_with_origin
 from .request import Tell

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 from ..contracts.store import RunStore
 from ..errors import RunNotFoundError, UsageError
 from ..runs.record import UNDER_WAY, RunRecord, Status
-from ..runs.store import state_dir
+from ..storage.state_folder import state_dir
 from .ending import end_killed_run, worker_name
 from .handle import Run
 from .setting_up import open_engine, open_store
@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     from ..contracts.memory import MemoryStore
     from ..contracts.verdict import Verdict
     from ..plugins.kinds import Kind
+    from ..runs.pruning import Pruned
     from ..runs.putting_back import Undone
-    from ..runs.store import UnreadableRun
+    from ..contracts.store import UnreadableRun
     from .looking import FoundGoal, PluginInfo, SettingInfo
     from .request import RunRequest, Tell
 
@@ -275,6 +276,34 @@ class RunManager:
         from .looking import open_memory
 
         return open_memory(Path(project), self._tell)
+
+    async def prune(
+        self,
+        *,
+        keep: int | None = None,
+        older_than_days: float | None = None,
+        unfinished: bool = False,
+        unreadable: bool = False,
+    ) -> Pruned:
+        """Delete runs beyond the newest `keep`, or older than so many days; none that goes on.
+
+        Args:
+            keep: how many stay.
+            older_than_days: those stay that ended later than that.
+            unfinished: `keep` counts interrupted runs like all others; else they stay beside the
+                newest, until they are too old.
+            unreadable: those whose record cannot be read count like all others; else they stay.
+        """
+        from ..runs.pruning import prune
+
+        return await prune(
+            self.store,
+            keep=keep,
+            older_than_days=older_than_days,
+            unfinished=unfinished,
+            unreadable=unreadable,
+            state=self.state,
+        )
 
     # What a handle needs
 
