@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import cast
 
 from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.runnables import Runnable
 
 from .chosen import Choice
 from .contracts.context import RunContext
@@ -54,10 +56,6 @@ async def assemble(choice: Choice, wired: Wired, kept: Kept, ask: Ask) -> LoopPa
         RetraiError: the model cannot be made.
     """
     context, config = wired.context, choice.config
-    model = context.provider.create(context.model_name, config.temperature, context)
-    if not isinstance(cast("object", model), BaseChatModel):
-        what = f"create() returned {problem(model, BaseChatModel)}"
-        raise WrongAnswerError(context.provider, what)
     tools = list(context.tools.values())
     words = await _system_prompt(choice, wired, context.redact(prompt.tool_list(tools)))
     for line in (
@@ -66,11 +64,7 @@ async def assemble(choice: Choice, wired: Wired, kept: Kept, ask: Ask) -> LoopPa
         *allowing_nothing(config, wired.guard),
     ):
         context.publish("log", level="warning", message=line)
-    try:
-        with_tools = bind(model, tools)
-    except NotImplementedError as error:
-        what = "create() returned a model without bind_tools, which cannot call tools"
-        raise WrongAnswerError(context.provider, what) from error
+    with_tools = bound_model(context, config.temperature)
     gates = ToolGates(wired.hooks, context)
     return LoopParts(
         context=context,
@@ -94,6 +88,23 @@ async def assemble(choice: Choice, wired: Wired, kept: Kept, ask: Ask) -> LoopPa
         watch=kept.watch,
         provider_title=f"the provider {choice.provider.record.full_name}",
     )
+
+
+def bound_model(context: RunContext, temperature: float) -> Runnable[list[BaseMessage], AIMessage]:
+    """The run's model, with the run's tools bound to it.
+
+    Raises:
+        RetraiError: the model cannot be made.
+    """
+    model = context.provider.create(context.model_name, temperature, context)
+    if not isinstance(cast("object", model), BaseChatModel):
+        what = f"create() returned {problem(model, BaseChatModel)}"
+        raise WrongAnswerError(context.provider, what)
+    try:
+        return bind(model, list(context.tools.values()))
+    except NotImplementedError as error:
+        what = "create() returned a model without bind_tools, which cannot call tools"
+        raise WrongAnswerError(context.provider, what) from error
 
 
 async def _system_prompt(choice: Choice, wired: Wired, tools: str) -> str:

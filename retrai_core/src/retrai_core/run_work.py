@@ -6,9 +6,11 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Mapping
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from .building import PartsStack
+from .building import PartsStack, built
+from .choosing import choose_provider
 from .chosen import Choice
 from .contracts.agent import Agent
 from .contracts.context import Asker, RunContext
@@ -17,6 +19,7 @@ from .errors import RetraiError
 from .events import AgentEvent
 from .guard.left_behind import keep_note_fresh, note, take_back
 from .holding import Holding
+from .loop.budget import Budget
 from .loop.deadline import Deadline, OutOfTimeError
 from .loop.spending import used_by_agent
 from .loop.steadiness import SHOWN as FLAKY_NAMED
@@ -26,6 +29,7 @@ from .plugins.blame import WrongAnswerError
 from .receipts.signing import SigningKey
 from .receipts.writing import Judged, write_receipt
 from .redaction.redactor import Redactor
+from .run_config import RunConfig
 from .runs.journal import ToolJournal
 from .runs.lesson import lesson_of
 from .runs.record import CheckEvidence, Status, Tokens
@@ -94,6 +98,7 @@ class RunWork:
         self._messages: list[AnyMessage] = []
         self._verifier: Verifier | None = None
         self._wired: Wired | None = None
+        self._parts: LoopParts | None = None
         self._holding: Holding | None = None
         self.begun = False
         self.sinks: EventSinks | None = None
@@ -123,9 +128,44 @@ class RunWork:
                 if self._wired is not None:
                     await self._wrap_up(self._wired, outcome)
 
+    async def configure(self, config: RunConfig, changed: Collection[str]) -> None:
+        """Take over settings of a run that goes on, from its next iteration on.
+
+        Args:
+            config: the run's, as it is from now on.
+            changed: the fields that were given.
+
+        Raises:
+            UsageError, PluginError: the model cannot be used.
+        """
+        if "max_time_s" in changed:
+            self._deadline.limit(config.max_time_s)
+        wired = self._wired
+        if wired is None:
+            return
+        if {"model_name", "temperature"} & set(changed):
+            await self._take_model(wired, config)
+        wired.context.max_iterations = config.max_iterations
+        wired.context.hitl_enabled = config.hitl_enabled
+        wired.spending.budget = Budget(config.max_cost_usd, config.max_tokens)
+
+    async def _take_model(self, wired: Wired, config: RunConfig) -> None:
+        choose = partial(
+            choose_provider, config, self._folder, self._choice.catalog, attended=False
+        )
+        part = await asyncio.to_thread(choose)
+        context = wired.context
+        provider = built(part, context, self._closing)
+        await asyncio.to_thread(provider.warm_up)
+        context.provider_part, context.model_name = provider, config.model_name
+        if self._parts is not None:
+            from .assembling import bound_model
+
+            self._parts.asking.model = bound_model(context, config.temperature)
+
     async def _work(self, closing: PartsStack, resume: bool) -> tuple[Status, str]:
         wired = await wire(closing, self._choice, self._folder, self._bus.publish, self._redactor)
-        self._wired = wired
+        self._wired, self._closing = wired, closing
         wired.context.asker = self._asker
         self.sinks = None  # KINDS
         self._holding = Holding(wired, self._choice, self._record, self._folder)
@@ -203,6 +243,7 @@ class RunWork:
         try:
             async with self._holder.checkpointer() as saver:
                 parts = await assemble(self._choice, wired, kept, self._question)
+                self._parts = parts
                 graph = _built_graph(wired.agent, saver)
                 config: dict[str, Any] = {
                     "configurable": {

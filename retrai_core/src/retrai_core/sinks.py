@@ -6,8 +6,9 @@ import asyncio
 import threading
 from concurrent.futures import Future
 from queue import SimpleQueue
+from typing import Any as AsyncEventBus
+from typing import Any as Subscription
 
-from typing import Any as AsyncEventBus, Any as Subscription
 from .events import AgentEvent
 from .plugins.hooks import HookCaller
 from .plugins.record import PluginRecord

@@ -7,7 +7,7 @@ import shutil
 import sys
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -52,7 +52,7 @@ def demo(model: str, max_iterations: int | None) -> int:
     )
     console.print("a small shop whose tests fail, copied to a temporary folder", style="bold")
     # The copy has no environment of its own, and the python3 on PATH may have no pytest: ours does.
-    given = {
+    given: dict[str, Any] = {
         "model": model,
         "max_iterations": max_iterations,
         "python": sys.executable,

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import Any
 
 from ..contracts.question import Question
 from ..events import AgentEvent
-from ..plugins.aside import AsideExecutor
 from ..runs.record import RunRecord
+from ..session.event_loop import run_to_end
 from ..session.handle import Run
 from ..session.manager import RunManager
 from .asking import ask_on_terminal
@@ -20,8 +19,6 @@ from .render.terminal import RunTerminal, make_console
 from .stop_signals import stop_signals
 
 _DRAIN_TIMEOUT_S = 10.0
-_LEFT_TASKS_S = 2.0
-"""For tasks that are left when the run has ended, a plugin's own, to heed their cancellation."""
 
 Begin = Callable[[RunManager], Awaitable[Run]]
 """Submits, resumes or finds the run that is to be followed."""
@@ -49,28 +46,6 @@ def work_in_foreground(begin: Begin, *, as_json: bool) -> RunRecord:
         for line in summary_lines(record):
             terminal.console.print(line)
     return record
-
-
-def run_to_end(main: Coroutine[Any, Any, RunRecord]) -> RunRecord:
-    """`asyncio.run`, which would wait for ever for a plugin's thread, or task, that never ends."""
-    runner = asyncio.Runner()
-    loop = runner.get_loop()
-    loop.set_default_executor(AsideExecutor())
-    try:
-        return runner.run(main)
-    finally:
-        for task in (left := asyncio.all_tasks(loop)):
-            task.cancel()
-        if left:
-            loop.run_until_complete(asyncio.wait(left, timeout=_LEFT_TASKS_S))
-        if asyncio.all_tasks(loop):
-            loop.set_exception_handler(_say_nothing)  # nobody can do anything about them
-        else:
-            runner.close()
-
-
-def _say_nothing(_: asyncio.AbstractEventLoop, __: dict[str, Any]) -> None:
-    """Of tasks that are left behind."""
 
 
 async def _work(begin: Begin, terminal: RunTerminal) -> RunRecord:

@@ -68,6 +68,13 @@ class Deadline:
                 await end(task, _END_LIMIT_S)
         return self._result(task)
 
+    def limit(self, limit_s: float | None) -> None:
+        """Have the time end so many seconds from now, or never."""
+        self._limit_s = limit_s
+        self._ends_at = None if limit_s is None else time.monotonic() + limit_s
+        self._paused_at = time.monotonic()
+        self._set_timer()
+
     @contextmanager
     def paused(self) -> Generator[None]:
         """While a person is asked; what else the run does meanwhile is not counted either."""

@@ -100,8 +100,9 @@ def _take_back(
         merged = _merge(there, snapshots.content(left), snapshots.content(wanted))
         if merged == there:
             return  # an earlier undo took the run's change out already
-    can_merge = merged is not None and wanted is not None
-    if can_merge and (dry_run or put_entry(target, wanted, merged)):
+    if merged is None or wanted is None:
+        undone.conflicts.append(path)
+    elif dry_run or put_entry(target, wanted, merged):
         undone.merged.append(path)
     else:
         undone.conflicts.append(path)

@@ -56,8 +56,9 @@ async def end_killed_run(
             return record
         append = partial(store.append_events, claim)
         last = await append([])
-        events = await store.read_events(run_id, last - 1) if last else []
-        if events and events[-1].kind == "run_end" and record.status not in UNDER_WAY:
+        last_events = await store.read_events(run_id, max(0, last - 1))
+        is_told = bool(last_events) and last_events[-1].kind == "run_end"
+        if is_told and record.status not in UNDER_WAY:
             return record
         if record.status in UNDER_WAY:
             finish(record, "interrupted", reason)

@@ -278,7 +278,10 @@ class Executor:
             try:
                 self._set(command.settings)
                 if self._work is not None:
-                    await self._work.configure(command.settings)
+                    config = config_of(self._holder.record)
+                    await self._work.configure(config, command.settings)
+                if self._questions is not None:
+                    self._questions.can_ask = self._holder.record.interactive
             except RetraiError as error:
                 self._holder.publish("log", level="warning", message=f"not changed: {error}")
                 return

@@ -82,10 +82,6 @@ def _flushing(inner: BaseCheckpointSaver[Any], bus: EventBus) -> BaseCheckpointS
         def __init__(self) -> None:
             super().__init__(serde=inner.serde)
 
-        @property
-        def config_specs(self) -> list[Any]:
-            return inner.config_specs
-
         def get_next_version(self, current: Any, channel: None) -> Any:
             return inner.get_next_version(current, channel)
 

@@ -92,7 +92,7 @@ def plugins(kind: Kind | None = None) -> list[PluginInfo]:
                 record.status,
                 record.error,
                 record.summary,
-                tuple(record.needs),
+                tuple(sorted(record.needs or ())),
                 {name: option._asdict() for name, option in record.options.items()},
             )
         )

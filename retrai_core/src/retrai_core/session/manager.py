@@ -22,11 +22,11 @@ from .setting_up import open_engine, open_store
 if TYPE_CHECKING:
     from ..contracts.engine import Engine
     from ..contracts.memory import MemoryStore
+    from ..contracts.store import UnreadableRun
     from ..contracts.verdict import Verdict
     from ..plugins.kinds import Kind
     from ..runs.pruning import Pruned
     from ..runs.putting_back import Undone
-    from ..contracts.store import UnreadableRun
     from .looking import FoundGoal, PluginInfo, SettingInfo
     from .request import RunRequest, Tell
 

@@ -10,11 +10,11 @@ import sys
 from contextlib import suppress
 from typing import Any
 
+from .. import errors
 from ..contracts.engine import Engine, EngineHost
-from ..errors import PluginError, RetraiError, UsageError
+from ..errors import RetraiError
 from ..plugins.aside import start_aside
 
-_ERRORS: dict[str, type[RetraiError]] = {"UsageError": UsageError, "PluginError": PluginError}
 _SPARE_LIMIT_S = 5.0
 
 
@@ -60,7 +60,8 @@ class ProcessEngine(Engine):
         code, report = await start_aside(lambda: _work_through(child, job))
         if report:
             error = json.loads(report)
-            raise _ERRORS.get(error["type"], RetraiError)(error["message"], hint=error["hint"])
+            kind: type[RetraiError] = getattr(errors, error["type"], RetraiError)
+            raise kind(error["message"], hint=error["hint"])
         if code != 0:
             await self.host.note_killed(run_id, f"its process ended with exit code {code}")
 

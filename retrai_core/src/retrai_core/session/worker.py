@@ -1,7 +1,8 @@
 """`python -m`: waits for one run on standard input, works on it, and ends.
 
 What the engine sends is a line of JSON: the run's id, the store's name, a file for what plugins
-print, and the environment. A usage error is reported on standard output, as a line of JSON.
+print, and the environment. What kept the run from beginning is reported on standard output, as a
+line of JSON.
 """
 
 from __future__ import annotations
@@ -43,14 +44,13 @@ def main() -> int:
         os.dup2(output, 1)
         os.dup2(output, 2)
         os.close(output)
-    from retrai_core.cli.foreground import run_to_end
-    from retrai_core.errors import PluginError, UsageError
+    from retrai_core.errors import RetraiError
+    from retrai_core.session.event_loop import run_to_end
 
     try:
         run_to_end(_execute(job))
-    except (UsageError, PluginError) as error:
-        kind = "UsageError" if isinstance(error, UsageError) else "PluginError"
-        said = {"type": kind, "message": error.message, "hint": error.hint}
+    except RetraiError as error:
+        said = {"type": type(error).__name__, "message": error.message, "hint": error.hint}
         with suppress(OSError):
             report.write(json.dumps(said) + "\n")
             report.flush()
