@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
 
@@ -89,7 +89,7 @@ HOSTS = (
         "retrai.hooks",
         "from retrai_core import hookimpl",
         "@hookimpl",
-        "def on_event(event",
+        "def system_prompt(goal",
         ("plugins", "list"),
         ("run", "held", "-m", "player"),
         "achieved",
@@ -197,6 +197,20 @@ def _hook(name: str, body: str, extra: str = "") -> Callable[[Host], list[Wheel]
     return lambda host: [_wheel(host, name, host.hook_code(body, extra))]
 
 
+def _sink(name: str, body: str) -> Callable[[Host], list[Wheel]]:
+    """What hears of each use: a hook; retrai has a kind of plugin for that."""
+
+    def make(host: Host) -> list[Wheel]:
+        if not isinstance(host, Retrai):
+            return _hook(name, body)(host)
+        method = f"def on_event(self, event):\n        {body}"
+        code = f"from retrai_core import EventSink\nclass Plugin(EventSink):\n    name = {name!r}\n"
+        made = _wheel(host, name, f"{code}    {method}\n", target=":Plugin")
+        return [replace(made, entry_points={"retrai.sinks": made.entry_points[host.group]})]
+
+    return make
+
+
 def _newer(host: Host) -> list[Wheel]:
     return [
         _wheel(
@@ -257,12 +271,12 @@ HOST_ROWS = (
         "hook with an unknown argument", "odd-hook", _hook("odd-hook", "return None", ", colour")
     ),
     HostRow(
-        "hook (sink) that raises", "sink-raises", _hook("sink-raises", "raise OSError('full')")
+        "hook (sink) that raises", "sink-raises", _sink("sink-raises", "raise OSError('full')")
     ),
     HostRow(
         "hook (sink) that blocks",
         "sink-blocks",
-        _hook("sink-blocks", "import time; time.sleep(3600)"),
+        _sink("sink-blocks", "import time; time.sleep(3600)"),
         _WAITING_S,
     ),
 )

@@ -9,7 +9,14 @@ from typing import Any
 from .bystander import PUT
 from .wheels import Wheel
 
-GROUPS = {"goal": "goals", "tool": "tools", "llm": "llms", "hook": "hooks", "frontend": "frontends"}
+GROUPS = {
+    "goal": "goals",
+    "tool": "tools",
+    "llm": "llms",
+    "sink": "sinks",
+    "hook": "hooks",
+    "frontend": "frontends",
+}
 CORE = "retrai-core>=0.1,<0.2"
 BROKEN = ("is broken",)
 REINSTALL = "pip install --force-reinstall"
@@ -125,6 +132,23 @@ def hook(name: str, title: str, method: str, outcome: str, **more: Any) -> Hosti
     code = f"import time\nclass Plugin:\n    @hookimpl\n    {method}\n"
     made = wheel(name, more.pop("code", code), "hook", manifest=more.pop("manifest", manifest))
     return Hostile(title, name, [made], outcome, **more)
+
+
+SINK = """
+import time
+class Plugin(EventSink):
+    name = "NAME"
+    METHOD
+    def on_event(self, event): BODY
+"""
+
+
+def sink(
+    name: str, title: str, outcome: str, *, body: str = "pass", method: str = "", **more: Any
+) -> Hostile:
+    """An event sink, which every run uses."""
+    code = SINK.replace("NAME", name).replace("METHOD", method).replace("BODY", body)
+    return Hostile(title, name, [wheel(name, more.pop("code", code), "sink")], outcome, **more)
 
 
 def provider(name: str, title: str, code: str, outcome: str, **more: Any) -> Hostile:

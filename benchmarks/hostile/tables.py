@@ -16,7 +16,8 @@ from .plugins import ROWS
 
 _ROUNDS = 7
 _CELLS = """\
-For each host the plugin is of the kind that every use of it loads: a hook. Each cell: `--help` ·
+For each host the plugin is of the kind that every use of it loads: a hook (of retrai also an event
+sink). Each cell: `--help` ·
 the command that lists plugins · a use that has nothing to do with the plugin; one word where the
 three agree.
 

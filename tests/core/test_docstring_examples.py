@@ -16,11 +16,11 @@ MODULES = sorted(
 )
 EXTENSION_POINTS = (
     "agent.Agent",
+    "event_sink.EventSink",
     "frontend.Frontend",
     "goal.GoalBase",
     "hooks.HookSpecs.before_tool",
     "hooks.HookSpecs.goals",
-    "hooks.HookSpecs.on_event",
     "hooks.HookSpecs.system_prompt",
     "hooks.HookSpecs.tools",
     "hooks.HookSpecs.vouch_for_installed",

@@ -29,15 +29,17 @@ CONTRACTS = {
     "sandbox": retrai_core.Sandbox,
     "agent": retrai_core.Agent,
     "frontend": retrai_core.Frontend,
+    "sink": retrai_core.EventSink,
 }
 TYPES = {
     "goal": "CheckReport Contradiction Environment Detection GoalResult Marker Suspicion Trick",
     "tool": "Entry ToolResult",
     "memory": "RunOutcome Strategy",
     "sandbox": "Completed Limits View",
-    "hook": "AgentEvent GateDecision InstalledFiles ToolCall",
+    "sink": "RunInfo",
+    "hook": "GateDecision InstalledFiles ToolCall",
 }
-ELSEWHERE = {"HumanQuestion", "RunContext"}
+ELSEWHERE = {"AgentEvent", "HumanQuestion", "RunContext"}
 """Dataclasses that are documented in the text, and as a table of attributes."""
 
 

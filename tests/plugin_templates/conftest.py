@@ -26,7 +26,8 @@ NAMES = {
     "frontend": "run-count",
     "agent": "patient",
     "sandbox": "ceiling",
-    "hook": "diary",
+    "sink": "diary",
+    "hook": "keeper",
 }
 
 _BUILD = """
@@ -39,14 +40,14 @@ for folder in sys.argv[2:]:
 
 @dataclass(frozen=True)
 class Installed:
-    """The eight distributions by kind, where their sources are, and where they are installed."""
+    """The distributions by kind, where their sources are, and where they are installed."""
 
     made: Mapping[str, NewDistribution]
     sources: Path
     site: Path
 
     def run(self, *args: str, cwd: Path, **variables: str) -> subprocess.CompletedProcess[str]:
-        """Run this Python with the eight on its import path."""
+        """Run this Python with them on its import path."""
         ours = ("RETRAI_", "PYTEST_")
         env = {name: text for name, text in os.environ.items() if not name.startswith(ours)}
         env |= {"PYTHONPATH": str(self.site), "PYTHONDONTWRITEBYTECODE": "1", "NO_COLOR": "1"}

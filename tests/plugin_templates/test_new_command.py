@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 import retrai_core
 from retrai_core import UsageError
-from retrai_core.plugins.kinds import KINDS
 from retrai_core.plugins.manifest import parse_manifest
 from retrai_core.plugins.new_distribution import new_distribution
+from retrai_core.plugins.template_fields import WITH_TEMPLATE
 
 
 def names_in(folder: Path) -> list[str]:
@@ -55,6 +55,7 @@ def test_the_author_stands_in_the_metadata_and_the_licence(retrai, tmp_path: Pat
     [
         ("gaol", "x", "did you mean goal?"),
         ("", "x", "kinds: goal, tool"),
+        ("engine", "x", "no template for a plugin of the kind engine"),
         ("goal", "", "cannot be a plugin's name"),
         ("goal", "Upper", "cannot be a plugin's name"),
         ("goal", "two words", "cannot be a plugin's name"),
@@ -146,7 +147,7 @@ awkward = st.sampled_from(["goal", "tool", "local", "agent", "class", "a", "run-
 
 
 @settings(max_examples=60)
-@given(kind=st.sampled_from(KINDS), name=names | awkward)
+@given(kind=st.sampled_from(WITH_TEMPLATE), name=names | awkward)
 def test_every_name_gives_sources_that_compile(kind: str, name: str) -> None:
     try:
         made = new_distribution(kind, name)

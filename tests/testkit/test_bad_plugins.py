@@ -209,6 +209,13 @@ def test_each_bad_plugin_of_another_kind_fails_the_rule_that_it_breaks(tmp_path:
                 "test_using_it_changes_no_global_state",
             },
             "TestMisspelt": {"test_its_hooks_are_retrai_s"},
+            "TestFormerSink": {"test_its_hooks_are_retrai_s"},
+            "TestGoodSink": set(),
+            "TestChoosySink": {
+                "test_it_hears_every_kind_of_event",
+                "test_using_it_changes_no_global_state",
+            },
+            "TestLeavingSink": {"test_using_it_changes_no_global_state"},
         },
     )
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .contracts.context import RunContext
     from .contracts.diff_lines import changed_lines
     from .contracts.engine import Engine, EngineHost, EngineOptions
+    from .contracts.event_sink import EventSink, RunInfo, SinkOptions
     from .contracts.folder_options import FolderOptions, globs_below, missing_folder
     from .contracts.frontend import Frontend
     from .contracts.goal import (
@@ -95,6 +96,7 @@ _HOME = {
     "contracts.code_result": ("code_result",),
     "contracts.diff_lines": ("changed_lines",),
     "contracts.context": ("RunContext",),
+    "contracts.event_sink": ("EventSink", "RunInfo", "SinkOptions"),
     # For goals that run in one folder of the project.
     "contracts.folder_options": ("FolderOptions", "globs_below", "missing_folder"),
     "contracts.frontend": ("Frontend",),
@@ -202,6 +204,7 @@ __all__ = [
     "Entry",
     "Environment",
     "EventKind",
+    "EventSink",
     "FilesStore",
     "FolderOptions",
     "FoundGoal",
@@ -232,6 +235,7 @@ __all__ = [
     "Run",
     "RunConfig",
     "RunContext",
+    "RunInfo",
     "RunManager",
     "RunNotFoundError",
     "RunOutcome",
@@ -243,6 +247,7 @@ __all__ = [
     "SentCommand",
     "SettingInfo",
     "ShellWords",
+    "SinkOptions",
     "StoreOptions",
     "Strategy",
     "Suspicion",

@@ -45,6 +45,7 @@ class EventBus:
         self._listeners: list[Callable[[AgentEvent], None]] = []
         self._from_threads: deque[AgentEvent] = deque()
         self._waiting: list[AgentEvent] = []
+        self._unheard: list[AgentEvent] = []
         self._one_at_a_time = asyncio.Lock()
         self._writer: asyncio.Task[None] | None = None
         self._problem: RetraiError | None = None
@@ -52,7 +53,13 @@ class EventBus:
         self._thread = threading.get_ident()
 
     def listen(self, hear: Callable[[AgentEvent], None]) -> None:
-        """Call `hear` on the event loop for each event from now on; it must not block."""
+        """Call `hear` on the event loop for each event; it must not block.
+
+        The first listener hears of what was published before it, too.
+        """
+        for event in self._unheard:
+            hear(event)
+        self._unheard.clear()
         self._listeners.append(hear)
 
     def publish(self, event: AgentEvent) -> None:
@@ -102,6 +109,8 @@ class EventBus:
         self._last_seq += 1
         event = replace(event, seq=self._last_seq)
         self._waiting.append(event)
+        if not self._listeners:
+            self._unheard.append(event)
         for hear in self._listeners:
             hear(event)
         if self._writer is None or self._writer.done():

@@ -14,6 +14,7 @@ from .choosing import choose_provider
 from .chosen import Choice
 from .contracts.agent import Agent
 from .contracts.context import Asker, RunContext
+from .contracts.event_sink import RunInfo
 from .contracts.goal import GoalResult
 from .errors import RetraiError
 from .events import AgentEvent
@@ -167,7 +168,7 @@ class RunWork:
         wired = await wire(closing, self._choice, self._folder, self._bus.publish, self._redactor)
         self._wired, self._closing = wired, closing
         wired.context.asker = self._asker
-        self.sinks = None  # KINDS
+        self.sinks = self._sinks(wired)
         self._holding = Holding(wired, self._choice, self._record, self._folder)
         await self._holding.begin()
         try:
@@ -178,6 +179,15 @@ class RunWork:
                 raise
             self._record.needed = refused.needed
             return "budget", refused.problem
+
+    def _sinks(self, wired: Wired) -> EventSinks:
+        """Let the event sinks hear what has been said so far, and what follows."""
+        context, agent = wired.context, self._record.agent
+        goals = (self._choice.goal_name,)
+        run = RunInfo(context.run_id, goals, agent, context.model_name, context.project)
+        sinks = EventSinks(wired.sinks, run, partial(self._log, "warning"))
+        self._bus.listen(sinks.hear)
+        return sinks
 
     def _with_counts(self, reason: str) -> str:
         return reason if self._holding is None else self._holding.with_counts(reason)

@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from .building import ClosingTime, PartsStack, built, close, first_working
-from .chosen import CheckChoice, Choice
+from .chosen import CheckChoice, Choice, Part
 from .contracts.agent import Agent
 from .contracts.context import RunContext
+from .contracts.event_sink import EventSink
 from .contracts.llm import LLMProvider
 from .contributing import contribute
 from .errors import PluginError, UsageError
@@ -25,6 +26,7 @@ from .loop.budget import Budget
 from .loop.deadline import end
 from .loop.spending import Spending
 from .other_models import OtherModels
+from .plugin_answers import checked_options
 from .plugins.aside import start_aside
 from .plugins.hooks import HookCaller
 from .plugins.patience import patiently
@@ -47,6 +49,7 @@ class Wired:
     """A run that is ready to start.
 
     Attributes:
+        sinks: the event sinks, which nobody has built yet.
         spending: what the run's model calls may use, and have used.
         warming: imports what is slow to import, in a thread, from the moment the model's provider
             is there; await it before the first model call.
@@ -59,6 +62,7 @@ class Wired:
     agent: Agent
     guard: Guard
     hooks: HookCaller
+    sinks: list[Part[EventSink]]
     spending: Spending
     warming: asyncio.Future[None]
     contributing: asyncio.Task[None]
@@ -98,6 +102,7 @@ async def wire(
     context.counting_part = partial(_counted, context, spending)
     # Before the warm-up: two threads that import modules which import each other deadlock.
     hooks = await _load_hooks(choice, context)
+    sinks = await _load_sinks(choice, context)
     # The first part, since its warm-up is what the first request waits for longest.
     context.provider_part = built(choice.provider, context, stack)
     warming = _warming(context)
@@ -120,7 +125,7 @@ async def wire(
     workspace.refuse_write = guard.refuse_write
     workspace.on_refused = guard.note_refusal
     await _refuse_unready(choice, context)
-    return Wired(context, agent, guard, hooks, spending, warming, contributing, left_out)
+    return Wired(context, agent, guard, hooks, sinks, spending, warming, contributing, left_out)
 
 
 @asynccontextmanager
@@ -269,3 +274,31 @@ async def _load_hooks(choice: Choice, context: RunContext) -> HookCaller:
             hint="`pip install retrai-permissions`",
         )
     return hooks
+
+
+async def _load_sinks(choice: Choice, context: RunContext) -> list[Part[EventSink]]:
+    """Load every event sink; one that cannot be used is left out.
+
+    Raises:
+        UsageError: the user gave one an option that it does not take.
+    """
+    warn = partial(context.publish, "log", level="warning")
+    sinks: list[Part[EventSink]] = []
+    for record in choice.catalog.records("sink"):
+        if record.status in ("blocked", "shadowed"):
+            continue
+        given = choice.config.plugins.get(record.name)
+        try:
+            work = partial(choice.catalog.load, record)
+            plugin = await patiently(choice.catalog, work, lambda line: warn(message=line))
+            cls = cast("type[EventSink]", plugin)
+            options = checked_options(record, cls, given or {}, choice.config.cwd)
+        except PluginError as error:
+            warn(message=str(error))
+        except UsageError as error:
+            if given is not None:
+                raise
+            warn(message=f"the event sink {record.full_name} is not used: {error}")
+        else:
+            sinks.append(Part(record, cls, options))
+    return sinks

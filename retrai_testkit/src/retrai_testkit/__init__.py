@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .conformance.llm import LLMProviderConformance
     from .conformance.memory import MemoryStoreConformance
     from .conformance.sandbox import SandboxConformance
+    from .conformance.sink import EventSinkConformance
     from .conformance.tool import EndlessCall, ToolConformance
     from .conformance.tool_observed import ToolExample
     from .fake_llm_server import FakeLLMServer
@@ -37,6 +38,7 @@ _HOME = {
     "conformance.llm": ("LLMProviderConformance",),
     "conformance.memory": ("MemoryStoreConformance",),
     "conformance.sandbox": ("SandboxConformance",),
+    "conformance.sink": ("EventSinkConformance",),
     "conformance.tool": ("EndlessCall", "ToolConformance"),
     "conformance.tool_observed": ("ToolExample",),
     "fake_llm_server": ("FakeLLMServer",),
@@ -51,6 +53,7 @@ __all__ = [
     "AgentConformance",
     "Bench",
     "EndlessCall",
+    "EventSinkConformance",
     "FakeLLMServer",
     "FinishedRun",
     "FrontendConformance",

@@ -18,17 +18,14 @@ def a_record(name: str) -> PluginRecord:
 
 class Raising:
     @hookimpl
-    def on_event(self, event: object) -> None:
+    def system_prompt(self, goal: object) -> None:
         raise OSError("disk full")
 
 
-class Listening:
-    def __init__(self) -> None:
-        self.heard: list[object] = []
-
+class Answering:
     @hookimpl
-    def on_event(self, event: object) -> None:
-        self.heard.append(event)
+    def system_prompt(self, goal: object) -> str:
+        return f"about {goal}"
 
 
 class Denying:
@@ -54,33 +51,43 @@ class Unbuildable:
         self.needed = needed
 
     @hookimpl
-    def on_event(self, event: object) -> None:
+    def system_prompt(self) -> None:
         """Never called."""
 
 
-def test_a_sink_that_raises_does_not_silence_the_next() -> None:
-    listening = Listening()
-    hooks = HookCaller([(a_record("b"), listening), (a_record("a"), Raising)])
-    answers = [(record.name, answer) for record, answer in hooks.call_each("on_event", event=1)]
+class FormerSink:
+    @hookimpl
+    def on_event(self, event: object) -> None:
+        """An event sink as it was once."""
+
+
+def test_one_that_raises_does_not_silence_the_next() -> None:
+    hooks = HookCaller([(a_record("b"), Answering), (a_record("a"), Raising)])
+    found = hooks.call_each("system_prompt", goal=1, context=None)
+    answers = [(record.name, answer) for record, answer in found]
     assert [name for name, _ in answers] == ["a", "b"]
     assert isinstance(answers[0][1], OSError)
-    assert answers[1][1] is None
-    assert listening.heard == [1]
+    assert answers[1][1] == "about 1"
 
 
 def test_only_those_that_implement_a_hook_are_called_for_it() -> None:
-    hooks = HookCaller([(a_record("sink"), Listening), (a_record("gate"), Denying)])
+    hooks = HookCaller([(a_record("prompt"), Answering), (a_record("gate"), Denying)])
     assert [record.name for record in hooks.implementers("before_tool")] == ["gate"]
     call = ToolCall("1", "bash_exec", {})
     ((record, answer),) = hooks.call_each("before_tool", call=call, context=None)
     assert (record.name, answer) == ("gate", GateDecision("deny", "not bash_exec"))
     assert hooks.call_one(record, "before_tool", call=call, context=None) == answer
-    assert hooks.call_one(record, "on_event", event=1) is None
+    assert hooks.call_one(record, "system_prompt", goal=1, context=None) is None
 
 
 @pytest.mark.parametrize(
     ("plugin", "told"),
-    [(UnknownArgument, "mood"), (UnknownHook, "before_lunch"), (Unbuildable, "needed")],
+    [
+        (UnknownArgument, "mood"),
+        (UnknownHook, "before_lunch"),
+        (Unbuildable, "needed"),
+        (FormerSink, "an event sink is a plugin of its own now"),
+    ],
 )
 def test_a_hook_plugin_that_cannot_be_called_is_broken_and_left_out(
     plugin: type, told: str
@@ -125,12 +132,12 @@ class Sink:
     def trap(self):
         raise RuntimeError("looked at")
     @hookimpl
-    def on_event(self, event):
-        pass
+    def tools(self):
+        return []
 sink = Sink()
 """,
     )
     catalog = Catalog.scan()
     record = catalog.find("hook", "say")
     hooks = HookCaller([(record, catalog.load(record))])
-    assert [known.name for known in hooks.implementers("on_event")] == ["say"]
+    assert [known.name for known in hooks.implementers("tools")] == ["say"]

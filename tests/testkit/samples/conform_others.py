@@ -3,6 +3,7 @@ from sample_plugins import others
 
 from retrai_testkit import (
     AgentConformance,
+    EventSinkConformance,
     FrontendConformance,
     HookConformance,
     LLMProviderConformance,
@@ -113,3 +114,20 @@ class TestWrongAnswers(HookConformance):
 class TestMisspelt(HookConformance):
     plugin = others.Misspelt
     entry_point = "misspelt"
+
+
+class TestFormerSink(HookConformance):
+    plugin = others.FormerSink
+    entry_point = "former-sink"
+
+
+class TestGoodSink(EventSinkConformance):
+    plugin = others.GoodSink
+
+
+class TestChoosySink(EventSinkConformance):
+    plugin = others.ChoosySink
+
+
+class TestLeavingSink(EventSinkConformance):
+    plugin = others.LeavingSink

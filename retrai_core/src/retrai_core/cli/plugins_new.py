@@ -6,12 +6,12 @@ from pathlib import Path
 
 import click
 
-from ..plugins.kinds import KINDS
+from ..plugins.template_fields import WITH_TEMPLATE
 from .output import echo
 
 
 def _kinds(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
-    return [kind for kind in KINDS if kind.startswith(incomplete)]
+    return [kind for kind in WITH_TEMPLATE if kind.startswith(incomplete)]
 
 
 @click.command()
@@ -28,7 +28,7 @@ def _kinds(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
 def new(kind: str, name: str, folder: Path | None, author: str) -> None:
     """Write a distribution with a working plugin NAME of KIND, with its tests.
 
-    KIND is goal, tool, llm, memory, frontend, agent, sandbox or hook.
+    KIND is goal, tool, llm, memory, frontend, agent, sandbox, sink or hook.
     """
     from ..plugins.catalog import Catalog
     from ..plugins.new_distribution import new_distribution

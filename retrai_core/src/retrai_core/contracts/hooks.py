@@ -13,7 +13,6 @@ from typing import Any, Literal
 
 import pluggy
 
-from ..events import AgentEvent
 from .context import RunContext
 from .goal import GoalBase
 from .installed_files import InstalledFiles
@@ -42,24 +41,15 @@ class GateDecision:
     reason: str = ""
 
 
+FORMER_HOOKS = {
+    "on_event": "an event sink is a plugin of its own now: a class with `on_event` below "
+    "`retrai_core.EventSink`, with an entry point in `retrai.sinks`"
+}
+"""What became of the hooks that there were, by name."""
+
+
 class HookSpecs:
     """Every hook that retrai calls."""
-
-    @hookspec
-    def on_event(self, event: AgentEvent) -> None:
-        """An event sink: hears every event of the run, in order.
-
-        Called in a thread of its own per sink, so a slow sink never slows the run; what it misses
-        stands in the run log. An exception is reported once and ends only this sink.
-
-        Example:
-            >>> class PrintSink:
-            ...     @hookimpl
-            ...     def on_event(self, event):
-            ...         print(event.kind)
-            >>> PrintSink().on_event(AgentEvent("log", "r1", 0, {}))
-            log
-        """
 
     @hookspec
     def before_tool(self, call: ToolCall, context: RunContext) -> GateDecision | None:

@@ -279,7 +279,7 @@ class Catalog:
                 if record.kind == kind
             ]
             self._by_kind[kind] = sorted(found, key=_order)
-            if kind != "hook":  # hooks are called all, not chosen by name
+            if kind not in ("hook", "sink"):  # all of them are used, none is chosen by its name
                 self._contested |= settle_names(self._by_kind[kind], self._pins)
         return self._by_kind[kind]
 

@@ -7,9 +7,14 @@ from typing import Any
 
 import pluggy
 
-from ..contracts.hooks import PROJECT_NAME, HookSpecs
+from ..contracts.hooks import FORMER_HOOKS, PROJECT_NAME, HookSpecs
 from ..errors import PluginError
+from .describe import hook_names
 from .record import PluginRecord
+
+
+class UnknownHookError(TypeError):
+    """A hook plugin implements a hook that nobody calls."""
 
 
 class HookCaller:
@@ -92,6 +97,9 @@ class HookCaller:
 def _registered(record: PluginRecord, plugin: object, specs: type) -> pluggy.PluginManager:
     manager = pluggy.PluginManager(PROJECT_NAME)
     manager.add_hookspecs(specs)
+    for name in hook_names(plugin):
+        if name in FORMER_HOOKS and not hasattr(manager.hook, name):
+            raise UnknownHookError(f"`{name}` is no hook any more: {FORMER_HOOKS[name]}")
     manager.register(plugin() if isinstance(plugin, type) else plugin, record.full_name)
     manager.check_pending()
     return manager

@@ -66,7 +66,7 @@ def new_distribution(
     """A complete distribution with one working plugin, its tests and its manifest.
 
     Args:
-        kind: one of the eight kinds.
+        kind: one of `template_fields.WITH_TEMPLATE`.
         name: the plugin's name, which users write; the distribution is called after it.
         author: `Name` or `Name <address>`; nobody is named when left out.
         commands: names of commands, which no frontend can have.

@@ -78,6 +78,7 @@ def plan_run(settings: Settings, catalog: Catalog) -> Plan:
     planner.sandboxes()
     planner.memory()
     planner.hooks()
+    planner.sinks()
     planner.plugin_options()
     planner.requirements()
     return planner.plan
@@ -181,6 +182,12 @@ class _Planner:
         for record in self.catalog.records("hook"):
             if record.is_usable:
                 self._add(record, f"hooks: {', '.join(record.hooks) or 'not known'}")
+
+    def sinks(self) -> None:
+        """Every event sink that can be used."""
+        for record in self.catalog.records("sink"):
+            if record.is_usable:
+                self._add(record, "every event sink hears the run")
 
     def plugin_options(self) -> None:
         """The `plugins:` section, and names that are switched off and not there."""

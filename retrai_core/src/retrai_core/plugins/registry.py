@@ -12,6 +12,8 @@ from typing import Any, cast
 from stevedore import ExtensionManager, NamedExtensionManager
 
 from ..contracts.agent import Agent
+from ..contracts.engine import Engine
+from ..contracts.event_sink import EventSink
 from ..contracts.frontend import Frontend
 from ..contracts.goal import GoalBase
 from ..contracts.llm import LLMProvider
@@ -35,6 +37,8 @@ _CONTRACT_OF: dict[Kind, type[object]] = {
     "agent": Agent,
     "sandbox": Sandbox,
     "store": RunStore,
+    "engine": Engine,
+    "sink": EventSink,
 }
 
 

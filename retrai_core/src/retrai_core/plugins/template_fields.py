@@ -46,9 +46,16 @@ _SHAPES: Mapping[Kind, _Shape] = {
         "agent", "Agent", "checks when the model is done", ("langgraph>=1.2", "pydantic>=2.9")
     ),
     "sandbox": _Shape("sandbox", "Sandbox", "limits every process", ("pydantic>=2.9",)),
-    "hook": _Shape("hooks", "Hooks", "writes events down, guards files with secrets"),
+    "sink": _Shape("sink", "Sink", "writes every event of a run to a file", ("pydantic>=2.9",)),
+    "hook": _Shape("hooks", "Hooks", "guards files with secrets"),
 }
-_WORD_FOR: Mapping[Kind, str] = {"llm": "model provider", "memory": "memory store", "hook": "hook"}
+WITH_TEMPLATE: tuple[Kind, ...] = tuple(_SHAPES)
+"""The kinds that `retrai plugins new` knows how to begin."""
+_WORD_FOR: Mapping[Kind, str] = {
+    "llm": "model provider",
+    "memory": "memory store",
+    "sink": "event sink",
+}
 
 
 def template_fields(
@@ -57,7 +64,7 @@ def template_fields(
     """The kind, and every field of its templates but `usage`.
 
     Args:
-        kind: one of the eight kinds.
+        kind: one of `WITH_TEMPLATE`.
         name: the plugin's name.
         author: `Name` or `Name <address>`; nobody is named when left out.
         commands: names of commands, which no frontend can have.
@@ -75,12 +82,18 @@ def template_fields(
 
 
 def _known_kind(kind: str) -> Kind:
-    for known in KINDS:
+    for known in WITH_TEMPLATE:
         if kind == known:
             return known
-    close = difflib.get_close_matches(kind, KINDS, n=1)
+    kinds = f"kinds: {', '.join(WITH_TEMPLATE)}"
+    if kind in KINDS:
+        raise UsageError(
+            f"there is no template for a plugin of the kind {kind}",
+            hint=f"docs/plugins/{kind}.md has its contract; {kinds}",
+        )
+    close = difflib.get_close_matches(kind, WITH_TEMPLATE, n=1)
     guess = f"did you mean {close[0]}? " if close else ""
-    raise UsageError(f"unknown kind {kind!r}", hint=f"{guess}kinds: {', '.join(KINDS)}")
+    raise UsageError(f"unknown kind {kind!r}", hint=f"{guess}{kinds}")
 
 
 def _check_name(name: str) -> None:

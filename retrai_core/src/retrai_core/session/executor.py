@@ -97,6 +97,9 @@ class Executor:
                 raise
             finally:
                 await self._holder.bus.aclose()
+                if self._work is not None and self._work.sinks is not None:
+                    for line in await self._work.sinks.drain():
+                        self._tell(line)
         finally:
             await self._store.release(claim)
             if is_discarded:

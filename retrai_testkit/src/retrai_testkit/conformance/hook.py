@@ -11,8 +11,6 @@ from typing import Any, ClassVar, TypeVar, cast
 import pytest
 
 from retrai_core import (
-    EVENT_KINDS,
-    AgentEvent,
     GateDecision,
     GoalBase,
     GoalOptions,
@@ -36,11 +34,6 @@ _PACKAGE = ["node_modules/pad/package.json", "node_modules/pad/index.js", "node_
 """Nothing of a package that is gone again can be right."""
 _VERDICTS = ("allow", "ask", "deny")
 _HOOKS: Mapping[str, Callable[[RunContext], list[dict[str, Any]]]] = {
-    "on_event": lambda context: [
-        {"event": AgentEvent(kind, context.run_id, number, payload, ts=0.0)}
-        for number, kind in enumerate(EVENT_KINDS)
-        for payload in ({}, {"message": "\udcff\n", "reason": "x" * 10_000, "content": None})
-    ],
     "before_tool": lambda context: [{"call": one, "context": context} for one in _calls()],
     "system_prompt": lambda context: [{"goal": context.goal, "context": context}],
     "tools": lambda context: [{"context": context}],
@@ -85,7 +78,7 @@ class HookConformance(PluginConformance):
             assert self.plugin() is not self.plugin(), "two runs share one object"
 
     def test_every_hook_answers_as_specified(self, tmp_path: Path) -> None:
-        """Each hook takes every event, call and context, and answers with what it should."""
+        """Each hook takes every call and context, and answers with what it should."""
 
         async def use(bench: Bench) -> None:
             for hook, arguments, given in self._answers(bench.context):
@@ -95,7 +88,7 @@ class HookConformance(PluginConformance):
 
         self._drive(tmp_path, use)
 
-    def test_a_sink_works_in_a_thread_of_its_own(self, tmp_path: Path) -> None:
+    def test_it_works_in_another_thread(self, tmp_path: Path) -> None:
         """Hooks are called from other threads than the one that built the plugin."""
 
         async def use(bench: Bench) -> None:
@@ -108,7 +101,7 @@ class HookConformance(PluginConformance):
         self._drive(tmp_path, use)
 
     def test_its_arguments_stay_as_they_are(self, tmp_path: Path) -> None:
-        """Events, calls and the context belong to the run: no hook changes them."""
+        """Calls and the context belong to the run: no hook changes them."""
 
         async def use(bench: Bench) -> None:
             context = bench.context
@@ -190,9 +183,7 @@ def _as_text(examples: list[dict[str, Any]]) -> list[dict[str, str]]:
 
 
 def _judge(hook: str, answer: object) -> None:
-    if hook == "on_event":
-        assert answer is None, "a sink answers nothing"
-    elif hook == "before_tool" and answer is not None:
+    if hook == "before_tool" and answer is not None:
         assert isinstance(answer, GateDecision), f"{answer!r} is no GateDecision"
         assert answer.verdict in _VERDICTS, f"{answer.verdict!r} is none of {_VERDICTS}"
         if answer.verdict == "deny":

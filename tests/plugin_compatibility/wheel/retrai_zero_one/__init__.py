@@ -12,6 +12,7 @@ from retrai_core import (
     Agent,
     CheckReport,
     Completed,
+    EventSink,
     Frontend,
     GateDecision,
     GoalBase,
@@ -145,12 +146,16 @@ class ZeroFrontend(Frontend):
         return zero
 
 
-class ZeroHooks:
-    """Hears everything, asks for little."""
+class ZeroSink(EventSink):
+    name = "zero-sink"
+    summary = "hears everything"
 
-    @hookimpl
-    def on_event(self):
+    def on_event(self, event):
         pass
+
+
+class ZeroHooks:
+    """Asks for little."""
 
     @hookimpl
     def before_tool(self, call):

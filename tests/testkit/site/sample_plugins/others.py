@@ -13,6 +13,7 @@ import click
 from retrai_core import (
     Agent,
     Completed,
+    EventSink,
     Frontend,
     GateDecision,
     LLMOptions,
@@ -243,8 +244,8 @@ class GoodGate:
         return GateDecision("deny", "offline") if "network" in call.needs else None
 
     @hookimpl
-    def on_event(self, event):
-        pass
+    def system_prompt(self, goal):
+        return None
 
 
 class UnknownArgument:
@@ -267,8 +268,8 @@ class WrongAnswers:
         return "deny"
 
     @hookimpl
-    def on_event(self, event):
-        return event.payload["message"].splitlines()
+    def system_prompt(self, goal):
+        return 42
 
 
 class Misspelt:
@@ -277,3 +278,49 @@ class Misspelt:
     @hookimpl
     def befor_tool(self, call, context):
         return GateDecision("deny", "offline")
+
+
+class FormerSink:
+    """An event sink as it was once."""
+
+    @hookimpl
+    def on_event(self, event):
+        pass
+
+
+class GoodSink(EventSink):
+    """Counts events."""
+
+    name = "good-sink"
+    summary = "counts events"
+
+    def start(self, run):
+        self.count = 0
+
+    async def on_event(self, event):
+        self.count += 1
+
+
+class ChoosySink(EventSink):
+    """Takes only events that are whole, and keeps them for all runs."""
+
+    name = "choosy-sink"
+    summary = "keeps messages"
+    seen = []
+
+    def on_event(self, event):
+        self.seen.append(event.kind)
+        event.payload["message"].strip()
+
+
+class LeavingSink(EventSink):
+    """Starts a thread and forgets it."""
+
+    name = "leaving-sink"
+    summary = "starts a thread"
+
+    def start(self, run):
+        threading.Thread(target=threading.Event().wait, args=(20,), daemon=True).start()
+
+    def on_event(self, event):
+        pass
