@@ -63,6 +63,20 @@ async def test_a_tool_writes_none_of_retrais_files(runs: Runs) -> None:
     assert [event.payload["error"] for event in runs.events(record, "tool_result")] == [True, True]
 
 
+@pytest.mark.parametrize("folds", [True, False])
+async def test_another_spelling_counts_where_the_file_system_folds_case(
+    runs: Runs, monkeypatch: pytest.MonkeyPatch, folds: bool
+) -> None:
+    # No such file system can be mounted in a test.
+    monkeypatch.setattr("retrai_core.guard.guard.folds_case", lambda folder: folds)
+    paths = [".Retrai.YML", ".RETRAI/memory.json", "Expected.TXT", "CHECKS/check.txt"]
+    calls = [{"name": "put", "args": {"path": path, "text": "x"}} for path in paths]
+    record = await runs.run([{"calls": calls}], max_iterations=1)
+    errors = [event.payload["error"] for event in runs.events(record, "tool_result")]
+    assert errors == [folds] * len(paths)
+    assert len(record.refused) == len(paths) * folds
+
+
 async def test_the_user_can_let_the_project_file_be_made(runs: Runs) -> None:
     made = call("put", path=".retrai.yml", text="max_iterations: 3\n")
     mend = call("put", path="a.txt", text="right\n")

@@ -60,7 +60,7 @@ def test_what_only_looks_like_it_is_written(
 
 
 @pytest.mark.parametrize("name", [".GIT", ".git. ", ".g\u200cit", "GIT~1", ".git::$INDEX"])
-def test_another_spelling_counts_where_the_file_system_folds_case(
+def test_another_spelling_counts_where_the_file_systemfolds_case(
     project: Path, workspace: SafeWorkspace, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     from retrai_core.workspace import repository_paths
@@ -68,6 +68,6 @@ def test_another_spelling_counts_where_the_file_system_folds_case(
     workspace.write_bytes(f"{name}/config", b"honest\n")
     assert os.listdir(project) == [name]
     # No such file system can be mounted in a test.
-    monkeypatch.setattr(repository_paths, "_folds_case", lambda folder: True)
+    monkeypatch.setattr(repository_paths, "folds_case", lambda folder: True)
     with pytest.raises(WorkspaceError, match="belongs to version control"):
         workspace.write_bytes(f"{name}/hooks/x", b"evil\n")

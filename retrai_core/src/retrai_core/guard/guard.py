@@ -12,6 +12,7 @@ from typing import Any
 from ..config_files import PROJECT_FILE
 from ..contracts.context import RunContext
 from ..contracts.goal import GoalBase, GoalResult
+from ..workspace.repository_paths import folds_case
 from ..workspace.tree_walk import OWN_FOLDER
 from .baseline import Baseline, copy_protected, differing
 from .cut_off import watched
@@ -99,6 +100,7 @@ class Guard:
 
     def refuse_write(self, path: str) -> str | None:
         """Why `path` may not be written, or None; the workspace asks before every write."""
+        path = self._known_spelling(path)
         if self._allowed.match(path):
             return None
         if path == OWN_FOLDER or path.startswith(f"{OWN_FOLDER}/"):
@@ -108,6 +110,16 @@ class Guard:
         if self._steering.match(path) and path not in self.baseline.steering:
             return f"{path} would change how this goal is checked; fix the sources instead"
         return None
+
+    def _known_spelling(self, path: str) -> str:
+        """The path as retrai or the baseline has it, where the file system takes both for one."""
+        first, slash, rest = path.partition("/")
+        if first.casefold() == OWN_FOLDER:
+            known = f"{OWN_FOLDER}{slash}{rest}"
+        else:
+            ours = {name.casefold(): name for name in (PROJECT_FILE, *self.baseline.protected)}
+            known = path if path in self.baseline.protected else ours.get(path.casefold(), path)
+        return known if known != path and folds_case(self.context.project) else path
 
     def note_refusal(self, path: str, reason: str) -> None:
         """A write was refused; told to the model by the tool, counted here."""
@@ -298,5 +310,5 @@ class Guard:
         keeps = project == self.context.project  # a copy is thrown away
         undone = put_back(project, self._folder, changed, self.baseline.volatile, keeps=keeps)
         known = self.baseline.steering
-        aside = set_aside(project, self._folder, self._steering, self._allowed.match, set(known))
-        return undone + aside
+        is_exempt = self._allowed.match
+        return undone + set_aside(project, self._folder, self._steering, is_exempt, set(known))

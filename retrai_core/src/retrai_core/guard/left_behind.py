@@ -134,13 +134,13 @@ def _restore(project: Path, folder: Path, is_later: Callable[[Path], bool]) -> l
         return []
     allowed = Globs([*baseline.allow_edit, *map(exactly, baseline.approved)])
 
-    def stays(path: str) -> bool:
+    def is_exempt(path: str) -> bool:
         return allowed.match(path) or is_later(project / path)
 
-    changed = [path for path in differing(project, baseline) if not stays(path)]
+    changed = [path for path in differing(project, baseline) if not is_exempt(path)]
     undone = put_back(project, folder, changed, baseline.volatile, keeps=True)
     steering = Globs(baseline.steering_globs)
-    return undone + set_aside(project, folder, steering, stays, set(baseline.steering))
+    return undone + set_aside(project, folder, steering, is_exempt, set(baseline.steering))
 
 
 def _changed_ns(path: Path) -> int:

@@ -18,7 +18,7 @@ from .files import copy_file, fingerprint, remove
 from .folders import folders
 from .refusal import Refusal
 from .repository_settings import included, without_programs
-from .restoring import place_aside
+from .restoring import backup_path
 
 COPIES = "repository_programs"
 """In the run's folder: what was there before the run."""
@@ -66,9 +66,9 @@ def undo_programs(
         clean = _settings_left(target, kept if before else None, project, is_hook=_is_hook(path))
         if clean is None:
             continue
-        aside = place_aside(run_dir / "baseline", target, path) if now else None
-        if aside is not None:
-            copy_file(target, aside)
+        backup = backup_path(run_dir / "baseline", target, path) if now else None
+        if backup is not None:
+            copy_file(target, backup)
         mode = stat.S_IMODE(target.stat().st_mode) if now and not target.is_symlink() else 0o644
         if clean and not before:
             _write(target, clean, mode)
@@ -78,7 +78,7 @@ def undo_programs(
                 copy_file(kept, target)
         what = "restored" if before else "removed"
         why = f"names programs that git or Mercurial would run outside the sandbox; {what}"
-        found.append(Refusal(path, why, kept=aside))
+        found.append(Refusal(path, why, kept=backup))
     return found
 
 

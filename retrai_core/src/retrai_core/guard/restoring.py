@@ -50,14 +50,14 @@ def put_back(
     for path in undone if keeps else ():
         source = project / path
         if source.is_file() and not source.is_symlink():
-            kept[path] = place_aside(folder, source, path)
+            kept[path] = backup_path(folder, source, path)
             copy_file(source, kept[path])
     restore_files(project, folder, changed)
     why = "changed, but it belongs to the check; it was put back"
     return [Refusal(path, why, kept.get(path)) for path in undone]
 
 
-def place_aside(folder: Path, source: Path, path: str) -> Path:
+def backup_path(folder: Path, source: Path, path: str) -> Path:
     """Where to keep what is taken out of the project."""
     return folder / SET_ASIDE / fingerprint(source)[:12] / path
 
@@ -85,8 +85,8 @@ def set_aside(
         if path in known or allowed(path):
             continue
         source = project / path
-        aside = place_aside(folder, source, path)
-        copy_file(source, aside)
+        backup = backup_path(folder, source, path)
+        copy_file(source, backup)
         remove(source)
-        found.append(Refusal(path, "new, and would steer the check; it was set aside", aside))
+        found.append(Refusal(path, "new, and would steer the check; it was set aside", backup))
     return found

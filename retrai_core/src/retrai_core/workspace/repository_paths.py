@@ -32,7 +32,7 @@ def why_not_written(root: Path, path: str) -> str | None:
     parts = PurePosixPath(path).parts
     for depth, part in enumerate(parts):
         folder = root.joinpath(*parts[:depth])
-        named = part in VERSION_CONTROL or (_looks_like_one(part) and _folds_case(folder))
+        named = part in VERSION_CONTROL or (_looks_like_one(part) and folds_case(folder))
         if named or is_repository(folder):
             return f"{path} belongs to version control and may not be changed by a tool"
     return None
@@ -44,7 +44,7 @@ def _looks_like_one(part: str) -> bool:
     return plain in VERSION_CONTROL or _SHORT_NAME.fullmatch(plain) is not None
 
 
-def _folds_case(folder: Path) -> bool:
+def folds_case(folder: Path) -> bool:
     """Whether names in the folder, or in the one above that exists, are the same in any case."""
     while not folder.is_dir():
         folder = folder.parent
