@@ -193,3 +193,16 @@ def test_the_embedded_model_is_not_asked_for_a_harness(retrai_project: RetraiPro
     assert "the model offline cannot write a harness" in done.stderr
     assert "-m MODEL" in done.stderr
     assert not (retrai_project.folder / HARNESS).exists()
+
+
+def test_no_login_is_waited_for_where_nobody_sees_its_code(
+    retrai_project: RetraiProject, tmp_path: Path
+) -> None:
+    pytest.importorskip("retrai_llm_litellm", reason="the plugin of the model is not installed")
+    retrai_project.environment |= {
+        "GITHUB_COPILOT_TOKEN_DIR": str(tmp_path / "tokens"),
+        "GITHUB_COPILOT_DEVICE_CODE_URL": "http://127.0.0.1:9/login/device/code",
+    }
+    done = retrai_project.command("generate-eval", "it sorts", "-m", "github_copilot/gpt-4o")
+    assert done.exit_code == 2
+    assert "a login to GitHub Copilot is needed" in done.stderr

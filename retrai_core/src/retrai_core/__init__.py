@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from .cli.asking import somebody_watches
     from .cli.output import echo
     from .contracts.agent import Agent, AgentOptions
     from .contracts.audit import LOOKS_FOR_RETRAI, Trick, audit_lines
@@ -123,6 +124,7 @@ _HOME = {
     "contracts.engine": ("Engine", "EngineHost", "EngineOptions"),
     "contracts.sandbox": ("Completed", "Limits", "Sandbox", "SandboxOptions", "View"),
     "contracts.shell_words": ("ShellWords",),
+    "cli.asking": ("somebody_watches",),
     "cli.output": ("echo",),
     "contracts.shortened": ("shorten",),
     "contracts.store": (
@@ -278,6 +280,7 @@ __all__ = [
     "open_workbench",
     "prompt_line",
     "shorten",
+    "somebody_watches",
     "suite_result",
     "temporary_prefix",
     "what_worked",

@@ -99,13 +99,15 @@ def choose_check(config: RunConfig, run_dir: Path) -> CheckChoice:
     )
 
 
-def choose_model(config: RunConfig, run_dir: Path, catalog: Catalog) -> ModelChoice:
+def choose_model(
+    config: RunConfig, run_dir: Path, catalog: Catalog, *, attended: bool = True
+) -> ModelChoice:
     """Decide on what asking a model about a project needs: no goal, no tools, no agent.
 
     Raises:
         UsageError, PluginError: as `choose`.
     """
-    chooser = _Chooser(config, run_dir, catalog)
+    chooser = _Chooser(config, run_dir, catalog, attended=attended)
     provider, model = chooser.provider()
     return ModelChoice(
         config=config.model_copy(update={"model_name": model}),

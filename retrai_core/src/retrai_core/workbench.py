@@ -28,6 +28,7 @@ async def open_workbench(
     model: str | None = None,
     *,
     agreed: bool = False,
+    attended: bool = True,
     on_event: Callable[[AgentEvent], None] | None = None,
 ) -> AsyncGenerator[RunContext]:
     """The context that a run of the project would have, without a goal, tools and memory.
@@ -36,6 +37,7 @@ async def open_workbench(
         project: its folder; its configuration counts as for a run.
         model: the model's name; the configured one when left out.
         agreed: the user agrees to what the configuration runs.
+        attended: as `RunContext.attended`.
         on_event: hears what the parts say.
 
     Raises:
@@ -48,7 +50,7 @@ async def open_workbench(
     require_trust(settings, partial(catalog_for, config), agreed=agreed)
     catalog = catalog_for(config)
     with tempfile.TemporaryDirectory(prefix=temporary_prefix("retrai-bench")) as folder:
-        choice = choose_model(config, Path(folder), catalog)
+        choice = choose_model(config, Path(folder), catalog, attended=attended)
         context = RunContext(
             run_id=config.run_id,
             project=config.cwd,
@@ -57,6 +59,7 @@ async def open_workbench(
             run_dir=Path(folder),
             model_name=choice.config.model_name,
             plugin_options=config.plugins,
+            attended=attended,
             redactor=await asyncio.to_thread(Redactor.of, config.cwd, os.environ),
         )
         if on_event is not None:

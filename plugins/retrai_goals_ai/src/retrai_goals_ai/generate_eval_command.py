@@ -111,7 +111,7 @@ async def _generate(
     context_chars: int,
 ) -> Written | str:
     """The harness, or why there is none."""
-    from retrai_core import open_workbench
+    from retrai_core import open_workbench, somebody_watches
 
     from .writing_harness import NoHarnessError, write_harness
 
@@ -122,7 +122,9 @@ async def _generate(
         if event.payload.get("level") == "warning":
             tell(str(event.payload.get("message")))
 
-    async with open_workbench(project, model, agreed=trust, on_event=hear) as context:
+    async with open_workbench(
+        project, model, agreed=trust, attended=somebody_watches(), on_event=hear
+    ) as context:
         if context.model_name == "offline":  # taken where no key is set; it only mends code
             raise UsageError(
                 "the model offline cannot write a harness",
