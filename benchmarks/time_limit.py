@@ -136,12 +136,12 @@ async def main(limit_s: int, rounds: int) -> None:
         for case, excess in found.items():
             with tempfile.TemporaryDirectory() as folder:
                 await measure(case, limit_s, Path(folder), excess)
-    print("| case | command: median, s | worst | run: median, s | worst |")
+    print("| case | run: median, s | worst | command: median, s | worst |")
     print("|---|---|---|---|---|")
     for case, excess in found.items():
         figures = [
             f"{figure:.1f}"
-            for seconds in (excess.command_s, excess.run_s)
+            for seconds in (excess.run_s, excess.command_s)
             for figure in (statistics.median(seconds), max(seconds))
         ]
         print(f"| {' | '.join([case.name, *figures])} |")
