@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Coroutine
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
@@ -30,7 +30,7 @@ class EngineHost(Protocol):
     store: RunStore
     state: Path
 
-    def execute(self, run_id: str) -> Awaitable[None]:
+    def execute(self, run_id: str) -> Coroutine[Any, Any, None]:
         """Work on a run in this event loop until it ends; the claim is taken and given back.
 
         Raises:
@@ -49,7 +49,7 @@ class Engine(ABC):
     Example:
         >>> class Here(Engine):
         ...     name = "here"
-        ...     async def submit(self, run_id):
+        ...     def submit(self, run_id):
         ...         return asyncio.ensure_future(self.host.execute(run_id))
         >>> Here.parks
         False
@@ -67,7 +67,7 @@ class Engine(ABC):
         self.host = host
 
     @abstractmethod
-    async def submit(self, run_id: str) -> asyncio.Future[None]:
+    def submit(self, run_id: str) -> asyncio.Future[None]:
         """See to it that the run executes; returns at once.
 
         Returns:

@@ -6,7 +6,7 @@ import asyncio
 import os
 import time
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import ExitStack, asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -71,6 +71,8 @@ class Executor:
         self._claim_lost: ClaimLostError | None = None
         self._work: RunWork | None = None
         self._questions: Questions | None = None
+        self._early: list[Answer] = []  # given before anybody could ask
+        self._live = LiveText()
 
     async def run(self) -> None:
         """Work until the run ends.
@@ -140,12 +142,14 @@ class Executor:
         Raises:
             UsageError, PluginError: the run was asked for wrongly, and nothing has begun.
         """
-        record, sent = self._holder.record, await self._commands()
-        for command in sent:
-            # A cancellation was meant for the part that has ended; answers are read when asked.
-            if isinstance(command.command, Configure):
-                self._set(command.command.settings)
-            record.commands_seen = command.number
+        record = self._holder.record
+        for sent in await self._commands():
+            record.commands_seen = self._earlier.commands_seen = sent.number
+            # A cancellation was meant for the part that has ended.
+            if isinstance(sent.command, Configure):
+                self._set(sent.command.settings)
+            elif isinstance(sent.command, Answer):
+                self._early.append(sent.command)
         if not self._is_new:
             take_up(record, {})
         redactor = await asyncio.to_thread(Redactor.of, record.project, os.environ)
@@ -154,7 +158,12 @@ class Executor:
         self._deadline = Deadline(config_of(record).max_time_s)
         failure: RetraiError | None = None
         try:
-            outcome, reason = await self._worked(sent, redactor)
+            async with AsyncExitStack() as held:
+                await held.enter_async_context(self._mailbox())
+                await self._lock(held)
+                self._work = await self._set_up(redactor)
+                await held.enter_async_context(self._live.served(self._holder.folder))
+                outcome, reason = await self._work.go(resume=not self._is_new)
         except asyncio.CancelledError:
             outcome, reason = self._how_it_was_cancelled()
         except OutOfTimeError as over:
@@ -180,28 +189,25 @@ class Executor:
     def _has_begun(self) -> bool:
         return self._work is not None and self._work.begun
 
-    async def _worked(self, sent: list[SentCommand], redactor: Redactor) -> tuple[Status, str]:
-        """Lock the project and work in it."""
+    async def _lock(self, held: AsyncExitStack) -> None:
+        """Keep other runs out of the project, and take back what killed ones have left there."""
+        record = self._holder.record
+        held.enter_context(WorkspaceLock(record.project, self._state, record.id))
+        # Of an earlier run that was killed; this one may hold the same files out again.
+        back = await asyncio.to_thread(put_back, self._state, record.project)
+        undo = partial(clean_up_killed_runs, self._state, record.project)
+        for line in [*told(back), *await asyncio.to_thread(undo)]:
+            self._tell(line)
+
+    async def _set_up(self, redactor: Redactor) -> RunWork:
         holder, record = self._holder, self._holder.record
-        with ExitStack() as locks:
-            locks.enter_context(WorkspaceLock(record.project, self._state, record.id))
-            # Of an earlier run that was killed; this one may hold the same files out again.
-            back = await asyncio.to_thread(put_back, self._state, record.project)
-            undo = partial(clean_up_killed_runs, self._state, record.project)
-            for line in [*told(back), *await asyncio.to_thread(undo)]:
-                self._tell(line)
-            await self._begin()
+        await self._begin()
+        if self._choice is None:
             config = config_of(record)
-            if self._choice is None:
-                choose = chosen(config, holder.folder, self._tell, attended=record.attended)
-                self._choice = await self._deadline.bound(choose)
-            self._questions = await self._asker(sent)
-            live = LiveText()
-            self._work = RunWork(
-                self._choice, holder, redactor, self._deadline, self._questions, live
-            )
-            async with live.served(holder.folder), self._mailbox():
-                return await self._work.go(resume=not self._is_new)
+            choose = chosen(config, holder.folder, self._tell, attended=record.attended)
+            self._choice = await self._deadline.bound(choose)
+        self._questions = await self._asker()
+        return RunWork(self._choice, holder, redactor, self._deadline, self._questions, self._live)
 
     async def _begin(self) -> None:
         record = self._holder.record
@@ -293,6 +299,8 @@ class Executor:
             await self._holder.save()
         elif self._questions is not None:
             await self._questions.answer(command)
+        else:
+            self._early.append(command)
 
     def _set(self, settings: Mapping[str, Any]) -> None:
         """Give the record the settings that hold from now on."""
@@ -313,15 +321,14 @@ class Executor:
 
     # Questions
 
-    async def _asker(self, sent: list[SentCommand]) -> Questions:
+    async def _asker(self) -> Questions:
         holder = self._holder
         asker = Questions(
             self._store, holder.claim, holder.publish, self._deadline, self._note_waiting
         )
         await asker.load()
-        for command in sent:  # given while nobody worked on the run
-            if isinstance(command.command, Answer):
-                await asker.answer(command.command)
+        while self._early:
+            await asker.answer(self._early.pop(0))
         asker.can_ask = holder.record.interactive
         asker.on_abort = partial(self._cancel, Cancel(status="aborted"))
         return asker

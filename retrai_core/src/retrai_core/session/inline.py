@@ -21,7 +21,7 @@ class InlineEngine(Engine):
         super().__init__(options, host)
         self._tasks: set[asyncio.Future[None]] = set()
 
-    async def submit(self, run_id: str) -> asyncio.Future[None]:
+    def submit(self, run_id: str) -> asyncio.Future[None]:
         """Execute the run in a task."""
         task = asyncio.ensure_future(self.host.execute(run_id))
         self._tasks.add(task)

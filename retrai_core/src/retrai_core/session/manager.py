@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, suppress
 from functools import partial
 from pathlib import Path
@@ -357,13 +357,13 @@ class RunManager:
 
     # What an engine needs
 
-    async def execute(self, run_id: str) -> None:
+    def execute(self, run_id: str) -> Coroutine[Any, Any, None]:
         """Work on a run in this event loop: see `EngineHost`."""
         from .executor import Executor
 
         request = self._requests.pop(run_id, None)
         choice = None if request is None else request.take_choice()
-        await Executor(self.store, self.state, run_id, choice, self._tell).run()
+        return Executor(self.store, self.state, run_id, choice, self._tell).run()
 
     async def note_killed(self, run_id: str, reason: str) -> None:
         """Write the end of a run whose process has died: see `EngineHost`."""
@@ -393,16 +393,13 @@ class RunManager:
     def _start_next(self) -> None:
         while self._waiting and len(self._executing) != self._max_parallel:
             run_id = self._waiting.popleft()
-            self._note_execution(run_id, asyncio.ensure_future(self._execute_by_engine(run_id)))
+            self._note_execution(run_id, self._opened_engine().submit(run_id))
 
     def _note_execution(self, run_id: str, task: asyncio.Future[None]) -> None:
         if run_id not in self._ended or self._ended[run_id].done():
             self._ended[run_id] = _quiet_future()
         self._executing[run_id] = task
         task.add_done_callback(partial(self._note_end, run_id))
-
-    async def _execute_by_engine(self, run_id: str) -> None:
-        await (await self._opened_engine().submit(run_id))
 
     def _note_end(self, run_id: str, task: asyncio.Future[None]) -> None:
         del self._executing[run_id]

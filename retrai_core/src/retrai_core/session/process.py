@@ -29,7 +29,7 @@ class ProcessEngine(Engine):
         super().__init__(options, host)
         self._spare = _start_child()
 
-    async def submit(self, run_id: str) -> asyncio.Future[None]:
+    def submit(self, run_id: str) -> asyncio.Future[None]:
         """Hand the run to the child that waits, and have another one wait."""
         child, self._spare = self._spare, _start_child()
         if child.poll() is not None:  # somebody has killed it
