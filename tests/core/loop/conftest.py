@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +12,11 @@ import pytest
 
 from retrai_core.events import AgentEvent
 from retrai_core.run_config import RunConfig
-from retrai_core.run_manager import RunManager
-from retrai_core.runs.log import read_events
 from retrai_core.runs.record import RunRecord
-from retrai_core.runs.store import RunStore
+from retrai_core.storage.event_log import read_events
+from retrai_core.storage.files import FilesStore
+
+from ..running import Answering, resumed, stop_at, work
 
 SITE = Path(__file__).parent / "site"
 
@@ -39,7 +40,7 @@ class Runs:
 
     def __init__(self, project: Path, state: Path) -> None:
         self.project = project
-        self.store = RunStore(state)
+        self.store = FilesStore(state=state)
 
     def config(self, turns: Sequence[dict[str, Any]], **settings: Any) -> RunConfig:
         plugins = {"turns": {"turns": list(turns)}, **settings.pop("plugins", {})}
@@ -53,14 +54,18 @@ class Runs:
         return RunConfig(cwd=self.project, model="turns", plugins=plugins, **settings)
 
     async def run(
-        self,
-        turns: Sequence[dict[str, Any]],
-        ask: Callable[[Any], Any] | None = None,
-        **settings: Any,
+        self, turns: Sequence[dict[str, Any]], ask: Answering | None = None, **settings: Any
     ) -> RunRecord:
-        manager = RunManager(self.store, ask=ask)
-        record = await manager.create(self.config(turns, **settings))
-        return await manager.start(record.id)
+        return await work(self.store, self.config(turns, **settings), ask)
+
+    async def resume(self, run_id: str, **limits: Any) -> RunRecord:
+        return await resumed(self.store, run_id, **limits)
+
+    async def stopped_at(
+        self, tool: str, turns: Sequence[dict[str, Any]], **settings: Any
+    ) -> RunRecord:
+        """A run that is stopped as soon as it calls this tool."""
+        return await stop_at(self.store, self.config(turns, **settings), tool)
 
     def events(self, record: RunRecord, kind: str | None = None) -> list[AgentEvent]:
         every = read_events(self.store.folder(record.id) / "events.jsonl")

@@ -14,8 +14,6 @@ import pytest
 
 from retrai_core import ModelError
 from retrai_core.cli.main import main
-from retrai_core.run_manager import RunManager
-from retrai_core.runs.store import RunStore
 
 Runs = Any
 PRICES = {
@@ -101,7 +99,7 @@ async def test_the_limit_that_the_next_step_names_lets_the_next_call_be_made(
     more = suggested(record, setting)
     assert more > limit
     whole = int(more) if name == "max_tokens" else more
-    assert (await RunManager(runs.store).resume(record.id, **{name: whole})).status == "achieved"
+    assert (await runs.resume(record.id, **{name: whole})).status == "achieved"
 
 
 def test_a_raised_limit_goes_on_and_every_call_is_billed_once(
@@ -126,7 +124,7 @@ def test_a_raised_limit_goes_on_and_every_call_is_billed_once(
 
     code, first = call("run", "-C", str(runs.project), "-m", "turns", "--max-cost", "0.6")
     assert (code, first["status"]) == (6, "budget")
-    record = RunStore().load(first["id"])
+    record = asyncio.run(runs.store.load(first["id"]))
     paid = len(runs.events(record, "llm_usage"))
     assert 0 < paid < 5
 
@@ -158,7 +156,7 @@ async def test_a_price_that_nobody_knows_refuses_a_limit_in_money_before_the_fir
     again = f"retrai runs resume {record.id} --max-cost none"
     assert record.next_step == f"{again} --max-tokens 100000"
     assert runs.events(record, "llm_usage") == []
-    ended = await RunManager(runs.store).resume(record.id)
+    ended = await runs.resume(record.id)
     assert (ended.status, ended.next_step) == ("budget", record.next_step)
 
 
@@ -202,7 +200,7 @@ async def test_the_next_step_does_not_hang_on_the_wording_and_outlives_the_proce
     record = await runs.run([MEND], max_tokens=10)
     assert record.reason == "enough"
     more = suggested(record, "--max-tokens")
-    kept = runs.store.load(record.id)
+    kept = await runs.store.load(record.id)
     finish(kept, "budget", "whatever it says")
     assert kept.next_step == record.next_step
     assert kept.needed is not None

@@ -15,7 +15,6 @@ from retrai_core.events import AgentEvent
 from retrai_core.loop.budget import MIN_OUTPUT_TOKENS, Budget
 from retrai_core.loop.counted_model import Account, CountedModel
 from retrai_core.loop.spending import Spending, Usage
-from retrai_core.run_manager import RunManager
 
 Runs = Any
 LOOK = {"text": "looking", "calls": [{"name": "look", "args": {"path": "a.txt"}}]}
@@ -83,7 +82,7 @@ async def test_a_check_that_may_go_beyond_the_limit_ends_the_run_and_a_higher_on
     assert len(paid) == 2
 
     higher = {name: 100 * value for name, value in limit.items()}
-    ended = await RunManager(runs.store).resume(record.id, **higher)
+    ended = await runs.resume(record.id, **higher)
     assert ended.status == "achieved", ended.reason
     every = [event.payload for event in runs.events(record, "llm_usage")]
     assert ended.tokens.total == sum(call["total_tokens"] for call in every)
@@ -101,7 +100,7 @@ async def test_a_later_check_that_cannot_be_paid_for_is_made_again_when_it_can(
     assert record.status == "budget", record.reason
     assert record.iterations == 0
     assert record.tokens.total == 2 * ASK_TOKENS
-    ended = await RunManager(runs.store).resume(record.id, max_tokens=100_000)
+    ended = await runs.resume(record.id, max_tokens=100_000)
     assert (ended.status, ended.iterations) == ("achieved", 1)
     assert len(calls(runs, record, beside=False)) == 1
     assert (runs.store.folder(record.id) / "put").read_text() == "a.txt\n"

@@ -12,7 +12,6 @@ from retrai_core import RunContext, SandboxOptions
 from retrai_core.contracts.goal import CheckReport, GoalResult
 from retrai_core.contracts.sandbox import Completed
 from retrai_core.guard.cut_off import Endings, watched
-from retrai_core.run_manager import RunManager
 from retrai_core.sandbox.local import LocalSandbox
 from retrai_core.workspace.safe_paths import SafeWorkspace
 
@@ -50,7 +49,7 @@ async def test_a_resumed_run_takes_no_killed_check_for_a_verdict(runs: Runs) -> 
     record = await runs.run([MEND], options=options, max_iterations=1)
     assert record.status == "failed"
     assert "says nothing of the tree" in runs.events(record, "goal_check")[-1].payload["details"]
-    ended = await RunManager(runs.store).resume(record.id, max_iterations=4)
+    ended = await runs.resume(record.id, max_iterations=4)
     assert ended.status == "achieved"
 
 

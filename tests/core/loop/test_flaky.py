@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from retrai_core.contracts.goal import CheckReport, GoalResult
 from retrai_core.loop.steadiness import Flaky, Verdicts, differ
-from retrai_core.run_manager import RunManager
 
 Runs = Any
 
@@ -92,7 +91,7 @@ async def test_a_resumed_run_remembers_what_was_said_of_a_tree(runs: Runs) -> No
     options = {"flaky_checks": [2]}
     record = await runs.run([MEND], options=options, max_iterations=1)
     assert record.status == "failed"
-    ended = await RunManager(runs.store).resume(record.id, max_iterations=4)
+    ended = await runs.resume(record.id, max_iterations=4)
     assert ended.status == "flaky"
 
 

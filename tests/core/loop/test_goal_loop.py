@@ -9,9 +9,11 @@ from typing import Any
 
 import pytest
 
+from retrai_core import Question
 from retrai_core.errors import PluginError, UsageError, WorkspaceLockedError
-from retrai_core.run_manager import HumanQuestion, RunManager
 from retrai_core.runs.snapshots import Snapshots
+
+from ..running import reached, submitted
 
 Runs = Any
 """The fixture's class, in conftest.py."""
@@ -30,7 +32,7 @@ async def test_a_resumed_run_that_gets_no_further_keeps_its_last_evidence(runs: 
     record = await runs.run(turns, max_iterations=1)
     assert record.evidence.after is not None
     assert record.evidence.after.counts == {"failed": 2}
-    resumed = await RunManager(runs.store).resume(record.id, max_iterations=5)
+    resumed = await runs.resume(record.id, max_iterations=5)
     assert resumed.status == "error"
     assert resumed.evidence.after is not None
     assert resumed.evidence.after.counts == {"failed": 2}
@@ -42,7 +44,7 @@ async def test_options_found_with_the_goal_still_hold_when_the_run_goes_on(runs:
     record = await runs.run([call("look", path="a.txt"), MEND], max_iterations=1)
     assert record.config["options"] == {"fails_in_copies": True}
     found.unlink()
-    resumed = await RunManager(runs.store).resume(record.id, max_iterations=2)
+    resumed = await runs.resume(record.id, max_iterations=2)
     assert resumed.status == "failed"
     assert "not on a clean copy" in resumed.reason
 
@@ -231,19 +233,19 @@ async def test_what_was_tried_is_repeated_once_its_message_is_left_out(runs: Run
 
 
 async def test_a_person_can_let_a_run_go_on_or_end_it(runs: Runs) -> None:
-    asked: list[HumanQuestion] = []
+    asked: list[Question] = []
 
-    async def approve(question: HumanQuestion) -> str:
+    async def approve(question: Question) -> str:
         asked.append(question)
         return "yes"
 
-    async def refuse(question: HumanQuestion) -> str:
+    async def refuse(question: Question) -> str:
         return "no"
 
     turns = [call("put", path="a.txt", text="not yet"), MEND]
     record = await runs.run(turns, ask=approve, hitl_enabled=True)
     assert record.status == "achieved"
-    assert [question.reason for question in asked] == ["1 of 2 files are wrong"]
+    assert [question.data["reason"] for question in asked] == ["1 of 2 files are wrong"]
     assert len(runs.events(record, "human_check_required")) == 1
     answer = runs.events(record, "human_check_response")[0].payload
     assert answer == {"response": "yes", "approved": True}
@@ -266,7 +268,7 @@ async def test_a_tool_whose_summary_or_validator_raises_ends_no_run(runs: Runs) 
 async def test_calls_that_run_side_by_side_are_asked_about_one_at_a_time(runs: Runs) -> None:
     open_questions = 0
 
-    async def approve(question: HumanQuestion) -> str:
+    async def approve(question: Question) -> str:
         nonlocal open_questions
         open_questions += 1
         assert open_questions == 1, "a terminal can show one question only"
@@ -283,52 +285,32 @@ async def test_calls_that_run_side_by_side_are_asked_about_one_at_a_time(runs: R
 
 
 async def test_a_second_run_in_the_project_is_refused_and_names_the_first(runs: Runs) -> None:
-    manager = RunManager(runs.store)
-    first = await manager.create(runs.config([call("hang")], tools=["hang"]))
-    hears = manager.bus(first.id).subscribe()
-    second = await manager.create(runs.config([MEND]))
-    going = asyncio.create_task(manager.start(first.id))
-    async for event in hears:
-        if event.kind == "tool_call":
-            break
-    with pytest.raises(WorkspaceLockedError, match=first.id):
-        await manager.start(second.id)
-    assert [record.id for record in runs.store.list()] == [first.id]
-    manager.cancel(first.id)
-    ended = await going
+    async with submitted(runs.store, runs.config([call("hang")], tools=["hang"])) as first:
+        await reached(first, "tool_call")
+        with pytest.raises(WorkspaceLockedError, match=first.id):
+            await runs.run([MEND])
+        assert [record.id for record in await runs.store.list()] == [first.id]
+        await first.cancel("interrupted")
+        ended = await first.result()
     assert (ended.status, ended.exit_code) == ("interrupted", 130)
     assert ended.next_step == f"retrai runs resume {first.id}"
 
 
 async def test_an_interrupted_run_can_be_resumed(runs: Runs) -> None:
-    manager = RunManager(runs.store)
     turns = [call("put", path="a.txt", text="half"), call("hang"), MEND]
-    record = await manager.create(runs.config(turns, tools=["hang", "put"]))
-    hears = manager.bus(record.id).subscribe()
-    going = asyncio.create_task(manager.start(record.id))
-    async for event in hears:
-        if event.kind == "tool_call" and event.payload["tool"] == "hang":
-            manager.cancel(record.id)
-            break
-    assert (await going).status == "interrupted"
-    ended = await RunManager(runs.store).resume(record.id[:6])
+    record = await runs.stopped_at("hang", turns, tools=["hang", "put"])
+    assert record.status == "interrupted"
+    ended = await runs.resume(record.id[:6])
     assert ended.status == "achieved"
     assert ended.iterations == 3
     assert len((runs.store.folder(record.id) / "put").read_text().splitlines()) == 2
 
 
 async def test_an_interrupted_run_goes_on_to_the_limit_that_it_is_resumed_with(runs: Runs) -> None:
-    manager = RunManager(runs.store)
     turns = [call("put", path="a.txt", text="half"), call("hang"), MEND]
-    record = await manager.create(runs.config(turns, tools=["hang", "put"], max_iterations=2))
-    hears = manager.bus(record.id).subscribe()
-    going = asyncio.create_task(manager.start(record.id))
-    async for event in hears:
-        if event.kind == "tool_call" and event.payload["tool"] == "hang":
-            manager.cancel(record.id)
-            break
-    assert (await going).status == "interrupted"
-    ended = await manager.resume(record.id, max_iterations=5)
+    record = await runs.stopped_at("hang", turns, tools=["hang", "put"], max_iterations=2)
+    assert record.status == "interrupted"
+    ended = await runs.resume(record.id, max_iterations=5)
     assert (ended.status, ended.iterations) == ("achieved", 3)
 
 
@@ -336,13 +318,12 @@ async def test_a_failed_run_goes_on_with_more_iterations(runs: Runs) -> None:
     turns = [call("look", path="a.txt"), call("look", path="b.txt"), MEND]
     record = await runs.run(turns, max_iterations=2)
     assert record.status == "failed"
-    manager = RunManager(runs.store)
     with pytest.raises(UsageError, match="used its 2 iterations"):
-        await manager.resume(record.id)
-    ended = await manager.resume(record.id, max_iterations=5)
+        await runs.resume(record.id)
+    ended = await runs.resume(record.id, max_iterations=5)
     assert (ended.status, ended.iterations) == ("achieved", 3)
-    with pytest.raises(UsageError, match="nothing to resume"):
-        await manager.resume(record.id)
+    with pytest.raises(UsageError, match="has ended: achieved"):
+        await runs.resume(record.id)
 
 
 async def test_what_the_run_changed_can_be_shown_between_iterations(runs: Runs) -> None:
@@ -372,7 +353,7 @@ async def test_an_unknown_name_is_said_with_the_nearest_known(
     with pytest.raises((UsageError, PluginError)) as caught:
         await runs.run([MEND], **settings)
     assert says in str(caught.value)
-    assert runs.store.list() == []
+    assert await runs.store.list() == []
 
 
 async def test_a_missing_interpreter_is_said_before_the_first_step(runs: Runs) -> None:

@@ -191,7 +191,7 @@ async def test_a_person_decides_on_a_suspect_verdict_where_one_can_be_asked(runs
     asked: list[str] = []
 
     async def answer(question: Any) -> str:
-        asked.append(question.reason)
+        asked.append(question.data["reason"])
         return "no"
 
     record = await runs.run([MEND], ask=answer, hitl_enabled=True, options={"suspicious": "right"})
@@ -202,7 +202,7 @@ async def test_a_person_decides_on_a_suspect_verdict_where_one_can_be_asked(runs
 @pytest.mark.parametrize("limit", [1, 6], ids=["at the last iteration", "before it"])
 async def test_a_suspect_verdict_that_a_person_approves_is_achieved(runs: Runs, limit: int) -> None:
     async def answer(question: Any) -> str:
-        assert "Take it as achieved?" in question.question
+        assert "Take it as achieved?" in question.text
         return "yes"
 
     settings = {"hitl_enabled": True, "options": {"suspicious": "right"}, "max_iterations": limit}
@@ -216,7 +216,7 @@ async def test_a_person_may_let_the_agent_change_a_protected_file(runs: Runs) ->
     asked: list[str] = []
 
     async def answer(question: Any) -> str:
-        asked.append(question.question)
+        asked.append(question.text)
         return "yes"
 
     bend = call("put", path="expected.txt", text="a.txt: wrong\nb.txt: fine\n")
@@ -229,7 +229,7 @@ async def test_a_person_may_let_the_agent_change_a_protected_file(runs: Runs) ->
 
 async def test_a_person_may_refuse_it_too(runs: Runs) -> None:
     async def answer(question: Any) -> str:
-        return "no" if "expected.txt" in question.question else "yes"
+        return "no" if "expected.txt" in question.text else "yes"
 
     bend = call("put", path="expected.txt", text="a.txt: wrong\nb.txt: fine\n")
     record = await runs.run([bend, MEND], ask=answer, hitl_enabled=True)

@@ -7,7 +7,6 @@ import errno
 import itertools
 import json
 import os
-import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -16,21 +15,13 @@ import pytest
 
 from retrai_core.cli.main import main
 from retrai_core.loop.tool_call import CUT_OFF
-from retrai_core.run_manager import RunManager
-from retrai_core.runs.checkpoint import Checkpoints
+from retrai_core.storage.checkpoints import Checkpoints
 from retrai_core.workspace.temporary import temporary_prefix
+
+from ..running import elsewhere
 
 Runs = Any
 SITE = Path(__file__).parent / "site"
-
-DRIVER = """
-import asyncio, sys
-from pathlib import Path
-from retrai_core.run_manager import RunManager
-from retrai_core.runs.store import RunStore
-
-asyncio.run(RunManager(RunStore(Path(sys.argv[1]))).start(sys.argv[2]))
-"""
 
 
 def call(name: str, **args: Any) -> dict[str, Any]:
@@ -64,27 +55,24 @@ async def start_and_kill(
 ) -> str:
     """Start a run in a process of its own and kill it when `when` appears; the run's id."""
     settings = {"tools": ["put", "hang", "shell"], "goal": "expected-text"} | settings
-    record = await RunManager(runs.store).create(runs.config(played, **settings))
-    env = os.environ | {"PYTHONPATH": str(SITE)}
-    command = [sys.executable, "-c", DRIVER, str(runs.store.state), record.id]
-    driver = await asyncio.create_subprocess_exec(*command, env=env)
-    path = runs.store.folder(record.id) / when
-    while not path.exists():
-        assert driver.returncode is None, "the run ended before it could be killed"
-        await asyncio.sleep(0.02)
-    driver.kill()
-    await driver.wait()
-    return record.id
+    config = runs.config(played, **settings)
+    async with elsewhere(runs.store, config, SITE) as driver:
+        path = runs.store.folder(config.run_id) / when
+        while not path.exists():
+            assert driver.returncode is None, "the run ended before it could be killed"
+            await asyncio.sleep(0.02)
+        driver.kill()
+    return config.run_id
 
 
 async def test_a_call_that_was_cut_off_is_told_and_no_finished_call_is_repeated(runs: Runs) -> None:
     run_id = await start_and_kill(runs, Path("hanging"), turns(HANG))
-    killed = runs.store.load(run_id)
+    killed = await runs.store.load(run_id)
     assert (killed.status, killed.reason) == ("interrupted", "its process was killed")
     folder = runs.store.folder(run_id)
     assert (folder / "put").read_text().split() == ["a.txt", "b.txt"]
 
-    ended = await RunManager(runs.store).resume(run_id)
+    ended = await runs.resume(run_id)
     assert ended.status == "achieved"
     assert (folder / "put").read_text().split() == ["a.txt", "b.txt", "c.txt"]
     resumed = [e.payload for e in runs.events(ended, "tool_result")]
@@ -108,7 +96,7 @@ async def test_the_record_of_a_killed_run_says_how_far_it_came(
     ]
     asking = {"plugins": {"asks": {"about": "shell"}}, "max_iterations": 3}
     run_id = await start_and_kill(runs, Path("hanging"), steps, **asking)
-    killed = runs.store.load(run_id)
+    killed = await runs.store.load(run_id)
     assert (killed.status, killed.iterations) == ("interrupted", 2)
     assert killed.tokens.total == 3 * TURN_TOKENS
     assert killed.cost_usd == pytest.approx(3 * TURN_TOKENS / 1000)
@@ -125,7 +113,7 @@ async def test_the_record_of_a_killed_run_says_how_far_it_came(
     monkeypatch.setenv("RETRAI_STATE_DIR", str(runs.store.state))
     assert main(["runs", "list"]) == main(["runs", "show", run_id]) == 0
 
-    ended = await RunManager(runs.store).resume(run_id, max_iterations=9)
+    ended = await runs.resume(run_id, max_iterations=9)
     assert (ended.status, ended.iterations) == ("achieved", 4)
     assert ended.refused == refused
     assert ended.tokens.total == 4 * TURN_TOKENS
@@ -135,10 +123,12 @@ async def test_the_record_of_a_killed_run_says_how_far_it_came(
 @pytest.mark.parametrize("when", ["checks", "checkpoint.sqlite", "seen.jsonl", "journal.jsonl"])
 async def test_a_run_killed_early_ends_as_the_unkilled_one(runs: Runs, when: str) -> None:
     run_id = await start_and_kill(runs, Path(when), turns(WRITE))
-    while not runs.store.load(run_id).resumable:  # on a busy machine it had ended before the kill
+    while not (
+        await runs.store.load(run_id)
+    ).resumable:  # on a busy machine it had ended before the kill
         (runs.project / "a.txt").write_text("wrong\n")
         run_id = await start_and_kill(runs, Path(when), turns(WRITE))
-    ended = await RunManager(runs.store).resume(run_id)
+    ended = await runs.resume(run_id)
     # The kill may have hit any call: one that was cut off is told to the model, not repeated. Where
     # it was the one that makes the check pass, the model has to make it once more.
     cut_off = [e for e in runs.events(ended, "tool_result") if e.payload["content"] == CUT_OFF]
@@ -172,7 +162,7 @@ async def test_a_run_killed_after_its_last_iteration_ends_as_it_would_have(runs:
     assert (record.status, record.iterations) == ("failed", 1)
     record.status, record.reason = "running", ""
     record.save(runs.store.folder(record.id))
-    ended = await RunManager(runs.store).resume(record.id)
+    ended = await runs.resume(record.id)
     assert (ended.status, ended.iterations) == ("failed", 1)
     assert ended.next_step.startswith(f"retrai runs resume {record.id} -n 21")
 
@@ -201,7 +191,7 @@ async def test_a_step_whose_checkpoint_was_lost_is_taken_up_from_its_writes(
         patched.setattr(Checkpoints, "put", full)
         first = await runs.run([LOOK, LOOK, MEND])
     assert first.status == "error"
-    record = await RunManager(runs.store).resume(first.id)
+    record = await runs.resume(first.id)
     assert record.status == "achieved"
     assert record.evidence.after is not None
     assert record.evidence.after.achieved

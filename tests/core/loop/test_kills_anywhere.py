@@ -3,6 +3,7 @@ run ends as the one that was left alone, and does no finished call again."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import subprocess
@@ -14,10 +15,10 @@ from typing import Any
 
 import pytest
 
+from retrai_core import FilesStore
 from retrai_core.loop.tool_call import CUT_OFF
-from retrai_core.runs.log import read_events
 from retrai_core.runs.record import RunRecord
-from retrai_core.runs.store import RunStore
+from retrai_core.storage.event_log import read_events
 
 KILLING = Path(__file__).parent / "killing"
 KILLS = 50
@@ -80,11 +81,12 @@ def killed_runs(folder: Path) -> list[Ended]:
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    store = RunStore(folder / "state")
+    store = FilesStore(state=folder / "state")
     told = [json.loads(line) for line in done.stdout.splitlines()]
+    records = [asyncio.run(store.load(run["id"])) for run in told]
     return [
-        Ended(store.load(run["id"]), store.folder(run["id"]), Path(run["project"]), run["kills"])
-        for run in told
+        Ended(record, store.folder(record.id), Path(run["project"]), run["kills"])
+        for record, run in zip(records, told, strict=True)
     ]
 
 

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from retrai_core.guard.left_behind import clean_up_killed_runs, note
-from retrai_core.run_manager import RunManager
 
 Runs = Any
 
@@ -23,22 +22,9 @@ def call(name: str, **args: Any) -> dict[str, Any]:
     return {"text": f"calling {name}", "calls": [{"name": name, "args": args}]}
 
 
-async def stopped_at(runs: Runs, name: str, turns: list[dict[str, Any]], **settings: Any) -> Any:
-    """A run that is cancelled as soon as it calls this tool."""
-    manager = RunManager(runs.store)
-    record = await manager.create(runs.config(turns, **settings))
-    hears = manager.bus(record.id).subscribe()
-    going = asyncio.create_task(manager.start(record.id))
-    async for event in hears:
-        if event.kind == "tool_call" and event.payload["tool"] == name:
-            manager.cancel(record.id)
-            break
-    return await going
-
-
 async def test_what_bends_the_check_is_undone_when_a_run_is_interrupted(runs: Runs) -> None:
     turns = [{"calls": [*call("shell", line=BEND)["calls"], *call("hang")["calls"]]}]
-    record = await stopped_at(runs, "hang", turns, tools=["shell", "hang"])
+    record = await runs.stopped_at("hang", turns, tools=["shell", "hang"])
     assert record.status == "interrupted"
     assert not (runs.project / ".retrai.yml").exists()
     assert not (runs.project / "steer.cfg").exists()

@@ -20,7 +20,6 @@ from retrai_core.loop.progress import (
     trouble,
     turn_digest,
 )
-from retrai_core.run_manager import RunManager
 
 Runs = Any
 
@@ -53,7 +52,7 @@ async def test_a_resumed_run_goes_on_with_a_higher_limit_and_bills_nothing_twice
     record = await runs.run([*looking()[:2], MEND], max_tokens=100, max_iterations=30)
     assert record.status == "budget"
     calls = len(runs.events(record, "llm_usage"))
-    ended = await RunManager(runs.store).resume(record.id, max_tokens=100_000)
+    ended = await runs.resume(record.id, max_tokens=100_000)
     assert ended.status == "achieved"
     every = runs.events(ended, "llm_usage")
     assert len(every) > calls

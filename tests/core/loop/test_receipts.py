@@ -12,7 +12,7 @@ from retrai_core.receipts.receipt import Receipt, read_signed, sign
 from retrai_core.receipts.signing import SigningKey
 from retrai_core.receipts.verifying import Verification, Wish, verify
 from retrai_core.receipts.writing import MOST_FILES
-from retrai_core.run_manager import HumanQuestion
+from retrai_core.contracts.question import Question
 
 Runs = Any
 
@@ -48,7 +48,7 @@ async def test_what_was_refused_and_undone_stands_in_the_receipt(runs: Runs) -> 
 
 
 async def test_what_a_person_said_stands_in_the_receipt(runs: Runs) -> None:
-    async def approve(_: HumanQuestion) -> str:
+    async def approve(_: Question) -> str:
         return "yes"
 
     options = {"suspicious": "right"}

@@ -31,7 +31,7 @@ async def test_a_call_that_a_gate_refuses_stands_in_the_record_once(runs: Runs) 
 
 async def test_a_call_that_a_person_refuses_stands_in_the_record(runs: Runs) -> None:
     async def answer(question: Any) -> str:
-        return "no" if "shell" in question.question else "yes"
+        return "no" if "shell" in question.text else "yes"
 
     turns = [call("shell", line="git push"), MEND]
     record = await runs.run(turns, ask=answer, hitl_enabled=True, **ASKING)

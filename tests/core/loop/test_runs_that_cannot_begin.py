@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
+from retrai_core import FilesStore, RunRequest
 from retrai_core.errors import PluginError, UsageError
-from retrai_core.run_manager import RunManager
-from retrai_core.runs.store import RunStore
 
 Runs = Any
 """The fixture's class, in conftest.py."""
@@ -45,7 +44,7 @@ async def test_an_error_of_the_first_check_that_the_user_can_mend_leaves_no_run(
     monkeypatch.setattr(scripted_plugins.ExpectedText, "check", check)
     with pytest.raises(error, match="no such option"):
         await runs.run([])
-    assert runs.store.list() == []
+    assert await runs.store.list() == []
 
 
 async def test_a_defect_leaves_its_record_and_its_traceback(
@@ -58,7 +57,7 @@ async def test_a_defect_leaves_its_record_and_its_traceback(
 
     monkeypatch.setattr(scripted_plugins.ExpectedText, "check", check)
     assert (await runs.run([])).status == "error"
-    [record] = runs.store.list()
+    [record] = await runs.store.list()
     assert record.status == "error"
     assert (runs.store.folder(record.id) / "error.txt").exists()
 
@@ -79,10 +78,10 @@ async def test_a_usage_error_of_a_resume_leaves_the_record_as_it_was(
         else:
             patch.setattr(scripted_plugins.ExpectedText, "ready", missing_runner)
         with pytest.raises((UsageError, PluginError)) as caught:
-            await RunManager(runs.store).resume(failed.id, max_iterations=3)
+            await runs.resume(failed.id, max_iterations=3)
     assert caught.value.exit_code == 2
     assert path.read_bytes() == kept
-    assert (await RunManager(runs.store).resume(failed.id, max_iterations=2)).iterations == 2
+    assert (await runs.resume(failed.id, max_iterations=2)).iterations == 2
 
 
 async def test_what_goes_wrong_once_a_resumed_run_has_begun_is_its_outcome(
@@ -92,8 +91,8 @@ async def test_what_goes_wrong_once_a_resumed_run_has_begun_is_its_outcome(
 
     failed = await runs.run([{"text": "I give up"}], max_iterations=1)
     monkeypatch.setattr(scripted_plugins.ExpectedText, "check", refused_check)
-    record = await RunManager(runs.store).resume(failed.id, max_iterations=3)
-    assert (record.status, runs.store.load(failed.id).status) == ("error", "error")
+    record = await runs.resume(failed.id, max_iterations=3)
+    assert (record.status, (await runs.store.load(failed.id)).status) == ("error", "error")
 
 
 @pytest.mark.parametrize("method", ["ready", "check"])
@@ -102,20 +101,20 @@ async def test_a_run_that_is_resumed_is_never_removed(
 ) -> None:
     import scripted_plugins
 
-    manager = RunManager(runs.store)
-    record = await manager.create(runs.config([]))
+    request = RunRequest(config=runs.config([], goal="expected-text"))
+    record = request.record()
     record.status = "interrupted"
-    record.save(runs.store.folder(record.id))
+    await runs.store.create(record)
     stand_in = missing_runner if method == "ready" else refused_check
     monkeypatch.setattr(scripted_plugins.ExpectedText, method, stand_in)
     with pytest.raises(UsageError):
-        await RunManager(runs.store).resume(record.id)
-    [kept] = runs.store.list()
+        await runs.resume(record.id)
+    [kept] = await runs.store.list()
     assert (kept.id, kept.status, kept.resumable) == (record.id, "interrupted", True)
 
 
 async def test_records_that_the_agent_could_change_are_refused(runs: Runs) -> None:
-    runs.store = RunStore(runs.project / "state")
+    runs.store = FilesStore(state=runs.project / "state")
     with pytest.raises(UsageError, match="lies in the project") as caught:
         await runs.run([])
     assert "RETRAI_STATE_DIR" in caught.value.hint

@@ -1,4 +1,4 @@
-"""Two that want to start the same run: one does, the other is told, and nothing is lost."""
+"""Two that want to work on the same run: one does, the other is told, and nothing is lost."""
 
 from __future__ import annotations
 
@@ -7,68 +7,63 @@ from typing import Any
 
 import pytest
 
+from retrai_core import FilesStore, RunManager, RunRecord, RunRequest
 from retrai_core.errors import UsageError, WorkspaceLockedError
-from retrai_core.run_manager import RunManager
+
+from ..running import reached, resumed, submitted
 
 Runs = Any
 HANG = {"calls": [{"name": "hang", "args": {}}]}
+MEND = {"calls": [{"name": "put", "args": {"path": "a.txt", "text": "right"}}]}
 
 
-async def going(runs: Runs, manager: RunManager) -> tuple[str, asyncio.Task[Any]]:
-    """A run that has begun and hangs in a call: its id and its task."""
-    record = await manager.create(runs.config([HANG], tools=["hang"]))
-    hears = manager.bus(record.id).subscribe()
-    task = asyncio.create_task(manager.start(record.id))
-    async for event in hears:
-        if event.kind == "tool_call":
-            break
-    return record.id, task
+async def test_a_run_that_is_under_way_is_not_started_again(runs: Runs) -> None:
+    async with submitted(runs.store, runs.config([HANG], tools=["hang"])) as run:
+        await reached(run, "tool_call")
+        before = (run.folder / "run.json").read_bytes()
+        with pytest.raises(UsageError, match=run.id):
+            await run.resume()
+        with pytest.raises(UsageError, match=run.id):
+            await resumed(FilesStore(state=runs.store.state), run.id, max_iterations=77)
+        assert (run.folder / "run.json").read_bytes() == before
+        assert (await run.record()).status == "running"
+        assert await run.cancel("interrupted")
+        assert (await run.result()).status == "interrupted"
 
 
-@pytest.mark.parametrize("again", ["start", "resume"])
-async def test_a_run_that_is_under_way_is_not_started_again(runs: Runs, again: str) -> None:
-    manager = RunManager(runs.store)
-    run_id, task = await going(runs, manager)
-    with pytest.raises(UsageError, match=run_id):
-        await getattr(manager, again)(run_id)
-    with pytest.raises((UsageError, WorkspaceLockedError), match=run_id):
-        await getattr(RunManager(runs.store), again)(run_id)
-    assert runs.store.load(run_id).status == "running"
-    assert manager.cancel(run_id)
-    assert (await task).status == "interrupted"
-
-
-async def test_of_two_starts_at_once_one_works_and_the_record_stays(runs: Runs) -> None:
-    first, second = RunManager(runs.store), RunManager(runs.store)
-    mend = {"calls": [{"name": "put", "args": {"path": "a.txt", "text": "right"}}]}
-    record = await first.create(runs.config([mend]))
-    asked = [first.start(record.id), second.start(record.id), first.start(record.id)]
+async def test_of_two_that_resume_at_once_one_works_and_the_record_stays(runs: Runs) -> None:
+    record = await runs.stopped_at("hang", [HANG, MEND], tools=["hang", "put"])
+    stores = [FilesStore(state=runs.store.state) for _ in range(3)]
+    asked = [resumed(store, record.id) for store in stores]
     answers = await asyncio.gather(*asked, return_exceptions=True)
-    ended = [answer for answer in answers if not isinstance(answer, BaseException)]
+    ended = [answer for answer in answers if isinstance(answer, RunRecord)]
     refused = [answer for answer in answers if isinstance(answer, BaseException)]
-    assert [record.status for record in ended] == ["achieved"]
+    assert [record.status for record in ended] == ["achieved"] * len(ended) != []
     assert {type(error) for error in refused} <= {UsageError, WorkspaceLockedError}
-    assert runs.store.load(record.id).status == "achieved"
-    with pytest.raises(UsageError, match="begun already: achieved"):
-        await second.start(record.id)
+    assert (await runs.store.load(record.id)).status == "achieved"
+    assert (runs.store.folder(record.id) / "put").read_text() == "a.txt\n"
+    with pytest.raises(UsageError, match="has ended: achieved"):
+        await runs.resume(record.id)
+
+
+async def test_of_two_that_take_up_what_waits_one_works(runs: Runs) -> None:
+    async with RunManager(runs.store, "inline", max_parallel=0) as ended:
+        waiting = await ended.submit(RunRequest(config=runs.config([MEND])))
+    managers = [RunManager(FilesStore(state=runs.store.state), "inline") for _ in range(2)]
+    for manager in managers:
+        await manager.attach()
+    found = [await manager.get(waiting.id) for manager in managers]
+    answers = await asyncio.gather(*(run.result() for run in found), return_exceptions=True)
+    for manager in managers:
+        await manager.aclose()
+    worked = [answer.status for answer in answers if isinstance(answer, RunRecord)]
+    assert worked == ["achieved"] * len(worked) != []
+    assert (runs.store.folder(waiting.id) / "put").read_text() == "a.txt\n"
 
 
 async def test_a_run_made_for_a_busy_project_leaves_nothing_behind(runs: Runs) -> None:
-    manager = RunManager(runs.store)
-    run_id, task = await going(runs, manager)
-    other = await manager.create(runs.config([HANG], tools=["hang"]))
-    with pytest.raises(WorkspaceLockedError, match=run_id):
-        await manager.start(other.id)
-    assert [record.id for record in runs.store.list()] == [run_id]
-    manager.cancel(run_id)
-    await task
-
-
-async def test_resuming_a_run_that_works_elsewhere_changes_nothing_of_it(runs: Runs) -> None:
-    run_id, task = await going(runs, manager := RunManager(runs.store))
-    before = (runs.store.folder(run_id) / "run.json").read_bytes()
-    with pytest.raises(WorkspaceLockedError):
-        await RunManager(runs.store).resume(run_id, max_iterations=77)
-    assert (runs.store.folder(run_id) / "run.json").read_bytes() == before
-    manager.cancel(run_id)
-    await task
+    async with submitted(runs.store, runs.config([HANG], tools=["hang"])) as run:
+        await reached(run, "tool_call")
+        with pytest.raises(WorkspaceLockedError, match=run.id):
+            await runs.run([HANG], tools=["hang"])
+        assert [record.id for record in await runs.store.list()] == [run.id]

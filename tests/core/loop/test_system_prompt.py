@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 import pytest
@@ -10,7 +9,8 @@ import pytest
 from retrai_core import Strategy
 from retrai_core.contracts.tool import Tool
 from retrai_core.loop.prompt import tool_list
-from retrai_core.run_manager import RunManager
+
+from ..running import submitted
 
 Runs = Any
 """The fixture's class, in conftest.py."""
@@ -47,7 +47,7 @@ async def test_the_prompt_stays_the_same_through_a_run_and_when_it_is_resumed(
 
     # What was learnt meanwhile is for the next run.
     monkeypatch.setattr("retrai_core.assembling._recall", other)
-    record = await RunManager(runs.store).resume(record.id, max_iterations=5)
+    record = await runs.resume(record.id, max_iterations=5)
     assert record.status == "achieved"
     assert len(prompts(runs, record)) == 3
     assert len(set(prompts(runs, record))) == 1
@@ -59,7 +59,7 @@ async def test_the_prompt_is_made_anew_where_the_tools_are_other_ones(runs: Runs
     folder = runs.store.folder(record.id)
     record.config["tools"] = ["put"]
     record.save(folder)
-    record = await RunManager(runs.store).resume(record.id, max_iterations=3)
+    record = await runs.resume(record.id, max_iterations=3)
     assert record.status == "achieved"
     first, second = prompts(runs, record)
     assert "- look:" in first
@@ -67,10 +67,10 @@ async def test_the_prompt_is_made_anew_where_the_tools_are_other_ones(runs: Runs
 
 
 async def test_a_prompt_that_cannot_be_kept_ends_no_run(runs: Runs) -> None:
-    manager = RunManager(runs.store)
-    record = await manager.create(runs.config([put("right")]))
-    (runs.store.folder(record.id) / "system_prompt.txt").mkdir()
-    record = await asyncio.wait_for(manager.start(record.id), 60)
+    config = runs.config([put("right")])
+    async with submitted(runs.store, config) as run:  # its task has not begun yet
+        (run.folder / "system_prompt.txt").mkdir()
+        record = await run.result()
     assert record.status == "achieved"
 
 

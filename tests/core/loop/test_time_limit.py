@@ -9,7 +9,6 @@ import psutil
 import pytest
 
 from retrai_core.loop.deadline import Deadline, OutOfTimeError
-from retrai_core.run_manager import RunManager
 from retrai_core.runs.record import RunRecord
 
 Runs = Any
@@ -56,7 +55,7 @@ async def test_a_tool_that_never_returns_ends_with_the_time_and_nothing_is_lost(
     assert record.iterations == 1
     assert "note.txt" in record.changed_files
     assert record.tokens.total == 15 * len(runs.events(record, "llm_usage"))
-    ended = await RunManager(runs.store).resume(record.id, max_time_s="none")
+    ended = await runs.resume(record.id, max_time_s="none")
     assert (ended.status, ended.needed) == ("achieved", None)
     assert (runs.project / "note.txt").read_text() == "kept\n"
     assert (runs.store.folder(record.id) / "put").read_text() == "note.txt\na.txt\n"
@@ -80,7 +79,7 @@ async def test_a_check_that_hangs_ends_with_the_time(runs: Runs, number: int) ->
     assert processes_of(runs, record) == []
     assert not record.receipt
     assert (runs.project / "a.txt").read_text() == ("wrong\n" if number == 1 else "right\n")
-    ended = await RunManager(runs.store).resume(record.id, max_time_s=600)
+    ended = await runs.resume(record.id, max_time_s=600)
     assert (ended.status, bool(ended.receipt)) == ("achieved", True), ended.reason
 
 

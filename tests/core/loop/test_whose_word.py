@@ -164,13 +164,11 @@ async def _yes() -> str:
 
 
 async def test_a_run_that_goes_on_from_a_claim_is_no_better(ends: Any, runs: Any) -> None:
-    from retrai_core.run_manager import RunManager
-
     record = await ends("chain(claim)")
-    again = await RunManager(runs.store).resume(record.id)
+    again = await runs.resume(record.id)
     assert again.status == "failed"
     (runs.project / "a.txt").write_text("right\n")
-    last = await RunManager(runs.store).resume(record.id)
+    last = await runs.resume(record.id)
     assert last.status == "achieved"
 
 

@@ -3,7 +3,8 @@
     python nursery.py FOLDER SEED KILLS
 
 Everything is imported once; each process is a fork, so that fifty of them take seconds. A process
-counts the points that it passes: every event, and the plugins' own points, in the middle of calls,
+counts the points that it passes: every event, before and after it is kept, and the plugins' own
+points, in the middle of calls,
 checks and model calls. At the point that the seed names it sends itself SIGKILL. One line of JSON
 on standard output tells each run: its id, its project, and after how many points it was killed.
 """
@@ -16,6 +17,7 @@ import os
 import random
 import signal
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import careful_plugins
@@ -27,11 +29,12 @@ import retrai_core.loop.evaluate
 import retrai_core.loop.human_check
 import retrai_core.loop.plan
 import retrai_core.run_work
-import retrai_core.runs.checkpoint  # noqa: F401 - as above
-from retrai_core import RunConfig, RunManager, RunStore
+import retrai_core.session.executor
+import retrai_core.storage.checkpoints  # noqa: F401 - as above
+from retrai_core import AgentEvent, Claim, FilesStore, RunConfig, RunManager, RunRequest
 
-FARTHEST = 90
-"""A kill comes after at most so many points; a run of six turns passes about 170."""
+FARTHEST = 150
+"""A kill comes after at most so many points; a run of six turns passes about 280."""
 NEVER = 10**9
 
 
@@ -49,23 +52,48 @@ class Counter:
             os.kill(os.getpid(), signal.SIGKILL)
 
 
-async def work(store: RunStore, run_id: str, counter: Counter) -> None:
-    """Start the run, or go on with it."""
+class CountingStore(FilesStore):
+    """A store whose writing of events has points before and after it."""
+
+    def __init__(self, state: Path, counter: Counter) -> None:
+        super().__init__(state=state)
+        self.counter = counter
+
+    async def append_events(self, claim: Claim, events: Sequence[AgentEvent]) -> int:
+        last_seq = 0
+        for event in events:
+            self.counter()
+            last_seq = await super().append_events(claim, [event])
+            self.counter()
+        return last_seq if events else await super().append_events(claim, [])
+
+
+async def work(state: Path, run_id: str, counter: Counter) -> None:
+    """Begin the run, or go on with it."""
     careful_plugins.stands_at = counter
-    manager = RunManager(store)
-    pending = store.load(run_id).status == "pending"
-    manager.bus(run_id).attach(counter)
-    await (manager.start(run_id) if pending else manager.resume(run_id))
-    (store.folder(run_id) / "points").write_text(str(counter.passed))
+    async with RunManager(CountingStore(state, counter), "inline") as manager:
+        run = await manager.get(run_id)
+        if (await run.record()).status == "pending":
+            await manager.attach()
+        else:
+            await run.resume()
+        await run.result()
+        (run.folder / "points").write_text(str(counter.passed))
 
 
-def forked(store: RunStore, run_id: str, last: int) -> bool:
+async def made(state: Path, config: RunConfig) -> str:
+    """A run that waits to begin: its id."""
+    async with RunManager(FilesStore(state=state), "inline", max_parallel=0) as manager:
+        return (await manager.submit(RunRequest(config=config))).id
+
+
+def forked(state: Path, run_id: str, last: int) -> bool:
     """Whether the run ended by itself in a process that is killed at point `last`."""
     child = os.fork()
     if child == 0:
         code = 1
         try:
-            asyncio.run(work(store, run_id, Counter(last)))
+            asyncio.run(work(state, run_id, Counter(last)))
             code = 0
         finally:
             os._exit(code)
@@ -79,7 +107,7 @@ def forked(store: RunStore, run_id: str, last: int) -> bool:
 def main() -> None:
     """One run that is left alone, then runs that are killed, until there were enough kills."""
     folder, seed, wanted = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
-    store = RunStore(folder / "state")
+    store = FilesStore(state=folder / "state")
     dice = random.Random(seed)
     done = number = 0
     while number == 0 or done < wanted:
@@ -95,20 +123,20 @@ def main() -> None:
             sandbox="local",
             max_iterations=60,
         )
-        record = asyncio.run(RunManager(store).create(config))
+        run_id = asyncio.run(made(store.state, config))
         kills: list[int] = []
         while True:
             last = dice.randint(1, FARTHEST) if number and done < wanted else NEVER
-            if forked(store, record.id, last):
+            if forked(store.state, run_id, last):
                 break
             kills.append(last)
             done += 1
-            if store.load(record.id).status not in ("pending", "running", "interrupted"):
+            if asyncio.run(store.load(run_id)).status not in ("pending", "interrupted"):
                 break  # killed after the end was kept
-        ended = store.load(record.id)
+        ended = asyncio.run(store.load(run_id))
         if ended.status != "achieved":
-            sys.exit(f"run {record.id} ended {ended.status}: {ended.reason}")
-        told = {"id": record.id, "project": str(project), "kills": len(kills), "after": kills}
+            sys.exit(f"run {run_id} ended {ended.status}: {ended.reason}")
+        told = {"id": run_id, "project": str(project), "kills": len(kills), "after": kills}
         print(json.dumps(told), flush=True)
         number += 1
 
