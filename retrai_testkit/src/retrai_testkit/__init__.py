@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .conformance.memory import MemoryStoreConformance
     from .conformance.sandbox import SandboxConformance
     from .conformance.sink import EventSinkConformance
+    from .conformance.store import RunStoreConformance, RunStoreTests
     from .conformance.tool import EndlessCall, ToolConformance
     from .conformance.tool_observed import ToolExample
     from .fake_llm_server import FakeLLMServer
@@ -39,6 +40,7 @@ _HOME = {
     "conformance.memory": ("MemoryStoreConformance",),
     "conformance.sandbox": ("SandboxConformance",),
     "conformance.sink": ("EventSinkConformance",),
+    "conformance.store": ("RunStoreConformance", "RunStoreTests"),
     "conformance.tool": ("EndlessCall", "ToolConformance"),
     "conformance.tool_observed": ("ToolExample",),
     "fake_llm_server": ("FakeLLMServer",),
@@ -63,6 +65,8 @@ __all__ = [
     "MemoryStoreConformance",
     "NotApplicable",
     "RetraiProject",
+    "RunStoreConformance",
+    "RunStoreTests",
     "SandboxConformance",
     "ScriptedModel",
     "ToolConformance",
