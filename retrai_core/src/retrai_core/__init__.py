@@ -14,7 +14,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from .cli.asking import somebody_watches
     from .cli.output import echo
-    from .contracts.agent import Agent, AgentOptions
+    from .contracts.agent import Agent, AgentInput, AgentOptions, AgentResult, StateUpdate
     from .contracts.audit import LOOKS_FOR_RETRAI, Trick, audit_lines
     from .contracts.code_result import code_result
     from .contracts.context import RunContext
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from .contracts.mcp_server import McpServer
     from .contracts.memory import MemoryOptions, MemoryStore, RunOutcome, Strategy
     from .contracts.project_file import ProjectFile
-    from .contracts.question import Answer, Choice, Question
+    from .contracts.question import APPROVE, REJECT, Answer, Choice, Question
     from .contracts.sandbox import Completed, Limits, Sandbox, SandboxOptions, View
     from .contracts.shell_words import ShellWords
     from .contracts.shortened import shorten
@@ -76,6 +76,7 @@ if TYPE_CHECKING:
     )
     from .events import EVENT_KINDS, AgentEvent, EventKind
     from .guard.clean_copy import make_clean_copy
+    from .loop.graph import GoalLoopAgent
     from .loop.state import AgentState
     from .loop.steps import LoopSteps
     from .run_config import RunConfig
@@ -91,7 +92,7 @@ if TYPE_CHECKING:
     from .workspace.temporary import temporary_prefix
 
 _HOME = {
-    "contracts.agent": ("Agent", "AgentOptions"),
+    "contracts.agent": ("Agent", "AgentInput", "AgentOptions", "AgentResult", "StateUpdate"),
     # For goals: what an `audit` is made of.
     "contracts.audit": ("LOOKS_FOR_RETRAI", "Trick", "audit_lines"),
     "contracts.code_result": ("code_result",),
@@ -119,7 +120,7 @@ _HOME = {
     "contracts.mcp_server": ("McpServer",),
     "contracts.memory": ("MemoryOptions", "MemoryStore", "RunOutcome", "Strategy"),
     "contracts.project_file": ("ProjectFile",),
-    "contracts.question": ("Answer", "Choice", "Question"),
+    "contracts.question": ("APPROVE", "REJECT", "Answer", "Choice", "Question"),
     # For engines.
     "contracts.engine": ("Engine", "EngineHost", "EngineOptions"),
     "contracts.sandbox": ("Completed", "Limits", "Sandbox", "SandboxOptions", "View"),
@@ -160,6 +161,7 @@ _HOME = {
     # For goals that try something which changes the project.
     "guard.clean_copy": ("make_clean_copy",),
     # For agents: they import langgraph.
+    "loop.graph": ("GoalLoopAgent",),
     "loop.state": ("AgentState",),
     "loop.steps": ("LoopSteps",),
     # For frontends and callers.
@@ -181,12 +183,16 @@ _HOME = {
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 
 __all__ = [
+    "APPROVE",
     "EVENT_KINDS",
     "GAVE_UP",
     "LOOKS_FOR_RETRAI",
+    "REJECT",
     "Agent",
     "AgentEvent",
+    "AgentInput",
     "AgentOptions",
+    "AgentResult",
     "AgentState",
     "Answer",
     "Cancel",
@@ -213,6 +219,7 @@ __all__ = [
     "Frontend",
     "GateDecision",
     "GoalBase",
+    "GoalLoopAgent",
     "GoalOptions",
     "GoalResult",
     "InstalledFiles",
@@ -250,6 +257,7 @@ __all__ = [
     "SettingInfo",
     "ShellWords",
     "SinkOptions",
+    "StateUpdate",
     "StoreOptions",
     "Strategy",
     "Suspicion",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -16,18 +16,22 @@ from langchain_core.runnables import Runnable
 from .chosen import Choice
 from .contracts.context import RunContext
 from .contracts.memory import Strategy
+from .contracts.store import Journal
 from .gates import ANSWER_LIMIT_S, ToolGates
 from .loop import prompt
 from .loop.asking import Asking
 from .loop.blocked import BlockedLoopWatch
+from .loop.counted_model import Account, AgentModel
 from .loop.new_tests import NewTestsCheck
-from .loop.parts import Ask, LoopParts
+from .loop.node_calls import NodeCalls
+from .loop.parts import LoopParts
+from .loop.step_starts import StepStarts
+from .loop.tool_call import ToolCaller
 from .loop.tool_schema import bind, schema
 from .loop.verifier import Verifier
 from .plugins.answers import problem
 from .plugins.aside import aside
 from .plugins.blame import WrongAnswerError
-from .runs.journal import ToolJournal
 from .runs.snapshots import Snapshots
 from .unheeded import about_no_tool, allowing_nothing, leaving_nothing_out
 from .vouchers import Vouchers
@@ -41,70 +45,110 @@ RECALLED = 5
 
 @dataclass(frozen=True)
 class Kept:
-    """What a run keeps on disk, and what watches over it, for the graph's nodes."""
+    """What a run keeps, and what watches over it.
 
-    journal: ToolJournal
+    Attributes:
+        journal: remembers tool calls.
+        snapshots: remember trees.
+        watch: ends what blocks the event loop.
+        verifier: asks for verdicts; None in a run without a goal.
+    """
+
+    journal: Journal
     snapshots: Snapshots
-    verifier: Verifier
     watch: BlockedLoopWatch
+    verifier: Verifier | None = None
 
 
-async def assemble(choice: Choice, wired: Wired, kept: Kept, ask: Ask) -> LoopParts:
-    """The parts of one run: its model with the tools bound, its prompt, its limits and gates.
+@dataclass(frozen=True)
+class Assembled:
+    """What the nodes of a run work with; `parts` are those of a run with a goal."""
+
+    caller: ToolCaller
+    steps: StepStarts
+    parts: LoopParts | None = None
+
+
+async def assemble(choice: Choice, wired: Wired, kept: Kept) -> Assembled:
+    """The run's model and tools for `RunContext`; with a goal also the goal loop's parts.
 
     Raises:
         RetraiError: the model cannot be made.
     """
-    context, config = wired.context, choice.config
-    tools = list(context.tools.values())
-    words = await _system_prompt(choice, wired, context.redact(prompt.tool_list(tools)))
-    for line in (
-        *about_no_tool(config, choice.catalog, context.tools),
-        *leaving_nothing_out(config, choice.catalog, {*context.tools, *wired.left_out}),
-        *allowing_nothing(config, wired.guard),
-    ):
+    context, guard, verifier = wired.context, wired.guard, kept.verifier
+    for line in _useless_settings(choice, wired):
         context.publish("log", level="warning", message=line)
-    with_tools = bound_model(context, config.temperature)
+    tools = list(context.tools.values())
+    with_tools = give_models(wired, choice.config.temperature)
     gates = ToolGates(wired.hooks, context)
-    return LoopParts(
+    caller = ToolCaller(
+        context,
+        kept.journal,
+        kept.watch,
+        gate=gates.decide if wired.hooks.implementers("before_tool") else None,
+        guard=guard,
+        expect_changes=None if verifier is None else verifier.expect_changes,
+    )
+    context.calling_part = NodeCalls(context, caller)
+    steps = StepStarts(context)
+    if guard is None or verifier is None:
+        return Assembled(caller, steps)
+    words = await _system_prompt(choice, wired, context.redact(prompt.tool_list(tools)))
+    parts = LoopParts(
         context=context,
-        guard=wired.guard,
-        journal=kept.journal,
+        guard=guard,
+        caller=caller,
         snapshots=kept.snapshots,
-        verifier=kept.verifier,
-        new_tests=NewTestsCheck(wired.guard, kept.snapshots),
-        asking=Asking(
-            context,
-            with_tools,
-            words,
-            wired.spending,
-            schema_chars=sum(len(str(schema(tool))) for tool in tools),
-        ),
+        verifier=verifier,
+        new_tests=NewTestsCheck(guard, kept.snapshots),
+        asking=Asking(context, with_tools, words, wired.spending, steps, _schema_chars(context)),
         spending=wired.spending,
         vouchers=Vouchers(wired.hooks, choice.catalog.installable_for(context.project)),
-        max_tampering=config.max_tampering,
-        gate=gates.decide if wired.hooks.implementers("before_tool") else None,
-        ask=ask if context.hitl_enabled else None,
-        watch=kept.watch,
+        max_tampering=choice.config.max_tampering,
         provider_title=f"the provider {choice.provider.record.full_name}",
     )
+    return Assembled(caller, steps, parts)
 
 
-def bound_model(context: RunContext, temperature: float) -> Runnable[list[BaseMessage], AIMessage]:
-    """The run's model, with the run's tools bound to it.
+def give_models(wired: Wired, temperature: float) -> Runnable[list[BaseMessage], AIMessage]:
+    """Give the run's context its model, with and without the run's tools bound to it.
+
+    Returns:
+        the model with the tools.
 
     Raises:
         RetraiError: the model cannot be made.
     """
+    context = wired.context
     model = context.provider.create(context.model_name, temperature, context)
     if not isinstance(cast("object", model), BaseChatModel):
         what = f"create() returned {problem(model, BaseChatModel)}"
         raise WrongAnswerError(context.provider, what)
     try:
-        return bind(model, list(context.tools.values()))
+        with_tools = bind(model, list(context.tools.values()))
     except NotImplementedError as error:
         what = "create() returned a model without bind_tools, which cannot call tools"
         raise WrongAnswerError(context.provider, what) from error
+    account = Account(context, wired.spending, context.model_name, context.provider, beside=False)
+    chars = _schema_chars(context)
+    with_and_without = {
+        True: AgentModel(model=with_tools, account=account, context=context, schema_chars=chars),
+        False: AgentModel(model=model, account=account, context=context),
+    }
+    context.agent_model_part = with_and_without.__getitem__
+    return with_tools
+
+
+def _schema_chars(context: RunContext) -> int:
+    return sum(len(str(schema(tool))) for tool in context.tools.values())
+
+
+def _useless_settings(choice: Choice, wired: Wired) -> Iterator[str]:
+    config, offered = choice.config, wired.context.tools
+    yield from about_no_tool(config, choice.catalog, offered)
+    yield from leaving_nothing_out(config, choice.catalog, {*offered, *wired.left_out})
+    if wired.guard is not None:
+        yield from allowing_nothing(config, wired.guard)
 
 
 async def _system_prompt(choice: Choice, wired: Wired, tools: str) -> str:

@@ -9,6 +9,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, TypeVar, cast
 
+from pydantic import BaseModel, ValidationError
+
 from .chosen import CheckChoice, Choice, ModelChoice, Notice, Part
 from .contracts.agent import Agent
 from .contracts.context import RunContext
@@ -61,18 +63,20 @@ def choose(
         PluginError: a plugin that this run needs is broken, incompatible or ambiguous.
     """
     chooser = _Chooser(config, run_dir, catalog or catalog_for(config), attended=attended)
-    goal, evidence = chooser.goal()
-    config = chooser.config
-    provider, model = chooser.provider()
-    config = config.model_copy(update={"model_name": model})
+    agent = chooser.agent()
+    given = chooser.input(agent)
+    goal, evidence = chooser.goal_of(agent)
+    provider, model = chooser.provider(agent.cls.default_model)
+    config = chooser.config.model_copy(update={"model_name": model})
     return Choice(
         config=config,
         catalog=chooser.catalog,
         goal=goal,
         goal_evidence=evidence,
         provider=provider,
-        agent=chooser.agent(),
-        tools=chooser.tools(goal),
+        agent=agent,
+        input=given,
+        tools=chooser.tools(agent, goal),
         sandboxes=chooser.sandboxes(),
         memory=chooser.memory(),
         interpreter=find_interpreter(config.cwd, config.python),
@@ -108,7 +112,7 @@ def choose_model(
         UsageError, PluginError: as `choose`.
     """
     chooser = _Chooser(config, run_dir, catalog, attended=attended)
-    provider, model = chooser.provider()
+    provider, model = chooser.provider(OFFLINE)
     return ModelChoice(
         config=config.model_copy(update={"model_name": model}),
         catalog=catalog,
@@ -128,16 +132,40 @@ def choose_provider(
         UsageError, PluginError: as `choose`.
     """
     named = config.model_copy(update={"model_name": config.model_name})
-    return _Chooser(named, run_dir, catalog, attended=attended).provider()[0]
+    return _Chooser(named, run_dir, catalog, attended=attended).provider(None)[0]
 
 
 def model_taken(config: RunConfig) -> str:
-    """The model that a run would take: `offline` where none was chosen and no key is set.
+    """The model that a run would take: the agent's own where none was chosen and no key is set.
 
     Raises:
         UsageError, PluginError: as `choose`.
     """
-    return _Chooser(config, Path(), catalog_for(config)).provider()[1]
+    chooser = _Chooser(config, Path(), catalog_for(config))
+    return chooser.provider(chooser.agent().cls.default_model)[1]
+
+
+def validated_input(agent: type[Agent], given: Mapping[str, Any]) -> BaseModel:
+    """What an agent is given, as it declares it.
+
+    Raises:
+        UsageError: a field is missing, wrong, or none of the agent's.
+    """
+    fields = list(agent.Input.model_fields)
+    takes = f"takes {', '.join(fields)}" if fields else "takes no input"
+    for name in given:
+        if name not in fields:
+            raise UsageError(f"{name}: the agent {agent.name} {takes}{nearest(name, fields)}")
+    try:
+        return agent.Input.model_validate(given)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        name = ".".join(str(part) for part in first["loc"]) or "the input"
+        what = first["msg"].removeprefix("Value error, ")
+        got = "" if first["type"] == "missing" else f", got {first['input']!r}"
+        raise UsageError(
+            f"{name} of the agent {agent.name}: {what.lower()}{got}", hint=f"it {takes}"
+        ) from error
 
 
 def choose_memory(config: RunConfig, catalog: Catalog) -> Part[MemoryStore] | None:
@@ -175,6 +203,26 @@ class _Chooser:
         """Find, load and check the options of one plugin."""
         return self._loaded(self.catalog.find(kind, name), base, options)
 
+    def input(self, agent: Part[Agent]) -> BaseModel:
+        """What the agent is given; its `task` and the setting of that name are one."""
+        given, task = dict(self.config.input), self.config.task
+        takes_task = TASK in agent.cls.Input.model_fields
+        if takes_task and task:
+            given.setdefault(TASK, task)
+        valid = validated_input(agent.cls, given)
+        if takes_task:
+            task = str(getattr(valid, TASK))
+        elif task and not agent.cls.requires_goal:
+            self._note("warning", f"task: the agent {agent.record.name} takes none")
+        self.config = self.config.model_copy(update={"input": given, TASK: task})
+        return valid
+
+    def goal_of(self, agent: Part[Agent]) -> tuple[Part[GoalBase] | None, str]:
+        """The run's goal; none where the agent needs none and none is named."""
+        if self.config.goal is None and not agent.cls.requires_goal:
+            return None, ""
+        return self.goal()
+
     def goal(self) -> tuple[Part[GoalBase], str]:
         """The named goal, or the first that the project shows a sign of, with the evidence."""
         if (name := self.config.goal) is not None:
@@ -209,25 +257,34 @@ class _Chooser:
         self._note("info", f"{note}; also possible: {others}" if others else note)
         return self._goal_part(record, record.name, options), evidence
 
-    def provider(self) -> tuple[Part[LLMProvider], str]:
-        """The model's provider; the offline model where nothing was chosen and no key is set."""
+    def provider(self, default: str | None) -> tuple[Part[LLMProvider], str]:
+        """The model's provider; that of `default` where nothing was chosen and no key is set."""
         model = self.config.model_name
         part = self._provider_of(model)
         problem = self._problem_with(part, model)
         if problem is None:
             return part, model
-        fallback = next(
-            (r for r in self.catalog.records("llm") if r.name == OFFLINE and r.is_usable), None
-        )
-        if "model_name" in self.config.model_fields_set or fallback is None:
+        chosen = "model_name" in self.config.model_fields_set
+        other = None if chosen or default is None else self._default_part(default)
+        if other is None or default is None:
             named = f"{model}{self._origin_of(model)}"
             raise UsageError(f"the model {named} cannot be used: {problem}", hint=NO_KEY_HINT)
+        does = ": it mends Python by searching for small edits, writes no new features"
         self._note(
             "info",
-            f"model offline, since no key for {model} is set: it mends Python by searching for "
-            "small edits, writes no new features; --model NAME takes another",
+            f"model {default}, since no key for {model} is set{does if default == OFFLINE else ''}"
+            "; --model NAME takes another",
         )
-        return self._provider_of(OFFLINE), OFFLINE
+        return other, default
+
+    def _default_part(self, model: str) -> Part[LLMProvider] | None:
+        """The provider of an agent's default model, where it is installed and ready."""
+        try:
+            record = self.catalog.provider_for(model)
+        except (UsageError, PluginError):
+            return None
+        part = self._loaded(record, LLMProvider, None) if record.is_usable else None
+        return None if part is None or self._problem_with(part, model) else part
 
     def agent(self) -> Part[Agent]:
         """The agent with its options; its limits are the run's already."""
@@ -236,21 +293,24 @@ class _Chooser:
         own = {key: value for key, value in entry.items() if not is_agent_limit(key)}
         return self.part("agent", name, Agent, {**self.config.plugins.get(name, {}), **own})
 
-    def tools(self, goal: Part[GoalBase]) -> list[Part[Tool]]:
-        """The tools that the configuration names, else the goal's set with its changes."""
+    def tools(self, agent: Part[Agent], goal: Part[GoalBase] | None) -> list[Part[Tool]]:
+        """The tools that the configuration names, else the set of the goal, or of the agent where
+        there is none, with its changes."""
         config, installed = self.config, self.catalog.records("tool")
         self._check_left_out()
         if config.replaces_tools:
             names = list(config.tools or ())
         else:
             known = {record.name for record in installed if record.is_usable}
-            missing = [name for name in goal.cls.default_tools if name not in known]
+            default = (goal or agent).cls.default_tools
+            missing = [name for name in default if name not in known]
             for why in self.catalog.why_without("tool", missing):
                 self._note("warning", f"the model goes without {why}")
-            names = [name for name in goal.cls.default_tools if name in known]
+            names = [name for name in default if name in known]
             names += [*offered_always(config, self.catalog), *config.added_tools]
         names = [name for name in names if not config.leaves_out(name)]
-        return [self.part("tool", name, Tool) for name in dict.fromkeys([*names, ALWAYS_THERE])]
+        names += [] if goal is None else [ALWAYS_THERE]
+        return [self.part("tool", name, Tool) for name in dict.fromkeys(names)]
 
     def sandboxes(self) -> list[Part[Sandbox]]:
         """The named sandbox, or all that `auto` may try, the strictest first."""
@@ -334,6 +394,7 @@ class _Chooser:
         update: dict[str, Any] = {"goal": name, "options": given}
         if config.task and TASK in cls.Options.model_fields and TASK not in config.options:
             given[TASK], update[TASK] = config.task, ""
+            update["input"] = {key: value for key, value in config.input.items() if key != TASK}
         self.config = config.model_copy(update=update)
         return Part(record, cls, checked_options(record, cls, given, config.cwd, name))
 

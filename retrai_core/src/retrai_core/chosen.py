@@ -78,23 +78,34 @@ class ModelChoice(GroundChoice):
 
 
 @dataclass(kw_only=True)
-class Choice(CheckChoice):
-    """Everything that one run will be built from; the model is filled in too.
+class Choice(GroundChoice):
+    """Everything that one run will be built from; goal and model are filled in.
 
     Attributes:
+        goal: None where the agent needs none.
         goal_evidence: why this goal, when it was found from the project.
+        input: what the agent is given.
     """
 
+    goal: Part[GoalBase] | None
     goal_evidence: str
+    input: BaseModel
     provider: Part[LLMProvider]
     agent: Part[Agent]
     tools: list[Part[Tool]]
     memory: Part[MemoryStore] | None
 
+    @property
+    def goal_name(self) -> str:
+        """The goal's name: the plugin's, or that of a check of the project's own; may be empty."""
+        return "" if self.goal is None else self.config.goal or self.goal.record.name
+
     def versions(self) -> dict[str, str]:
         """Version by distribution of every plugin that the run uses."""
-        parts = [self.goal, self.provider, self.agent, *self.tools, *self.sandboxes]
+        parts = [self.provider, self.agent, *self.tools, *self.sandboxes]
         records = [part.record for part in parts]
+        if self.goal is not None:
+            records.append(self.goal.record)
         if self.memory is not None:
             records.append(self.memory.record)
         return {record.dist: record.version for record in sorted(records, key=lambda r: r.dist)}

@@ -10,7 +10,10 @@ tool_call              id, tool, args (object), summary (one short line for peop
 tool_result            id, tool, content (its first 500 characters; the journal has all), error
                        (bool), duration_s, cut_chars (what the tool's limit cut), replayed (true
                        when a resumed run took the result from the journal), refused (lines for the
-                       record: that a gate, a person or the guard refused it)
+                       record: that a gate, a person or the guard refused it),
+                       locations ([{path}]: files that it read or wrote), changes ([{path, diff}]:
+                       what it wrote, at most 20,000 characters of differences; both only what went
+                       through the workspace)
 llm_usage              model, text, tool_calls ([{id, name, args}]), prompt_tokens,
                        completion_tokens, total_tokens, cost_usd (null when unknown), duration_s;
                        beside (optional; true: of a model beside the agent's, a judge, whose words
@@ -19,6 +22,7 @@ goal_check             phase: baseline | iteration | final; achieved, reason, de
                        counts ({outcome: n}), duration_s, remembered (true: nothing was run)
 human_check_required   question, reason
 human_check_response   response, approved
+progress               name, data (object): of an agent's own
 iteration_complete     iteration, goal_achieved, total_tokens, cost_usd
 run_end                status, reason, exit_code, next_step, total_tokens, estimated_cost_usd
 error                  error, where
@@ -44,6 +48,7 @@ EventKind = Literal[
     "human_check_required",
     "human_check_response",
     "iteration_complete",
+    "progress",
     "run_end",
     "error",
     "log",

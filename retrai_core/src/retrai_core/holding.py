@@ -40,14 +40,14 @@ class Holding:
         Raises:
             UsageError: they cannot be held out here, and why.
         """
-        patterns = self._choice.config.holdout
-        if not patterns:
+        patterns, guard = self._choice.config.holdout, self._wired.guard
+        if not patterns or guard is None:  # without a goal nothing is checked
             return
         await self._wired.contributing
         self._require_inner_tools()
         context = self._wired.context
         self._holdout = Holdout(context, patterns, self._state)
-        await self._wired.guard.hide(self._holdout)
+        await guard.hide(self._holdout)
         context.publish("log", level="info", message=_HIDDEN)
 
     def with_counts(self, reason: str) -> str:

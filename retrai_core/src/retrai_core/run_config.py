@@ -58,6 +58,8 @@ class RunConfig(BaseModel):
     """Ask a person after each evaluation that did not achieve the goal."""
     run_id: str = Field(default_factory=new_run_id)
     """The run's id."""
+    input: dict[str, Any] = Field(default_factory=dict)
+    """What the agent is given: a task, a question; its `Input` says what it takes."""
     task: str = ""
     """Free text that goes to the model beside the goal (an issue's words, say)."""
     context_tokens: int = Field(default=4000, ge=0, le=1_000_000)

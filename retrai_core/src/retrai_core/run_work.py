@@ -3,35 +3,30 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-from collections.abc import AsyncIterator, Collection, Mapping
+from collections.abc import Collection
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .building import PartsStack, built
 from .choosing import choose_provider
 from .chosen import Choice
-from .contracts.agent import Agent
+from .contracts.agent import AgentResult
 from .contracts.context import Asker, RunContext
 from .contracts.event_sink import RunInfo
 from .contracts.goal import GoalResult
 from .errors import RetraiError
-from .events import AgentEvent
+from .guard.guard import Guard
 from .guard.left_behind import keep_note_fresh, note, take_back
 from .holding import Holding
 from .loop.budget import Budget
 from .loop.deadline import Deadline, OutOfTimeError
-from .loop.spending import used_by_agent
 from .loop.steadiness import SHOWN as FLAKY_NAMED
 from .loop.verifier import Verifier
-from .plugins.answers import problem
-from .plugins.blame import WrongAnswerError
 from .receipts.signing import SigningKey
 from .receipts.writing import Judged, write_receipt
 from .redaction.redactor import Redactor
 from .run_config import RunConfig
-from .runs.journal import ToolJournal
 from .runs.lesson import lesson_of
 from .runs.record import CheckEvidence, Status, Tokens
 from .runs.snapshots import Snapshots
@@ -40,17 +35,13 @@ from .session.live import LiveText
 from .sinks import EventSinks
 from .wiring import Wired, wire
 from .workspace.file_system import is_read_only
+from .workspace.lock import WorkspaceLock
 from .workspace.portable_tree import digest_of
 
 if TYPE_CHECKING:
     from langchain_core.messages import AnyMessage
-    from langgraph.checkpoint.base import BaseCheckpointSaver
 
-    from .loop.parts import LoopParts
-    from .loop.state import AgentState
-
-Graph = Any
-"""A compiled LangGraph graph, whose own annotations are only partly known."""
+    from .agent_run import AgentRun
 
 _LEARN_LIMIT_S = 60.0
 _LATE_LIMIT_S = 2.0
@@ -71,6 +62,7 @@ class RunWork:
         deadline: when the run's time is over.
         asker: asks a person.
         live: hands the model's text on as it comes.
+        previous: what the run came to that this one continues.
 
     Attributes:
         begun: the first check has been made, so that nothing was wrong with how the run was asked.
@@ -85,21 +77,22 @@ class RunWork:
         deadline: Deadline,
         asker: Asker,
         live: LiveText,
+        previous: AgentResult | None = None,
     ) -> None:
         self._choice = choice
         self._holder = holder
         self._record = holder.record
         self._folder = holder.folder
-        self._bus = holder.bus
         self._redactor = redactor
         self._deadline = deadline
         self._asker = asker
         self._live = live
+        self._previous = previous
         self._snapshots = Snapshots(holder.folder, holder.record.project)
         self._messages: list[AnyMessage] = []
         self._verifier: Verifier | None = None
         self._wired: Wired | None = None
-        self._parts: LoopParts | None = None
+        self._agent_run: AgentRun | None = None
         self._holding: Holding | None = None
         self.begun = False
         self.sinks: EventSinks | None = None
@@ -128,6 +121,32 @@ class RunWork:
                 await self._take_back()
                 if self._wired is not None:
                     await self._wrap_up(self._wired, outcome)
+
+    async def _work(self, closing: PartsStack, resume: bool) -> tuple[Status, str]:
+        publish = self._holder.bus.publish
+        wired = await wire(closing, self._choice, self._folder, publish, self._redactor)
+        self._wired, self._closing = wired, closing
+        wired.context.asker, wired.context.live = self._asker, self._live
+        self.sinks = self._sinks(wired)
+        self._holding = Holding(wired, self._choice, self._record, self._folder)
+        await self._holding.begin()
+        try:
+            return await self._run(closing, wired, resume)
+        except BaseException as error:
+            refused = wired.spending.refused  # of a model beside the agent's
+            if refused is None or isinstance(error, asyncio.CancelledError):
+                raise
+            self._record.needed = refused.needed
+            return "budget", refused.problem
+
+    def _sinks(self, wired: Wired) -> EventSinks:
+        """Let the event sinks hear what has been said so far, and what follows."""
+        context, agent = wired.context, self._record.agent
+        goals = tuple(goal.name for goal in self._record.goals)
+        run = RunInfo(context.run_id, goals, agent, context.model_name, context.project)
+        sinks = EventSinks(wired.sinks, run, partial(self._log, "warning"))
+        self._holder.bus.listen(sinks.hear)
+        return sinks
 
     async def configure(self, config: RunConfig, changed: Collection[str]) -> None:
         """Take over settings of a run that goes on, from its next iteration on.
@@ -159,43 +178,18 @@ class RunWork:
         provider = built(part, context, self._closing)
         await asyncio.to_thread(provider.warm_up)
         context.provider_part, context.model_name = provider, config.model_name
-        if self._parts is not None:
-            from .assembling import bound_model
-
-            self._parts.asking.model = bound_model(context, config.temperature)
-
-    async def _work(self, closing: PartsStack, resume: bool) -> tuple[Status, str]:
-        wired = await wire(closing, self._choice, self._folder, self._bus.publish, self._redactor)
-        self._wired, self._closing = wired, closing
-        wired.context.asker = self._asker
-        self.sinks = self._sinks(wired)
-        self._holding = Holding(wired, self._choice, self._record, self._folder)
-        await self._holding.begin()
-        try:
-            return await self._run(wired, resume)
-        except BaseException as error:
-            refused = wired.spending.refused  # of a model beside the agent's
-            if refused is None or isinstance(error, asyncio.CancelledError):
-                raise
-            self._record.needed = refused.needed
-            return "budget", refused.problem
-
-    def _sinks(self, wired: Wired) -> EventSinks:
-        """Let the event sinks hear what has been said so far, and what follows."""
-        context, agent = wired.context, self._record.agent
-        goals = (self._choice.goal_name,)
-        run = RunInfo(context.run_id, goals, agent, context.model_name, context.project)
-        sinks = EventSinks(wired.sinks, run, partial(self._log, "warning"))
-        self._bus.listen(sinks.hear)
-        return sinks
+        if self._agent_run is not None:
+            self._agent_run.take_model(config.temperature)
 
     def _with_counts(self, reason: str) -> str:
         return reason if self._holding is None else self._holding.with_counts(reason)
 
-    async def _run(self, wired: Wired, resume: bool) -> tuple[Status, str]:
+    async def _run(self, closing: PartsStack, wired: Wired, resume: bool) -> tuple[Status, str]:
+        if wired.guard is None:
+            return await self._run_without_goal(closing, wired, resume)
         context = wired.context
         verifier = self._verifier = Verifier(context, wired.guard, self._choice.config.confirm)
-        baseline = await verifier.baseline()
+        baseline = context.baseline = await verifier.baseline()
         if not baseline.achieved:
             # Before it counts as begun: what is wrong with them is a usage error.
             await wired.contributing
@@ -216,10 +210,25 @@ class RunWork:
         # Shielded, since an import goes on when it is cancelled; closing waits for its end.
         await asyncio.shield(wired.warming)
         try:
-            return await self._through_the_graph(wired, verifier, baseline, resume)
+            return await self._through_the_graph(wired, verifier, resume)
         finally:
             self._record.checks_run += verifier.checks_run
             self._record.checks_remembered += verifier.checks_remembered
+
+    async def _run_without_goal(
+        self, closing: PartsStack, wired: Wired, resume: bool
+    ) -> tuple[Status, str]:
+        """Nothing is checked; what its tools may change is locked and kept, so it can be undone."""
+        await wired.contributing
+        if wired.may_change_project:
+            state = self._folder.parents[1]  # runs/<id> stands in the state folder
+            closing.enter_context(WorkspaceLock(self._record.project, state, self._record.id))
+        self.begun = True
+        if wired.may_change_project and not self._snapshots.all():
+            await self._snapshot(wired.context, 0)
+        # Shielded, since an import goes on when it is cancelled; closing waits for its end.
+        await asyncio.shield(wired.warming)
+        return await self._through_the_graph(wired, None, resume)
 
     def _without_a_turn(self, verifier: Verifier, baseline: GoalResult) -> tuple[Status, str]:
         self._record.checks_run += verifier.checks_run
@@ -241,122 +250,30 @@ class RunWork:
         self._record.evidence.after = self._record.evidence.after or evidence
 
     async def _through_the_graph(
-        self, wired: Wired, verifier: Verifier, baseline: GoalResult, resume: bool
+        self, wired: Wired, verifier: Verifier | None, resume: bool
     ) -> tuple[Status, str]:
-        from .assembling import Kept, assemble
-        from .loop.beginning import fresh_state, take_up
-        from .loop.ending import ending
+        from .agent_run import AgentRun
+        from .assembling import Kept
 
-        context = wired.context
-        journal = ToolJournal(self._folder / "journal.jsonl")
-        kept = Kept(journal, self._snapshots, verifier, self._deadline.watch)
-        try:
-            async with self._holder.checkpointer() as saver:
-                parts = await assemble(self._choice, wired, kept, self._question)
-                self._parts = parts
-                graph = _built_graph(wired.agent, saver)
-                config: dict[str, Any] = {
-                    "configurable": {
-                        "thread_id": context.run_id,
-                        "context": context,
-                        "parts": parts,
-                    },
-                    # LangGraph counts every node.
-                    "recursion_limit": wired.agent.steps_per_iteration * context.max_iterations
-                    + 100,
-                }
-                first = None
-                if not (resume and await take_up(graph, config, context, wired.agent)):
-                    shown = self._choice.config.context_tokens
-                    first = fresh_state(context, self._record.goal, baseline, shown)
-                if resume:
-                    before = first or await _state_of(graph, config, wired.agent)
-                    wired.spending.go_on(await self._holder.events(), before)
-                try:
-                    await self._drive(graph, config, wired, first)
-                except BaseException:
-                    # Whatever is wrong with the state too, the first error is the one to tell.
-                    with contextlib.suppress(Exception):
-                        await self._take_state(graph, config, wired, parts)
-                    raise
-                state = await self._take_state(graph, config, wired, parts)
-                if state is None:
-                    raise WrongAnswerError(wired.agent, "its graph ends without a state")
-                outcome = await ending(parts, state, self._choice.agent.record)
-                self._record.findings = sorted({*self._record.findings, *parts.findings})
-                self._note_last(verifier)
-                return outcome
-        finally:
-            journal.close()
-
-    async def _take_state(
-        self, graph: Graph, config: dict[str, Any], wired: Wired, parts: LoopParts
-    ) -> AgentState | None:
-        """Note what the graph came to; None when it was stopped before the first step was kept."""
-        unheard = await parts.asking.drop()
-        told = set(self._record.refused)
-        self._record.refused += [line for line in parts.denied if line not in told]
-        self._record.findings = sorted({*self._record.findings, *parts.findings})
-        state = await _state_of(graph, config, wired.agent)
-        if state is not None:
-            wired.spending.agent = used_by_agent(state)
-            if unheard:
-                wired.spending.go_on(await self._holder.events(), state)
-            if self._verifier is not None:
-                self._note_state(state, self._verifier)
-        return state
-
-    async def _drive(
-        self, graph: Graph, config: dict[str, Any], wired: Wired, start: AgentState | None
-    ) -> None:
-        """Run the graph to its end, putting a person's answers in where it stops to ask."""
-        from langgraph.types import Command
-
-        from .loop.ending import sound_question
-
-        going: Any = start
-        while True:
-            question: Mapping[str, str] | None = None
-            # `sync`: a step is on disk before the next begins; `exit` would lose all on a kill.
-            updates = graph.astream(going, config, stream_mode="updates", durability="sync")
-            async for update in _blaming(wired.agent, updates):
-                if "__interrupt__" in update:
-                    question = sound_question(update["__interrupt__"][0].value, wired.agent)
-            if question is None:
-                return
-            wired.context.publish("human_check_required", **question)
-            going = Command(resume=await self._question(question["question"], question["reason"]))
-
-    def _note_state(self, state: AgentState, verifier: Verifier) -> None:
-        record = self._record
-        self._messages = state["messages"]
-        record.iterations = state["iteration"]
-        if state["stop"] is not None:
-            record.note_stop(state["stop"])
-        self._note_last(verifier)
-
-    def _note_last(self, verifier: Verifier) -> None:
-        record, last = self._record, verifier.last
-        if verifier.flaky is not None:
-            record.evidence.flaky = list(verifier.flaky.cases)[:FLAKY_NAMED]
-        if last is not None:
-            record.evidence.after = CheckEvidence.of(last.achieved, last.reason, last.report)
-
-    async def _question(self, question: str, reason: str) -> str:
-        """Until AGENT lands."""
-        assert self._wired is not None
-        self._asked = getattr(self, "_asked", 0) + 1
-        answer = await self._wired.context.ask(
-            f"q/{self._asked}", question, data={"reason": reason}
-        )
-        return "nobody could be asked" if answer is None else "yes" if answer.approved else "no"
+        async with self._holder.journal() as journal, self._holder.checkpointer() as saver:
+            kept = Kept(journal, self._snapshots, self._deadline.watch, verifier)
+            read = self._holder.events
+            run = AgentRun(self._choice, wired, self._record, kept, read, self._previous)
+            self._agent_run = run
+            try:
+                return await run.go(saver, resume=resume)
+            finally:
+                self._messages = run.messages
 
     async def _wrap_up(self, wired: Wired, outcome: Status) -> None:
         """Done however the run ended."""
         try:
             await self._note_use(wired)
-            if self._record.evidence.before is not None:
-                await self._keep(wired, outcome)
+            if wired.guard is None:
+                if self.begun and wired.may_change_project:
+                    await self._snapshot(wired.context, self._record.iterations)
+            elif self._record.evidence.before is not None:
+                await self._keep(wired, wired.guard, outcome)
         finally:
             if self._holding is not None:
                 self._holding.end()
@@ -371,15 +288,15 @@ class RunWork:
         )
         self._record.cost_usd = used.cost_usd
 
-    async def _keep(self, wired: Wired, outcome: Status) -> None:
+    async def _keep(self, wired: Wired, guard: Guard, outcome: Status) -> None:
         """The last snapshot, what the run changed, what it taught."""
         record = self._record
-        await self._restore(wired)
+        await self._restore(wired.context, guard)
         await self._snapshot(wired.context, record.iterations)
-        record.allowed_edits = await asyncio.to_thread(wired.guard.allowed_edits)
-        record.refused += [refusal.describe() for refusal in wired.guard.refusals]
+        record.allowed_edits = await asyncio.to_thread(guard.allowed_edits)
+        record.refused += [refusal.describe() for refusal in guard.refusals]
         if outcome == "achieved":
-            await self._write_receipt(wired)
+            await self._write_receipt(wired, guard)
         memory = wired.context.memory_part
         if memory is not None and record.iterations:
             limit_s = _LATE_LIMIT_S if self._deadline.has_passed else _LEARN_LIMIT_S
@@ -409,36 +326,36 @@ class RunWork:
     def _log(self, level: str, message: str, **more: object) -> None:
         payload = {"level": level, "message": message, **more}
         with suppress(RetraiError):  # a full disk: the run has ended, and its record says how
-            self._bus.publish(AgentEvent("log", self._record.id, self._record.iterations, payload))
+            self._holder.publish("log", **payload)
 
-    async def _restore(self, wired: Wired) -> None:
+    async def _restore(self, context: RunContext, guard: Guard) -> None:
         """Leave nothing that would bend the next check, whatever the run ended with."""
         try:
             late = self._deadline.has_passed
             async with asyncio.timeout(_LATE_LIMIT_S if late else _RESTORE_LIMIT_S):
-                undone = await wired.guard.restore()
+                undone = await guard.restore()
         except Exception as error:  # noqa: BLE001 - the run has ended; its outcome stands
             message = (
                 f"some protected files could not be restored: {type(error).__name__}: {error}; "
                 "compare them with `git diff`"
             )
-            wired.context.publish("log", level="error", message=message)
+            context.publish("log", level="error", message=message)
             return
         if undone and self._verifier is not None:
             await self._verifier.look()  # a receipt is for the tree as it stands now
 
-    async def _write_receipt(self, wired: Wired) -> None:
+    async def _write_receipt(self, wired: Wired, guard: Guard) -> None:
         """Sign what was achieved; without a receipt it still is."""
         record, verifier = self._record, self._verifier
         if verifier is None or verifier.on_copy is None:
             return
         record.versions |= {hook.dist: hook.version for hook in wired.hooks.records}
-        holdout = wired.guard.holdout
+        holdout = guard.holdout
         held_out = holdout.last if holdout is not None else None
         judged = Judged(verifier.files, verifier.on_copy, verifier.passed_on_copies, held_out)
         key = SigningKey(self._folder.parents[1])  # runs/<id> stands in the state folder
         try:
-            path = await write_receipt(record, wired.context, wired.guard.baseline, judged, key)
+            path = await write_receipt(record, wired.context, guard.baseline, judged, key)
             record.receipt = str(path)
         except (RetraiError, OSError, ImportError) as error:
             wired.context.publish("log", level="warning", message=f"no receipt: {error}")
@@ -450,37 +367,3 @@ class RunWork:
             self._record.changed_files = await asyncio.to_thread(self._snapshots.changed_files)
         except (RetraiError, OSError) as error:
             context.publish("log", level="warning", message=f"no snapshot: {error}")
-
-
-def _built_graph(agent: Agent, saver: BaseCheckpointSaver[Any]) -> Graph:
-    from langgraph.pregel import Pregel
-
-    graph: Graph = agent.build_graph(saver)
-    if wrong := problem(graph, Pregel):
-        raise WrongAnswerError(agent, f"build_graph() returned {wrong}: compile it")
-    if not graph.checkpointer:
-        raise WrongAnswerError(agent, "build_graph() returned a graph without the checkpointer")
-    return graph
-
-
-async def _blaming(
-    agent: Agent, updates: AsyncIterator[dict[str, Any]]
-) -> AsyncIterator[dict[str, Any]]:
-    """The updates; what LangGraph refuses in them is the doing of whoever built the graph."""
-    try:
-        async for update in updates:
-            yield update
-    except Exception as error:
-        if not type(error).__module__.startswith("langgraph."):
-            raise
-        first_line = next(iter(str(error).splitlines()), "")
-        what = f"its graph cannot be run: {type(error).__name__}: {first_line}"
-        raise WrongAnswerError(agent, what) from error
-
-
-async def _state_of(graph: Graph, config: dict[str, Any], agent: Agent) -> AgentState | None:
-    """What the graph has kept; None where it has kept nothing."""
-    from .loop.ending import sound_state
-
-    values = (await graph.aget_state(config)).values
-    return sound_state(values, agent) if values else None

@@ -25,6 +25,7 @@ from .guard.guard import Guard
 from .loop.budget import Budget
 from .loop.deadline import end
 from .loop.spending import Spending
+from .loop.tool_call import SIDE_BY_SIDE
 from .other_models import OtherModels
 from .plugin_answers import checked_options
 from .plugins.aside import start_aside
@@ -49,6 +50,7 @@ class Wired:
     """A run that is ready to start.
 
     Attributes:
+        guard: keeps the check honest; None in a run without a goal.
         sinks: the event sinks, which nobody has built yet.
         spending: what the run's model calls may use, and have used.
         warming: imports what is slow to import, in a thread, from the moment the model's provider
@@ -60,13 +62,18 @@ class Wired:
 
     context: RunContext
     agent: Agent
-    guard: Guard
+    guard: Guard | None
     hooks: HookCaller
     sinks: list[Part[EventSink]]
     spending: Spending
     warming: asyncio.Future[None]
     contributing: asyncio.Task[None]
     left_out: set[str]
+
+    @property
+    def may_change_project(self) -> bool:
+        """Whether a tool of the run can write or run something."""
+        return any(not tool.needs <= SIDE_BY_SIDE for tool in self.context.tools.values())
 
 
 async def wire(
@@ -109,7 +116,8 @@ async def wire(
     stack.push_async_callback(_finish, warming, stack.closing_time)
     await asyncio.to_thread(remove_left_folders)
     context.sandbox_part = await first_working(choice, context, stack)
-    context.goal_part = built(choice.goal, context, stack)
+    if choice.goal is not None:
+        context.goal_part = built(choice.goal, context, stack)
     for tool in choice.tools:
         context.tools[tool.record.name] = built(tool, context, stack)
     if choice.memory is not None:
@@ -121,10 +129,12 @@ async def wire(
     offers = contribute(hooks, context, late, close_tool, partial(_leave_out, config, left_out))
     contributing = asyncio.create_task(offers)
     stack.push_async_callback(_cancel, contributing, stack.closing_time)
-    guard = Guard(context, config.allow_edit)
-    workspace.refuse_write = guard.refuse_write
-    workspace.on_refused = guard.note_refusal
-    await _refuse_unready(choice, context)
+    guard = None
+    if choice.goal is not None:
+        guard = Guard(context, config.allow_edit)
+        workspace.refuse_write = guard.refuse_write
+        workspace.on_refused = guard.note_refusal
+        await _refuse_unready(choice.goal_name, context)
     return Wired(context, agent, guard, hooks, sinks, spending, warming, contributing, left_out)
 
 
@@ -150,7 +160,7 @@ async def wire_check(choice: CheckChoice, run_dir: Path) -> AsyncGenerator[Guard
         context.models_part = OtherModels(config, choice.catalog, context, stack)
         context.sandbox_part = await first_working(choice, context, stack)
         context.goal_part = built(choice.goal, context, stack)
-        await _refuse_unready(choice, context)
+        await _refuse_unready(choice.goal_name, context)
         yield Guard(context, config.allow_edit)
 
 
@@ -170,7 +180,10 @@ def _context(
         python=choice.interpreter.path,
         run_dir=run_dir,
         model_name=config.model_name,
+        input=choice.input,
         task=config.task,
+        goal_name=choice.goal_name,
+        context_tokens=config.context_tokens,
         max_iterations=config.max_iterations,
         hitl_enabled=config.hitl_enabled,
         attended=choice.attended,
@@ -188,10 +201,10 @@ def _leave_out(config: RunConfig, left_out: set[str], tool: str) -> bool:
     return tool in left_out
 
 
-async def _refuse_unready(choice: Choice | CheckChoice, context: RunContext) -> None:
+async def _refuse_unready(goal: str, context: RunContext) -> None:
     problem = await context.goal.ready()
     if problem is not None:
-        raise UsageError(f"the goal {choice.goal_name} cannot be checked: {problem}")
+        raise UsageError(f"the goal {goal} cannot be checked: {problem}")
 
 
 def _warming(context: RunContext) -> asyncio.Future[None]:

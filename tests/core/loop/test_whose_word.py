@@ -13,10 +13,10 @@ from retrai_core.runs.record import RunRecord
 AGENT = """
 from pathlib import Path
 
-from retrai_core import Agent
+from retrai_core import GoalLoopAgent
 
 
-class Liar(Agent):
+class Liar(GoalLoopAgent):
     name = "liar"
     summary = "an agent of the tests"
 
@@ -191,7 +191,10 @@ WRONG = {
         'graph.add_node("n", lambda s: {}); graph.add_edge(START, "n"); graph.add_edge("n", "n")',
         "its graph cannot be run: GraphRecursionError",
     ),
-    "a question that is a text": ('chain(lambda s: interrupt("well?"))', "interrupts with 'well?'"),
+    "an interrupt of LangGraph": (
+        'chain(lambda s: interrupt("well?"))',
+        "its graph stops before its end: where it uses interrupt()",
+    ),
     "no graph": ("return 'a graph'", "build_graph() returned 'a graph', not a Pregel"),
     "not compiled": ("chain(claim); return graph", "build_graph() returned a StateGraph"),
     "no checkpointer": ("chain(claim); return graph.compile()", "without the checkpointer"),

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict
 
@@ -13,6 +15,11 @@ if TYPE_CHECKING:
     from langgraph.checkpoint.base import BaseCheckpointSaver
     from langgraph.graph.state import CompiledStateGraph
 
+    from ..runs.record import Limits
+
+_NODES_PER_ITERATION = 4
+_NODES_BESIDE = 100
+
 
 class AgentOptions(BaseModel):
     """Base of an agent's options; they come from `agents: {AGENT: {...}}`, without
@@ -21,32 +28,83 @@ class AgentOptions(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class Agent(ABC):
-    """Builds the graph over `AgentState` that works towards the goal.
+class AgentInput(BaseModel):
+    """Base of what a caller gives an agent: a task, a question. Nothing by default."""
 
-    The run's context travels in `config["configurable"]["context"]`, never in the state. An agent
-    puts the loop's own steps together (`retrai_core.LoopSteps`) over `retrai_core.AgentState`:
-    `evaluate` is the only way to a verdict, and the state at the end says how the run ended.
+    model_config = ConfigDict(extra="forbid")
+
+
+@dataclass(frozen=True, slots=True)
+class AgentResult:
+    """What an agent came to.
+
+    Attributes:
+        status: how it ended. Of a run with a goal `answered` says only that the agent is done: the
+            check decides.
+        reason: one line for people.
+        output: the answer, text for people.
+        data: the same and more for programs; a JSON object.
+    """
+
+    status: Literal["answered", "failed", "stuck", "budget"]
+    reason: str = ""
+    output: str = ""
+    data: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+
+@dataclass(frozen=True, slots=True)
+class StateUpdate:
+    """How a state changes before a resumed run goes on.
+
+    Attributes:
+        values: keys of the state and their new values.
+        as_node: go on as if this node had just given the values, so with what follows it; left out,
+            the graph goes on where it stopped. Where it had ended, nothing follows without it. A
+            graph that has no node of this name begins again.
+    """
+
+    values: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    as_node: str = ""
+
+
+class Agent(ABC):
+    """Builds the graph that a run executes, over a state of its own.
+
+    A node gets the run by `self.context`, never by the state: `model()`, `call_tools()`, `ask()`,
+    `progress()`, `input`. One node asks the model and the next calls the tools: what a node
+    gave is kept, so a run that is killed in a tool does not ask again. LangGraph's `interrupt()` is
+    not used.
 
     Example:
-        >>> class DoNothing(Agent):
-        ...     name = "do-nothing"
+        >>> class Echo(Agent):
+        ...     name = "echo"
+        ...     requires_goal = False
         ...     def build_graph(self, checkpointer):
         ...         from langgraph.graph import END, START, StateGraph
         ...         graph = StateGraph(dict)
-        ...         graph.add_node("idle", lambda state: {})
-        ...         graph.add_edge(START, "idle")
-        ...         graph.add_edge("idle", END)
+        ...         graph.add_node("say", lambda state: {"said": "nothing to do"})
+        ...         graph.add_edge(START, "say")
+        ...         graph.add_edge("say", END)
         ...         return graph.compile(checkpointer=checkpointer)
-        >>> DoNothing(AgentOptions(), context=None).name
-        'do-nothing'
+        ...     async def initial_state(self, context, previous):
+        ...         return {"said": ""}
+        ...     def result(self, state):
+        ...         return AgentResult("answered", output=state["said"])
+        >>> Echo(AgentOptions(), context=None).result({"said": "hello"}).output
+        'hello'
     """
 
     name: ClassVar[str]
     summary: ClassVar[str] = ""
     needs: ClassVar[frozenset[str]] = frozenset()
-    steps_per_iteration: int = 4
-    """The most nodes that one iteration may go through; a graph that takes more is ended."""
+    requires_goal: ClassVar[bool] = True
+    """A run needs a goal; without one it has no baseline, no verification and no verdict."""
+    default_tools: ClassVar[tuple[str, ...]] = ()
+    """The tools of a run without a goal, beside those that are always offered."""
+    default_model: ClassVar[str | None] = None
+    """The model where none was chosen and no key for the usual one is set."""
+    Input: type[BaseModel] = AgentInput
+    """What a caller gives; validated, it is `context.input`."""
     Options: type[AgentOptions] = AgentOptions
 
     def __init__(self, options: Any, context: RunContext) -> None:
@@ -58,6 +116,42 @@ class Agent(ABC):
         self, checkpointer: BaseCheckpointSaver[Any]
     ) -> CompiledStateGraph[Any, Any, Any, Any]:
         """The compiled graph; `checkpointer` makes it resumable."""
+
+    @abstractmethod
+    async def initial_state(
+        self, context: RunContext, previous: AgentResult | None
+    ) -> Mapping[str, Any]:
+        """What the graph begins with.
+
+        Args:
+            context: the run; `context.input` is what the caller gave.
+            previous: what the run came to that this one continues; None where it continues none.
+        """
+
+    def resume(self, state: Mapping[str, Any], context: RunContext) -> StateUpdate | None:
+        """What changes before a run goes on that was stopped, or that used up a limit.
+
+        Args:
+            state: the latest that was kept.
+            context: the run, with the limits that hold from now on; `context.pending` names the
+                nodes that are still to run, and is empty where the graph had ended.
+
+        Returns:
+            the change; None where the graph goes on as it is.
+        """
+        return None
+
+    def recursion_limit(self, limits: Limits) -> int:
+        """How many nodes the graph may run, each time that the run is started or resumed.
+
+        Args:
+            limits: the run's limits.
+        """
+        return _NODES_PER_ITERATION * (limits.max_iterations or 0) + _NODES_BESIDE
+
+    @abstractmethod
+    def result(self, state: Mapping[str, Any]) -> AgentResult:
+        """What the agent came to, from the state in which its graph ended."""
 
     async def aclose(self) -> None:
         """Give back what this agent holds; called once, also after a failed run."""

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from ..events import AgentEvent, EventKind
 from ..redaction.redactor import Redactor
@@ -16,8 +16,9 @@ from .workspace import Workspace
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
+    from langchain_core.messages import AIMessage, ToolMessage
 
-    from .goal import GoalBase
+    from .goal import GoalBase, GoalResult
     from .llm import LLMProvider
     from .mcp_server import McpServer
     from .memory import MemoryStore
@@ -32,6 +33,19 @@ Asker = Callable[[Question], Awaitable[Answer | None]]
 async def ask_nobody(question: Question) -> Answer | None:
     """The asker of a context whose questions nobody answers."""
     return None
+
+
+class TextReaders(Protocol):
+    """Whoever reads the model's text as it comes."""
+
+    @property
+    def has_readers(self) -> bool:
+        """Whether anybody does now."""
+        ...
+
+    def send(self, message_id: str, text: str) -> None:
+        """Hand on a piece of an answer; never waits."""
+        ...
 
 
 def drop_event(event: AgentEvent) -> None:
@@ -63,15 +77,21 @@ class RunContext:
             than ours and lack our packages.
         run_dir: the run's own folder, outside the project.
         model_name: as the user gave it (`offline`, `claude-sonnet-4-6`, `replay:run.jsonl`).
+        input: what the caller gave the agent, as the agent's `Input` has it.
         task: the user's free text beside the goal; empty when there is none.
+        goal_name: the goal's name in the configuration; empty in a run without a goal.
+        baseline: what the check says before the first turn; None before it, and without a goal.
+        context_tokens: how much of the project's tree and key files a first prompt may show.
+        pending: in an agent's `resume`, the nodes that its graph has still to run.
         attended: somebody sees what the run says and can act on it (a login in a browser, say).
         plugin_options: what stands under `plugins:` in the configuration, by plugin name.
         permissions: the `permissions:` section of the configuration; empty when there is none.
         mcp: the servers of the `mcp:` section, by name; for the plugin that speaks to them.
         failure: what the first check found wrong, in one line; empty before it, and where the goal
             held.
+        live: hands the model's text on as it comes; None where nobody could read it.
         redactor: knows the project's secrets, see `redact`.
-        iteration: the current iteration, kept up to date by the loop.
+        iteration: the current iteration, kept up to date by the agent's nodes.
         warmed_up: unset while the run's libraries are imported beside it. Two threads that import
             modules which import each other can end in Python's deadlock error, so `chat_model` and
             whoever asks for tools at run time wait for it.
@@ -91,7 +111,12 @@ class RunContext:
     python: str
     run_dir: Path
     model_name: str = ""
+    input: Any = None
     task: str = ""
+    goal_name: str = ""
+    baseline: GoalResult | None = None
+    context_tokens: int = 4000
+    pending: tuple[str, ...] = ()
     max_iterations: int = 50
     hitl_enabled: bool = False
     attended: bool = True
@@ -102,6 +127,7 @@ class RunContext:
     mcp: Mapping[str, McpServer] = field(default_factory=dict[str, "McpServer"])
     on_event: Callable[[AgentEvent], None] = drop_event
     asker: Asker = ask_nobody
+    live: TextReaders | None = None
     redactor: Redactor = field(default_factory=Redactor)
     failure: str = ""
     iteration: int = 0
@@ -113,6 +139,8 @@ class RunContext:
     memory_part: MemoryStore | None = None
     models_part: Callable[[str, float], BaseChatModel] | None = None
     counting_part: Callable[[BaseChatModel, str, LLMProvider], BaseChatModel] | None = None
+    agent_model_part: Callable[[bool], BaseChatModel] | None = None
+    calling_part: Callable[[AIMessage], Awaitable[list[ToolMessage]]] | None = None
     warmed_up: Event = field(default_factory=_happened)
 
     @property
@@ -141,6 +169,51 @@ class RunContext:
         tokens by their form. Tool results, events and the goal's words are redacted by the core;
         a plugin that shows the project's texts to a model itself must ask for it."""
         return self.redactor.text(text)
+
+    def model(self, *, tools: bool = True) -> BaseChatModel:
+        """The run's chat model, for an agent's nodes: await its `ainvoke`.
+
+        What it is sent is redacted. Its calls count towards the run's tokens, cost and limits, and
+        are told as `llm_usage`; where a call may go beyond a limit, it is not made, and the run
+        ends as `budget`. Each tool call in an answer has an id of its own; one that is malformed
+        has no arguments.
+
+        Args:
+            tools: whether it may call the run's tools; `call_tools` makes the calls.
+        """
+        if self.agent_model_part is None:
+            raise MissingPartError("this context has no model yet")
+        return self.agent_model_part(tools)
+
+    async def call_tools(self, message: AIMessage) -> list[ToolMessage]:
+        """Make the tool calls of a model's answer: gates, journal, sandbox and redaction included.
+
+        Those that only read are made side by side. A call that fails or is refused is a result
+        too. A call that a node has made is not made again when the node runs again after a kill;
+        for that the answer must come from an earlier node.
+
+        Args:
+            message: the answer, as `model()` gave it.
+
+        Returns:
+            the results, in the order of the calls; none where there are no calls.
+        """
+        if self.calling_part is None:
+            raise MissingPartError("this context can call no tools yet")
+        return await self.calling_part(message)
+
+    def progress(self, name: str, data: Mapping[str, Any] | None = None) -> None:
+        """Publish a `progress` event of the agent's own: a plan, a part of the answer.
+
+        Args:
+            name: what it is, for programs.
+            data: JSON values.
+        """
+        self.publish("progress", name=name, data=dict(data or {}))
+
+    def wants_deltas(self) -> bool:
+        """Whether somebody reads the model's text as it comes."""
+        return self.live is not None and self.live.has_readers
 
     def chat_model(self, name: str = "", temperature: float = 0.0) -> BaseChatModel:
         """A chat model beside the agent's: a goal's judge, say.
@@ -203,7 +276,7 @@ class RunContext:
                 text=self.redact(text),
                 choices=choices,
                 takes_text=takes_text or not choices,
-                data=dict(data or {}),
+                data=cast("Mapping[str, Any]", self.redactor.value(dict(data or {}))),
                 asked_at=time.time(),
             )
         )

@@ -15,8 +15,10 @@ from . import prompt
 from .budget import Allowance, allowance
 from .calls import calls_of
 from .cancelling import raise_if_cancelled
+from .deltas import answer_of
 from .pricing import cost_of, price_of
 from .spending import Spending, Usage, used_by_agent
+from .step_starts import StepStarts
 from .window import window
 
 if TYPE_CHECKING:
@@ -62,6 +64,7 @@ class Asking:
         model: the chat model with the run's tools bound to it.
         system_prompt: the first message of every question.
         spending: what the run's model calls may use and have used.
+        steps: tells that the node `plan` begins.
         schema_chars: the length of the tools' descriptions, which every call sends.
     """
 
@@ -69,14 +72,13 @@ class Asking:
     model: Runnable[list[BaseMessage], AIMessage]
     system_prompt: str
     spending: Spending
+    steps: StepStarts
     schema_chars: int = 0
     _ahead: _Ahead | None = field(default=None, init=False)
-    _announced: bool = field(default=False, init=False)
 
     def begin(self, state: AgentState) -> None:
         """Ask now what `answer` is going to ask in this state."""
         assert self._ahead is None
-        self._announced = False
         task = asyncio.create_task(self._ask(state))
         self._ahead = _Ahead(window(state["messages"]), list(state["failed_strategies"]), task)
 
@@ -85,21 +87,9 @@ class Asking:
         ahead, now = self._ahead, (window(state["messages"]), state["failed_strategies"])
         if ahead is not None and (ahead.conversation, ahead.strategies) == now:
             self._ahead = None
-            self._announce()
             return await ahead.answer
         await self.drop()
-        self._announced = False
-        self._announce()
         return await self._ask(state)
-
-    def _announce(self) -> None:
-        """Tell that the step begins: by whoever waits, or with an answer that came before that.
-
-        Not when the question goes out, since writing the log would hold it up.
-        """
-        if not self._announced:
-            self._announced = True
-            self.context.publish("step_start", node="plan", iteration=self.context.iteration)
 
     async def drop(self) -> bool:
         """Give up a question that nobody waits for any more; whether it was answered all the same.
@@ -130,13 +120,10 @@ class Asking:
             limits["max_tokens"] = allowed.output_tokens
         started = time.monotonic()
         try:
-            message = await self.model.ainvoke(shown, **limits)
+            message = await answer_of(self.model, shown, self.context, **limits)
         except (Exception, SystemExit, asyncio.CancelledError) as error:  # noqa: BLE001 - whatever a provider raises is told, and counted
             raise_if_cancelled(error)
             return Answer(allowed, error)
-        if not isinstance(cast("object", message), AIMessage):
-            what = f"it answered with a {type(message).__name__}, not an AIMessage"
-            return Answer(allowed, TypeError(what))
         calls = calls_of(message, self.context.tools)
         used = await self._booked(state["model_name"], message, calls, time.monotonic() - started)
         return Answer(allowed, message=message, calls=calls, used=used)
@@ -149,7 +136,8 @@ class Asking:
         context = self.context
         cost = await cost_of(context, context.provider, model, usage) if usage else 0.0
         counts = [int(usage.get(f"{name}_tokens", 0)) for name in ("input", "output", "total")]
-        self._announce()
+        if self._ahead is not None:  # it came before the step that waits for it
+            self.steps.begin_early("plan")
         context.publish(
             "llm_usage",
             model=model,

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, cast
 
 from langchain_core.messages import AIMessage
 
 from .state import PendingCall
 from .tool_names import tool_called, wire_name
 
+MALFORMED = "retrai_malformed_calls"
+"""In an answer's `response_metadata`: by id, what was wrong with a call."""
+
 
 def calls_of(answer: AIMessage, tools: Iterable[str]) -> list[PendingCall]:
     """The calls of an answer, malformed ones too, each with an id of its own."""
+    problems = cast("dict[str, str]", answer.response_metadata.get(MALFORMED, {}))
     pending = [
         PendingCall(
             id=call["id"] or "",
             name=tool_called(call["name"], tools),
             args=call["args"],
-            problem="",
+            problem=problems.get(call["id"] or "", ""),
         )
         for call in answer.tool_calls
     ]

@@ -19,8 +19,11 @@ from ..contracts.context import RunContext
 from ..contracts.llm import LLMProvider
 from ..errors import BudgetSpentError
 from .budget import allowance
+from .calls import MALFORMED, calls_of, with_every_call_valid
+from .deltas import answer_of
 from .pricing import Price, cost_of, price_of
 from .spending import Spending, Usage
+from .tool_names import tool_called
 
 
 class Account:
@@ -31,11 +34,19 @@ class Account:
         spending: what the run may use and has used.
         name: the model's.
         provider: knows its price.
+        beside: it is another one than the agent's, whose words are not told.
     """
 
     def __init__(
-        self, context: RunContext, spending: Spending, name: str, provider: LLMProvider
+        self,
+        context: RunContext,
+        spending: Spending,
+        name: str,
+        provider: LLMProvider,
+        *,
+        beside: bool = True,
     ) -> None:
+        self._beside = beside
         self._context = context
         self._provider = provider
         self.spending = spending
@@ -56,7 +67,9 @@ class Account:
             spending.budget, messages, schema_chars, total.total_tokens, total.cost_usd, price
         )
         if allowed.problem:
-            told = f"{allowed.problem} (for {self.name}, beside the agent's model)"
+            told = allowed.problem
+            if self._beside:
+                told = f"{told} (for {self.name}, beside the agent's model)"
             spending.refused = replace(allowed, problem=told)
             raise BudgetSpentError(told)
         return {} if allowed.output_tokens is None else {"max_tokens": allowed.output_tokens}
@@ -67,17 +80,23 @@ class Account:
         cost = await cost_of(self._context, self._provider, self.name, used) if used else 0.0
         counts = [int(used.get(f"{name}_tokens", 0)) for name in ("input", "output", "total")]
         self.spending.others += Usage(*counts, cost_usd=cost)
+        words: dict[str, Any] = {"text": "", "tool_calls": [], "beside": True}
+        if not self._beside:
+            known = self._context.tools
+            calls = [
+                {"id": call["id"], "name": tool_called(call["name"], known), "args": call["args"]}
+                for call in answer.tool_calls
+            ]
+            words = {"text": answer.text, "tool_calls": calls}
         self._context.publish(
             "llm_usage",
             model=self.name,
-            text="",
-            tool_calls=[],
+            **words,
             prompt_tokens=counts[0],
             completion_tokens=counts[1],
             total_tokens=counts[2],
             cost_usd=cost,
             duration_s=round(duration_s, 3),
-            beside=True,
         )
 
 
@@ -144,6 +163,31 @@ class CountedModel(BaseChatModel):
         if stop is not None:
             given = given | {"stop": stop}
         started = time.monotonic()
-        answer = await self.model.ainvoke(messages, **(given | limits))
+        answer = await self._answer(messages, given | limits)
         await self.account.book(answer, time.monotonic() - started)
         return ChatResult(generations=[ChatGeneration(message=answer)])
+
+    async def _answer(self, messages: list[BaseMessage], given: dict[str, Any]) -> AIMessage:
+        return await self.model.ainvoke(messages, **given)
+
+
+class AgentModel(CountedModel):
+    """The agent's own model: what it is sent is redacted, what it says is told as it comes.
+
+    Attributes:
+        context: the run's `RunContext`.
+    """
+
+    context: Any
+
+    async def _answer(self, messages: list[BaseMessage], given: dict[str, Any]) -> AIMessage:
+        context = cast("RunContext", self.context)
+        redact = context.redactor.value
+        sent = [each.model_copy(update={"content": redact(each.content)}) for each in messages]
+        answer = await answer_of(self.model, sent, context, **given)
+        calls = calls_of(answer, context.tools)
+        if [call["id"] for call in answer.tool_calls] != [call["id"] for call in calls]:
+            answer = with_every_call_valid(answer, calls)
+            problems = {call["id"]: call["problem"] for call in calls if call["problem"]}
+            answer.response_metadata = {**answer.response_metadata, MALFORMED: problems}
+        return answer

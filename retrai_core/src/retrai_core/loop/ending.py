@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypedDict, cast
 
-from ..contracts.agent import Agent
+from ..contracts.agent import Agent, AgentResult
 from ..plugins.answers import problem
 from ..plugins.blame import WrongAnswerError
 from ..plugins.record import PluginRecord
@@ -31,13 +31,6 @@ class _Needed(TypedDict):
     stop: Stop | None
 
 
-class _Question(TypedDict):
-    """What a node gives to `interrupt`."""
-
-    question: str
-    reason: str
-
-
 def sound_state(values: object, agent: Agent) -> AgentState:
     """The state that the agent's graph has kept.
 
@@ -47,17 +40,6 @@ def sound_state(values: object, agent: Agent) -> AgentState:
     if wrong := problem(values, _Needed):
         raise WrongAnswerError(agent, f"the state of its graph is no AgentState: it is {wrong}")
     return cast("AgentState", values)
-
-
-def sound_question(value: object, agent: Agent) -> Mapping[str, str]:
-    """What a node of the agent asks a person.
-
-    Raises:
-        WrongAnswerError: it is none that could be shown.
-    """
-    if wrong := problem(value, _Question):
-        raise WrongAnswerError(agent, f"its graph interrupts with {wrong}")
-    return {name: cast("dict[str, str]", value)[name] for name in ("question", "reason")}
 
 
 async def ending(parts: LoopParts, state: AgentState, agent: PluginRecord) -> tuple[Status, str]:
@@ -84,3 +66,21 @@ async def ending(parts: LoopParts, state: AgentState, agent: PluginRecord) -> tu
         told = f"{who} ends the run as {stop['outcome']} ({stop['reason']})"
         return "error", f"{told}, which only the check can say"
     return stop["outcome"], stop["reason"]
+
+
+async def verdict(
+    parts: LoopParts, state: Mapping[str, Any], result: AgentResult
+) -> tuple[Status, str]:
+    """The status and its reason of a run whose agent has a state of its own: the check is asked.
+
+    Args:
+        parts: the run's parts.
+        state: the state at the end, for the goal.
+        result: what the agent came to; it counts where the goal does not hold.
+    """
+    asked = {"iteration": parts.context.iteration, **state, "goal_achieved": True}
+    word = await conclude(parts, cast("AgentState", asked))
+    if word.outcome != "failed":
+        return word.outcome, word.reason
+    status = "failed" if result.status == "answered" else result.status
+    return status, "; ".join(filter(None, [result.reason, word.reason]))

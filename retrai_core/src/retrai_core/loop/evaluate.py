@@ -15,7 +15,7 @@ from . import prompt
 from .findings import each_once, without_copied
 from .parts import Conclusion, LoopParts, parts_of
 from .progress import GRACE, advance, tokens_saved, trouble
-from .state import FAILED_STRATEGIES_KEPT, AgentState, StateUpdate, Stop
+from .state import FAILED_STRATEGIES_KEPT, AgentState, NodeUpdate, Stop
 from .steadiness import Flaky
 from .unseen_audit import audit_around
 from .verifier import Evaluation
@@ -24,11 +24,10 @@ _PLACES = 3
 """More places with the same finding than these are counted only."""
 
 
-async def evaluate(state: AgentState, config: RunnableConfig) -> StateUpdate:
+async def evaluate(state: AgentState, config: RunnableConfig) -> NodeUpdate:
     """Check the goal and say what the check found."""
     parts = parts_of(config)
     context = parts.context
-    context.publish("step_start", node="evaluate", iteration=context.iteration)
     refused_before = len(parts.guard.refusals)
     refused_by_tools = refused_before - parts.refusals_counted
     iteration = state["iteration"] + 1
@@ -36,10 +35,11 @@ async def evaluate(state: AgentState, config: RunnableConfig) -> StateUpdate:
     refused = state["refused"] + refused_by_tools + bool(evaluation.undone)
     parts.refusals_counted = len(parts.guard.refusals)
     achieved = evaluation.result.achieved and not suspect
-    update: StateUpdate = {
+    update: NodeUpdate = {
         "iteration": iteration,
-        # The limit that holds now: a resumed run may have been given another.
+        # What holds now: a resumed run may have been given something else.
         "max_iterations": context.max_iterations,
+        "hitl_enabled": context.hitl_enabled,
         "goal_achieved": achieved,
         "goal_reason": evaluation.result.reason,
         "refused": refused,
@@ -199,7 +199,7 @@ def _tell(parts: LoopParts, finding: str, also: Sequence[str] = ()) -> None:
     parts.context.publish("log", level="warning", message=f"worth a look: {finding}")
 
 
-def _suspect(context: RunContext, evaluation: Evaluation, why: str) -> StateUpdate:
+def _suspect(context: RunContext, evaluation: Evaluation, why: str) -> NodeUpdate:
     """Every case passes, and still the verdict is not believed: a person decides, or it ends."""
     context.publish("log", level="warning", message=f"suspect: {why}")
     note = f"Every case passes, but this is not believed: {why}. Mend the cause instead."
@@ -210,7 +210,7 @@ def _suspect(context: RunContext, evaluation: Evaluation, why: str) -> StateUpda
     }
 
 
-def _flaky(flaky: Flaky) -> StateUpdate:
+def _flaky(flaky: Flaky) -> NodeUpdate:
     """No change of the project could be judged by such a check."""
     note = f"This check cannot judge anything: {flaky.reason}"
     return {"messages": [HumanMessage(note)], "stop": Stop(outcome="flaky", reason=flaky.reason)}
@@ -218,7 +218,7 @@ def _flaky(flaky: Flaky) -> StateUpdate:
 
 def _not_yet(
     parts: LoopParts, state: AgentState, evaluation: Evaluation, iteration: int, refused: int
-) -> StateUpdate:
+) -> NodeUpdate:
     result, limit = evaluation.result, parts.context.max_iterations
     notes = [f"Undone: {refusal}" for refusal in evaluation.undone]
     attempt = prompt.attempt_of(state["attempts"])
@@ -226,7 +226,7 @@ def _not_yet(
         text = prompt.unchanged_status(iteration, limit, result, attempt)
     else:
         text = prompt.failed_status(iteration, limit, result, notes, attempt)
-    update: StateUpdate = {
+    update: NodeUpdate = {
         "messages": [HumanMessage(text)],
         "consecutive_failures": state["consecutive_failures"] + 1,
     }
@@ -241,10 +241,10 @@ def _not_yet(
     return update
 
 
-def _progress(state: AgentState, evaluation: Evaluation, iteration: int, text: str) -> StateUpdate:
+def _progress(state: AgentState, evaluation: Evaluation, iteration: int, text: str) -> NodeUpdate:
     """Count how the run moves; warn a run that goes round in circles once, then end it."""
     progress = advance(state["progress"], evaluation.tree, state["last_calls"])
-    update: StateUpdate = {"progress": progress}
+    update: NodeUpdate = {"progress": progress}
     circles = trouble(progress)
     if not circles or state["stop"] is not None:
         return update

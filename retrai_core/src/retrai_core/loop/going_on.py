@@ -11,7 +11,7 @@ from .evaluate import evaluate
 from .parts import parts_of
 from .plan import plan
 from .routers import after_evaluate, after_plan
-from .state import AgentState, StateUpdate, append_messages
+from .state import AgentState, NodeUpdate, append_messages
 
 
 async def plan_and_go(
@@ -22,7 +22,7 @@ async def plan_and_go(
     return Command(update=update, goto=after_plan(cast("AgentState", {**state, **update})))
 
 
-async def evaluate_and_ask(state: AgentState, config: RunnableConfig) -> StateUpdate:
+async def evaluate_and_ask(state: AgentState, config: RunnableConfig) -> NodeUpdate:
     """`evaluate`; where `plan` follows, its question is on the way before this step is kept.
 
     A kill in between costs the question alone, since no tool has run.

@@ -2,26 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ..contracts.agent import Agent
+from ..contracts.agent import Agent, AgentInput, AgentResult, StateUpdate
+from ..contracts.context import MissingPartError, RunContext
 
 if TYPE_CHECKING:
     from langgraph.checkpoint.base import BaseCheckpointSaver
     from langgraph.graph.state import CompiledStateGraph
 
+    from ..runs.record import Limits
     from .state import AgentState
 
 T = TypeVar("T")
 
 
+class GoalLoopInput(AgentInput):
+    """What the goal loop is given beside the goal."""
+
+    task: str = ""
+    """Free text that goes to the model beside the goal (an issue's words, say)."""
+
+
 class GoalLoopAgent(Agent):
-    """retrai's own agent: works until the check says that the goal holds."""
+    """retrai's own agent: works until the check says that the goal holds.
+
+    Another agent over `AgentState` inherits it and builds its own graph, of `LoopSteps` and nodes
+    of its own.
+    """
 
     name = "goal-loop"
     summary = "plan, act, evaluate, until the check says that the goal holds"
+    default_model = "offline"
+    steps_per_iteration: int = 4
+    """The most nodes that one iteration may go through; a graph that takes more is ended."""
+    Input = GoalLoopInput
 
     def build_graph(
         self, checkpointer: BaseCheckpointSaver[Any]
@@ -45,6 +62,51 @@ class GoalLoopAgent(Agent):
         graph.add_conditional_edges("evaluate", _at_once(after_evaluate))
         graph.add_conditional_edges("human_check", _at_once(after_human_check))
         return graph.compile(checkpointer=checkpointer)
+
+    async def initial_state(
+        self, context: RunContext, previous: AgentResult | None
+    ) -> Mapping[str, Any]:
+        """The goal, the task, what the check says, and the project's key files."""
+        from .beginning import fresh_state
+
+        if context.baseline is None:
+            raise MissingPartError("the goal loop begins with a check, and there was none")
+        return fresh_state(context, context.baseline)
+
+    def resume(self, state: Mapping[str, Any], context: RunContext) -> StateUpdate | None:
+        """Go on behind the last evaluation, with what the run may use now."""
+        from .ending import sound_state
+        from .progress import fresh_progress
+
+        known = sound_state(state, self)
+        context.iteration = known["iteration"]
+        if not context.pending and known["goal_achieved"]:
+            # Killed before its record could say so: look again, so that the record has the
+            # evidence.
+            context.iteration -= 1
+            again = {"iteration": context.iteration, "goal_achieved": False}
+            return StateUpdate(again, as_node="act")
+        if context.pending and not known.get("stop"):
+            return None
+        values = {"max_iterations": context.max_iterations, "hitl_enabled": context.hitl_enabled}
+        values |= {"stop": None, "model_failures": 0, "idle_turns": 0}
+        return StateUpdate({**values, "progress": fresh_progress()}, as_node="evaluate")
+
+    def recursion_limit(self, limits: Limits) -> int:
+        """As many nodes as the iterations may take."""
+        return self.steps_per_iteration * (limits.max_iterations or 0) + 100
+
+    def result(self, state: Mapping[str, Any]) -> AgentResult:
+        """Done, or why not; the check has the last word."""
+        from .ending import sound_state
+
+        known = sound_state(state, self)
+        stop = known["stop"]
+        if stop is None:
+            status = "answered" if known["goal_achieved"] else "failed"
+            return AgentResult(status, known["goal_reason"])
+        outcome = stop["outcome"]
+        return AgentResult(outcome if outcome in ("stuck", "budget") else "failed", stop["reason"])
 
 
 def _at_once(router: Callable[[AgentState], T]) -> Callable[[AgentState], Any]:

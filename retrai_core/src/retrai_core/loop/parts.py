@@ -2,31 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, cast
 
 from langchain_core.runnables import RunnableConfig
 
 from ..contracts.context import RunContext
-from ..contracts.hooks import GateDecision, ToolCall
 from ..guard.guard import Guard
-from ..runs.journal import ToolJournal
 from ..runs.snapshots import Snapshots
 from .asking import Asking
-from .blocked import BlockedLoopWatch
 from .new_tests import NewTestsCheck
 from .spending import Spending
+from .tool_call import ToolCaller
 from .unseen_audit import Vouchers
 
 if TYPE_CHECKING:
     from .verifier import Verifier
-
-Gate = Callable[[ToolCall], Awaitable[GateDecision]]
-"""Decides on a call: what all tool gates together say."""
-
-Ask = Callable[[str, str], Awaitable[str]]
-"""Asks a person: a question and its reason; gives the answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,23 +44,19 @@ class LoopParts:
     Attributes:
         context: the run, with its tools and its model.
         guard: decides what counts.
-        journal: remembers tool calls.
+        caller: makes the tool calls.
         snapshots: remembers trees.
         asking: asks the model.
         spending: what the run's model calls may use and have used.
         vouchers: the plugins that know what was installed.
         max_tampering: how many refused changes end the run.
-        gate: asked before every call.
-        ask: asks a person; None where nobody can answer.
         provider_title: the model's provider and its distribution, for messages.
         refusals_counted: how many of the guard's refusals the state's `refused` already holds.
-        denied: the calls that a gate or a person refused, each told once, for the run's record.
         findings: what the run added that is worth a look, for its record.
         verifier: remembers verdicts by the tree they were given on.
         new_tests: tries the tests that the run added on the sources as they were.
         unseen: why the tree as it stands could not be kept, and so not be looked through; empty
             when it could.
-        watch: ends a tool that blocks the event loop.
         concluded: the latest word of the check on a tree; how the run ends is decided by it, and
             not by what a node writes into the state.
         approved: suspicions in spite of which a person took a verdict as achieved.
@@ -77,7 +64,7 @@ class LoopParts:
 
     context: RunContext
     guard: Guard
-    journal: ToolJournal
+    caller: ToolCaller
     snapshots: Snapshots
     verifier: Verifier
     new_tests: NewTestsCheck
@@ -85,14 +72,10 @@ class LoopParts:
     spending: Spending
     vouchers: Vouchers
     max_tampering: int = 3
-    gate: Gate | None = None
-    ask: Ask | None = None
     provider_title: str = "the provider"
     refusals_counted: int = 0
-    denied: list[str] = field(default_factory=list[str])
     findings: list[str] = field(default_factory=list[str])
     unseen: str = ""
-    watch: BlockedLoopWatch = field(default_factory=BlockedLoopWatch)
     concluded: Conclusion | None = None
     approved: set[str] = field(default_factory=set[str])
 

@@ -13,7 +13,7 @@ from .asking import Answer
 from .calls import with_every_call_valid
 from .parts import LoopParts, parts_of
 from .spending import used_by_agent
-from .state import AgentState, PendingCall, StateUpdate, Stop
+from .state import AgentState, NodeUpdate, PendingCall, Stop
 
 MAX_MODEL_FAILURES = 3
 """Model calls that fail in a row before the run ends as `error`; each has had its own retries."""
@@ -22,7 +22,7 @@ MAX_IDLE_TURNS = 3
 """Turns in a row without a tool call before the run ends: the model has nothing more to do."""
 
 
-async def plan(state: AgentState, config: RunnableConfig) -> StateUpdate:
+async def plan(state: AgentState, config: RunnableConfig) -> NodeUpdate:
     """Ask the model what to do next."""
     parts = parts_of(config)
     parts.context.iteration = state["iteration"]
@@ -38,14 +38,14 @@ async def plan(state: AgentState, config: RunnableConfig) -> StateUpdate:
     return _answered(parts, state, asked.message, asked)
 
 
-def _failed_call(parts: LoopParts, state: AgentState, error: BaseException) -> StateUpdate:
+def _failed_call(parts: LoopParts, state: AgentState, error: BaseException) -> NodeUpdate:
     message = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
     if not isinstance(error, RetraiError):
         # A provider says in an error of ours what people should read; anything else is a defect.
         message = f"{parts.provider_title} failed: {type(error).__name__}: {message}"
     parts.context.publish("error", error=message, where="model")
     failures = state["model_failures"] + 1
-    update: StateUpdate = {"pending_tool_calls": [], "model_failures": failures}
+    update: NodeUpdate = {"pending_tool_calls": [], "model_failures": failures}
     fatal = isinstance(error, ModelError) and error.fatal
     if fatal or failures >= MAX_MODEL_FAILURES:
         times = "" if fatal else f" {failures} times in a row"
@@ -55,13 +55,13 @@ def _failed_call(parts: LoopParts, state: AgentState, error: BaseException) -> S
     return update
 
 
-def _answered(parts: LoopParts, state: AgentState, answer: AIMessage, asked: Answer) -> StateUpdate:
+def _answered(parts: LoopParts, state: AgentState, answer: AIMessage, asked: Answer) -> NodeUpdate:
     pending = asked.calls
     if [call["id"] for call in answer.tool_calls] != [call["id"] for call in pending]:
         answer = with_every_call_valid(answer, pending)
     used = parts.spending.agent = used_by_agent(state) + asked.used
     idle = 0 if pending else state["idle_turns"] + 1
-    update: StateUpdate = {
+    update: NodeUpdate = {
         "messages": _kept(answer, pending),
         "pending_tool_calls": pending,
         "model_failures": 0,

@@ -114,8 +114,12 @@ class AgentState(TypedDict):
     progress: Progress
     last_calls: str
     approved: bool
+    asks: NotRequired[bool]
+    """False once a person wants not to be asked again after each check."""
+    asked_at: NotRequired[int]
+    """The iteration at which a person answered last."""
     stop: Stop | None
 
 
-StateUpdate = dict[str, Any]
+NodeUpdate = dict[str, Any]
 """What a node gives back: some of `AgentState`'s keys with their new values."""

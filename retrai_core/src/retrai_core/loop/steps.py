@@ -20,7 +20,7 @@ class LoopSteps:
         plan: asks the model; its tool calls are then in `state["pending_tool_calls"]`.
         act: runs the pending calls.
         evaluate: asks the guard for a verdict and counts the iteration.
-        human_check: stops the run until a person has answered.
+        human_check: asks a person, and waits for the answer.
         after_plan: `act` or `evaluate`.
         after_evaluate: `plan`, `human_check` or the end; the only router that knows the limits.
         after_human_check: `plan` or the end.

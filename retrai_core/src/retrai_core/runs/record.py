@@ -152,14 +152,6 @@ class RunRecord(BaseModel):
     """The form of this record; a field may be added without a new one."""
     id: str
     """The run's id."""
-    labels: dict[str, str] = Field(default_factory=dict)
-    """The caller's own."""
-    parent: str | None = None
-    """The run that asked for this one."""
-    continues: str | None = None
-    """The run whose result the agent goes on from."""
-    engine: str = ""
-    """What executes it; empty where nobody took it yet."""
     attended: bool = False
     """Somebody sees its events while it goes on."""
     interactive: bool = False
@@ -167,7 +159,17 @@ class RunRecord(BaseModel):
     agent: str = "goal-loop"
     """The agent's name."""
     goals: list[GoalRecord] = Field(default_factory=list[GoalRecord])
-    """The goals that are checked; one for now."""
+    """The goals that are checked; one for now, none where the agent needs none."""
+    labels: dict[str, str] = Field(default_factory=dict)
+    """The caller's own, to find the run again."""
+    parent: str | None = None
+    """The id of the run that asked for this one."""
+    continues: str | None = None
+    """The id of the run whose result the agent begins with."""
+    engine: str = ""
+    """The name of the engine that executes it."""
+    commands_seen: int = 0
+    """The number of the last command that was taken from the run's mailbox."""
     model: str
     """The model's name."""
     project: Path
@@ -186,8 +188,6 @@ class RunRecord(BaseModel):
     """What the agent answered."""
     data: dict[str, Any] = Field(default_factory=dict)
     """What the agent gives beside its answer."""
-    commands_seen: int = 0
-    """How many commands of its mailbox were carried out."""
     next_step: str = ""
     """What to type next."""
     limits: Limits = Field(default_factory=Limits)

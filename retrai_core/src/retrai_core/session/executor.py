@@ -13,6 +13,7 @@ from typing import Any
 
 from ..bus import EventBus
 from ..chosen import Choice
+from ..contracts.agent import AgentResult
 from ..contracts.question import Answer
 from ..contracts.store import Cancel, Claim, Configure, RunStore, SentCommand
 from ..errors import (
@@ -192,6 +193,8 @@ class Executor:
     async def _lock(self, held: AsyncExitStack) -> None:
         """Keep other runs out of the project, and take back what killed ones have left there."""
         record = self._holder.record
+        if not record.goals:  # it is locked once a tool of the run may change it
+            return
         held.enter_context(WorkspaceLock(record.project, self._state, record.id))
         # Of an earlier run that was killed; this one may hold the same files out again.
         back = await asyncio.to_thread(put_back, self._state, record.project)
@@ -207,7 +210,25 @@ class Executor:
             choose = chosen(config, holder.folder, self._tell, attended=record.attended)
             self._choice = await self._deadline.bound(choose)
         self._questions = await self._asker()
-        return RunWork(self._choice, holder, redactor, self._deadline, self._questions, self._live)
+        return RunWork(
+            self._choice,
+            holder,
+            redactor,
+            self._deadline,
+            self._questions,
+            self._live,
+            await self._previous(),
+        )
+
+    async def _previous(self) -> AgentResult | None:
+        """What the run came to that this one continues."""
+        continued = self._holder.record.continues
+        if continued is None:
+            return None
+        earlier = await self._store.load(continued)
+        is_good = earlier.status in ("answered", "achieved")
+        status = "answered" if is_good else "failed"
+        return AgentResult(status, earlier.reason, earlier.output, earlier.data)
 
     async def _begin(self) -> None:
         record = self._holder.record

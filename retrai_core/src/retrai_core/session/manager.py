@@ -132,7 +132,7 @@ class RunManager:
 
         goals = [goal] if isinstance(goal, str) else goal
         given = {**settings, "goal": goals[0] if goals and len(goals) == 1 else goals}
-        given["agent"] = agent
+        given |= {"agent": agent, "input": None if input is None else dict(input)}
         return await prepare(
             Path(project),
             self._folder,
@@ -140,7 +140,6 @@ class RunManager:
             given,
             trust=trust,
             locked=locked,
-            input=dict(input or {}),
             labels=dict(labels or {}),
             parent=parent,
             continues=continues,

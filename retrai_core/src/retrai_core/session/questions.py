@@ -54,7 +54,7 @@ class Questions:
     async def __call__(self, question: Question) -> Answer | None:
         """The stored answer, or that of a person; None where nobody can be asked."""
         known = self._known.get(question.id)
-        if known is not None and known.answer is not None and not known.answer.aborts:
+        if known is not None and known.answer is not None:
             return known.answer
         if always := self._always(question):
             return always.model_copy(update={"question_id": question.id})
@@ -87,7 +87,8 @@ class Questions:
         waiting = self._open.pop(answer.question_id, None)
         if waiting is not None and not self._open:
             await self._on_waiting(False)
-        if answer.aborts:
+        ends_itself = any(choice.id == answer.choice for choice in question.choices)
+        if answer.aborts and not ends_itself:
             self.on_abort()
         elif waiting is not None and not waiting.done():
             waiting.set_result(answer)

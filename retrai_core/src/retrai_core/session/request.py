@@ -40,8 +40,6 @@ class RunRequest(BaseModel):
     """Stands for what of the project's own file was consented to; empty where nothing had to be."""
     goals: list[GoalRecord] = Field(default_factory=list[GoalRecord])
     """The goals with their options."""
-    input: dict[str, Any] = Field(default_factory=dict)
-    """What the agent is given."""
     labels: dict[str, str] = Field(default_factory=dict)
     """The caller's own, for `RunManager.list`."""
     parent: str | None = None
@@ -80,18 +78,14 @@ class RunRequest(BaseModel):
         if self._choice is not None:
             return self
         choice = await chosen(self.config, folder, tell, attended=self.attended)
-        goals = [
-            GoalRecord(
-                name=choice.goal_name,
-                found_by=choice.goal_evidence,
-                options=choice.goal.options.model_dump(mode="json", exclude_unset=True),
-            )
-        ]
-        given = self.input or ({"task": choice.config.task} if choice.config.task else {})
+        goals: list[GoalRecord] = []
+        if choice.goal is not None:
+            options = choice.goal.options.model_dump(mode="json", exclude_unset=True)
+            evidence = choice.goal_evidence
+            goals = [GoalRecord(name=choice.goal_name, found_by=evidence, options=options)]
         update = {
             "config": choice.config,
             "goals": goals,
-            "input": given,
             "versions": choice.versions(),
             "interactive": self.interactive or choice.config.hitl_enabled,
         }
@@ -112,7 +106,7 @@ class RunRequest(BaseModel):
             model=config.model_name,
             project=config.cwd,
             task=config.task,
-            input=self.input,
+            input=config.input,
             attended=self.attended,
             interactive=self.interactive,
             limits=limits_of(config),

@@ -10,9 +10,10 @@ from pathlib import Path
 from ..contracts.workspace import Entry, Workspace
 from ..errors import WorkspaceError
 from .atomic_write import write_atomically
-from .beneath import explained, parts_of, reach
+from .beneath import Place, explained, parts_of, reach
 from .ignore_rules import RulesReader
 from .repository_paths import why_not_written
+from .touched import MAX_BYTES, touched_now
 from .tree_walk import open_folder, walk_tree
 
 
@@ -63,11 +64,14 @@ class SafeWorkspace(Workspace):
             try:
                 handle = os.open(place.name, flags, dir_fd=place.folder)
                 try:
-                    return _read(handle, path, max_bytes)
+                    content = _read(handle, path, max_bytes)
                 finally:
                     os.close(handle)
             except OSError as error:
                 raise explained(error, path) from error
+            if (touched := touched_now()) is not None:
+                touched.read[place.real] = None
+        return content
 
     def write_bytes(self, path: str, data: bytes) -> None:
         """Write the whole file atomically; missing folders are made; an existing mode is kept."""
@@ -80,7 +84,11 @@ class SafeWorkspace(Workspace):
 
         with reach(self.root, path, before_making=ask) as place:
             ask(place.real)
+            touched = touched_now()
+            before = None if touched is None else _before(place)
             write_atomically(place, path, data)
+            if touched is not None:
+                touched.note_write(place.real, before, data)
 
     def _ask_guard(self, path: str) -> None:
         reason = why_not_written(self.root, path)
@@ -146,6 +154,21 @@ class SafeWorkspace(Workspace):
         except OSError as error:
             raise explained(error, path) from error
         return _entry(name, status)
+
+
+def _before(place: Place) -> bytes | None:
+    """What a file that is about to be written holds; of a large one only the beginning."""
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    try:
+        handle = os.open(place.name, flags, dir_fd=place.folder)
+    except OSError:
+        return None
+    try:
+        return _read(handle, place.name, MAX_BYTES + 1)
+    except (OSError, WorkspaceError):
+        return None
+    finally:
+        os.close(handle)
 
 
 def _read(handle: int, path: str, max_bytes: int | None) -> bytes:

@@ -1,0 +1,266 @@
+"""Runs an agent's graph: from its first state, or on from where it stopped, to what it came to."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from .assembling import Assembled, Kept, assemble, give_models
+from .chosen import Choice
+from .contracts.agent import Agent, AgentResult, StateUpdate
+from .events import AgentEvent
+from .loop.ending import ending, sound_state, verdict
+from .loop.graph import GoalLoopAgent
+from .loop.spending import used_by_agent
+from .loop.steadiness import SHOWN as FLAKY_NAMED
+from .plugins.answers import problem
+from .plugins.blame import WrongAnswerError
+from .runs.record import CheckEvidence, Limits, RunRecord, Status
+from .wiring import Wired
+
+if TYPE_CHECKING:
+    from langchain_core.messages import AnyMessage
+    from langgraph.checkpoint.base import BaseCheckpointSaver
+
+    from .loop.state import AgentState
+
+Graph = Any
+"""A compiled LangGraph graph, whose own annotations are only partly known."""
+
+_INTERRUPTED = (
+    "its graph stops before its end: where it uses interrupt(), use `await context.ask()`"
+)
+
+
+class AgentRun:
+    """One agent's graph in one run.
+
+    Args:
+        choice: what the run is built from.
+        wired: the parts.
+        record: gets what the agent came to; the caller saves it.
+        kept: what the run keeps.
+        read_log: the run's events so far, this process's part of them too.
+        previous: what the run came to that this one continues.
+
+    Attributes:
+        messages: the conversation of the goal loop, once there is one.
+    """
+
+    def __init__(
+        self,
+        choice: Choice,
+        wired: Wired,
+        record: RunRecord,
+        kept: Kept,
+        read_log: Callable[[], Awaitable[Sequence[AgentEvent]]],
+        previous: AgentResult | None = None,
+    ) -> None:
+        self._choice = choice
+        self._wired = wired
+        self._record = record
+        self._kept = kept
+        self._read_log = read_log
+        self._previous = previous
+        self._assembled: Assembled | None = None
+        self.messages: list[AnyMessage] = []
+
+    def take_model(self, temperature: float) -> None:
+        """Ask the context's model from the next question on.
+
+        Raises:
+            RetraiError: it cannot be made.
+        """
+        if self._assembled is not None:
+            with_tools = give_models(self._wired, temperature)
+            if self._assembled.parts is not None:
+                self._assembled.parts.asking.model = with_tools
+
+    async def go(self, saver: BaseCheckpointSaver[Any], *, resume: bool) -> tuple[Status, str]:
+        """Run the graph to its end: the status and the reason in one line.
+
+        Args:
+            saver: keeps the checkpoints.
+            resume: go on from the last one, where there is one.
+
+        Raises:
+            WrongAnswerError: the agent, or its graph, breaks its contract.
+        """
+        wired, context = self._wired, self._wired.context
+        agent = wired.agent
+        assembled = self._assembled = await assemble(self._choice, wired, self._kept)
+        graph = _built_graph(agent, saver)
+        config: dict[str, Any] = {
+            "configurable": {
+                "thread_id": context.run_id,
+                "context": context,
+                "parts": assembled.parts,
+            }
+        }
+        known = await graph.aget_state(config) if resume else None
+        if known is None or not known.values:
+            first = await agent.initial_state(context, self._previous)
+            start: Any = first
+        else:
+            context.pending = tuple(task.name for task in known.tasks)
+            update = agent.resume(known.values, context)
+            start = await _changed(graph, config, update)
+            first = (await graph.aget_state(config)).values if update else known.values
+        if resume:
+            wired.spending.go_on(await self._read_log(), _loop_state(agent, first))
+        try:
+            await self._drive(graph, config, start, assembled)
+        except BaseException:
+            # Whatever is wrong with the state too, the first error is the one to tell.
+            with contextlib.suppress(Exception):
+                await self._take(graph, config, assembled)
+            raise
+        values = await self._take(graph, config, assembled)
+        if values is None:
+            raise WrongAnswerError(agent, "its graph ends without a state")
+        return await self._ended(values, assembled)
+
+    async def _drive(
+        self, graph: Graph, config: dict[str, Any], start: Any, assembled: Assembled
+    ) -> None:
+        """Run the graph to its end; its limit grows where the run was given more meanwhile."""
+        from langgraph.errors import GraphRecursionError
+
+        agent, context = self._wired.agent, self._wired.context
+        limit = 0
+        while True:
+            limits = self._record.limits.model_copy(
+                update={"max_iterations": context.max_iterations}
+            )
+            before, limit = limit, _recursion_limit(agent, limits)
+            if before >= limit:
+                raise WrongAnswerError(
+                    agent,
+                    f"its graph cannot be run: GraphRecursionError: it did not end within {limit} "
+                    "nodes",
+                )
+            # `sync`: a step is on disk before the next begins; `exit` would lose all on a kill.
+            tasks = graph.astream(
+                start, {**config, "recursion_limit": limit}, stream_mode="tasks", durability="sync"
+            )
+            try:
+                async for task in _blaming(agent, tasks):
+                    if "triggers" in task:  # it begins; what it gave comes as another one
+                        assembled.steps.begin(task["name"])
+                return
+            except GraphRecursionError:
+                start = None
+
+    async def _take(
+        self, graph: Graph, config: dict[str, Any], assembled: Assembled
+    ) -> Mapping[str, Any] | None:
+        """Note what the graph came to; None when it was stopped before the first step was kept."""
+        record, wired, parts = self._record, self._wired, assembled.parts
+        unheard = parts is not None and await parts.asking.drop()
+        record.refused += [line for line in assembled.caller.denied if line not in record.refused]
+        if parts is not None:
+            record.findings = sorted({*record.findings, *parts.findings})
+        record.iterations = wired.context.iteration
+        snapshot = await graph.aget_state(config)
+        if not snapshot.values:
+            return None
+        state = _loop_state(wired.agent, snapshot.values)
+        if state is not None:
+            wired.spending.agent = used_by_agent(state)
+            if unheard:
+                wired.spending.go_on(await self._read_log(), state)
+            self.messages = state["messages"]
+            record.iterations = state["iteration"]
+            if state["stop"] is not None:
+                record.note_stop(state["stop"])
+        self._note_last_check()
+        if snapshot.interrupts:
+            raise WrongAnswerError(wired.agent, _INTERRUPTED)
+        return snapshot.values
+
+    async def _ended(self, values: Mapping[str, Any], assembled: Assembled) -> tuple[Status, str]:
+        record, context, parts = self._record, self._wired.context, assembled.parts
+        result = self._wired.agent.result(values)
+        record.output = context.redact(result.output)
+        try:
+            record.data = json.loads(json.dumps(context.redactor.value(result.data)))
+        except (TypeError, ValueError) as error:
+            what = f"result() returned data that is no JSON object: {error}"
+            raise WrongAnswerError(self._wired.agent, what) from error
+        if parts is None:
+            return result.status, result.reason or result.status
+        state = _loop_state(self._wired.agent, values)
+        if state is not None:
+            word = await ending(parts, state, self._choice.agent.record)
+        else:
+            word = await verdict(parts, values, result)
+        record.findings = sorted({*record.findings, *parts.findings})
+        self._note_last_check()
+        return word
+
+    def _note_last_check(self) -> None:
+        verifier = self._kept.verifier
+        if verifier is None:
+            return
+        evidence, last = self._record.evidence, verifier.last
+        if verifier.flaky is not None:
+            evidence.flaky = list(verifier.flaky.cases)[:FLAKY_NAMED]
+        if last is not None:
+            evidence.after = CheckEvidence.of(last.achieved, last.reason, last.report)
+
+
+def _recursion_limit(agent: Agent, limits: Limits) -> int:
+    limit = agent.recursion_limit(limits)
+    if limit < 1:
+        raise WrongAnswerError(agent, f"recursion_limit() returned {limit}, not a positive number")
+    return limit
+
+
+def _built_graph(agent: Agent, saver: BaseCheckpointSaver[Any]) -> Graph:
+    from langgraph.pregel import Pregel
+
+    graph: Graph = agent.build_graph(saver)
+    if wrong := problem(graph, Pregel):
+        raise WrongAnswerError(agent, f"build_graph() returned {wrong}: compile it")
+    if not graph.checkpointer:
+        raise WrongAnswerError(agent, "build_graph() returned a graph without the checkpointer")
+    return graph
+
+
+async def _changed(graph: Graph, config: dict[str, Any], update: StateUpdate | None) -> Any:
+    """Bring the agent's change into the state; what the graph is to be started with."""
+    from langgraph.types import Command
+
+    if update is None:
+        return None
+    if not update.as_node:
+        return Command(update=dict(update.values)) if update.values else None
+    node = update.as_node if update.as_node in graph.nodes else "__start__"
+    await graph.aupdate_state(config, dict(update.values), as_node=node)
+    return None
+
+
+async def _blaming(
+    agent: Agent, updates: AsyncIterator[dict[str, Any]]
+) -> AsyncIterator[dict[str, Any]]:
+    """The updates; what LangGraph refuses in them is the doing of whoever built the graph."""
+    from langgraph.errors import GraphRecursionError
+
+    try:
+        async for update in updates:
+            yield update
+    except GraphRecursionError:
+        raise
+    except Exception as error:
+        if not type(error).__module__.startswith("langgraph."):
+            raise
+        first_line = next(iter(str(error).splitlines()), "")
+        what = f"its graph cannot be run: {type(error).__name__}: {first_line}"
+        raise WrongAnswerError(agent, what) from error
+
+
+def _loop_state(agent: Agent, values: Mapping[str, Any]) -> AgentState | None:
+    """The state of an agent that is made of the goal loop; None of one that has its own."""
+    return sound_state(values, agent) if isinstance(agent, GoalLoopAgent) else None
