@@ -25,12 +25,17 @@ Answering = Callable[[Question], Awaitable[str]]
 """Gives the answer to a question: a choice, or a word for yes or no."""
 
 
+def manager_for(store: FilesStore, **settings: Any) -> RunManager:
+    """A manager with a store object of its own on the same place, which it closes."""
+    return RunManager(FilesStore(state=store.state), "inline", **settings)
+
+
 @asynccontextmanager
 async def submitted(
     store: FilesStore, config: RunConfig, *, interactive: bool = False
 ) -> AsyncGenerator[Run]:
     """A run that has been submitted; what is left of it is stopped at the end."""
-    async with RunManager(store, "inline") as manager:
+    async with manager_for(store) as manager:
         yield await manager.submit(RunRequest(config=config, interactive=interactive))
 
 
@@ -42,7 +47,7 @@ async def work(store: FilesStore, config: RunConfig, answer: Answering | None = 
 
 async def resumed(store: FilesStore, run_id: str, **limits: Any) -> RunRecord:
     """Go on with a run; its record at the end."""
-    async with RunManager(store, "inline") as manager:
+    async with manager_for(store) as manager:
         run = await manager.get(run_id)
         await run.resume(**limits)
         return await run.result()

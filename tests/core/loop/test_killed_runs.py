@@ -111,7 +111,8 @@ async def test_the_record_of_a_killed_run_says_how_far_it_came(
     refused = killed.refused
     assert [line.split()[0] for line in refused] == ["shell", "expected.txt"]
     monkeypatch.setenv("RETRAI_STATE_DIR", str(runs.store.state))
-    assert main(["runs", "list"]) == main(["runs", "show", run_id]) == 0
+    assert await asyncio.to_thread(main, ["runs", "list"]) == 0
+    assert await asyncio.to_thread(main, ["runs", "show", run_id]) == 0
 
     ended = await runs.resume(run_id, max_iterations=9)
     assert (ended.status, ended.iterations) == ("achieved", 4)

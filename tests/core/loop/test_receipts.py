@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
+from retrai_core.contracts.question import Question
 from retrai_core.receipts.receipt import Receipt, read_signed, sign
 from retrai_core.receipts.signing import SigningKey
 from retrai_core.receipts.verifying import Verification, Wish, verify
 from retrai_core.receipts.writing import MOST_FILES
-from retrai_core.contracts.question import Question
 
 Runs = Any
 

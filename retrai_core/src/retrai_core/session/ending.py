@@ -9,9 +9,9 @@ from pathlib import Path
 
 from ..bus import EventBus
 from ..contracts.store import RunStore
-from ..runs.ending import finish
 from ..runs.record import UNDER_WAY, RunRecord
-from .holder import Holder
+from ..storage.killed import interrupted
+from .holder import Holder, read_all
 
 LEASE_S = 60.0
 """How long a claim holds without a sign of life, in a store that cannot see who is dead."""
@@ -61,7 +61,7 @@ async def end_killed_run(
         if is_told and record.status not in UNDER_WAY:
             return record
         if record.status in UNDER_WAY:
-            finish(record, "interrupted", reason)
+            record = interrupted(record, await read_all(store, run_id), reason)
         holder = Holder(store, claim, record, state / "runs" / run_id, EventBus(append, last))
         for question in await store.questions(run_id):
             if question.state == "open":

@@ -32,10 +32,11 @@ from ..redaction.redactor import Redactor
 from ..run_work import RunWork
 from ..runs.beginning import take_up
 from ..runs.ending import config_of, finish, keep_traceback, limits_of
-from ..runs.record import Status
+from ..runs.record import UNDER_WAY, Status
+from ..storage.killed import interrupted
 from ..workspace.lock import WorkspaceLock
 from .ending import LEASE_S, publish_end, worker_name
-from .holder import Holder
+from .holder import Holder, read_all
 from .live import LiveText
 from .questions import Questions
 from .request import Tell, chosen
@@ -119,6 +120,8 @@ class Executor:
 
     async def _hold(self, claim: Claim) -> Holder:
         record = await self._store.load(self._run_id)
+        if record.status in UNDER_WAY:  # whoever had the claim is dead
+            record = interrupted(record, await read_all(self._store, self._run_id))
         self._earlier = record.model_copy(deep=True)
         self._is_new = record.status == "pending"
         folder = self._state / "runs" / record.id

@@ -62,7 +62,8 @@ class RunRequest(BaseModel):
 
     @field_serializer("config")
     def _only_what_is_set(self, config: RunConfig) -> dict[str, Any]:
-        return config.model_dump(mode="json", exclude_unset=True)
+        always = config.model_dump(mode="json", include={"cwd", "run_id"})
+        return config.model_dump(mode="json", exclude_unset=True) | always
 
     def take_choice(self) -> Choice | None:
         """The plugins that were loaded for it in this process, once."""
@@ -111,7 +112,7 @@ class RunRequest(BaseModel):
             interactive=self.interactive,
             limits=limits_of(config),
             versions=self.versions,
-            config=config.model_dump(mode="json", exclude_unset=True),
+            config=self._only_what_is_set(config),
         )
 
 

@@ -45,11 +45,11 @@ from ..errors import (
     UsageError,
 )
 from ..events import AgentEvent
-from ..runs.record import EXIT_CODES, RunRecord
+from ..runs.record import RunRecord
 from . import changes
 from .event_log import Marks, next_batch, read_events
 from .journal import FilesJournal, result_of_call
-from .killed import completed
+from .killed import interrupted
 from .lines import LineFile, append_once, read_lines
 from .state_folder import state_dir
 
@@ -152,7 +152,7 @@ class FilesStore(RunStore):
         folder = self._find(run_id)
         run = self._read(folder)
         if isinstance(run, RunRecord) and self._was_killed(run, folder):
-            run = await asyncio.to_thread(_interrupted, run, folder)
+            run = await asyncio.to_thread(interrupted, run, read_events(folder / _EVENTS))
         if run is None:
             raise self._not_found(run_id)
         if isinstance(run, UnreadableRun):
@@ -533,7 +533,7 @@ class FilesStore(RunStore):
     def _entries(self) -> Sequence[RunRecord | UnreadableRun]:
         found = [(folder, self._read(folder)) for folder in self._folders()]
         return [
-            _interrupted(run, folder)
+            interrupted(run, read_events(folder / _EVENTS))
             if isinstance(run, RunRecord) and self._was_killed(run, folder)
             else run
             for folder, run in found
@@ -704,15 +704,6 @@ def _signature(folder: Path) -> object:
 
     names = ("run.json", _EVENTS, _QUESTIONS, _MAILBOX)
     return _is_alive(folder), [of(name) for name in names]
-
-
-def _interrupted(record: RunRecord, folder: Path) -> RunRecord:
-    """What the record of a run says whose holder was killed."""
-    found = record.model_copy(deep=True)
-    found.status, found.reason = "interrupted", "its process was killed"
-    found.exit_code = EXIT_CODES["interrupted"]
-    found.next_step = f"retrai runs resume {record.id}"
-    return completed(found, folder / _EVENTS)
 
 
 def _unreadable(folder: Path, error: OSError | ValueError) -> UnreadableRun | None:

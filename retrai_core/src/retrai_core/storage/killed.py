@@ -2,24 +2,38 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Iterable
 
 from ..events import AgentEvent
-from ..runs.record import RunRecord
-from .event_log import read_events, usage_of
+from ..runs.record import EXIT_CODES, RunRecord
+from .event_log import usage_of
 
 
-def completed(record: RunRecord, log: Path) -> RunRecord:
-    """The record with how far the run came: iterations, time, tokens, the last check.
+def interrupted(
+    record: RunRecord, events: Iterable[AgentEvent], reason: str = "its process was killed"
+) -> RunRecord:
+    """The record of a run whose holder is dead.
 
     Args:
-        record: as it was saved when its last part began, or a little later.
-        log: the run's `events.jsonl`; without one, or where a plugin's event says what retrai's do
-            not, the record stays as it is.
+        record: as it was saved when the run's last part began, or a little later.
+        events: the run's.
+        reason: why it ended, in one line.
+    """
+    found = record.model_copy(deep=True)
+    found.status, found.reason = "interrupted", reason
+    found.exit_code = EXIT_CODES["interrupted"]
+    found.next_step = f"retrai runs resume {record.id}"
+    return _completed(found, events)
+
+
+def _completed(record: RunRecord, events: Iterable[AgentEvent]) -> RunRecord:
+    """The record with how far the run came: iterations, time, tokens, the last check.
+
+    Where there are no events, or one of a plugin's says what retrai's do not, it stays as it is.
     """
     found = record.model_copy(deep=True)
     try:
-        _complete(found, list(read_events(log)))
+        _complete(found, list(events))
     except (OSError, KeyError, TypeError, ValueError):
         return record
     return found
