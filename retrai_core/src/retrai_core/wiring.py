@@ -236,7 +236,7 @@ def _warm_up(context: RunContext) -> None:
         context.provider.warm_up()
         for name in ("act", "evaluate", "human_check", "plan"):
             import_module(f"{__package__}.loop.{name}")
-        import_module(f"{__package__}.runs.checkpoint")
+        import_module(f"{__package__}.storage.checkpoints")
         import_module("langgraph.graph")
     finally:
         if collecting:

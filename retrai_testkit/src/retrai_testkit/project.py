@@ -14,10 +14,8 @@ from typing import Any
 
 import yaml
 
-from retrai_core import AgentEvent
-from retrai_core.runs.log import read_events
-from retrai_core.runs.record import RunRecord
-from retrai_core.runs.store import RunStore
+from retrai_core import AgentEvent, FilesStore, RunRecord
+from retrai_core.storage.event_log import read_events
 
 from .script import ScriptedModel
 from .scripted import SEEN
@@ -155,7 +153,7 @@ class RetraiProject:
             "run", *([goal] if goal else []), "-C", str(self.folder), "--json", timeout_s=timeout_s
         )
         new = sorted(self._runs() - before)
-        folder = RunStore(self.state).folder(new[0]) if new else None
+        folder = FilesStore(state=self.state).folder(new[0]) if new else None
         return FinishedRun(done.exit_code, done.stdout, done.stderr, folder)
 
     def run_here(self, goal: str, *, model: ScriptedModel | str, **settings: Any) -> FinishedRun:
@@ -166,8 +164,7 @@ class RetraiProject:
         Raises:
             RetraiError: nothing can be run like that.
         """
-        from retrai_core.run_config import RunConfig
-        from retrai_core.run_manager import RunManager  # brings LangGraph with it
+        from retrai_core import RunConfig, RunManager, RunRequest
 
         script: Mapping[str, Any] = (
             model.settings if isinstance(model, ScriptedModel) else {"model": model}
@@ -178,14 +175,15 @@ class RetraiProject:
         options = {name: value for name, value in given.items() if name not in known}
         own = {name: value for name, value in given.items() if name in known}
         config = RunConfig(cwd=self.folder, plugins=plugins, options=options, **own)
-        manager = RunManager(RunStore(self.state))
+        store = FilesStore(state=self.state)
 
         async def work() -> RunRecord:
-            record = await manager.create(config)
-            return await manager.start(record.id)
+            async with RunManager(store, "inline") as manager:
+                run = await manager.submit(RunRequest(config=config))
+                return await run.result()
 
         record = asyncio.run(work())
-        folder = manager.store.folder(record.id)
+        folder = store.folder(record.id)
         return FinishedRun(record.exit_code or 0, record.model_dump_json(), "", folder)
 
     def resume(self, run: FinishedRun, *, timeout_s: float = 120) -> FinishedRun:
@@ -210,5 +208,5 @@ class RetraiProject:
         return FinishedRun(done.returncode, done.stdout, done.stderr)
 
     def _runs(self) -> set[str]:
-        folder = RunStore(self.state).runs
+        folder = FilesStore(state=self.state).runs
         return {path.name for path in folder.iterdir()} if folder.is_dir() else set()

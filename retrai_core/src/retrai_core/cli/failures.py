@@ -69,7 +69,7 @@ def _explain_click(error: click.ClickException) -> int:
 def _keep_traceback(error: BaseException) -> str:
     """Write the traceback to the state folder and say where; or say that it could not be kept."""
     try:
-        from ..runs.store import state_dir
+        from ..storage.state_folder import state_dir
 
         path = Path(state_dir()) / "last-error.log"
         path.parent.mkdir(parents=True, exist_ok=True)

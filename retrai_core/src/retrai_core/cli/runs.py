@@ -40,7 +40,7 @@ def runs() -> None:
     """
     from ..errors import RetraiError
     from ..guard.held_files import put_all_back, told
-    from ..runs.store import state_dir
+    from ..storage.state_folder import state_dir
 
     try:
         brought = put_all_back(state_dir())
@@ -312,7 +312,7 @@ def undo(run_id: str, to: int, dry_run: bool) -> int:
 
 def _without_snapshot(run: Run, events: Sequence[AgentEvent]) -> str:
     """What nobody can tell or take back of a run that was killed; nothing for any other."""
-    from ..runs.killed import calls_without_snapshot
+    from ..storage.killed import calls_without_snapshot
 
     try:
         calls = calls_without_snapshot(events)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ..events import AgentEvent
-from ..runs.log import usage_of
+from ..storage.event_log import usage_of
 from .budget import Allowance, Budget
 
 if TYPE_CHECKING:

@@ -18,9 +18,9 @@ from ..errors import RetraiError
 from ..guard.baseline import Baseline
 from ..guard.holdout import HeldOut
 from ..run_config import USE
-from ..runs.log import read_events
 from ..runs.record import RunRecord
 from ..sandbox.local import LocalSandbox
+from ..storage.event_log import read_events
 from ..workspace.portable_tree import digest_of
 from .receipt import RECEIPT_FILE, HeldOutCases, Receipt, SandboxUsed, Tampering, Trees, sign
 from .signing import SigningKey

@@ -55,3 +55,14 @@ def _complete(record: RunRecord, events: list[AgentEvent]) -> None:
     if goal and goal.before and checks and checks[-1].get("phase") != "baseline":
         seen = {name: checks[-1][name] for name in ("achieved", "reason", "counts")}
         goal.after = goal.before.model_copy(update=seen)
+
+
+def calls_without_snapshot(events: Iterable[AgentEvent]) -> list[str]:
+    """The calls of a run that was killed (or still works) since its last snapshot, in short."""
+    calls: list[str] = []
+    for event in events:
+        if event.kind in ("iteration_complete", "run_end"):
+            calls = []
+        elif event.kind == "tool_call":
+            calls.append(f"{event.payload['tool']} {event.payload.get('summary', '')}".rstrip())
+    return calls
