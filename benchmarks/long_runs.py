@@ -120,10 +120,7 @@ def install(folder: Path) -> None:
 
 async def measure(folder: Path, iterations: int, changing: bool) -> Figures:
     """One run to its end, then a resume of it in a fresh process."""
-    from retrai_core.events import AgentEvent
-    from retrai_core.run_config import RunConfig
-    from retrai_core.run_manager import RunManager
-    from retrai_core.runs.store import RunStore
+    from retrai_core import FilesStore, RunConfig, RunManager, RunRequest
 
     config = RunConfig(
         cwd=folder / "project",
@@ -134,21 +131,19 @@ async def measure(folder: Path, iterations: int, changing: bool) -> Figures:
         python=sys.executable,
         max_iterations=iterations,
     )
-    manager = RunManager(RunStore(folder / "state"))
-    record = await manager.create(config)
+    store = FilesStore(state=folder / "state")
     marks: list[float] = []
-
-    def note(event: AgentEvent) -> None:
-        if event.kind == "iteration_complete":
-            marks.append(cpu_s())
-
-    manager.bus(record.id).attach(note)
-    started = time.monotonic()
-    record = await manager.start(record.id)
-    wall_s = time.monotonic() - started
+    async with RunManager(store, "inline") as manager:
+        started = time.monotonic()
+        run = await manager.submit(RunRequest(config=config))
+        async for event in run.events():
+            if event.kind == "iteration_complete":
+                marks.append(cpu_s())
+        record = await run.result()
+        wall_s = time.monotonic() - started
     if record.status != "failed" or record.iterations != iterations:
         raise SystemExit(f"the run ended {record.status}: {record.reason}")
-    run_folder = manager.store.folder(record.id)
+    run_folder = store.folder(record.id)
     around = {centre: round(1000 * cpu_around(marks, centre), 3) for centre in windows(iterations)}
     last = max(around)
     checkpoint_bytes = size(run_folder.glob("checkpoint.sqlite*"))
@@ -207,21 +202,20 @@ async def resume(state: Path, run_id: str, limit: int) -> dict[str, float]:
     import retrai_core.loop.act
     import retrai_core.loop.evaluate
     import retrai_core.loop.plan
-    import retrai_core.runs.checkpoint  # noqa: F401 - imported so that they are not measured
-    from retrai_core.events import AgentEvent
-    from retrai_core.run_manager import RunManager
-    from retrai_core.runs.store import RunStore
+    import retrai_core.session.executor
+    import retrai_core.storage.checkpoints  # noqa: F401 - imported so that they are not measured
+    from retrai_core import FilesStore, RunManager
 
-    manager = RunManager(RunStore(state))
     first: list[tuple[float, float]] = []
-
-    def note(event: AgentEvent) -> None:
-        if event.kind == "step_start" and not first:
-            first.append((time.monotonic(), cpu_s()))
-
-    wall, cpu = time.monotonic(), cpu_s()
-    manager.bus(run_id).attach(note)
-    record = await manager.resume(run_id, max_iterations=limit)
+    async with RunManager(FilesStore(state=state), "inline") as manager:
+        wall, cpu = time.monotonic(), cpu_s()
+        run = await manager.get(run_id)
+        last_seq = (await run.logged())[-1].seq
+        await run.resume(max_iterations=limit)
+        async for event in run.events(last_seq):
+            if event.kind == "step_start" and not first:
+                first.append((time.monotonic(), cpu_s()))
+        record = await run.result()
     if record.iterations != limit:
         raise SystemExit(f"the resumed run ended {record.status}: {record.reason}")
     return {"wall_s": round(first[0][0] - wall, 2), "cpu_s": round(first[0][1] - cpu, 2)}

@@ -10,6 +10,7 @@ those that the terminal shows.
 from __future__ import annotations
 
 import argparse
+import asyncio
 import io
 import re
 from pathlib import Path
@@ -17,11 +18,10 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
+from retrai_core import FilesStore, RunRecord
 from retrai_core.cli.render.summary import head_line, summary_lines
 from retrai_core.cli.render.terminal import RunTerminal
-from retrai_core.runs.log import read_events
-from retrai_core.runs.record import RunRecord
-from retrai_core.runs.store import RunStore
+from retrai_core.storage.event_log import read_events
 
 HERE = Path(__file__).parent
 PICTURE = HERE / "run.svg"
@@ -51,8 +51,8 @@ def render() -> str:
 
 def take_over(run_id: str) -> None:
     """Copy a run's log and record here, without the paths of this machine."""
-    store = RunStore()
-    record = store.load(run_id)
+    store = FilesStore()
+    record = asyncio.run(store.load(run_id))
     folder = store.folder(record.id)
     RECORDING.mkdir(exist_ok=True)
     home, python = str(record.project), _python_of(record)

@@ -19,7 +19,7 @@ from pathlib import Path
 import yaml
 from corpus.trajectory import Step, Trajectory
 
-from retrai_core import RunConfig, RunManager, RunRecord, RunStore
+from retrai_core import FilesStore, RunConfig, RunManager, RunRecord, RunRequest
 
 STEP_LIMIT_S = 30
 CHECK_LIMIT_S = 120
@@ -92,9 +92,9 @@ def run_guarded(
     config = config_of(trajectory, project, python, settings)
 
     async def whole() -> RunRecord:
-        manager = RunManager(RunStore(room / "state"))
-        created = await manager.create(config)
-        return await manager.start(created.id)
+        async with RunManager(FilesStore(state=room / "state"), "inline") as manager:
+            run = await manager.submit(RunRequest(config=config))
+            return await run.result()
 
     return asyncio.run(whole())
 

@@ -13,7 +13,7 @@ from contextlib import suppress
 import pytest
 from rich.console import Console
 
-from retrai_core import HumanQuestion
+from retrai_core import Question
 from retrai_core.cli.asking import ask_on_terminal
 from retrai_core.cli.render.terminal import RunTerminal
 
@@ -36,8 +36,9 @@ def keyboard(monkeypatch: pytest.MonkeyPatch) -> Generator[int]:
 async def answers(count: int) -> list[str]:
     """What a person answers to so many questions, one after the other."""
     terminal = RunTerminal(Console(file=io.StringIO()))
+    question = Question(id="act.1", run_id="r1", kind="tool", text="Go on?", asked_at=1.0)
     async with asyncio.timeout(LIMIT_S):
-        return [await ask_on_terminal(HumanQuestion("Go on?", ""), terminal) for _ in range(count)]
+        return [await ask_on_terminal(question, terminal) for _ in range(count)]
 
 
 async def test_what_was_typed_ahead_answers_the_questions_that_come(keyboard: int) -> None:
@@ -45,7 +46,7 @@ async def test_what_was_typed_ahead_answers_the_questions_that_come(keyboard: in
     assert await answers(3) == ["yes", "no", "Approve"]
 
 
-async def test_what_is_neither_yes_nor_no_is_no_answer(keyboard: int) -> None:
+async def test_what_is_no_choice_is_no_answer(keyboard: int) -> None:
     os.write(keyboard, b"yse\n\n y \n")
     assert await answers(1) == ["y"]
 
@@ -59,14 +60,14 @@ async def test_half_a_line_is_no_answer_until_it_is_ended(keyboard: int) -> None
     assert await asking == ["yes"]
 
 
-async def test_the_end_of_input_is_an_empty_answer(keyboard: int) -> None:
+async def test_the_end_of_input_ends_the_run(keyboard: int) -> None:
     os.write(keyboard, b"\x04")
-    assert await answers(1) == [""]
+    assert await answers(1) == ["abort"]
 
 
-async def test_a_terminal_that_is_gone_is_an_empty_answer(keyboard: int) -> None:
+async def test_a_terminal_that_is_gone_ends_the_run(keyboard: int) -> None:
     os.close(keyboard)
-    assert await answers(1) == [""]
+    assert await answers(1) == ["abort"]
 
 
 async def test_what_is_no_text_is_no_answer(keyboard: int) -> None:

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from retrai_core.cli.demo import QUICKSTART
-from retrai_core.runs.store import RunStore
+
+from .kept import kept_runs
 
 
 def test_the_quickstart_is_a_project_worth_mending() -> None:
@@ -38,7 +39,7 @@ def test_the_demo_mends_a_copy_and_shows_the_diff_and_the_evidence(
     monkeypatch.setattr("tempfile.tempdir", None)  # it is read from the environment once
     code, out, _ = retrai("demo")
     assert code == 0, out
-    (record,) = RunStore().list()
+    (record,) = kept_runs()
     assert record.project.parent.parent == tmp_path
     assert record.changed_files == ["shop/money.py", "shop/orders.py", "shop/stock.py"]
     assert record.evidence.before is not None

@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from retrai_core.runs.store import RunStore
+from .kept import kept_run, kept_runs
 
 RIGHT = ("write_answer", {"text": "42"})
 TIMEOUT_S = 60
@@ -59,7 +59,7 @@ def test_one_signal_ends_the_run_with_a_record_and_no_child(
     out, _ = run.communicate(timeout=TIMEOUT_S)
     assert run.returncode == 130, out
     assert psutil.wait_procs(children, timeout=0)[1] == []
-    (record,) = RunStore().list()
+    (record,) = kept_runs()
     assert (record.status, record.exit_code) == ("interrupted", 130)
     assert f"retrai runs resume {record.id}" in out
 
@@ -70,11 +70,11 @@ def test_an_interrupted_run_is_resumed_and_the_model_hears_what_was_cut_off(
     run, _ = sleeping_run
     run.send_signal(signal.SIGINT)
     run.communicate(timeout=TIMEOUT_S)
-    (record,) = RunStore().list()
+    (record,) = kept_runs()
     code, out, _ = retrai("runs", "resume", record.id)
     assert code == 0, out
     assert (project / "answer.txt").read_text() == "42"
-    assert RunStore().load(record.id).status == "achieved"
+    assert kept_run(record.id).status == "achieved"
 
 
 def test_a_second_signal_ends_everything_at_once(
@@ -139,8 +139,8 @@ def test_a_second_signal_says_how_to_go_on_while_the_run_stops_and_after_it(
 def test_a_second_run_in_the_project_is_refused_and_names_the_first(
     sleeping_run: tuple[subprocess.Popen[str], int], retrai, toy
 ) -> None:
-    (first,) = RunStore().list()
+    (first,) = kept_runs()
     code, out, err = retrai(*toy([RIGHT]))
     assert (code, out) == (2, "")
     assert first.id in err
-    assert [record.id for record in RunStore().list()] == [first.id]
+    assert [record.id for record in kept_runs()] == [first.id]

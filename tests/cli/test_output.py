@@ -17,7 +17,8 @@ from retrai_core.cli.columns import aligned
 from retrai_core.cli.output import echo, visible, visible_name
 from retrai_core.cli.render.lines import EventLines
 from retrai_core.cli.render.terminal import RunTerminal, make_console
-from retrai_core.runs.store import RunStore
+
+from .kept import kept_runs
 
 HOSTILE = "a\x1b[2J\x9b1m\u202egnp.\u2066\u200b\x7f\r.txt"
 SHOWN = r"a\u001b[2J\u009b1m\u202egnp.\u2066\u200b\u007f\r.txt"
@@ -98,7 +99,7 @@ def hostile_run(retrai, toy, project: Path) -> str:
     line = "printf 'one\\x1b[2Jtwo\\r\\n' > \"$(printf 'a\\x1b[2J\\xe2\\x80\\xae.txt')\"; "
     line += "echo 1 > \"$(printf 'b\\nrestored  c')\""
     retrai(*toy([("shell", {"line": line})], [("write_answer", {"text": "42"})]))
-    (record,) = RunStore().list()
+    (record,) = kept_runs()
     assert (project / "a\x1b[2J\u202e.txt").exists()
     return record.id
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from retrai_core.runs.store import RunStore
+from .kept import kept_runs
 
 RIGHT = ("write_answer", {"text": "42"})
 WRONG = ("write_answer", {"text": "54"})
@@ -21,7 +21,7 @@ def test_a_run_shows_each_step_and_ends_achieved(retrai, toy, project: Path) -> 
     steps = [line.split()[:2] for line in out.splitlines() if "write_answer" in line.split()[:2]]
     assert steps == [["1", "write_answer"], ["2", "write_answer"]]
     assert "goal answer, found by question.txt" in out
-    (record,) = RunStore().list()
+    (record,) = kept_runs()
     assert f"run {record.id}: answer with script:" in out.splitlines()[0]
     assert "achieved: it says 42" in out
     assert "2 iterations" in out
@@ -63,7 +63,7 @@ def test_a_task_goes_into_the_record(retrai, toy, tmp_path: Path) -> None:
     task = tmp_path / "issue.txt"
     task.write_text("It should say 42.")
     retrai(*toy([RIGHT]), "--task-file", task)
-    (record,) = RunStore().list()
+    (record,) = kept_runs()
     assert record.task == "It should say 42."
 
 
@@ -83,7 +83,7 @@ def test_what_nobody_knows_is_one_line_with_the_nearest_name(
     assert (code, out) == (2, "")
     assert named in err.splitlines()[0]
     assert nearest in err
-    assert RunStore().list() == []
+    assert kept_runs() == []
 
 
 def test_an_unknown_setting_names_the_nearest_one(retrai, toy, project: Path) -> None:
@@ -161,7 +161,7 @@ def test_a_state_folder_that_cannot_be_written_to_is_said_with_what_takes_anothe
 
 def test_a_lock_that_cannot_be_made_is_said_in_the_same_way(retrai, toy, tmp_path: Path) -> None:
     retrai(*toy([WRONG]), "-n", "1")
-    (record,) = RunStore().list()
+    (record,) = kept_runs()
     locks = tmp_path / "state" / "locks"
     locks.rename(tmp_path / "old locks")
     locks.write_text("no folder")

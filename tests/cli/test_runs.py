@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 
 import pytest
 
+from retrai_core import FilesStore
 from retrai_core.runs.record import RunRecord
-from retrai_core.runs.store import RunStore
+
+from .kept import kept_run, kept_runs
 
 RIGHT = ("write_answer", {"text": "42"})
 WRONG = ("write_answer", {"text": "54"})
@@ -18,7 +21,7 @@ WRONG = ("write_answer", {"text": "54"})
 def failed_run(retrai, toy) -> str:
     """A run that used up its one iteration; its second turn would have been right."""
     assert retrai(*toy([WRONG], [RIGHT]), "-n", "1")[0] == 1
-    (record,) = RunStore().list()
+    (record,) = kept_runs()
     return record.id
 
 
@@ -40,7 +43,7 @@ def test_list_and_show_tell_the_same_story(retrai, failed_run: str, project: Pat
 @pytest.fixture
 def damaged_run(failed_run: str) -> Path:
     """The record of the one run, cut in the middle."""
-    path = RunStore().folder(failed_run) / "run.json"
+    path = FilesStore().folder(failed_run) / "run.json"
     path.write_bytes(path.read_bytes()[:50])
     return path
 
@@ -67,7 +70,7 @@ def test_a_run_whose_record_is_damaged_is_listed_and_named(
 
 @pytest.mark.parametrize("never", ["1e300", "-1e300", "NaN"])
 def test_a_time_that_no_clock_shows_hides_no_run(retrai, failed_run: str, never: str) -> None:
-    record = RunStore().folder(failed_run) / "run.json"
+    record = FilesStore().folder(failed_run) / "run.json"
     started = str(json.loads(record.read_text())["started_at"])
     record.write_text(
         record.read_text().replace(f'"started_at": {started}', f'"started_at": {never}')
@@ -79,11 +82,12 @@ def test_a_time_that_no_clock_shows_hides_no_run(retrai, failed_run: str, never:
 @pytest.fixture
 def many_runs(own_folders: Path) -> list[str]:
     """The ids of 25 runs of two projects in turn, newest first."""
-    store = RunStore()
+    store = FilesStore()
     for number in range(25):
         project = own_folders / ("project" if number % 2 else "other")
         fields = {"goals": [{"name": "answer"}], "model": "offline", "project": project}
-        store.create(RunRecord(id=f"r{number:02}", started_at=1e9 + number, **fields))
+        times = {"created_at": 1e9 + number, "started_at": 1e9 + number}
+        asyncio.run(store.create(RunRecord(id=f"r{number:02}", **times, **fields)))
     return [f"r{number:02}" for number in reversed(range(25))]
 
 
@@ -143,18 +147,18 @@ def test_resume_goes_on_with_more_iterations(retrai, failed_run: str, project: P
     code, out, _ = retrai("runs", "resume", failed_run, "-n", "2")
     assert code == 0, out
     assert (project / "answer.txt").read_text() == "42"
-    record = RunStore().load(failed_run)
+    record = kept_run(failed_run)
     assert (record.status, record.iterations) == ("achieved", 2)
 
 
 def test_the_time_used_leaves_out_the_pause_before_a_resume(retrai, failed_run: str) -> None:
-    store, day_s = RunStore(), 86_400.0
-    record = store.load(failed_run)
+    store, day_s = FilesStore(), 86_400.0
+    record = kept_run(failed_run)
     assert record.worked_s > 0
     record.started_at, record.ended_at = record.started_at - day_s, record.ended_at - day_s
     record.save(store.folder(failed_run))
     retrai("runs", "resume", failed_run, "-n", "2")
-    again = store.load(failed_run)
+    again = kept_run(failed_run)
     assert record.worked_s < again.worked_s < day_s
     shown = retrai("runs", "show", failed_run)[1].splitlines()
     (used,) = [line for line in shown if line.strip().startswith("used ")]
@@ -175,7 +179,7 @@ def test_resume_with_a_limit_that_cannot_be_is_a_usage_error(retrai, failed_run:
 
 def test_an_achieved_run_is_not_resumed(retrai, toy) -> None:
     retrai(*toy([RIGHT]))
-    (record,) = RunStore().list()
+    (record,) = kept_runs()
     code, _, err = retrai("runs", "resume", record.id)
     assert code == 2
     assert "achieved" in err
@@ -189,7 +193,7 @@ def test_diff_shows_what_the_run_changed(retrai, failed_run: str) -> None:
 
 def test_a_run_that_changed_nothing_says_so_beside_the_diff(retrai, toy) -> None:
     retrai(*toy([("no_such_tool", {})]), "-n", "1")
-    (record,) = RunStore().list()
+    (record,) = kept_runs()
     code, out, err = retrai("runs", "diff", record.id)
     assert (code, out) == (0, "")
     assert err == f"run {record.id} changed nothing there\n"
@@ -214,12 +218,12 @@ def test_an_unknown_run_says_where_the_list_is(retrai, failed_run: str) -> None:
 
 def test_prune_wants_to_know_which(retrai, failed_run: str) -> None:
     assert retrai("runs", "prune")[0] == 2
-    assert RunStore().list() != []
+    assert kept_runs() != []
 
 
 def test_prune_says_what_it_left_to_be_resumed(retrai, failed_run: str) -> None:
-    store = RunStore()
-    record = store.load(failed_run)
+    store = FilesStore()
+    record = kept_run(failed_run)
     record.status = "interrupted"
     record.save(store.folder(failed_run))
     said = retrai("runs", "prune", "--keep", "0")[1]
@@ -247,13 +251,13 @@ def test_what_is_no_number_is_told_as_a_person_would_say_it(retrai, args: list[s
 def test_prune_keeps_the_newest(retrai, toy, failed_run: str) -> None:
     retrai(*toy([RIGHT]))
     assert retrai("runs", "prune", "--keep", "1")[1] == "deleted 1 run\n"
-    assert [record.status for record in RunStore().list()] == ["achieved"]
+    assert [record.status for record in kept_runs()] == ["achieved"]
 
 
 def test_what_a_killed_run_did_after_its_last_snapshot_is_not_denied(
     retrai, failed_run: str, project: Path
 ) -> None:
-    folder = RunStore().folder(failed_run)
+    folder = FilesStore().folder(failed_run)
     log, snapshots = folder / "events.jsonl", folder / "snapshots.jsonl"
     events = log.read_text("utf-8").splitlines(keepends=True)
     last = max(i for i, line in enumerate(events) if json.loads(line)["kind"] == "tool_result")

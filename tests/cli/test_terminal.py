@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from retrai_core.runs.store import RunStore
+from .kept import kept_runs
 
 pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
 
@@ -105,7 +105,7 @@ def test_ctrl_c_ends_the_run_with_a_record(
     terminal.wait_for("shell cat go-on,")
     terminal.type("C-c")
     assert "exit=130" in terminal.wait_for_end()
-    (record,) = RunStore().list()
+    (record,) = kept_runs()
     assert record.status == "interrupted"
 
 

@@ -14,8 +14,10 @@ from pathlib import Path
 
 import pytest
 
+from retrai_core import FilesStore
 from retrai_core.receipts.signing import PublicKey, SigningKey
-from retrai_core.runs.store import RunStore
+
+from .kept import kept_runs
 
 RIGHT = ("write_answer", {"text": "42"})
 Retrai = Callable[..., tuple[int, str, str]]
@@ -26,8 +28,8 @@ def receipt(retrai: Retrai, toy, project: Path) -> Path:
     """The receipt of a run that wrote the right answer."""
     code, out, _ = retrai(*toy([RIGHT]))
     assert code == 0, out
-    (record,) = RunStore().list()
-    assert record.receipt == str(RunStore().folder(record.id) / "receipt.json")
+    (record,) = kept_runs()
+    assert record.receipt == str(FilesStore().folder(record.id) / "receipt.json")
     return Path(record.receipt)
 
 
@@ -48,7 +50,7 @@ def test_a_receipt_says_what_was_asked_checked_and_used(receipt: Path, project: 
 def test_the_key_is_made_once_and_only_its_owner_may_read_it(
     receipt: Path, retrai: Retrai, toy, project: Path
 ) -> None:
-    key = RunStore().state / "keys" / "receipts.ed25519"
+    key = FilesStore().state / "keys" / "receipts.ed25519"
     assert stat.S_IMODE(key.stat().st_mode) == 0o600
     made = key.read_bytes()
     (project / "answer.txt").unlink()
@@ -77,7 +79,7 @@ def test_a_project_that_passed_already_has_a_receipt_too(
 ) -> None:
     (project / "answer.txt").write_text("42")
     assert retrai(*toy([]))[0] == 0
-    (record,) = RunStore().list()
+    (record,) = kept_runs()
     code, out, _ = retrai("verify", record.id)
     assert code == 0, out
 
@@ -176,8 +178,8 @@ def test_the_same_tree_with_another_verdict_is_not_verified(
 def test_a_receipt_signed_with_another_key_is_believed_only_when_the_key_is_named(
     receipt: Path, retrai: Retrai, tmp_path: Path
 ) -> None:
-    signer = SigningKey(RunStore().state).public
-    (RunStore().state / "keys" / "receipts.ed25519").unlink()
+    signer = SigningKey(FilesStore().state).public
+    (FilesStore().state / "keys" / "receipts.ed25519").unlink()
     code, out, err = retrai("verify", receipt)
     assert (code, out) == (1, "")
     assert f"signed by the key {signer.fingerprint}, which is not yours" in err
@@ -214,7 +216,7 @@ def test_a_receipt_whose_cases_end_otherwise_is_not_verified(receipt: Path, retr
 
     body = json.loads(receipt.read_text())["receipt"]
     body["after"] = {"answer": "passed", "another": "passed"}
-    receipt.write_bytes(sign(Receipt.model_validate(body), SigningKey(RunStore().state)))
+    receipt.write_bytes(sign(Receipt.model_validate(body), SigningKey(FilesStore().state)))
     code, out, _ = retrai("verify", receipt)
     assert code == 1
     assert "1 cases differ: another is gone (receipt: passed)" in out
@@ -271,7 +273,7 @@ def test_what_cannot_be_found_is_one_line(
 
 def test_a_run_that_achieved_nothing_has_no_receipt(retrai: Retrai, toy) -> None:
     assert retrai(*toy([]), "-n", "1")[0] == 1
-    (record,) = RunStore().list()
+    (record,) = kept_runs()
     assert record.receipt == ""
     code, _, err = retrai("verify", record.id)
     assert code == 1

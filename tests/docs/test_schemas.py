@@ -14,7 +14,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from retrai_core import HumanQuestion, RunConfig, RunManager, RunRecord, RunStore
+from retrai_core import FilesStore, RunConfig, RunManager, RunRecord, RunRequest
 from retrai_core.cli.main import main
 from retrai_core.runs.record import EXIT_CODES
 
@@ -82,12 +82,7 @@ def check(instance: Any, name: str) -> None:
 
 
 async def ended(project: Path, turns: list[dict[str, Any]], **settings: Any) -> RunRecord:
-    """A run that ends by itself, or is cancelled when it hangs."""
-
-    async def refuse(_: HumanQuestion) -> str:
-        return "no"
-
-    manager = RunManager(RunStore(), ask=refuse)
+    """A run that ends by itself, is ended by the answer "no", or is stopped when it hangs."""
     config = RunConfig(
         cwd=project,
         model="turns",
@@ -97,14 +92,14 @@ async def ended(project: Path, turns: list[dict[str, Any]], **settings: Any) -> 
         plugins={"turns": {"turns": turns}},
         **settings,
     )
-    record = await manager.create(config)
-    hears = manager.bus(record.id).subscribe()
-    going = asyncio.create_task(manager.start(record.id))
-    async for event in hears:
-        if event.kind == "tool_call" and event.payload["tool"] == "hang":
-            manager.cancel(record.id)
-            break
-    return await going
+    async with RunManager(FilesStore(), "inline") as manager:
+        run = await manager.submit(RunRequest(config=config))
+        async for event in run.events():
+            if event.kind == "tool_call" and event.payload["tool"] == "hang":
+                await run.cancel("interrupted")
+            elif event.kind == "human_check_required":
+                await run.answer(event.payload["question"]["id"], "no")
+        return await run.result()
 
 
 def test_the_schemas_are_up_to_date_and_describe_every_field(rendering: ModuleType) -> None:
@@ -126,14 +121,14 @@ async def test_every_outcome_is_printed_as_the_schema_says_with_a_reason_and_wha
     project: Path, capsys: pytest.CaptureFixture[str], outcome: str
 ) -> None:
     record = await ended(project, **RUNS[outcome])
-    assert main(["runs", "show", record.id, "--json"]) == 0
+    assert await asyncio.to_thread(main, ["runs", "show", record.id, "--json"]) == 0
     said = json.loads(capsys.readouterr().out)
     check(said, "run-record.schema.json")
     assert (said["status"], said["exit_code"]) == (outcome, EXIT_CODES[outcome])
     for line in ("reason", "next_step"):
         assert said[line].strip(), f"{outcome} has no {line}"
         assert "\n" not in said[line]
-    assert json.loads((RunStore().folder(record.id) / "run.json").read_text()) == said
+    assert json.loads((FilesStore().folder(record.id) / "run.json").read_text()) == said
     assert bool(said["receipt"]) == (outcome == "achieved")
     if said["receipt"]:
         check(json.loads(Path(said["receipt"]).read_text())["receipt"], "receipt.schema.json")

@@ -19,9 +19,7 @@ from hostile.making import Hostile
 from hostile.plugins import ROWS
 from hostile.retrai_cells import COMMANDS, Place, problems_of
 
-from retrai_core import RetraiError
-from retrai_core.run_manager import RunManager
-from retrai_core.runs.store import RunStore
+from retrai_core import FilesStore, RetraiError, RunManager, RunRequest
 from retrai_core.settings import load_settings
 
 IN_PROCESSES_OF_THEIR_OWN = {
@@ -62,11 +60,11 @@ async def used(place: Place) -> tuple[int, str]:
     place.fresh(row.config)
     goal, _, model = row.arguments
     flags = {"goal": goal, "model_name": model}
-    store = RunStore(place.state / "retrai")
-    manager = RunManager(store)
+    store = FilesStore(state=place.state / "retrai")
     try:
-        record = await manager.create(load_settings(place.project, flags).config)
-        record = await manager.start(record.id)
+        request = RunRequest(config=load_settings(place.project, flags).config)
+        async with RunManager(store, "inline") as manager:
+            record = await (await manager.submit(request)).result()
     except RetraiError as error:
         return error.exit_code, str(error)
     assert record.exit_code is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import socket
@@ -14,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from retrai_core.runs.store import RunStore
+from retrai_core import FilesStore
 
 LIMITS_S = (12, 60)
 """The next one where the run had not come to the server before its time was over."""
@@ -156,5 +157,5 @@ def test_a_run_goes_on_behind_its_limit(retrai: Any, wire: Any, answer: Any, tmp
     wire.answers[:] = [answer(200, {**made, "choices": [choice], "usage": usage})]
     done = retrai("runs", "resume", record["id"], "--max-time", "600", url=wire.url)
     assert done.returncode == 0, done.stdout + done.stderr
-    ended = RunStore(tmp_path / "state").load(record["id"])
+    ended = asyncio.run(FilesStore(state=tmp_path / "state").load(record["id"]))
     assert (ended.status, ended.tokens.total) == ("achieved", 15)

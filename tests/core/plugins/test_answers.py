@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from retrai_core import CheckReport, GoalBase, GoalResult, RetraiError
+from retrai_core import CheckReport, FilesStore, GoalBase, GoalResult, RetraiError
 from retrai_core.plugins.answers import checked_answers, problem
 from retrai_core.plugins.blame import WrongAnswerError
 from retrai_core.run_config import RunConfig
-from retrai_core.run_manager import RunManager
-from retrai_core.runs.log import read_events
-from retrai_core.runs.store import RunStore
+from retrai_core.storage.event_log import read_events
+
+from ..running import work
 
 START = """
 from retrai_core import *
@@ -91,15 +91,14 @@ def run(site: Any, tmp_path: Path) -> Any:
             max_iterations=1,
         )
 
-        async def work() -> tuple[Any, str]:
-            manager = RunManager(RunStore(tmp_path / "state"))
-            record = await manager.create(config)
-            done = await manager.start(record.id)
-            log = read_events(manager.store.folder(record.id) / "events.jsonl")
+        async def ended() -> tuple[Any, str]:
+            store = FilesStore(state=tmp_path / "state")
+            done = await work(store, config)
+            log = read_events(store.folder(done.id) / "events.jsonl")
             return done, "\n".join(str(event.payload) for event in log)
 
         try:
-            return asyncio.run(work())
+            return asyncio.run(ended())
         except RetraiError as error:
             return None, str(error)
 

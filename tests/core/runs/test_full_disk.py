@@ -15,23 +15,24 @@ RUN = """
 import asyncio, json, resource, sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
-from retrai_core.run_manager import RunManager
-from retrai_core.runs.store import RunStore
-from retrai_core.run_config import RunConfig
+from retrai_core import FilesStore, RunConfig, RunManager, RunRequest
 from retrai_core.cli.failures import explain_failure
 
 project, state, limit = Path(sys.argv[2]), Path(sys.argv[3]), int(sys.argv[4])
 turns = {"turns": [{"calls": [{"name": "look", "args": {"path": "a.txt"}}]}]}
 
+class FillingUp(FilesStore):
+    async def append_events(self, claim, events):
+        last_seq = await super().append_events(claim, events)
+        if any(event.kind == "goal_check" for event in events):
+            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+        return last_seq
+
 async def main():
-    manager = RunManager(RunStore(state))
     config = RunConfig(cwd=project, model="turns", plugins={"turns": turns}, memory="none",
                        python=sys.executable, sandbox="local", max_iterations=40)
-    record = await manager.create(config)
-    log = manager.bus(record.id)
-    log.attach(lambda event: event.kind == "goal_check" and resource.setrlimit(
-        resource.RLIMIT_FSIZE, (limit, limit)))
-    return await manager.start(record.id)
+    async with RunManager(FillingUp(state=state), "inline") as manager:
+        return await (await manager.submit(RunRequest(config=config))).result()
 
 try:
     record = asyncio.run(main())

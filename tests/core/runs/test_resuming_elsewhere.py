@@ -10,21 +10,25 @@ from pathlib import Path
 
 import pytest
 
-from retrai_core.run_config import RunConfig
-from retrai_core.run_manager import RunManager
-from retrai_core.runs.log import read_events
-from retrai_core.runs.store import RunStore
+from retrai_core import FilesStore, RunConfig
+from retrai_core.storage.event_log import read_events
+
+from ..running import work
 
 SITE = Path(__file__).parents[1] / "loop" / "site"
 
 RESUMING = """
 import asyncio, sys
 from pathlib import Path
-from retrai_core.run_manager import RunManager
-from retrai_core.runs.store import RunStore
+from retrai_core import FilesStore, RunManager
 
-manager = RunManager(RunStore(Path(sys.argv[1])))
-asyncio.run(manager.resume(sys.argv[2], max_iterations=5))
+async def resume():
+    async with RunManager(FilesStore(state=Path(sys.argv[1])), "inline") as manager:
+        run = await manager.get(sys.argv[2])
+        await run.resume(max_iterations=5)
+        await run.result()
+
+asyncio.run(resume())
 """
 
 
@@ -45,8 +49,7 @@ async def test_another_process_goes_on_at_the_next_iteration(project: Path, tmp_
         {"text": f"turn {i}", "calls": [{"name": "put", "args": {"path": "a.txt", "text": str(i)}}]}
         for i in range(10)
     ]
-    store = RunStore(tmp_path / "state")
-    manager = RunManager(store)
+    store = FilesStore(state=tmp_path / "state")
     config = RunConfig(
         cwd=project,
         model="turns",
@@ -55,22 +58,21 @@ async def test_another_process_goes_on_at_the_next_iteration(project: Path, tmp_
         python=sys.executable,
         plugins={"turns": {"turns": turns}},
     )
-    record = await manager.create(config)
-    ended = await manager.start(record.id)
+    ended = await work(store, config)
     assert (ended.status, ended.iterations) == ("failed", 3)
 
-    command = [sys.executable, "-c", RESUMING, str(store.state), record.id]
+    command = [sys.executable, "-c", RESUMING, str(store.state), ended.id]
     env = os.environ | {"PYTHONPATH": str(SITE)}
     resuming = await asyncio.create_subprocess_exec(*command, env=env)
     assert await resuming.wait() == 0
 
-    resumed = store.load(record.id)
+    resumed = await store.load(ended.id)
     assert (resumed.status, resumed.iterations) == ("failed", 5)
-    folder = store.folder(record.id)
+    folder = store.folder(ended.id)
     assert (folder / "put").read_text().splitlines() == ["a.txt"] * 5, "one a turn, none repeated"
     assert (project / "a.txt").read_text() == "4"
     last_seen = json.loads((folder / "seen.jsonl").read_text().splitlines()[-1])
     assert [text for text in last_seen if text.startswith("turn ")] == [
         f"turn {i}" for i in range(4)
     ], "the model still sees what it did before"
-    assert {event.run_id for event in read_events(folder / "events.jsonl")} == {record.id}
+    assert {event.run_id for event in read_events(folder / "events.jsonl")} == {ended.id}

@@ -59,18 +59,18 @@ def verify(
     from ..storage.files import FilesStore
 
     store = FilesStore()
-    path = asyncio.run(_path_of(receipt, store))
+    path = _path_of(receipt, store)
     wish = Wish(project, pinned_fingerprint(key) if key else "", python, parse_options(options))
     try:
         content = read_file(path)
         found = asyncio.run(verify_receipt(content, str(path), wish, SigningKey(store.state)))
     except ReceiptError as error:
-        raise asyncio.run(_with_way_on(error, path, store)) from error
+        raise _with_way_on(error, path, store) from error
     echo(json.dumps(_as_json(found), indent=2) if as_json else "\n".join(_lines(found)))
     return 0 if found.verified else 1
 
 
-async def _with_way_on(error: ReceiptError, path: Path, store: FilesStore) -> ReceiptError:
+def _with_way_on(error: ReceiptError, path: Path, store: FilesStore) -> ReceiptError:
     """The error; of the run's own receipt it does not point to the run's own receipt."""
     from ..errors import RunNotFoundError
     from ..receipts.receipt import ANOTHER, ReceiptError
@@ -79,14 +79,14 @@ async def _with_way_on(error: ReceiptError, path: Path, store: FilesStore) -> Re
     if error.hint != ANOTHER or folder.parent != store.runs:
         return error
     try:
-        record = await store.load(folder.name)
+        record = asyncio.run(store.load(folder.name))
     except RunNotFoundError:
         return error
     anew = shlex.join(["retrai", "run", record.goal, "-C", str(record.project)])
     return ReceiptError(error.message, hint=f"this is the run's own; `{anew}` makes a new one")
 
 
-async def _path_of(name: str, store: FilesStore) -> Path:
+def _path_of(name: str, store: FilesStore) -> Path:
     from ..errors import RunNotFoundError, UnreadableRunError
     from ..receipts.receipt import RECEIPT_FILE, ReceiptError
 
@@ -94,7 +94,7 @@ async def _path_of(name: str, store: FilesStore) -> Path:
     if path.is_file() or path.suffix or len(path.parts) != 1:
         return path / RECEIPT_FILE if path.is_dir() else path
     try:
-        record = await store.load(name)
+        record = asyncio.run(store.load(name))
     except UnreadableRunError:
         raise
     except RunNotFoundError as error:
