@@ -132,13 +132,10 @@ async def measure(folder: Path, iterations: int, changing: bool) -> Figures:
         max_iterations=iterations,
     )
     store = FilesStore(state=folder / "state")
-    marks: list[float] = []
     async with RunManager(store, "inline") as manager:
         started = time.monotonic()
         run = await manager.submit(RunRequest(config=config))
-        async for event in run.events():
-            if event.kind == "iteration_complete":
-                marks.append(cpu_s())
+        marks = [cpu_s() async for event in run.events() if event.kind == "iteration_complete"]
         record = await run.result()
         wall_s = time.monotonic() - started
     if record.status != "failed" or record.iterations != iterations:

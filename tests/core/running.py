@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import sys
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from retrai_core import (
     AgentEvent,
@@ -20,14 +23,15 @@ from retrai_core import (
     RunRecord,
     RunRequest,
 )
+from retrai_core.storage.event_log import read_events
 
 Answering = Callable[[Question], Awaitable[str]]
 """Gives the answer to a question: a choice, or a word for yes or no."""
 
 
-def manager_for(store: FilesStore, **settings: Any) -> RunManager:
+def manager_for(store: FilesStore, engine: str = "inline", **settings: Any) -> RunManager:
     """A manager with a store object of its own on the same place, which it closes."""
-    return RunManager(FilesStore(state=store.state), "inline", **settings)
+    return RunManager(FilesStore(state=store.state), engine, **settings)
 
 
 @asynccontextmanager
@@ -103,19 +107,20 @@ asyncio.run(make())
 
 @asynccontextmanager
 async def elsewhere(
-    store: FilesStore, config: RunConfig, *paths: Path, interactive: bool = False
+    store: FilesStore, asked: RunConfig | RunRequest, *, interactive: bool = False
 ) -> AsyncGenerator[asyncio.subprocess.Process]:
     """A process of its own that makes a run; it is killed at the end where it still works.
 
     Args:
         store: where the run is kept.
-        config: the run's.
-        paths: where the process imports plugins from, beside what is installed.
+        asked: the run's configuration, or the whole request.
         interactive: somebody answers the run's questions.
     """
-    request = RunRequest(config=config, interactive=interactive)
+    request = asked
+    if isinstance(asked, RunConfig):
+        request = RunRequest(config=asked, interactive=interactive)
     command = [sys.executable, "-c", MAKING, str(store.state), request.model_dump_json()]
-    env = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, paths))}
+    env = os.environ | {"PYTHONPATH": str(SITE)}
     process = await asyncio.create_subprocess_exec(*command, env=env)
     try:
         yield process
@@ -123,3 +128,78 @@ async def elsewhere(
         with suppress(ProcessLookupError):
             process.kill()
         await process.wait()
+
+
+SITE = Path(__file__).parent / "loop" / "site"
+"""Where the scripted goal, model and tools are."""
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project in which one of two files is wrong."""
+    monkeypatch.syspath_prepend(str(SITE))
+    monkeypatch.delenv("RETRAI_PLUGINS", raising=False)
+    folder = tmp_path / "project"
+    (folder / "checks").mkdir(parents=True)
+    (folder / "expected.txt").write_text("a.txt: right\nb.txt: fine\n")
+    (folder / "a.txt").write_text("wrong\n")
+    (folder / "b.txt").write_text("fine\n")
+    (folder / "checks" / "check.txt").write_text("the check\n")
+    return folder
+
+
+class Runs:
+    """Runs in one project, and what they left."""
+
+    def __init__(self, project: Path, state: Path) -> None:
+        self.project = project
+        self.store = FilesStore(state=state)
+
+    def config(self, turns: Sequence[dict[str, Any]], **settings: Any) -> RunConfig:
+        plugins = {"turns": {"turns": list(turns)}, **settings.pop("plugins", {})}
+        plain = {
+            "python": sys.executable,
+            "max_iterations": 6,
+            "memory": "none",
+            "sandbox": "local",
+        }
+        settings = plain | settings
+        return RunConfig(cwd=self.project, model="turns", plugins=plugins, **settings)
+
+    async def run(
+        self, turns: Sequence[dict[str, Any]], ask: Answering | None = None, **settings: Any
+    ) -> RunRecord:
+        return await work(self.store, self.config(turns, **settings), ask)
+
+    async def resume(self, run_id: str, **limits: Any) -> RunRecord:
+        return await resumed(self.store, run_id, **limits)
+
+    async def stopped_at(
+        self, tool: str, turns: Sequence[dict[str, Any]], **settings: Any
+    ) -> RunRecord:
+        """A run that is stopped as soon as it calls this tool."""
+        return await stop_at(self.store, self.config(turns, **settings), tool)
+
+    def events(self, record: RunRecord, kind: str | None = None) -> list[AgentEvent]:
+        every = read_events(self.store.folder(record.id) / "events.jsonl")
+        return [event for event in every if kind in (None, event.kind)]
+
+    def tool_results(self, record: RunRecord) -> list[str]:
+        """What the model was given as the result of each call, in order."""
+        journal = (self.store.folder(record.id) / "journal.jsonl").read_text().splitlines()
+        return [entry["end"]["content"] for entry in map(json.loads, journal) if "end" in entry]
+
+    def checks(self, record: RunRecord) -> list[str]:
+        """The folders in which the goal was really checked."""
+        return (self.store.folder(record.id) / "checks").read_text().splitlines()
+
+    def seen(self, record: RunRecord) -> list[list[str]]:
+        """What the model was sent, call by call."""
+        path = self.store.folder(record.id) / "seen.jsonl"
+        return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+@pytest.fixture
+def runs(project: Path, tmp_path: Path) -> Runs:
+    """Runs whose records stand in the test's own state folder."""
+    return Runs(project, tmp_path / "state")

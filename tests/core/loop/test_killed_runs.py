@@ -21,7 +21,6 @@ from retrai_core.workspace.temporary import temporary_prefix
 from ..running import elsewhere
 
 Runs = Any
-SITE = Path(__file__).parent / "site"
 
 
 def call(name: str, **args: Any) -> dict[str, Any]:
@@ -56,7 +55,7 @@ async def start_and_kill(
     """Start a run in a process of its own and kill it when `when` appears; the run's id."""
     settings = {"tools": ["put", "hang", "shell"], "goal": "expected-text"} | settings
     config = runs.config(played, **settings)
-    async with elsewhere(runs.store, config, SITE) as driver:
+    async with elsewhere(runs.store, config) as driver:
         path = runs.store.folder(config.run_id) / when
         while not path.exists():
             assert driver.returncode is None, "the run ended before it could be killed"
