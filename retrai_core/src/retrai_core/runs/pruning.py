@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from ..contracts.store import RunStore, UnreadableRun
 from ..errors import RetraiError, UsageError
 from ..guard.held_files import holds_files_of
+from ..storage.files import FilesStore
 from ..storage.state_folder import state_dir
 from .record import RunRecord
 
@@ -39,7 +39,6 @@ async def prune(
     older_than_days: float | None = None,
     unfinished: bool = False,
     unreadable: bool = False,
-    state: Path | None = None,
 ) -> Pruned:
     """Delete runs beyond the newest `keep`, or older than so many days; none that goes on.
 
@@ -50,9 +49,8 @@ async def prune(
         unfinished: `keep` counts interrupted runs like all others; else they stay beside the
             newest, until they are too old.
         unreadable: those whose record cannot be read count like all others; else they stay.
-        state: the state folder, with what runs have moved out of projects; the user's when left
-            out.
     """
+    state = store.state if isinstance(store, FilesStore) else state_dir()
     limit = time.time() - (older_than_days or 0) * 86_400
     pruned = Pruned()
     passed = 0

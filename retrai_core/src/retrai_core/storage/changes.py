@@ -6,13 +6,17 @@ A wake-up is only a hint to look again, so what this module remembers changes no
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import os
 import threading
-from collections.abc import AsyncGenerator, Callable, Iterable
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Literal
 from weakref import WeakSet
+
+Holder = Literal["alive", "dead", "none"]
+"""Of a run's holder: it works, it was killed, or there is none."""
 
 _RUN_POLL_S = 0.1
 _ALL_POLL_S = 0.3
@@ -86,25 +90,35 @@ async def changes_of_run(
 async def changes_of_all(
     listener: Listener,
     feed: ChangeReader,
-    held: Callable[[], Iterable[str]],
-    is_held: Callable[[str], bool],
+    runs: Callable[[], Iterable[str]],
+    holder: Callable[[str], Holder],
 ) -> AsyncGenerator[str]:
-    """The ids of runs whose record has changed, or whose holder is gone.
+    """The ids of runs whose record has changed, or whose holder is dead.
 
     Args:
         listener: what wakes us.
         feed: gives the ids of changed records.
-        held: gives the ids of all runs that have a holder.
-        is_held: whether a run has one.
+        runs: gives the ids of all runs.
+        holder: what has become of a run's holder.
     """
+
+    def all_holders() -> Mapping[str, Holder]:
+        return {run_id: holder(run_id) for run_id in runs()}
+
     try:
-        watched = set(await asyncio.to_thread(held))
+        found = await asyncio.to_thread(all_holders)
+        watched = {run_id for run_id, state in found.items() if state == "alive"}
+        # Also those who died just before we looked.
+        changed = [run_id for run_id, state in found.items() if state == "dead"]
         while True:
-            changed = dict.fromkeys(feed.read())
-            gone = {run_id for run_id in watched if not is_held(run_id)}
-            watched = (watched - gone) | {run_id for run_id in changed if is_held(run_id)}
-            for run_id in changed | dict.fromkeys(gone):
+            changed += feed.read()
+            if feed.began_anew:  # perhaps more than once since we looked
+                changed += await asyncio.to_thread(runs)
+            gone = {run_id for run_id in watched if holder(run_id) != "alive"}
+            watched = (watched - gone) | {each for each in changed if holder(each) == "alive"}
+            for run_id in dict.fromkeys([*changed, *gone]):
                 yield run_id
+            changed = []
             await listener.wait(_ALL_POLL_S)
     finally:
         listener.close()
@@ -116,9 +130,13 @@ class ChangeReader:
 
     Args:
         path: the file.
+
+    Attributes:
+        began_anew: when it was read last, another file had taken its place.
     """
 
     def __init__(self, path: Path) -> None:
+        self.began_anew = False
         self._path = path
         self._rest = b""
         self._file = _opened(path)
@@ -129,9 +147,12 @@ class ChangeReader:
         """What is new."""
         found = self._lines()
         new = _opened(self._path)
-        if new is None or (
-            self._file is not None and os.path.sameopenfile(new.fileno(), self._file.fileno())
-        ):
+        if new is not None and self._file is not None:
+            same = os.path.sameopenfile(new.fileno(), self._file.fileno())
+        else:
+            same = new is None
+        self.began_anew = not same
+        if same:
             if new is not None:
                 new.close()
             return found
@@ -172,6 +193,10 @@ def _noted(path: Path, line: bytes) -> bool:
         if not os.path.samestat(ours, path.stat()):
             return False
         if ours.st_size > _MAX_BYTES:
+            # One of those who see that it is long: a second new file would hide the first one.
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if not os.path.samestat(ours, path.stat()):
+                return True
             fresh = path.with_name(f"{path.name}.{os.getpid()}.{threading.get_ident()}")
             fresh.touch(mode=0o600)
             fresh.replace(path)

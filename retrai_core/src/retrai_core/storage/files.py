@@ -363,7 +363,7 @@ class FilesStore(RunStore):
         listener = changes.Listener(self.runs, run_id)
         if run_id is None:
             feed = changes.ChangeReader(self._feed)
-            return changes.changes_of_all(listener, feed, self._held_runs, self._has_holder)
+            return changes.changes_of_all(listener, feed, self._names, self._holder)
         folder = self._existing(run_id)
         return changes.changes_of_run(listener, run_id, lambda: _signature(folder))
 
@@ -371,11 +371,14 @@ class FilesStore(RunStore):
     def _feed(self) -> Path:
         return self.state / "runs.changed"
 
-    def _held_runs(self) -> Sequence[str]:
-        return [folder.name for folder in self._folders() if _is_alive(folder)]
+    def _names(self) -> Sequence[str]:
+        return [folder.name for folder in self._folders()]
 
-    def _has_holder(self, run_id: str) -> bool:
-        return _is_alive(self.folder(run_id))
+    def _holder(self, run_id: str) -> changes.Holder:
+        if _is_alive(self.folder(run_id)):
+            return "alive"
+        note = _note_in(self.folder(run_id))
+        return "dead" if note.number and not note.released else "none"
 
     def _record_changed(self, run_id: str) -> None:
         changes.note_change(self._feed, run_id)

@@ -16,7 +16,7 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMes
 from langgraph.graph import START, StateGraph
 
 from retrai_core.loop.state import AgentState, append_messages
-from retrai_core.runs.checkpoint import open_checkpoints
+from retrai_core.storage.checkpoints import open_checkpoints
 
 CONFIG: dict[str, Any] = {"configurable": {"thread_id": "r1"}}
 
