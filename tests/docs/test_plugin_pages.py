@@ -27,6 +27,7 @@ CONTRACTS = {
     "llm": retrai_core.LLMProvider,
     "memory": retrai_core.MemoryStore,
     "sandbox": retrai_core.Sandbox,
+    "store": retrai_core.RunStore,
     "agent": retrai_core.Agent,
     "frontend": retrai_core.Frontend,
     "sink": retrai_core.EventSink,
@@ -37,6 +38,7 @@ TYPES = {
     "memory": "RunOutcome Strategy",
     "sandbox": "Completed Limits View",
     "sink": "RunInfo",
+    "store": "Claim JournalledResult UnreadableRun",
     "hook": "GateDecision InstalledFiles ToolCall",
 }
 ELSEWHERE = {"AgentEvent", "HumanQuestion", "RunContext"}
@@ -105,8 +107,9 @@ def test_every_hook_and_its_arguments_are_documented() -> None:
     assert set(table("hook", "Hooks")) == signatures(HookSpecs)
 
 
-def test_the_workspace_and_the_steps_are_documented_with_their_arguments() -> None:
+def test_the_workspace_the_journal_and_the_steps_are_documented_with_their_arguments() -> None:
     assert set(table("tool", "The workspace")) == signatures(retrai_core.Workspace)
+    assert set(table("store", "The journal")) == signatures(retrai_core.Journal)
     assert set(table("agent", "The steps")) == signatures(retrai_core.LoopSteps)
     assert set(table("frontend", "What drives runs")) == signatures(retrai_core.RunManager)
 

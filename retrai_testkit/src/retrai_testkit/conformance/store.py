@@ -1016,9 +1016,12 @@ async def _one_session(saver: Any, number: int, said: Sequence[str]) -> list[str
         text = f"{number}.{state['iteration']}"
         return {"messages": [HumanMessage(text)], "iteration": state["iteration"] + 1}
 
+    def goes_on(state: Any) -> str:
+        return "say" if state["iteration"] < 3 else "__end__"
+
     built.add_node("say", say)
     built.add_edge(START, "say")
-    built.add_conditional_edges("say", lambda state: "say" if state["iteration"] < 3 else "__end__")
+    built.add_conditional_edges("say", goes_on)
     graph = built.compile(checkpointer=saver)
     before = await graph.aget_state(at(_RUN))
     assert [message.content for message in before.values.get("messages", [])] == [*said]
