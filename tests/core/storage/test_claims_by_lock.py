@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import shutil
 import subprocess
@@ -86,6 +87,14 @@ async def test_what_an_older_version_left_in_the_lock_s_file_is_no_obstacle(
     assert (await claimed(store)).number == 1
 
 
+async def test_a_run_that_retrai_0_1_works_on_is_seen_as_running(store: FilesStore) -> None:
+    with (store.folder("r1") / "running.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        assert (await store.load("r1")).status == "running"
+        assert await store.claim("r1", "a test") is None
+    assert (await store.load("r1")).status == "interrupted"
+
+
 async def test_a_run_that_waits_for_a_person_may_have_given_its_worker_back(
     store: FilesStore,
 ) -> None:
@@ -96,7 +105,7 @@ async def test_a_run_that_waits_for_a_person_may_have_given_its_worker_back(
     await store.release(claim)
     assert (await store.load("r1")).status == "waiting"
     with held(store):
-        assert (await store.load("r1")).status == "waiting"
+        assert (await store.load("r1")).status == "waiting", "the next worker has begun"
     assert (await store.load("r1")).status == "interrupted", "its process was killed"
 
 

@@ -220,6 +220,9 @@ async def test_a_run_s_folder_is_the_user_s_alone(store: FilesStore) -> None:
 async def test_a_run_that_is_running_is_shown_so(store: FilesStore) -> None:
     await add(store, "abc", status="running", ended_at=None)
     claim = await claimed(store)
+    await store.save(claim, await store.load("abc"))
+    assert (await store.load("abc")).status == "interrupted"
+    await store.save(claim, (await store.load("abc")).model_copy(update={"status": "running"}))
     assert (await store.load("abc")).status == "running"
     await store.release(claim)
     assert (await store.load("abc")).status == "interrupted"
@@ -231,7 +234,10 @@ from pathlib import Path
 from retrai_core import FilesStore
 
 async def hold():
-    assert await FilesStore(state=Path(sys.argv[1])).claim("abc", "another process")
+    store = FilesStore(state=Path(sys.argv[1]))
+    claim = await store.claim("abc", "another process")
+    record = await store.load("abc")
+    await store.save(claim, record.model_copy(update={"status": "running"}))
     print("running", flush=True)
     sys.stdin.read()
 

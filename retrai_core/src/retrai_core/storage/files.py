@@ -18,7 +18,7 @@ import tempfile
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from tempfile import gettempprefix
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
@@ -69,25 +69,33 @@ _DEAD_LIMIT_S = 5.0
 _Model = TypeVar("_Model", bound=BaseModel)
 
 
+@dataclass(frozen=True, slots=True)
+class _LockNote:
+    """What the lock's file says of its last holder."""
+
+    number: int = 0
+    """Of its claim."""
+    pid: int = 0
+    worker: str = ""
+    released: bool = False
+    """It gave the claim back."""
+    saved: bool = False
+    """It has saved the record; until then the record is the holder's before."""
+    after_release: bool = False
+    """The holder before gave its claim back."""
+
+
 @dataclass(slots=True)
 class _Held:
     """A claim of this store object: the locked file, and what is open under it."""
 
     claim: Claim
     lock: int
+    note: _LockNote
     log: LineFile | None = None
     last_seq: int = 0
     problem: RetraiError | None = None
     """Why no event can be written any more."""
-
-
-@dataclass(slots=True)
-class _LockNote:
-    """What the lock's file says of its last holder."""
-
-    number: int = 0
-    pid: int = 0
-    released: bool = False
 
 
 class FilesStore(RunStore):
@@ -224,8 +232,11 @@ class FilesStore(RunStore):
 
     async def save(self, claim: Claim, record: RunRecord) -> None:
         """See the contract."""
-        self._require(claim)
+        held = self._require(claim)
         try:
+            if not held.note.saved:
+                held.note = replace(held.note, saved=True)
+                _write_lock_note(held.lock, held.note)
             record.save(self.folder(claim.run_id))
         except OSError as error:
             raise self._cannot_write("record", claim.run_id, error) from error
@@ -241,13 +252,15 @@ class FilesStore(RunStore):
             return None
         if run_id in self._held:  # its folder was removed by hand, and made anew
             await self.release(self._held[run_id].claim)
-        claim = Claim(run_id, worker, _lock_note(lock).number + 1)
+        last = _lock_note(lock)
+        claim = Claim(run_id, worker, last.number + 1)
+        note = _LockNote(claim.number, os.getpid(), worker, after_release=last.released)
         try:
-            _write_lock_note(lock, claim, released=False)
+            _write_lock_note(lock, note)
         except OSError as error:
             os.close(lock)
             raise StateFolderError(self.state, error) from error
-        self._held[run_id] = _Held(claim, lock)
+        self._held[run_id] = _Held(claim, lock, note)
         changes.wake(self.runs, run_id)
         return claim
 
@@ -264,7 +277,7 @@ class FilesStore(RunStore):
         if held.log is not None:
             held.log.close()
         with suppress(OSError):
-            _write_lock_note(held.lock, claim, released=True)
+            _write_lock_note(held.lock, replace(held.note, released=True))
         os.close(held.lock)
         changes.wake(self.runs, claim.run_id)
 
@@ -329,7 +342,13 @@ class FilesStore(RunStore):
 
     async def questions(self, run_id: str) -> Sequence[Question]:
         """See the contract."""
-        return list(_questions(self._existing(run_id)).values())
+        folder = self._existing(run_id)
+        try:
+            is_long = (folder / _QUESTIONS).stat().st_size > _LONG_BYTES
+        except FileNotFoundError:
+            return []
+        found = await asyncio.to_thread(_questions, folder) if is_long else _questions(folder)
+        return [*found.values()]
 
     async def send(self, run_id: str, command: Command) -> bool:
         """See the contract."""
@@ -554,10 +573,14 @@ class FilesStore(RunStore):
         return record
 
     def _was_killed(self, record: RunRecord, folder: Path) -> bool:
-        if record.status not in _WITH_HOLDER or _is_alive(folder):
+        if record.status not in _WITH_HOLDER:
+            return False
+        is_alive, note = _is_alive(folder), _note_in(folder)
+        if is_alive and (note.saved or not note.number):  # retrai 0.1 has no numbers
             return False
         # A run that waits for a person may have given its worker back.
-        return record.status == "running" or not _note_in(folder).released
+        released = note.after_release if is_alive else note.released
+        return record.status == "running" or not released
 
     def _cannot_write(self, what: str, run_id: str, error: OSError) -> RetraiError:
         return RetraiError(
@@ -661,14 +684,20 @@ def _is_alive(folder: Path) -> bool:
 def _lock_note(handle: int) -> _LockNote:
     try:
         note = cast("dict[str, Any]", json.loads(os.pread(handle, 65_536, 0)))
-        return _LockNote(int(note["number"]), int(note["pid"]), bool(note["released"]))
-    except (ValueError, KeyError, TypeError):  # empty: nobody has had it, or one of retrai 0.1
+        return _LockNote(
+            int(note["number"]),
+            int(note["pid"]),
+            str(note["worker"]),
+            bool(note["released"]),
+            bool(note["saved"]),
+            bool(note["after_release"]),
+        )
+    except (ValueError, KeyError, TypeError):  # empty: nobody has had it, or retrai 0.1
         return _LockNote()
 
 
-def _write_lock_note(handle: int, claim: Claim, *, released: bool) -> None:
-    note = {"number": claim.number, "pid": os.getpid(), "released": released}
-    data = json.dumps(note | {"worker": claim.worker}).encode()
+def _write_lock_note(handle: int, note: _LockNote) -> None:
+    data = json.dumps(asdict(note)).encode()
     os.pwrite(handle, data, 0)
     os.ftruncate(handle, len(data))
 

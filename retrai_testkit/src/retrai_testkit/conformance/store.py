@@ -341,17 +341,23 @@ class RunStoreTests:
         assert sorted(said) == ["claimed", "refused", "refused"]
 
     def test_a_dead_holder_s_run_can_be_taken(self, tmp_path: Path) -> None:
-        """Where the store can tell it is dead, the run reads as `interrupted` until then."""
+        """Where the store can tell it is dead, the run reads as `interrupted` until the next holder
+        saves its record."""
 
         async def take() -> None:
-            async with self._stores(tmp_path) as (store, _):
+            async with self._stores(tmp_path) as (store, other):
                 if not self.expires:
                     found = await store.load(_RUN)
                     while found.status != "interrupted":
                         await asyncio.sleep(0.01)
                         found = await store.load(_RUN)
                     assert (found.exit_code, found.resumable) == (130, True)
-                await _claimed(store)
+                claim = await _claimed(store)
+                if not self.expires:
+                    assert (await other.load(_RUN)).status == "interrupted"
+                    assert (await store.load(_RUN)).status == "interrupted"
+                await store.save(claim, _record(status="running"))
+                assert (await other.load(_RUN)).status == "running"
 
         asyncio.run(self._create(tmp_path))
         with self._process(tmp_path, "hold", "1") as child:
