@@ -33,6 +33,7 @@ CONTRACTS = {
     "sink": retrai_core.EventSink,
 }
 TYPES = {
+    "agent": "AgentResult StateUpdate",
     "goal": "CheckReport Contradiction Environment Detection GoalResult Marker Suspicion Trick",
     "tool": "Entry ToolResult",
     "memory": "RunOutcome Strategy",
@@ -123,6 +124,10 @@ def test_every_attribute_of_the_context_is_documented() -> None:
         | properties
         | {
             "publish(kind, payload)",
+            "model(tools)",
+            "call_tools(message)",
+            "ask(key, text, choices, takes_text, data, kind)",
+            "progress(name, data)",
             "chat_model(name, temperature)",
             "redact(text)",
         }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -20,6 +21,7 @@ from .contracts.memory import MemoryStore
 from .contracts.sandbox import Sandbox
 from .contracts.tool import Tool
 from .errors import PluginError, UsageError, nearest
+from .loop.graph import completed
 from .origins import origin_of
 from .plugin_answers import asked, checked_options
 from .plugins.catalog import Catalog
@@ -214,7 +216,8 @@ class _Chooser:
             task = str(getattr(valid, TASK))
         elif task and not agent.cls.requires_goal:
             self._note("warning", f"task: the agent {agent.record.name} takes none")
-        self.config = self.config.model_copy(update={"input": given, TASK: task})
+        if (given, task) != (self.config.input, self.config.task):
+            self.config = self.config.model_copy(update={"input": given, TASK: task})
         return valid
 
     def goal_of(self, agent: Part[Agent]) -> tuple[Part[GoalBase] | None, str]:
@@ -291,7 +294,8 @@ class _Chooser:
         name = self.config.agent
         entry = self.config.agents.get(name, {})
         own = {key: value for key, value in entry.items() if not is_agent_limit(key)}
-        return self.part("agent", name, Agent, {**self.config.plugins.get(name, {}), **own})
+        part = self.part("agent", name, Agent, {**self.config.plugins.get(name, {}), **own})
+        return replace(part, cls=completed(part.cls))
 
     def tools(self, agent: Part[Agent], goal: Part[GoalBase] | None) -> list[Part[Tool]]:
         """The tools that the configuration names, else the set of the goal, or of the agent where

@@ -224,6 +224,8 @@ class RunWork:
             state = self._folder.parents[1]  # runs/<id> stands in the state folder
             closing.enter_context(WorkspaceLock(self._record.project, state, self._record.id))
         self.begun = True
+        if wired.context.sandbox.name not in self._record.sandboxes:
+            self._record.sandboxes.append(wired.context.sandbox.name)
         if wired.may_change_project and not self._snapshots.all():
             await self._snapshot(wired.context, 0)
         # Shielded, since an import goes on when it is cancelled; closing waits for its end.

@@ -13,10 +13,10 @@ from retrai_core.runs.record import RunRecord
 AGENT = """
 from pathlib import Path
 
-from retrai_core import GoalLoopAgent
+from retrai_core import Agent
 
 
-class Liar(GoalLoopAgent):
+class Liar(Agent):
     name = "liar"
     summary = "an agent of the tests"
 

@@ -80,23 +80,23 @@ class Account:
         cost = await cost_of(self._context, self._provider, self.name, used) if used else 0.0
         counts = [int(used.get(f"{name}_tokens", 0)) for name in ("input", "output", "total")]
         self.spending.others += Usage(*counts, cost_usd=cost)
-        words: dict[str, Any] = {"text": "", "tool_calls": [], "beside": True}
-        if not self._beside:
-            known = self._context.tools
-            calls = [
-                {"id": call["id"], "name": tool_called(call["name"], known), "args": call["args"]}
-                for call in answer.tool_calls
-            ]
-            words = {"text": answer.text, "tool_calls": calls}
+        known = self._context.tools
+        calls = [
+            {"id": call["id"], "name": tool_called(call["name"], known), "args": call["args"]}
+            for call in answer.tool_calls
+        ]
         self._context.publish(
             "llm_usage",
             model=self.name,
-            **words,
+            text="" if self._beside else answer.text,
+            tool_calls=[] if self._beside else calls,
+            finish_reason=answer.response_metadata.get("finish_reason"),
             prompt_tokens=counts[0],
             completion_tokens=counts[1],
             total_tokens=counts[2],
             cost_usd=cost,
             duration_s=round(duration_s, 3),
+            beside=self._beside,
         )
 
 

@@ -109,6 +109,17 @@ class GoalLoopAgent(Agent):
         return AgentResult(outcome if outcome in ("stuck", "budget") else "failed", stop["reason"])
 
 
+def completed(cls: type[Agent]) -> type[Agent]:
+    """The class itself, or that of retrai 0.1 with the goal loop's methods.
+
+    There an agent was no more than a graph over `AgentState`.
+    """
+    if cls.initial_state is not Agent.initial_state or cls.result is not Agent.result:
+        return cls
+    own = {"__module__": cls.__module__, "__qualname__": cls.__qualname__, "__doc__": cls.__doc__}
+    return type(cls.__name__, (cls, GoalLoopAgent), own)
+
+
 def _at_once(router: Callable[[AgentState], T]) -> Callable[[AgentState], Any]:
     """The router on the event loop: LangGraph hands a plain function to a thread, for nothing."""
 

@@ -36,8 +36,6 @@ async def human_check(state: AgentState, config: RunnableConfig) -> NodeUpdate:
         return {**update, "goal_achieved": True, "goal_reason": reason}
     if parts.concluded is not None:  # what ended the run does not end it again
         parts.concluded = replace(parts.concluded, outcome="failed", suspect_of="")
-    if answer.kind == "allow_always":
-        update["asks"] = False
     note = "A person looked at this and wants you to go on."
     return {**update, "messages": [HumanMessage(note)]}
 

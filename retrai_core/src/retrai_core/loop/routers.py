@@ -26,8 +26,7 @@ def after_evaluate(state: AgentState) -> Literal["plan", "human_check", "__end__
         return "__end__"
     if stop is not None and (stop["outcome"] in _FINAL or not state["hitl_enabled"]):
         return "__end__"
-    asks = state["hitl_enabled"] and (stop is not None or state.get("asks", True))
-    return "human_check" if asks else "plan"
+    return "human_check" if state["hitl_enabled"] else "plan"
 
 
 def after_human_check(state: AgentState) -> Literal["plan", "__end__"]:

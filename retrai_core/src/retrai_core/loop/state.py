@@ -114,8 +114,6 @@ class AgentState(TypedDict):
     progress: Progress
     last_calls: str
     approved: bool
-    asks: NotRequired[bool]
-    """False once a person wants not to be asked again after each check."""
     asked_at: NotRequired[int]
     """The iteration at which a person answered last."""
     stop: Stop | None

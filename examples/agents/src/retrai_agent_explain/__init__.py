@@ -1,0 +1,1 @@
+"""An agent for retrai that answers a question about a project."""
