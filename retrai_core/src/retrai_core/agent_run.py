@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 Graph = Any
 """A compiled LangGraph graph, whose own annotations are only partly known."""
 
+_WHOLE_STATE = "__root__"
+"""LangGraph's channel of a state without channels by key (`StateGraph(dict)`)."""
 _INTERRUPTED = (
     "its graph stops before its end: where it uses interrupt(), use `await context.ask()`"
 )
@@ -235,10 +237,13 @@ async def _changed(graph: Graph, config: dict[str, Any], update: StateUpdate | N
 
     if update is None:
         return None
+    values: Any = dict(update.values)
     if not update.as_node:
-        return Command(update=dict(update.values)) if update.values else None
+        if values and _WHOLE_STATE in graph.channels:
+            values = [(_WHOLE_STATE, values)]
+        return Command(update=values) if values else None
     node = update.as_node if update.as_node in graph.nodes else "__start__"
-    await graph.aupdate_state(config, dict(update.values), as_node=node)
+    await graph.aupdate_state(config, values, as_node=node)
     return None
 
 

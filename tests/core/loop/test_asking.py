@@ -13,6 +13,7 @@ from retrai_core import AgentState
 from retrai_core.loop.asking import Asking
 from retrai_core.loop.budget import Budget
 from retrai_core.loop.spending import Spending
+from retrai_core.loop.step_starts import StepStarts
 
 Runs = Any
 
@@ -54,6 +55,9 @@ class Context:
     def redact(self, text: str) -> str:
         return text
 
+    def wants_deltas(self) -> bool:
+        return False
+
 
 @pytest.fixture
 def server() -> Server:
@@ -63,7 +67,9 @@ def server() -> Server:
 @pytest.fixture
 async def asking(server: Server) -> Asking:
     model = RunnableLambda(server.answer)
-    return Asking(cast("Any", Context()), cast("Any", model), "be brief", Spending(Budget()))
+    context = cast("Any", Context())
+    steps = StepStarts(context)
+    return Asking(context, cast("Any", model), "be brief", Spending(Budget()), steps)
 
 
 def saying(word: str, *tried: str) -> AgentState:

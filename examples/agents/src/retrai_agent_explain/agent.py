@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
+
 from retrai_core import Agent, AgentResult, RunContext
 
 if TYPE_CHECKING:

@@ -13,6 +13,9 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from pydantic import Field, PrivateAttr, field_validator
 
 from retrai_core import (
+    Agent,
+    AgentInput,
+    AgentResult,
     CheckReport,
     Contradiction,
     Detection,
@@ -25,6 +28,7 @@ from retrai_core import (
     Marker,
     ModelError,
     RunContext,
+    StateUpdate,
     Suspicion,
     Tool,
     ToolArgs,
@@ -351,3 +355,77 @@ class Burst(Tool):
 
     async def run(self, args, context):
         return ToolResult("0123456789" * (args.chars // 10))
+
+
+class Talk(Agent):
+    """Lets the model call tools until it only talks, and ends with what it said."""
+
+    name = "talk"
+    summary = "calls tools until the model only talks"
+    requires_goal = False
+    default_tools = ("look",)
+
+    class Input(AgentInput):
+        question: str = Field(min_length=1)
+        asks: list[str] = Field(default_factory=list)
+        """The keys of questions that the first node asks."""
+        data: list = Field(default_factory=list)
+        """What is put into the result; an unknown word stands for what is no JSON."""
+        circles: int = 0
+        """How many nodes the graph goes through before anything else."""
+
+    def build_graph(self, checkpointer):
+        from langgraph.graph import START, StateGraph
+
+        graph = StateGraph(dict)
+        for node in (self.begin, self.circle, self.think, self.act):
+            graph.add_node(node.__name__, node)
+        graph.add_edge(START, "begin")
+        graph.add_edge("begin", "circle")
+        graph.add_conditional_edges("circle", self.after_circle)
+        graph.add_conditional_edges("think", self.after_think)
+        graph.add_edge("act", "think")
+        return graph.compile(checkpointer=checkpointer)
+
+    async def initial_state(self, context, previous):
+        from langchain_core.messages import HumanMessage
+
+        before = [HumanMessage(f"Before: {previous.output}")] if previous else []
+        return {"messages": [*before, HumanMessage(context.input.question)], "circles": 0}
+
+    async def begin(self, state):
+        answers = [await self.context.ask(key, f"{key}?") for key in self.context.input.asks]
+        told = [answer and (answer.choice or answer.text) for answer in answers]
+        self.context.progress("answers", {"told": told})
+        return {**state, "told": told}
+
+    def circle(self, state):
+        if state["circles"] < self.context.input.circles:
+            self.context.max_iterations += 1  # as a person who lets it go on would
+        return {**state, "circles": state["circles"] + 1}
+
+    def after_circle(self, state):
+        return "circle" if state["circles"] <= self.context.input.circles else "think"
+
+    async def think(self, state):
+        self.context.iteration = sum(message.type == "ai" for message in state["messages"])
+        answer = await self.context.model().ainvoke(state["messages"])
+        return {**state, "messages": [*state["messages"], answer]}
+
+    def after_think(self, state):
+        return "act" if state["messages"][-1].tool_calls else "__end__"
+
+    async def act(self, state):
+        results = await self.context.call_tools(state["messages"][-1])
+        return {**state, "messages": [*state["messages"], *results]}
+
+    def resume(self, state, context):
+        note = f"resumed before {','.join(context.pending) or 'nothing'}"
+        return StateUpdate({**state, "note": note}, as_node="" if context.pending else "circle")
+
+    def result(self, state):
+        last = state["messages"][-1].text
+        data = {"note": state.get("note", ""), "told": state["told"]}
+        if self.context.input.data:
+            data["data"] = object()
+        return AgentResult("answered", "it has talked", last, data)
