@@ -81,7 +81,7 @@ class Player(LLMProvider):
     class Options(LLMOptions):
         turns: list = Field(default_factory=lambda: [[PUT]])
 
-    def create(self, model, temperature, context):
+    def create(self, model, temperature, context, api_key=None):
         made = PlayerModel(turns=self.options.turns)
         made._context = context
         return made

@@ -185,5 +185,5 @@ class Model(BaseChatModel):
 class Plugin(LLMProvider):
     name = "NAME"
     model_patterns = ("NAME",)
-    def create(self, model, temperature, context): return BODY
+    def create(self, model, temperature, context, api_key=None): return BODY
 """

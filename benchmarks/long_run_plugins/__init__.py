@@ -60,7 +60,7 @@ class Calling(LLMProvider):
     model_patterns = ("calling", "writing")
     per_run = True
 
-    def create(self, model, temperature, context):
+    def create(self, model, temperature, context, api_key=None):
         return Caller(writes=model == "writing")
 
 

@@ -27,7 +27,7 @@ def context(tmp_path: Path) -> RunContext:
 def test_another_model_is_made_after_the_warm_up(context: RunContext) -> None:
     over: list[bool] = []
 
-    def make(name: str, temperature: float) -> Any:
+    def make(name: str, temperature: float, api_key: str | None) -> Any:
         over.append(context.warmed_up.is_set())
 
     context.models_part = make
@@ -67,5 +67,5 @@ async def test_tools_are_asked_for_after_the_warm_up(context: RunContext) -> Non
 
 def test_nobody_waits_where_no_warm_up_was_begun(tmp_path: Path) -> None:
     context = RunContext("r1", tmp_path, SafeWorkspace(tmp_path), sys.executable, tmp_path)
-    context.models_part = lambda name, temperature: name  # type: ignore[assignment,return-value]
+    context.models_part = lambda name, temperature, api_key: name  # type: ignore[assignment,return-value]
     assert context.chat_model("judge") == "judge"

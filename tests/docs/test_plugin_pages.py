@@ -36,6 +36,7 @@ TYPES = {
     "agent": "AgentResult StateUpdate",
     "goal": "CheckReport Contradiction Environment Detection GoalResult Marker Suspicion Trick",
     "tool": "Entry ToolResult",
+    "llm": "AvailableModel LocalServer",
     "memory": "RunOutcome Strategy",
     "sandbox": "Completed Limits View",
     "sink": "RunInfo",
@@ -128,7 +129,7 @@ def test_every_attribute_of_the_context_is_documented() -> None:
             "call_tools(message)",
             "ask(key, text, choices, takes_text, data, kind)",
             "progress(name, data)",
-            "chat_model(name, temperature)",
+            "chat_model(name, temperature, api_key)",
             "redact(text)",
         }
     )

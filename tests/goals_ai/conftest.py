@@ -35,7 +35,9 @@ class Judge(LLMProvider):
         self.answers: Answers = lambda question: score(5)
         self.requests: list[list[BaseMessage]] = []
 
-    def create(self, model: str, temperature: float, context: RunContext) -> BaseChatModel:
+    def create(
+        self, model: str, temperature: float, context: RunContext, api_key: str | None = None
+    ) -> BaseChatModel:
         return JudgeModel(judge=self)
 
     @property

@@ -51,7 +51,7 @@ class WithAJudge(GoalConformance):
         """The context can make the judge's model, as a run's can."""
         judge = Judge()
         judge.answers = lambda question: score(9 if "spoon" in text_of(question) else 2)
-        bench.context.models_part = lambda name, _: judge.create(name, 0.0, bench.context)
+        bench.context.models_part = lambda name, *_: judge.create(name, 0.0, bench.context)
         return super().build(bench, options)
 
     def write_passing(self, folder: Path) -> None:

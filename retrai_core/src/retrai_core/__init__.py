@@ -37,7 +37,8 @@ if TYPE_CHECKING:
     )
     from .contracts.hooks import GateDecision, ToolCall, hookimpl
     from .contracts.installed_files import InstalledFiles
-    from .contracts.llm import GAVE_UP, LLMOptions, LLMProvider
+    from .contracts.llm import GAVE_UP, AvailableModel, LLMOptions, LLMProvider
+    from .contracts.local_servers import LocalServer, find_local_servers, local_address
     from .contracts.mcp_server import McpServer
     from .contracts.memory import MemoryOptions, MemoryStore, RunOutcome, Strategy
     from .contracts.project_file import ProjectFile
@@ -116,7 +117,8 @@ _HOME = {
     ),
     "contracts.hooks": ("GateDecision", "ToolCall", "hookimpl"),
     "contracts.installed_files": ("InstalledFiles",),
-    "contracts.llm": ("GAVE_UP", "LLMOptions", "LLMProvider"),
+    "contracts.llm": ("GAVE_UP", "AvailableModel", "LLMOptions", "LLMProvider"),
+    "contracts.local_servers": ("LocalServer", "find_local_servers", "local_address"),
     "contracts.mcp_server": ("McpServer",),
     "contracts.memory": ("MemoryOptions", "MemoryStore", "RunOutcome", "Strategy"),
     "contracts.project_file": ("ProjectFile",),
@@ -195,6 +197,7 @@ __all__ = [
     "AgentResult",
     "AgentState",
     "Answer",
+    "AvailableModel",
     "Cancel",
     "CaseOutcome",
     "CheckReport",
@@ -230,6 +233,7 @@ __all__ = [
     "Limits",
     "LocalOptions",
     "LocalSandbox",
+    "LocalServer",
     "LoopSteps",
     "Marker",
     "McpServer",
@@ -281,8 +285,10 @@ __all__ = [
     "changed_lines",
     "code_result",
     "echo",
+    "find_local_servers",
     "globs_below",
     "hookimpl",
+    "local_address",
     "make_clean_copy",
     "missing_folder",
     "open_workbench",

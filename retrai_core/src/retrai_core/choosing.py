@@ -126,15 +126,23 @@ def choose_model(
 
 
 def choose_provider(
-    config: RunConfig, run_dir: Path, catalog: Catalog, *, attended: bool = True
+    config: RunConfig,
+    run_dir: Path,
+    catalog: Catalog,
+    *,
+    attended: bool = True,
+    has_key: bool = False,
 ) -> Part[LLMProvider]:
     """The provider of the configuration's model alone, which is ready to be asked.
+
+    With `has_key`, the caller has a key for the model: that no other is set is no problem.
 
     Raises:
         UsageError, PluginError: as `choose`.
     """
     named = config.model_copy(update={"model_name": config.model_name})
-    return _Chooser(named, run_dir, catalog, attended=attended).provider(None)[0]
+    chooser = _Chooser(named, run_dir, catalog, attended=attended)
+    return chooser.provider_of(config.model_name) if has_key else chooser.provider(None)[0]
 
 
 def model_taken(config: RunConfig) -> str:
@@ -263,7 +271,7 @@ class _Chooser:
     def provider(self, default: str | None) -> tuple[Part[LLMProvider], str]:
         """The model's provider; that of `default` where nothing was chosen and no key is set."""
         model = self.config.model_name
-        part = self._provider_of(model)
+        part = self.provider_of(model)
         problem = self._problem_with(part, model)
         if problem is None:
             return part, model
@@ -349,7 +357,8 @@ class _Chooser:
     def _usable(self, kind: Kind) -> set[str]:
         return {record.name for record in self.catalog.records(kind) if record.is_usable}
 
-    def _provider_of(self, model: str) -> Part[LLMProvider]:
+    def provider_of(self, model: str) -> Part[LLMProvider]:
+        """Who serves the model, ready or not."""
         try:
             record = self.catalog.provider_for(model)
         except UsageError as error:

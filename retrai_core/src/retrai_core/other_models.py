@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from .building import PartsStack, built
 from .choosing import choose_provider
 from .contracts.context import RunContext
-from .contracts.llm import LLMProvider
+from .contracts.llm import LLMProvider, create_model
 from .plugins.catalog import Catalog
 from .run_config import RunConfig
 
@@ -34,19 +34,28 @@ class OtherModels:
         self._stack = stack
         self._providers: dict[str, LLMProvider] = {}
 
-    def __call__(self, name: str, temperature: float) -> BaseChatModel:
-        """A model by its name.
+    def __call__(self, name: str, temperature: float, api_key: str | None = None) -> BaseChatModel:
+        """A model by its name; with a key of its own its provider is not asked whether it has one.
 
         Raises:
             UsageError, PluginError: nobody knows it, or it is not ready.
         """
-        if name not in self._providers:
-            config = self._config.model_copy(update={"model_name": name})
-            part = choose_provider(
-                config, self._context.run_dir, self._catalog, attended=self._context.attended
-            )
-            self._providers[name] = built(part, self._context, self._stack)
-        provider = self._providers[name]
-        return self._context.counted(
-            provider.create(name, temperature, self._context), name, provider
+        if api_key is not None:
+            provider = self._built(name, has_key=True)
+        elif name in self._providers:
+            provider = self._providers[name]
+        else:
+            provider = self._providers[name] = self._built(name)
+        model = create_model(provider, name, temperature, self._context, api_key)
+        return self._context.counted(model, name, provider)
+
+    def _built(self, name: str, *, has_key: bool = False) -> LLMProvider:
+        config = self._config.model_copy(update={"model_name": name})
+        part = choose_provider(
+            config,
+            self._context.run_dir,
+            self._catalog,
+            attended=self._context.attended,
+            has_key=has_key,
         )
+        return built(part, self._context, self._stack)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import Field
 
-from retrai_core import LLMOptions, LLMProvider, RunContext
+from retrai_core import AvailableModel, LLMOptions, LLMProvider, RunContext
 
 from .turns import Turn
 
@@ -40,13 +40,16 @@ class ScriptedProvider(LLMProvider):
     per_run: ClassVar[bool] = True
     Options = ScriptedOptions
 
-    def create(self, model: str, temperature: float, context: RunContext) -> BaseChatModel:
-        """The model of this run; `temperature` means nothing to it.
+    def create(
+        self, model: str, temperature: float, context: RunContext, api_key: str | None = None
+    ) -> BaseChatModel:
+        """The model of this run.
 
         Args:
             model: `scripted`.
             temperature: anything.
             context: what the model is sent is noted in its run folder; None notes nothing.
+            api_key: anything.
         """
         # langchain-core is slow to import, and `ready` must be cheap.
         from .scripted_chat import ScriptedChat
@@ -55,6 +58,10 @@ class ScriptedProvider(LLMProvider):
         return ScriptedChat(
             turns=tuple(options.turns), seen=context.run_dir / SEEN if context else None
         )
+
+    def available(self) -> Sequence[AvailableModel]:
+        """None for a list: it is of use in tests alone."""
+        return []
 
     def cost_usd(self, model: str, usage: Mapping[str, Any]) -> float | None:
         """A thousandth of a dollar a token, so that a budget can be tried out."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib
 from pathlib import Path
 from typing import Any
@@ -118,6 +119,34 @@ def test_the_arguments_of_earlier_calls_count_as_part_of_the_prompt() -> None:
     written = AIMessage("", tool_calls=[{"id": "1", "name": "file_write", "args": arguments}])
     allowed = allowance(Budget(max_tokens=50_000), [written], 0, 0, 0.0, {})
     assert "50000 were allowed" in allowed.problem
+
+
+def test_what_the_provider_has_counted_stands_in_the_place_of_the_estimate() -> None:
+    messages, tokens = [HumanMessage("x" * 90_000)], Budget(max_tokens=20_000)
+    assert "50000" not in allowance(tokens, messages, 0, 0, 0.0, {}).problem
+    assert allowance(tokens, messages, 0, 0, 0.0, {}).problem
+    assert allowance(tokens, messages, 0, 0, 0.0, {}, 1_000).output_tokens == 16_384
+    assert allowance(tokens, messages, 0, 0, 0.0, {}, 19_900).problem
+
+
+async def test_a_run_counts_with_its_provider_beside_the_event_loop(
+    runs: Runs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import scripted_plugins
+
+    prompts: list[str] = []
+
+    def counted(self: Any, model: str, text: str) -> int:
+        prompts.append(text)
+        with pytest.raises(RuntimeError):
+            asyncio.get_running_loop()
+        return 1_000_000
+
+    monkeypatch.setattr(scripted_plugins.Scripted, "count_tokens", counted)
+    record = await runs.run([MEND], max_tokens=500_000)
+    assert record.status == "budget"
+    assert "may need 1001" in record.reason
+    assert "a.txt" in prompts[0]
 
 
 def test_an_unknown_price_keeps_no_limit_in_dollars() -> None:

@@ -80,15 +80,22 @@ class Answering:
         spec = ModelSpec.model_validate_json(settings.value["spec"])
         if spec.provider == COPILOT:
             await self._copilot.ensure(attended=spec.attended)
-        chat, bound = settings.made(self._bound)
+        if "api_key" in request:  # a caller's own: nothing that was made with it is kept
+            chat, bound = self._bound(settings.value, request["api_key"])
+        else:
+            chat, bound = settings.made(self._bound)
         # LiteLLM changes tools in place for some providers, so each request has its own.
         return chat, fresh(bound) | request["kwargs"]
 
-    def _bound(self, settings: Frame) -> tuple[RetraiChatLiteLLM, dict[str, Any]]:
-        chat = self._models.get(settings["spec"])
+    def _bound(
+        self, settings: Frame, api_key: str | None = None
+    ) -> tuple[RetraiChatLiteLLM, dict[str, Any]]:
+        chat = None if api_key else self._models.get(settings["spec"])
         if chat is None:
             spec = ModelSpec.model_validate_json(settings["spec"])
-            chat = self._models[settings["spec"]] = make_model(spec, self._report)
+            chat = make_model(spec, self._report, api_key)
+            if not api_key:
+                self._models[settings["spec"]] = chat
         if settings["tools"] is None:
             choice = settings["tool_choice"]
             return chat, {} if choice is None else {"tool_choice": choice}

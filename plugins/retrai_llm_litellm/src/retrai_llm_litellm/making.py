@@ -18,12 +18,15 @@ if TYPE_CHECKING:
 PLACEHOLDER_KEY = "none-needed"
 
 
-def make_model(spec: ModelSpec, report: Callable[[str], None]) -> RetraiChatLiteLLM:
+def make_model(
+    spec: ModelSpec, report: Callable[[str], None], api_key: str | None = None
+) -> RetraiChatLiteLLM:
     """The model, its keys taken from this process's environment.
 
     Args:
         spec: what it is made of.
         report: told each time that a request is sent again, in one line.
+        api_key: the caller's own key, in the place of those.
     """
     load_litellm()
     from .chat_model import RetraiChatLiteLLM
@@ -32,8 +35,8 @@ def make_model(spec: ModelSpec, report: Callable[[str], None]) -> RetraiChatLite
     options = spec.options
     chat = RetraiChatLiteLLM(
         model=spec.model,
-        api_base=options.api_base,
-        api_key=_api_key(spec),
+        api_base=options.api_base or spec.local_base,
+        api_key=api_key or _api_key(spec),
         temperature=spec.temperature if options.temperature is None else options.temperature,
         max_tokens=options.max_tokens,
         request_timeout=options.timeout_s,
@@ -41,7 +44,7 @@ def make_model(spec: ModelSpec, report: Callable[[str], None]) -> RetraiChatLite
         model_kwargs=_params(options),
     )
     policy = RetryPolicy(options.max_retries, options.max_wait_s)
-    chat.configure(policy, _asked(spec), report, streaming=options.streaming)
+    chat.configure(policy, _asked(spec, api_key), report, streaming=options.streaming)
     return chat
 
 
@@ -70,8 +73,9 @@ def _params(options: LiteLLMOptions) -> dict[str, Any]:
     return {**params, **options.extra_params}
 
 
-def _asked(spec: ModelSpec) -> Asked:
+def _asked(spec: ModelSpec, api_key: str | None) -> Asked:
     secrets = tuple(os.environ.get(name, "") for name in named_variables(spec.options))
+    secrets += () if api_key is None else (api_key,)
     return Asked(
         spec.model, spec.provider, spec.key_variables, secrets, spec.nearest, spec.api_base
     )

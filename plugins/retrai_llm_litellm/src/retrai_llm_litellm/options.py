@@ -8,6 +8,12 @@ from pydantic import Field
 
 from retrai_core import LLMOptions
 
+_KEY_HEADERS = frozenset({"authorization", "api-key", "x-api-key", "x-goog-api-key"})
+_KEY_PARAMETERS = frozenset(
+    {"api_key", "azure_ad_token", "client_secret", "azure_password", "token", "apikey"}
+)
+"""Of LiteLLM's: what may stand in `extra_params` in the place of a key."""
+
 
 class LiteLLMOptions(LLMOptions):
     """Options of the `litellm` provider, from `plugins: {litellm: {...}}`.
@@ -38,3 +44,13 @@ class LiteLLMOptions(LLMOptions):
     """Headers added to every request; `$NAME` in a value is that environment variable's."""
     extra_params: dict[str, Any] = Field(default_factory=dict)
     """Any other parameter of `litellm.completion`, as `{"reasoning_effort": "high"}`."""
+
+    def without_keys(self) -> LiteLLMOptions:
+        """The same for a caller who brings a key of their own."""
+        headers, params = self.extra_headers.items(), self.extra_params.items()
+        own = {
+            "api_key_env": None,
+            "extra_headers": {n: v for n, v in headers if n.lower() not in _KEY_HEADERS},
+            "extra_params": {n: v for n, v in params if n not in _KEY_PARAMETERS},
+        }
+        return self.model_copy(update=own)

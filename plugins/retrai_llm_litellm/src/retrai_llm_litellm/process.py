@@ -15,7 +15,7 @@ import sys
 import tempfile
 import threading
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
 from typing import IO, Any, BinaryIO, cast
@@ -38,12 +38,16 @@ Hears = Callable[[Frame], None]
 class LiteLLMProcess:
     """Starts the process when it is first needed, and again when it has died.
 
-    It inherits the environment, where the keys are; none is written to its arguments or to a
-    frame. It ends when `close` is called, and by itself as soon as retrai is gone. May be used
-    from any thread and from any event loop.
+    It inherits the environment, where the keys are; none is written to its arguments. A caller's
+    own key stands in the requests of its model, and nowhere else. It ends when `close` is called,
+    and by itself as soon as retrai is gone. May be used from any thread and from any event loop.
+
+    Args:
+        environ: its environment variables; retrai's own when left out.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, environ: Mapping[str, str] | None = None) -> None:
+        self._environ = environ
         self._model = ""
         self._lock = threading.Lock()
         self._numbers = itertools.count(1)
@@ -131,14 +135,14 @@ class LiteLLMProcess:
         if self._running is None or self._running.is_over:
             if self._running is not None:
                 self._running.end()
-            self._running = _Running(self._model)
+            self._running = _Running(self._model, self._environ)
         return self._running
 
 
 class _Running:
     """One life of the process."""
 
-    def __init__(self, model: str) -> None:
+    def __init__(self, model: str, environ: Mapping[str, str] | None) -> None:
         self._errors: IO[bytes] | None = None
         if "LITELLM_LOG" not in os.environ:
             self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed in `end`
@@ -149,6 +153,7 @@ class _Running:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,
+            env=environ,
             start_new_session=True,  # Ctrl-C on the terminal is retrai's
         )
         self._listeners: dict[int, Hears] = {}

@@ -12,13 +12,23 @@ from contextlib import closing, suppress
 from threading import Lock
 from typing import TYPE_CHECKING, Any, cast
 
-from retrai_core import LLMProvider, PluginError, RetraiError, RunContext, UsageError
+from retrai_core import (
+    AvailableModel,
+    LLMProvider,
+    PluginError,
+    RetraiError,
+    RunContext,
+    UsageError,
+    find_local_servers,
+)
 
+from .available import ADDRESS_VARIABLES, hosted_models, local_base, local_models, takes_a_key
 from .copilot_tokens import COPILOT, HOW_TO_LOG_IN, CopilotTokens
 from .credentials import NEEDS, missing
 from .known_models import KnownModels, litellm_folder
 from .options import LiteLLMOptions
 from .process import LiteLLMProcess
+from .secrets_filter import without_secrets
 from .sent import Request
 from .spec import ModelSpec, named_variables
 
@@ -52,6 +62,7 @@ class LiteLLMProvider(LLMProvider):
         self._known_models: KnownModels | None = None
         self._reading = Lock()
         self._process = LiteLLMProcess()
+        self._keyed_process: LiteLLMProcess | None = None
         self._costs: dict[tuple[str, str], Future[float | None]] = {}
         self._inferred: dict[str, str | None] = {}
 
@@ -88,13 +99,26 @@ class LiteLLMProvider(LLMProvider):
             if model:
                 self._provider_of(model)
 
-    def create(self, model: str, temperature: float, context: RunContext) -> BaseChatModel:
+    def create(
+        self, model: str, temperature: float, context: RunContext, api_key: str | None = None
+    ) -> BaseChatModel:
         """The chat model.
 
+        Args:
+            model: LiteLLM's name of it.
+            temperature: of its answers.
+            context: the run.
+            api_key: the caller's own. It goes to a process that has none of the user's keys, with
+                each request of this model, and is not kept there.
+
         Raises:
-            UsageError: LiteLLM derives no provider from the name.
+            UsageError: LiteLLM derives no provider from the name, or it is asked without a key.
         """
         spec = self.spec(model, temperature)
+        process = self._process
+        if api_key is not None:
+            spec = self._with_key(spec)
+            process = self._without_keys()
         from .remote_model import RemoteChatLiteLLM
 
         def report(message: str) -> None:
@@ -104,8 +128,19 @@ class LiteLLMProvider(LLMProvider):
             self._costs[_cost_key(model, usage)] = cost
 
         chat = RemoteChatLiteLLM(spec=spec)
-        chat.connect(self._process, report, priced)
+        chat.connect(process, report, priced, api_key)
         return chat
+
+    def available(self) -> Sequence[AvailableModel]:
+        """The default models where a key is set, and those of servers on this machine.
+
+        Reads LiteLLM's own files, and asks loopback alone.
+        """
+        if base := self.options.api_base:  # every request goes there, whoever serves the model
+            return list(local_models(find_local_servers(dict.fromkeys(ADDRESS_VARIABLES, base))))
+        # A key of the user's choice is sent in the place of the providers' own.
+        hosted = [] if self.options.api_key_env else hosted_models(self._known, os.environ)
+        return [*hosted, *local_models(find_local_servers())]
 
     def spec(self, model: str, temperature: float) -> ModelSpec:
         """What the model is made of.
@@ -118,6 +153,7 @@ class LiteLLMProvider(LLMProvider):
         keys = both[0].named if both else self._known.keys_for(provider)
         base = self._api_base(provider)
         own = self.options.api_key_env
+        local = None if base else local_base(provider, os.environ)
         return ModelSpec(
             model=model,
             provider=provider,
@@ -128,9 +164,35 @@ class LiteLLMProvider(LLMProvider):
             ),
             key_variables=(own,) if own else tuple(keys),
             nearest=None if model in self._known.models else self._known.nearest(model),
-            api_base=base,
+            api_base=base or local,
+            local_base=local,
             attended=self.context.attended,
         )
+
+    def _with_key(self, spec: ModelSpec) -> ModelSpec:
+        """The same where the caller brings the key.
+
+        Raises:
+            UsageError: the provider takes none, or needs more than a key.
+        """
+        provider = spec.provider
+        if not takes_a_key(provider, self._known):
+            raise UsageError(f"{provider}, which serves {spec.model}, is not asked with a key")
+        if problem := "; ".join(missing(NEEDS.get(provider, ())[1:], self.options, os.environ)):
+            raise UsageError(f"the model {spec.model} cannot be used: {problem}")
+        words = {"key_variables": ("the key that was given",), "needs_no_key": False}
+        return spec.model_copy(update={"options": self.options.without_keys(), **words})
+
+    def _without_keys(self) -> LiteLLMProcess:
+        """The process for models with a key of their own: it knows no other."""
+        if self._keyed_process is None:
+            keys = {name for both in NEEDS.values() for name in both[0].named}
+            keys |= {name for names in self._known.key_variables.values() for name in names}
+            environ = without_secrets(os.environ, keys)
+            for name in named_variables(self.options.without_keys()):
+                environ[name] = os.environ.get(name, "")
+            self._keyed_process = LiteLLMProcess(environ)
+        return self._keyed_process
 
     def cost_usd(self, model: str, usage: Mapping[str, Any]) -> float | None:
         """By the price list of the installed LiteLLM; None for a model that is not in it."""
@@ -145,8 +207,10 @@ class LiteLLMProvider(LLMProvider):
         return cost.result()
 
     async def aclose(self) -> None:
-        """End the process, whatever it is doing."""
-        await asyncio.to_thread(self._process.close)
+        """End the processes, whatever they are doing."""
+        for process in (self._process, self._keyed_process):
+            if process is not None:
+                await asyncio.to_thread(process.close)
 
     @staticmethod
     def _answer(process: LiteLLMProcess, request: Request) -> dict[str, Any]:

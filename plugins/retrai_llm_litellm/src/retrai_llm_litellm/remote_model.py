@@ -13,7 +13,7 @@ from langchain_core.messages import AIMessage, BaseMessage, BaseMessageChunk
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 from langchain_core.runnables import Runnable
 from langchain_core.utils.function_calling import convert_to_openai_tool
-from pydantic import PrivateAttr
+from pydantic import PrivateAttr, SecretStr
 
 from .copilot_tokens import COPILOT
 from .frames import Frame
@@ -30,7 +30,7 @@ Priced = Callable[[Mapping[str, Any], Future[float | None]], None]
 
 
 class RemoteChatLiteLLM(BaseChatModel):
-    """One model of one provider. It holds no key, and LiteLLM is not imported for it."""
+    """One model of one provider. LiteLLM is not imported for it, and no form of it shows a key."""
 
     spec: ModelSpec
 
@@ -38,15 +38,24 @@ class RemoteChatLiteLLM(BaseChatModel):
     _process: LiteLLMProcess = PrivateAttr()
     _report: Report = PrivateAttr()
     _priced: Priced = PrivateAttr()
+    _api_key: SecretStr | None = PrivateAttr(default=None)
 
-    def connect(self, process: LiteLLMProcess, report: Report, priced: Priced) -> None:
+    def connect(
+        self,
+        process: LiteLLMProcess,
+        report: Report,
+        priced: Priced,
+        api_key: str | None = None,
+    ) -> None:
         """Set who answers.
 
         Args:
             process: runs LiteLLM.
             report: told each time that a request is sent again, in one line.
             priced: told what each answer will turn out to have cost, by its usage.
+            api_key: the caller's own key; None where the process knows one.
         """
+        self._api_key = None if api_key is None else SecretStr(api_key)
         self._process, self._report, self._priced = process, report, priced
         self._spec = self.spec.model_dump_json()
 
@@ -143,9 +152,10 @@ class RemoteChatLiteLLM(BaseChatModel):
             "tools": own.pop("tools", None),
             "tool_choice": own.pop("tool_choice", None),
         }
+        key = {} if self._api_key is None else {"api_key": self._api_key.get_secret_value()}
         return Request(
             op,
-            {"stop": stop, "kwargs": own},
+            {"stop": stop, "kwargs": own, **key},
             (json.dumps(settings), lambda: settings),
             [shared(message) for message in messages],
         )

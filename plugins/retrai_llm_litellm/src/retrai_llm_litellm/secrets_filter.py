@@ -35,3 +35,18 @@ def redact(text: str, known: Iterable[str] = (), environ: Mapping[str, str] | No
         if len(value) >= SHORTEST_SECRET:
             text = text.replace(value, REDACTED)
     return SECRET_SHAPE.sub(REDACTED, text)
+
+
+def without_secrets(environ: Mapping[str, str], also: Iterable[str] = ()) -> dict[str, str]:
+    """The variables that are not named like secrets, nor `also`.
+
+    Example:
+        >>> without_secrets({"PATH": "/bin", "OPENAI_API_KEY": "sk", "WX": "2"}, also=["WX"])
+        {'PATH': '/bin'}
+    """
+    left_out = set(also)
+    return {
+        name: value
+        for name, value in environ.items()
+        if name not in left_out and not SECRET_NAME.search(name)
+    }

@@ -24,6 +24,7 @@ class ModelSpec(BaseModel):
         key_variables: where its key may stand, for messages.
         nearest: a known model's name that looks like this one, when it is not known itself.
         api_base: the server's address, where one was given, for messages.
+        local_base: where a server of this kind listens on this machine, where none was given.
         attended: somebody sees what the run says, and can log in where that is asked for.
     """
 
@@ -37,6 +38,7 @@ class ModelSpec(BaseModel):
     key_variables: tuple[str, ...] = ()
     nearest: str | None = None
     api_base: str | None = None
+    local_base: str | None = None
     attended: bool = True
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import Field
 
-from retrai_core import LLMOptions, LLMProvider, RunContext
+from retrai_core import AvailableModel, LLMOptions, LLMProvider, RunContext
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -40,8 +40,10 @@ class OfflineProvider(LLMProvider):
     uses_tokens: ClassVar[bool] = False
     Options = OfflineOptions
 
-    def create(self, model: str, temperature: float, context: RunContext) -> BaseChatModel:
-        """The model of this run; `temperature` means nothing to a search."""
+    def create(
+        self, model: str, temperature: float, context: RunContext, api_key: str | None = None
+    ) -> BaseChatModel:
+        """The model of this run; `temperature` and `api_key` mean nothing to a search."""
         # langchain-core is slow to import, and `ready` must be cheap.
         from .model import OfflineModel
         from .searching import Searcher
@@ -49,6 +51,11 @@ class OfflineProvider(LLMProvider):
         options: OfflineOptions = self.options
         searcher = Searcher(context, cpu_s=options.cpu_s, wall_s=options.wall_s)
         return OfflineModel(searcher=searcher, max_searches=options.max_searches)
+
+    def available(self) -> Sequence[AvailableModel]:
+        """Always there."""
+        what = "always there: repairs Python by search, no key, no network"
+        return [AvailableModel("offline", what, is_local=True)]
 
     def warm_up(self) -> None:
         """Import the chat model while the baseline check runs."""

@@ -65,8 +65,10 @@ class ReplayProvider(LLMProvider):
     per_run: ClassVar[bool] = True
     Options = ReplayOptions
 
-    def create(self, model: str, temperature: float, context: RunContext) -> BaseChatModel:
-        """The model of the record that `model` names; `temperature` means nothing to it.
+    def create(
+        self, model: str, temperature: float, context: RunContext, api_key: str | None = None
+    ) -> BaseChatModel:
+        """The model of the record that `model` names; what else is given means nothing to it.
 
         Raises:
             UsageError: the file is missing or is no recorded run.

@@ -21,6 +21,7 @@ COMMANDS = {
     "plugins": LazyCommand(".plugins", "plugins", "List, check, install and lock plugins."),
     "goals": LazyCommand(".goals", "goals", "List the goals, and show what one checks."),
     "tools": LazyCommand(".tools", "tools", "List the tools that a run can give to the model."),
+    "models": LazyCommand(".models", "models", "List the models that can be used here."),
     "memory": LazyCommand(".memory", "memory", "List or forget what earlier runs have taught."),
     "config": LazyCommand(".config", "config", "Show every setting and where it comes from."),
     "completion": LazyCommand(".completion", "completion", "Print the script for TAB in a shell."),

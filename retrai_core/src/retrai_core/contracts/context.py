@@ -137,7 +137,7 @@ class RunContext:
     provider_part: LLMProvider | None = None
     model_part: BaseChatModel | None = None
     memory_part: MemoryStore | None = None
-    models_part: Callable[[str, float], BaseChatModel] | None = None
+    models_part: Callable[[str, float, str | None], BaseChatModel] | None = None
     counting_part: Callable[[BaseChatModel, str, LLMProvider], BaseChatModel] | None = None
     agent_model_part: Callable[[bool], BaseChatModel] | None = None
     calling_part: Callable[[AIMessage], Awaitable[list[ToolMessage]]] | None = None
@@ -215,7 +215,9 @@ class RunContext:
         """Whether somebody reads the model's text as it comes."""
         return self.live is not None and self.live.has_readers
 
-    def chat_model(self, name: str = "", temperature: float = 0.0) -> BaseChatModel:
+    def chat_model(
+        self, name: str = "", temperature: float = 0.0, *, api_key: str | None = None
+    ) -> BaseChatModel:
         """A chat model beside the agent's: a goal's judge, say.
 
         Its calls count towards the run's tokens, cost and limits; where a call may go beyond one,
@@ -225,18 +227,22 @@ class RunContext:
         Args:
             name: any model that an installed provider knows; the run's own when left out.
             temperature: its temperature.
+            api_key: a key for this model alone, in the place of the user's own.
 
         Raises:
             UsageError: nobody knows the model, or it is not ready (a key is missing).
+            PluginError: its provider takes no key for a single call.
         """
         self.warmed_up.wait()
         name = name or self.model_name
         if self.provider_part is not None and name == self.model_name:
-            made = self.provider_part.create(name, temperature, self)
+            from .llm import create_model  # which imports this module
+
+            made = create_model(self.provider_part, name, temperature, self, api_key)
             return self.counted(made, name, self.provider_part)
         if self.models_part is None:
             raise MissingPartError("this context can make no model")
-        return self.models_part(name, temperature)
+        return self.models_part(name, temperature, api_key)
 
     def counted(self, model: BaseChatModel, name: str, provider: LLMProvider) -> BaseChatModel:
         """The model with its calls counted; as it is where nothing is counted, in a test say."""

@@ -12,11 +12,11 @@ from langchain_core.runnables import Runnable
 
 from ..contracts.context import RunContext
 from . import prompt
-from .budget import Allowance, allowance
+from .budget import Allowance, allowance, prompt_text
 from .calls import calls_of
 from .cancelling import raise_if_cancelled
 from .deltas import answer_of
-from .pricing import cost_of, price_of
+from .pricing import cost_of, price_of, tokens_of
 from .spending import Spending, Usage, used_by_agent
 from .step_starts import StepStarts
 from .window import window
@@ -172,7 +172,14 @@ class Asking:
         if not (spending.budget.limits_calls and context.provider.uses_tokens):
             return Allowance()
         price = await price_of(context, context.provider, state["model_name"])
-        used = spending.total
+        prompt = prompt_text(messages)
+        model, used = state["model_name"], spending.total
         return allowance(
-            spending.budget, messages, self.schema_chars, used.total_tokens, used.cost_usd, price
+            spending.budget,
+            messages,
+            self.schema_chars,
+            used.total_tokens,
+            used.cost_usd,
+            price,
+            await tokens_of(context, context.provider, model, prompt, len(messages)),
         )

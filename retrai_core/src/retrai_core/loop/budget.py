@@ -62,6 +62,7 @@ def allowance(
     spent_tokens: int,
     spent_usd: float | None,
     price: Price,
+    counted_tokens: int | None = None,
 ) -> Allowance:
     """What the next model call may do within the budget.
 
@@ -72,10 +73,13 @@ def allowance(
         spent_tokens: what earlier calls used.
         spent_usd: what they cost; None when that is not known.
         price: US dollars per million `input` and `output` tokens; None when not known.
+        counted_tokens: what the messages are by the provider's count; estimated where it has none.
     """
     if not budget.limits_calls:
         return Allowance()
-    prompt = int((sum(map(_chars, messages)) + schema_chars) / CHARS_PER_TOKEN) + 1
+    if counted_tokens is None:
+        schema_chars += len(prompt_text(messages))
+    prompt = (counted_tokens or 0) + int(schema_chars / CHARS_PER_TOKEN) + 1
     room = MAX_OUTPUT_TOKENS
     if budget.max_tokens is not None:
         left = budget.max_tokens - spent_tokens - prompt
@@ -95,12 +99,16 @@ def allowance(
     return Allowance(output_tokens=room)
 
 
-def _chars(message: BaseMessage) -> int:
-    """What a message sends: its content, and the arguments of its calls, whole files among them."""
+def prompt_text(messages: Sequence[BaseMessage]) -> str:
+    """What messages send: their content, and the arguments of calls, whole files among them."""
     from langchain_core.messages import AIMessage  # slow to import; a run has its budget before
 
-    calls = message.tool_calls if isinstance(message, AIMessage) else []
-    return len(str(message.content)) + sum(len(str(call)) for call in calls)
+    parts: list[object] = []
+    for message in messages:
+        parts.append(message.content)
+        if isinstance(message, AIMessage):
+            parts += message.tool_calls
+    return "".join(map(str, parts))
 
 
 def _affordable(limit: float, prompt: int, spent: float | None, price: Price) -> int | Allowance:

@@ -18,10 +18,10 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 from ..contracts.context import RunContext
 from ..contracts.llm import LLMProvider
 from ..errors import BudgetSpentError
-from .budget import allowance
+from .budget import allowance, prompt_text
 from .calls import MALFORMED, calls_of, with_every_call_valid
 from .deltas import answer_of
-from .pricing import Price, cost_of, price_of
+from .pricing import cost_of, price_of, tokens_of
 from .spending import Spending, Usage
 from .tool_names import tool_called
 
@@ -59,12 +59,20 @@ class Account:
             BudgetSpentError: the call may go beyond the run's budget.
         """
         spending = self.spending
-        price: Price = {}
-        if spending.budget.limits_calls:
-            price = await price_of(self._context, self._provider, self.name)
+        if not spending.budget.limits_calls:
+            return {}
+        asked = self._context, self._provider, self.name
+        price = await price_of(*asked)
+        counted = await tokens_of(*asked, prompt_text(messages), len(messages))
         total = spending.total
         allowed = allowance(
-            spending.budget, messages, schema_chars, total.total_tokens, total.cost_usd, price
+            spending.budget,
+            messages,
+            schema_chars,
+            total.total_tokens,
+            total.cost_usd,
+            price,
+            counted,
         )
         if allowed.problem:
             told = allowed.problem

@@ -1,4 +1,4 @@
-"""What model calls cost, asked beside the event loop: a provider may have to look it up."""
+"""What model calls cost and how long prompts are, asked beside the event loop."""
 
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ from ..plugins.aside import aside
 
 PER = 1_000_000
 """Prices are told for so many tokens."""
+
+TOKENS_AROUND = 4
+"""What a message's role and its marks take beside its text, in the chat formats that are known."""
 
 _LIMIT_S = 180.0
 """For one answer: the library with the price list may have to be imported first."""
@@ -34,6 +37,21 @@ async def cost_of(
         message = f"what the call to {model} cost is not known: {error}"
         context.publish("log", level="warning", message=message)
         return None
+
+
+async def tokens_of(
+    context: RunContext, provider: LLMProvider, model: str, prompt: str, message_count: int
+) -> int | None:
+    """How many tokens a prompt is, by the provider's own count; None where it has none."""
+    if type(provider).count_tokens is LLMProvider.count_tokens:
+        return None  # most have none, and a thread costs more than the answer
+    try:
+        counted = await aside(partial(provider.count_tokens, model, prompt), _LIMIT_S)
+    except (RetraiError, TimeoutError) as error:
+        message = f"how many tokens a prompt for {model} has is estimated: {error}"
+        context.publish("log", level="warning", message=message)
+        return None
+    return None if counted is None else max(0, counted) + TOKENS_AROUND * message_count
 
 
 async def price_of(context: RunContext, provider: LLMProvider, model: str) -> Price:

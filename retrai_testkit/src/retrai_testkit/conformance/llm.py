@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -12,7 +13,8 @@ from typing import Any, ClassVar
 
 import pytest
 
-from retrai_core import RetraiError, RunContext
+from retrai_core import PluginError, RetraiError, RunContext
+from retrai_core.contracts.llm import create_model
 from retrai_core.plugins.kinds import Kind
 
 from ..bench import Bench
@@ -23,6 +25,7 @@ from .built import BuiltConformance
 from .clear_errors import require_clear_error, require_clear_line
 from .plugin import required
 
+_KEY = "sk-of-a-caller-0123456789"
 _TOOL = {
     "type": "function",
     "function": {
@@ -67,7 +70,7 @@ class LLMProviderConformance(BuiltConformance):
         >>> class Echo(LLMProvider):
         ...     name = "echo"
         ...     model_patterns = ("echo",)
-        ...     def create(self, model, temperature, context):
+        ...     def create(self, model, temperature, context, api_key=None):
         ...         from langchain_core.language_models import FakeListChatModel
         ...         return FakeListChatModel(responses=["hello"])
         >>> class TestEcho(LLMProviderConformance):
@@ -158,6 +161,53 @@ class LLMProviderConformance(BuiltConformance):
         """`cost_usd` gives dollars, or None where the price is not known; it raises nothing."""
         for cost in self._asked(tmp_path, plugin_options, kept).costs:
             assert cost is None or (isinstance(cost, (int, float)) and cost >= 0)
+
+    def test_a_caller_may_bring_a_key(
+        self, tmp_path: Path, plugin_options: Mapping[str, Any]
+    ) -> None:
+        """`create` takes `api_key`: it makes the model, or says why not; it shows no key."""
+
+        async def use(bench: Bench, provider: Any) -> None:
+            self.prepare_context(bench.context)
+            before = dict(os.environ)
+            try:
+                shown = repr(create_model(provider, self.model, 0.0, bench.context, _KEY))
+            except PluginError:
+                raise
+            except RetraiError as error:
+                require_clear_error(error)
+                shown = str(error)
+            assert _KEY not in shown, "the key is shown"
+            assert dict(os.environ) == before, "the key may be in the environment"
+
+        self.drive(tmp_path, plugin_options, use)
+
+    @pytest.mark.usefixtures("ready_environment")
+    def test_what_is_available_can_be_chosen(
+        self, tmp_path: Path, plugin_options: Mapping[str, Any]
+    ) -> None:
+        """`available` names models that the provider serves and calls ready, each with a reason."""
+
+        async def use(bench: Bench, provider: Any) -> None:
+            for found in await asyncio.to_thread(provider.available):
+                assert found.source.strip(), f"why can {found.model} be used?"
+                patterns = self.plugin.model_patterns
+                assert any(fnmatchcase(found.model, pattern) for pattern in patterns), found.model
+                assert provider.ready(found.model) is None
+
+        self.drive(tmp_path, plugin_options, use)
+
+    def test_tokens_are_counted_or_left_to_an_estimate(
+        self, tmp_path: Path, plugin_options: Mapping[str, Any]
+    ) -> None:
+        """`count_tokens` gives a number that grows with the text, or None."""
+
+        async def use(bench: Bench, provider: Any) -> None:
+            texts = ["", "one word", "one word " * 100]
+            counts = [provider.count_tokens(self.model, text) for text in texts]
+            assert counts == [None] * 3 or (None not in counts and counts == sorted(counts))
+
+        self.drive(tmp_path, plugin_options, use)
 
     @pytest.mark.usefixtures("ready_environment")
     def test_a_model_that_cannot_be_made_is_said_in_one_line(

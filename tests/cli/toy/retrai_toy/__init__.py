@@ -174,7 +174,7 @@ class ScriptProvider(LLMProvider):
     model_patterns = ("script:*",)
     per_run = True
 
-    def create(self, model, temperature, context):
+    def create(self, model, temperature, context, api_key=None):
         return ScriptModel(turns=json.loads(Path(model.removeprefix("script:")).read_text()))
 
 

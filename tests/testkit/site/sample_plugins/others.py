@@ -37,7 +37,7 @@ class GoodEcho(LLMProvider):
         word: str = "hello"
         """What it says."""
 
-    def create(self, model, temperature, context):
+    def create(self, model, temperature, context, api_key=None):
         from langchain_core.language_models import FakeListChatModel
 
         class Echo(FakeListChatModel):
@@ -63,7 +63,7 @@ class CrashingReady(GoodEcho):
 class NoChatModel(GoodEcho):
     name = "no-chat-model"
 
-    def create(self, model, temperature, context):
+    def create(self, model, temperature, context, api_key=None):
         return lambda prompt: self.options.word
 
     def cost_usd(self, model, usage):
@@ -75,7 +75,7 @@ class OneModelForAll(GoodEcho):
     model_patterns = ("*echo*",)
     made = {}
 
-    def create(self, model, temperature, context):
+    def create(self, model, temperature, context, api_key=None):
         self.made[context.run_dir] = model
         return self.made.setdefault(model, super().create(model, temperature, context))
 

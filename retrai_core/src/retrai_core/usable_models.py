@@ -1,0 +1,151 @@
+"""The models that can be used here and now: every installed provider is asked for its own."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future, wait
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+from .contracts.context import RunContext
+from .contracts.llm import AvailableModel, LLMProvider
+from .errors import RetraiError
+from .plugin_answers import asked, checked_options
+from .plugins.aside import AsideExecutor
+from .plugins.catalog import Catalog
+from .plugins.record import PluginRecord
+from .workspace.safe_paths import SafeWorkspace
+
+_ANSWER_LIMIT_S = 10.0
+_NO_OPTIONS: Mapping[str, Mapping[str, Any]] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class UsableModel:
+    """A model that can be used here and now.
+
+    Attributes:
+        model: its name, as it is typed after `-m`.
+        provider: the plugin that serves it, `name@distribution`.
+        source: why it can be used: `ANTHROPIC_API_KEY is set`, `Ollama at 127.0.0.1:11434`.
+        is_local: it runs on this machine.
+    """
+
+    model: str
+    provider: str
+    source: str
+    is_local: bool
+
+
+@dataclass(frozen=True, slots=True)
+class UsableModels:
+    """What was found.
+
+    Attributes:
+        models: sorted by provider, each provider's best first; each name leads to its provider.
+        problems: a line for each provider that could not say.
+    """
+
+    models: Sequence[UsableModel] = ()
+    problems: Sequence[str] = field(default=())
+
+
+def usable_models(
+    catalog: Catalog,
+    project: Path | None = None,
+    plugins: Mapping[str, Mapping[str, Any]] = _NO_OPTIONS,
+    configured: str = "",
+) -> UsableModels:
+    """Ask every provider at once. Waits for servers on this machine, so call it in a thread.
+
+    Args:
+        catalog: what is installed.
+        project: the project's folder, for error messages; the current one when left out.
+        plugins: the options of plugins by name, as the configuration has them.
+        configured: a model that the user's configuration names, which no list may know.
+    """
+    project = Path.cwd() if project is None else project
+    records = [record for record in catalog.records("llm") if record.is_usable]
+    models: list[UsableModel] = []
+    problems: list[str] = []
+    providers: list[tuple[PluginRecord, LLMProvider]] = []
+    for record in records:
+        try:  # one after the other: imports are not made for threads
+            providers.append((record, _provider(catalog, record, project, plugins)))
+        except RetraiError as error:
+            problems.append(str(error))
+    executor = AsideExecutor()
+    answers = [executor.submit(_available, record, provider) for record, provider in providers]
+    ends_at = time.monotonic() + _ANSWER_LIMIT_S
+    for (record, provider), answer in zip(providers, answers, strict=True):
+        wait([answer], timeout=max(0.0, ends_at - time.monotonic()))
+        found, problem = _answer_of(record, answer)
+        problems += [problem] if problem else []
+        models += _models(catalog, record, provider, found, configured)
+    executor.shutdown(wait=False)
+    return UsableModels(models, problems)
+
+
+def _provider(
+    catalog: Catalog,
+    record: PluginRecord,
+    project: Path,
+    plugins: Mapping[str, Mapping[str, Any]],
+) -> LLMProvider:
+    cls = cast("type[LLMProvider]", catalog.load(record))
+    options = checked_options(record, cls, plugins.get(record.name, {}), project)
+    context = RunContext("models", project, SafeWorkspace(project), "", project)
+    return asked(record, lambda: cls(options, context), LLMProvider)
+
+
+def _available(record: PluginRecord, provider: LLMProvider) -> Sequence[AvailableModel]:
+    return asked(record, lambda: list(provider.available()), list[AvailableModel])
+
+
+def _answer_of(
+    record: PluginRecord, answer: Future[Sequence[AvailableModel]]
+) -> tuple[Sequence[AvailableModel], str]:
+    if not answer.done():
+        limit = f"{_ANSWER_LIMIT_S:g} s"
+        return (), f"the provider {record.full_name} did not say within {limit} what it has"
+    try:
+        return answer.result(), ""
+    except RetraiError as error:
+        return (), str(error)
+
+
+def _models(
+    catalog: Catalog,
+    record: PluginRecord,
+    provider: LLMProvider,
+    found: Sequence[AvailableModel],
+    configured: str,
+) -> list[UsableModel]:
+    """The models of a provider that their names lead to."""
+    named = {model.model: model for model in found}
+    if configured and configured not in named and _is_ready(catalog, record, provider, configured):
+        own = AvailableModel(configured, "named in the configuration")
+        named = {configured: own, **named}
+    return [
+        UsableModel(name, record.full_name, model.source, model.is_local)
+        for name, model in named.items()
+        if _leads_to(catalog, name, record)
+    ]
+
+
+def _is_ready(catalog: Catalog, record: PluginRecord, provider: LLMProvider, model: str) -> bool:
+    if not _leads_to(catalog, model, record):
+        return False
+    try:
+        return asked(record, lambda: provider.ready(model), str | None) is None
+    except RetraiError:
+        return False
+
+
+def _leads_to(catalog: Catalog, model: str, record: PluginRecord) -> bool:
+    try:
+        return catalog.provider_for(model) is record
+    except RetraiError:  # two providers serve it equally well
+        return False
