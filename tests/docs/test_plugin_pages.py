@@ -41,7 +41,7 @@ TYPES = {
     "sandbox": "Completed Limits View",
     "sink": "RunInfo",
     "store": "Claim JournalledResult UnreadableRun",
-    "hook": "GateDecision InstalledFiles ToolCall",
+    "hook": "GateDecision HookAnswer InstalledFiles ToolCall",
 }
 ELSEWHERE = {"AgentEvent", "HumanQuestion", "RunContext"}
 """Dataclasses that are documented in the text, and as a table of attributes."""
@@ -75,7 +75,7 @@ def signatures(contract: type) -> set[str]:
 
 def test_every_kind_has_a_page_that_the_index_links() -> None:
     index = text_of("writing")
-    for kind in GROUP_OF:
+    for kind in GROUP_OF.keys() - {"hookspec"}:  # which stands on the page of hooks
         assert (PAGES / f"{kind}.md").exists()
         assert f"]({kind}.md)" in index
 

@@ -23,7 +23,7 @@ from retrai_core.plugins.kinds import KINDS
 
 WHEEL = Path(__file__).parent / "wheel"
 INFO = WHEEL / "retrai_zero_one-0.1.0.dist-info"
-OF_0_1 = set(KINDS) - {"store", "engine"}  # which nobody but retrai itself offers in 0.1
+OF_0_1 = set(KINDS) - {"store", "engine", "hookspec"}  # of which 0.1 has no plugin to begin with
 SETTINGS = """
 goal: zero-goal
 model: zero-model

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
         Marker,
         Suspicion,
     )
-    from .contracts.hooks import GateDecision, ToolCall, hookimpl
+    from .contracts.hooks import GateDecision, ToolCall, hookimpl, hookspec
     from .contracts.installed_files import InstalledFiles
     from .contracts.llm import GAVE_UP, AvailableModel, LLMOptions, LLMProvider
     from .contracts.local_servers import LocalServer, find_local_servers, local_address
@@ -80,6 +80,7 @@ if TYPE_CHECKING:
     from .loop.graph import GoalLoopAgent
     from .loop.state import AgentState
     from .loop.steps import LoopSteps
+    from .plugins.own_hooks import HookAnswer, OwnHooks
     from .run_config import RunConfig
     from .runs.record import RunRecord
     from .sandbox.local import LocalOptions, LocalSandbox
@@ -115,7 +116,7 @@ _HOME = {
         "Marker",
         "Suspicion",
     ),
-    "contracts.hooks": ("GateDecision", "ToolCall", "hookimpl"),
+    "contracts.hooks": ("GateDecision", "ToolCall", "hookimpl", "hookspec"),
     "contracts.installed_files": ("InstalledFiles",),
     "contracts.llm": ("GAVE_UP", "AvailableModel", "LLMOptions", "LLMProvider"),
     "contracts.local_servers": ("LocalServer", "find_local_servers", "local_address"),
@@ -160,6 +161,8 @@ _HOME = {
         "WorkspaceError",
     ),
     "events": ("EVENT_KINDS", "AgentEvent", "EventKind"),
+    # For distributions that call hooks of their own.
+    "plugins.own_hooks": ("HookAnswer", "OwnHooks"),
     # For goals that try something which changes the project.
     "guard.clean_copy": ("make_clean_copy",),
     # For agents: they import langgraph.
@@ -225,6 +228,7 @@ __all__ = [
     "GoalLoopAgent",
     "GoalOptions",
     "GoalResult",
+    "HookAnswer",
     "InstalledFiles",
     "Journal",
     "JournalledResult",
@@ -240,6 +244,7 @@ __all__ = [
     "MemoryOptions",
     "MemoryStore",
     "ModelError",
+    "OwnHooks",
     "PluginError",
     "PluginInfo",
     "ProjectFile",
@@ -288,6 +293,7 @@ __all__ = [
     "find_local_servers",
     "globs_below",
     "hookimpl",
+    "hookspec",
     "local_address",
     "make_clean_copy",
     "missing_folder",

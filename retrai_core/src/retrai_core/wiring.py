@@ -30,6 +30,7 @@ from .other_models import OtherModels
 from .plugin_answers import checked_options
 from .plugins.aside import start_aside
 from .plugins.hooks import HookCaller
+from .plugins.other_hookspecs import load_hookspecs, unknown_hooks
 from .plugins.patience import patiently
 from .plugins.record import PluginRecord
 from .redaction.redactor import Redactor
@@ -273,7 +274,13 @@ async def _load_hooks(choice: Choice, context: RunContext) -> HookCaller:
             loaded.append((record, plugin))
         except PluginError as error:
             broken.append((record, error))
-    hooks = await asyncio.to_thread(HookCaller, loaded)
+    unknown = unknown_hooks(plugin for _, plugin in loaded)
+    others = await patiently(
+        choice.catalog,
+        partial(load_hookspecs, choice.catalog, unknown),
+        lambda line: warn(message=line),
+    )
+    hooks = await asyncio.to_thread(HookCaller, loaded, others=others)
     for record, error in [*broken, *hooks.broken]:
         if "before_tool" in record.hooks or record.name in choice.config.plugins:
             raise PluginError(

@@ -14,8 +14,10 @@ from .completion import complete_plugin
 from .output import echo
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
+    from ..plugins.catalog import Catalog
     from ..plugins.record import PluginRecord
 
 _SCHEMA = 1
@@ -108,7 +110,8 @@ def show(name: str, kind: Kind | None, as_json: bool) -> None:
     if as_json:
         echo(_as_json(records))
         return
-    echo("\n\n".join(_described(record) for record in records))
+    owners = _owners(catalog) if any(record.kind == "hook" for record in records) else {}
+    echo("\n\n".join(_described(record, owners) for record in records))
 
 
 @plugins.command()
@@ -181,7 +184,22 @@ def _note(record: PluginRecord) -> str:
     return f"{record.full_name} ({record.status}): {record.error}{mend}"
 
 
-def _described(record: PluginRecord) -> str:
+def _owners(catalog: Catalog) -> dict[str, str]:
+    """The distribution by the name of each hook that another than retrai specifies."""
+    specs = [record for record in catalog.records("hookspec") if record.is_usable]
+    _load_apart([record for record in specs if record.entry is None])
+    return {hook: record.dist for record in reversed(specs) for hook in record.hooks}
+
+
+def _hooks(record: PluginRecord, owners: Mapping[str, str]) -> str:
+    if record.kind != "hook":
+        return ", ".join(record.hooks)
+    return ", ".join(
+        f"{hook} (of {owners[hook]})" if hook in owners else hook for hook in record.hooks
+    )
+
+
+def _described(record: PluginRecord, owners: Mapping[str, str]) -> str:
     known = "" if record.entry is not None else " (no manifest: known once it is loaded)"
     fields = [
         ("kind", record.kind),
@@ -195,7 +213,7 @@ def _described(record: PluginRecord) -> str:
         ("programs", ", ".join(record.programs)),
         ("models", ", ".join(record.model_patterns)),
         ("tools", ", ".join(record.default_tools)),
-        ("hooks", ", ".join(record.hooks)),
+        ("hooks", _hooks(record, owners)),
         ("found by", ", ".join(_marker(m.glob, m.contains) for m in record.markers)),
         ("home page", record.home_page),
         ("entry point", record.entry_point),

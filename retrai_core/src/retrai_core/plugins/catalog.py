@@ -13,7 +13,7 @@ from ..errors import PluginError, UnknownPluginError, UsageError
 from .conflicts import settle_names
 from .hints import Hints, read_hints
 from .inspection import DistributionPlugins
-from .kinds import KINDS, Kind, normalised
+from .kinds import CALLED_ALL, KINDS, Kind, normalised
 from .record import PluginRecord
 from .scan import scan_distributions
 from .switches import Switches
@@ -279,7 +279,7 @@ class Catalog:
                 if record.kind == kind
             ]
             self._by_kind[kind] = sorted(found, key=_order)
-            if kind not in ("hook", "sink"):  # all of them are used, none is chosen by its name
+            if kind not in CALLED_ALL:
                 self._contested |= settle_names(self._by_kind[kind], self._pins)
         return self._by_kind[kind]
 

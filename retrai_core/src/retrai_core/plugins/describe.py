@@ -7,7 +7,7 @@ import inspect
 import itertools
 import textwrap
 import types
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal, Union, cast, get_args, get_origin
 
@@ -21,6 +21,7 @@ from .kinds import Kind
 _LONGEST_SUMMARY = 80
 _IMPL_MARK = "retrai_impl"
 """The attribute that pluggy's `HookimplMarker("retrai")` leaves on a method."""
+_SPEC_MARK = "retrai_spec"
 
 
 def describe_plugin(kind: Kind, plugin: object) -> ManifestEntry:
@@ -29,11 +30,11 @@ def describe_plugin(kind: Kind, plugin: object) -> ManifestEntry:
     Raises:
         TypeError: an attribute has a form that no manifest can hold.
     """
-    if kind == "hook":
+    if kind in ("hook", "hookspec"):
         return ManifestEntry(
             summary=_summary(plugin),
             needs=declared_needs(plugin),
-            hooks=hook_names(plugin),
+            hooks=hook_names(plugin) if kind == "hook" else spec_names(plugin),
             programs=_programs(plugin),
         )
     return ManifestEntry(
@@ -62,12 +63,26 @@ def _offered(plugin: object) -> Offered:
 
 def hook_names(plugin: object) -> tuple[str, ...]:
     """The hooks that `plugin` (a module, a class or an object) implements, sorted."""
-    names: list[str] = []
+    return tuple(sorted(mark.get("specname") or name for name, mark in _marks(plugin, _IMPL_MARK)))
+
+
+def needed_hooks(plugin: object) -> tuple[str, ...]:
+    """The same without those that it implements only where there is such a hook."""
+    marks = [(n, mark) for n, mark in _marks(plugin, _IMPL_MARK) if not mark.get("optionalhook")]
+    return tuple(sorted(mark.get("specname") or name for name, mark in marks))
+
+
+def spec_names(specs: object) -> tuple[str, ...]:
+    """The hooks that `specs` (a module, a class or an object) specifies, sorted."""
+    return tuple(sorted(name for name, _ in _marks(specs, _SPEC_MARK)))
+
+
+def _marks(plugin: object, mark: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The marked attributes; one that raises when it is looked at is none, and no harm."""
     for attribute in dir(plugin):
-        mark = getattr(inspect.getattr_static(plugin, attribute, None), _IMPL_MARK, None)
-        if isinstance(mark, dict):
-            names.append(cast(dict[str, Any], mark).get("specname") or attribute)
-    return tuple(sorted(names))
+        found = getattr(inspect.getattr_static(plugin, attribute, None), mark, None)
+        if isinstance(found, dict):
+            yield attribute, cast("dict[str, Any]", found)
 
 
 def declared_needs(plugin: object) -> tuple[str, ...]:

@@ -9,7 +9,8 @@ import pluggy
 
 from ..contracts.hooks import FORMER_HOOKS, PROJECT_NAME, HookSpecs
 from ..errors import PluginError
-from .describe import hook_names
+from .describe import hook_names, needed_hooks, spec_names
+from .other_hookspecs import OtherSpecs
 from .record import PluginRecord
 
 
@@ -25,10 +26,11 @@ class HookCaller:
 
     Args:
         plugins: records with what `Catalog.load` returned for them. A class is built without
-            arguments. One that cannot be built, that implements a hook retrai does not have, or
-            that asks for an argument the hook does not give, is marked `broken` in its record and
-            left out; the caller decides what that means (a configured gate must not be missing).
-        specs: the hooks that there are; another class than `HookSpecs` is for tests.
+            arguments. One that cannot be built, that implements a hook which is unknown, or that
+            asks for an argument the hook does not give, is marked `broken` in its record and left
+            out; the caller decides what that means (a configured gate must not be missing).
+        specs: retrai's own hooks; another class than `HookSpecs` is for tests.
+        others: the hooks of other distributions.
 
     Attributes:
         broken: the records that were left out, each with the error that says why.
@@ -47,13 +49,17 @@ class HookCaller:
     """
 
     def __init__(
-        self, plugins: Iterable[tuple[PluginRecord, object]], specs: type = HookSpecs
+        self,
+        plugins: Iterable[tuple[PluginRecord, object]],
+        specs: type = HookSpecs,
+        others: OtherSpecs | None = None,
     ) -> None:
         self.broken: list[tuple[PluginRecord, PluginError]] = []
         self._managers: list[tuple[PluginRecord, pluggy.PluginManager]] = []
+        others = others or OtherSpecs()
         for record, plugin in sorted(plugins, key=lambda pair: pair[0].full_name):
             try:
-                self._managers.append((record, _registered(record, plugin, specs)))
+                self._managers.append((record, _registered(record, plugin, specs, others)))
             except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever it raises, it is broken
                 record.status = "broken"
                 record.error = f"{type(error).__name__}: {' '.join(str(error).split())}"
@@ -94,26 +100,39 @@ class HookCaller:
         return None
 
 
-def _registered(record: PluginRecord, plugin: object, specs: type) -> pluggy.PluginManager:
+def _registered(
+    record: PluginRecord, plugin: object, specs: type, others: OtherSpecs
+) -> pluggy.PluginManager:
     manager = pluggy.PluginManager(PROJECT_NAME)
     manager.add_hookspecs(specs)
-    for name in hook_names(plugin):
-        if name in FORMER_HOOKS and not hasattr(manager.hook, name):
-            raise UnknownHookError(f"`{name}` is no hook any more: {FORMER_HOOKS[name]}")
+    implemented = set(hook_names(plugin))
+    for _, own in others.loaded:
+        if implemented & set(spec_names(own)):
+            manager.add_hookspecs(own)
+    for name in needed_hooks(plugin):
+        if not hasattr(manager.hook, name):
+            former = f"`{name}` is no hook any more: {FORMER_HOOKS.get(name)}"
+            unknown = f"`{name}` is no hook of retrai or of a plugin that is installed"
+            why = former if name in FORMER_HOOKS else f"{unknown}{others.why_without(name)}"
+            raise UnknownHookError(why)
     manager.register(plugin() if isinstance(plugin, type) else plugin, record.full_name)
     manager.check_pending()
     return manager
 
 
 def _implements(manager: pluggy.PluginManager, hook_name: str) -> bool:
-    return bool(getattr(manager.hook, hook_name).get_hookimpls())
+    hook = getattr(manager.hook, hook_name, None)  # of another distribution, it may be missing
+    return hook is not None and bool(hook.get_hookimpls())
 
 
 def _answer(
     manager: pluggy.PluginManager, hook_name: str, arguments: dict[str, Any]
 ) -> object | Exception:
     try:
-        answers: list[object] = getattr(manager.hook, hook_name)(**arguments)
+        hook = getattr(manager.hook, hook_name)
+        answers: Any = hook(**arguments)
+        if hook.spec is not None and hook.spec.opts["firstresult"]:
+            return answers
     except Exception as error:  # noqa: BLE001 - handed to the caller, who knows what it means
         return error
     except SystemExit as error:  # not an Exception, and would end retrai or one thread of it

@@ -17,6 +17,7 @@ Kind = Literal[
     "engine",
     "sink",
     "hook",
+    "hookspec",
 ]
 Status = Literal["ok", "broken", "incompatible", "blocked", "shadowed", "unloaded"]
 
@@ -32,6 +33,7 @@ GROUP_OF: dict[Kind, str] = {
     "engine": "retrai.engines",
     "sink": "retrai.sinks",
     "hook": "retrai.hooks",
+    "hookspec": "retrai.hookspecs",
 }
 KIND_OF: dict[str, Kind] = {group: kind for kind, group in GROUP_OF.items()}
 KINDS: tuple[Kind, ...] = tuple(GROUP_OF)
@@ -43,6 +45,8 @@ STATUSES: tuple[Status, ...] = (
     "shadowed",
     "unloaded",
 )
+CALLED_ALL: frozenset[Kind] = frozenset({"sink", "hook", "hookspec"})
+"""Nobody chooses one of these by its name: every one that is installed is used."""
 _PREFIX = "retrai."
 CORE_DIST = "retrai-core"
 _SEPARATORS = re.compile(r"[-_.]+")

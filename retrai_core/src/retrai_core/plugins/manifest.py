@@ -22,8 +22,8 @@
     hooks = ["before_tool"]
 
 Tables are named after the entry-point groups (`goals`, `tools`, `llms`, `memory`, `frontends`,
-`agents`, `sandboxes`, `stores`, `engines`, `sinks`, `hooks`), then after the entry point; every key
-may be left out.
+`agents`, `sandboxes`, `stores`, `engines`, `sinks`, `hooks`, `hookspecs`), then after the entry
+point; every key may be left out.
 `retrai plugins manifest` writes it from the classes.
 """
 

@@ -13,6 +13,7 @@ from ..errors import PluginError
 from .catalog import Catalog
 from .hooks import HookCaller
 from .manifest import read_manifest
+from .other_hookspecs import load_hookspecs, unknown_hooks
 from .package import find_package
 from .record import PluginRecord
 from .soundness import manifest_problem
@@ -26,7 +27,7 @@ def answer() -> None:
     if found:
         record = found[0]
         with contextlib.suppress(PluginError):  # the record says it all
-            _look_closer(record, catalog.load(record))
+            _look_closer(catalog, record, catalog.load(record))
     else:
         record = PluginRecord(name, "goal", "", "", "")
         record.status, record.error = "broken", "it is not installed any more"
@@ -34,10 +35,16 @@ def answer() -> None:
     os._exit(0)  # without waiting for threads that the plugin started
 
 
-def _look_closer(record: PluginRecord, plugin: object) -> None:
+def _look_closer(catalog: Catalog, record: PluginRecord, plugin: object) -> None:
     """Note what only an author can mend: hooks that are never called, a manifest out of date."""
-    if record.kind == "hook" and HookCaller([(record, plugin)]).broken:
-        return
+    if record.kind == "hook":
+        others = load_hookspecs(catalog, unknown_hooks([plugin]))
+        if HookCaller([(record, plugin)], others=others).broken:
+            return
+    if record.kind == "hookspec":
+        others = load_hookspecs(catalog, set(record.hooks))
+        if record.status == "broken":  # it has a hook that somebody else has
+            return
     package = find_package(record.entry_point.partition(":")[0].strip())
     manifest = read_manifest(package.manifest_path) if package and package.manifest_path else None
     if manifest is None:

@@ -21,7 +21,7 @@ from ..contracts.memory import MemoryStore
 from ..contracts.sandbox import Sandbox
 from ..contracts.store import RunStore
 from ..contracts.tool import Tool
-from .describe import declared_needs, describe_plugin, hook_names
+from .describe import declared_needs, describe_plugin, hook_names, spec_names
 from .kinds import Kind
 from .missing import command_that_mends
 from .record import PluginRecord
@@ -145,7 +145,10 @@ def _imported(record: PluginRecord, entry_point: EntryPoint) -> object:
 def _check_type(record: PluginRecord, plugin: object) -> None:
     contract = _CONTRACT_OF.get(record.kind)
     if contract is None:
-        if not hook_names(plugin):
+        if record.kind == "hookspec":
+            if not spec_names(plugin):
+                raise WrongPluginTypeError("it has no method marked with `@hookspec`")
+        elif not hook_names(plugin):
             raise WrongPluginTypeError("it has no method marked with `@hookimpl`")
         return
     if not isinstance(plugin, type) or not issubclass(plugin, contract):

@@ -30,7 +30,7 @@ def class_problem(kind: Kind, name: str, plugin: object) -> str:
         plugin: the class; of a hook also a module or an object.
     """
     own = getattr(plugin, "name", name)
-    if kind != "hook" and own != name:
+    if kind not in ("hook", "hookspec") and own != name:
         names = f"its entry point is named {name!r}, but its class has name = {own!r}"
         return f"{names}; make them the same"
     return unknown_needs(plugin) or (options_of_the_core(plugin) if kind == "goal" else "")

@@ -19,9 +19,11 @@ from retrai_core import (
     Tool,
     ToolCall,
 )
+from retrai_core.plugins.catalog import Catalog
 from retrai_core.plugins.describe import hook_names
 from retrai_core.plugins.hooks import HookCaller
 from retrai_core.plugins.kinds import Kind
+from retrai_core.plugins.other_hookspecs import load_hookspecs, unknown_hooks
 from retrai_core.plugins.record import PluginRecord
 
 from ..bench import Bench
@@ -67,7 +69,8 @@ class HookConformance(PluginConformance):
     kind: ClassVar[Kind] = "hook"
 
     def test_its_hooks_are_retrai_s(self) -> None:
-        """Each method marked with `@hookimpl` is a hook of retrai, with arguments that it gives."""
+        """Each method marked with `@hookimpl` is a hook of retrai or of an installed distribution,
+        with arguments that it gives."""
         assert hook_names(self.plugin), "no method is marked with `@hookimpl`"
         for _, error in self._caller().broken:
             pytest.fail(str(error), pytrace=False)
@@ -128,7 +131,8 @@ class HookConformance(PluginConformance):
 
     def _caller(self) -> HookCaller:
         record = PluginRecord(self.name, "hook", self.package, "", f"{self.module}:")
-        return HookCaller([(record, self.plugin)])
+        others = load_hookspecs(Catalog.scan(environ={}), unknown_hooks([self.plugin]))
+        return HookCaller([(record, self.plugin)], others=others)
 
     def _answers(self, context: RunContext) -> list[tuple[str, dict[str, Any], object]]:
         """What each hook answers to each of its arguments."""

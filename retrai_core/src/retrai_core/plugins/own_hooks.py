@@ -1,0 +1,105 @@
+"""How a distribution calls the hooks that it specifies itself."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import PluginError
+from .catalog import Catalog
+from .describe import spec_names
+from .hooks import HookCaller
+from .other_hookspecs import OtherSpecs, load_hookspecs
+from .record import PluginRecord
+
+
+@dataclass(frozen=True, slots=True)
+class HookAnswer:
+    """What one plugin answered.
+
+    Attributes:
+        plugin: `name@distribution`.
+        value: what the hook returned; None where it raised.
+        problem: what it raised, as an error that names the plugin; None where it did not.
+    """
+
+    plugin: str
+    value: Any = None
+    problem: PluginError | None = None
+
+
+class OwnHooks:
+    """The installed hook plugins that implement hooks of these specs.
+
+    They are loaded and built once, when this is made; that imports them, so make it where it may
+    take a moment. Hooks are called one plugin at a time: one that raises silences no other.
+
+    Args:
+        specs: the class, object or module that the distribution names in `retrai.hookspecs`.
+        project: the folder whose configuration says which plugins are switched off.
+
+    Attributes:
+        problems: a line for each plugin that implements one of the hooks and cannot be used.
+
+    Example:
+        >>> from retrai_core import hookspec
+        >>> class PaintHooks:
+        ...     @hookspec
+        ...     def colours(self, room):
+        ...         "The colours that a plugin offers for a room."
+        >>> hooks = OwnHooks(PaintHooks)
+        >>> [answer.value for answer in hooks.call("colours", room="kitchen")]
+        []
+    """
+
+    def __init__(self, specs: object, project: str | os.PathLike[str] = ".") -> None:
+        catalog = Catalog.configured(project)
+        own = set(spec_names(specs))
+        if not own:
+            raise ValueError(f"{specs!r} has no method marked with `@hookspec`")
+        self.problems: list[str] = []
+        plugins = list(self._loaded(catalog, own))
+        also = {name for record, _ in plugins for name in record.hooks} - own
+        others = load_hookspecs(catalog, also)
+        mine = PluginRecord("own", "hookspec", "", "", "")
+        loaded = [(r, each) for r, each in others.loaded if not own & set(spec_names(each))]
+        known = OtherSpecs([(mine, specs), *loaded], others.problems)
+        self._caller = HookCaller(plugins, others=known)
+        self.problems += [str(error) for _, error in self._caller.broken]
+
+    def call(self, hook: str, **arguments: Any) -> list[HookAnswer]:
+        """Call a hook of every plugin that implements it, sorted by name; what each answered."""
+        return [
+            _answer(record, answer) for record, answer in self._caller.call_each(hook, **arguments)
+        ]
+
+    def _loaded(self, catalog: Catalog, hooks: set[str]) -> Sequence[tuple[PluginRecord, object]]:
+        found: list[tuple[PluginRecord, object]] = []
+        for record in catalog.records("hook"):
+            # Without a manifest only the plugin itself knows.
+            if record.status in ("blocked", "shadowed") or (
+                record.hooks and not hooks & set(record.hooks)
+            ):
+                continue
+            try:
+                plugin = catalog.load(record)
+            except PluginError as error:
+                self.problems.append(str(error))
+                continue
+            if hooks & set(record.hooks):
+                found.append((record, plugin))
+        return found
+
+
+def _answer(record: PluginRecord, answer: object) -> HookAnswer:
+    if not isinstance(answer, Exception):
+        return HookAnswer(record.full_name, answer)
+    what = f"{type(answer).__name__}: {' '.join(str(answer).split()) or 'no message'}"
+    problem = PluginError(
+        f"the hook {record.name} of {record.dist} {record.version} failed: {what}",
+        hint=f"`pip install --upgrade {record.dist}`, or do without it",
+    )
+    problem.__cause__ = answer
+    return HookAnswer(record.full_name, problem=problem)
