@@ -156,6 +156,14 @@ async def test_in_a_folder_of_root_s_the_owner_of_most_files_counts(make, contex
     assert (context.project / "d.txt").stat().st_uid == USER
 
 
+async def test_a_repository_that_root_made_says_nothing_of_the_owner(make, context):
+    """Of an archive that was unpacked in a folder of root's, say."""
+    write(context.project / "a.txt", USER)
+    subprocess.run(["git", "init", "-q", str(context.project)], check=True)  # noqa: ASYNC221
+    done = await attempt(await make(), "id -u; echo x >> a.txt; git add a.txt; git status --short")
+    assert (done.stdout, done.stderr) == (f"{USER}\nA  a.txt\n", "")
+
+
 async def test_folders_above_that_the_owner_cannot_enter_are_no_obstacle(make, context, theirs):
     if not os.access("/srv", os.W_OK):
         pytest.skip("no folder to use outside of those that are hidden")

@@ -27,6 +27,7 @@ from .places import within
 _SYSTEM = "/usr/bin:/bin:/usr/sbin:/sbin"
 _UNWRITTEN = frozenset({"__pycache__", ".pytest_cache", ".retrai", ".retrai.yml"})
 """What commands need not write: Python and pytest do without, and retrai's is not for them."""
+_REPOSITORIES = frozenset({".git", ".hg", ".svn"})
 _MAX_RANGES = 340
 """Lines that /proc/PID/uid_map takes (user_namespaces(7))."""
 
@@ -140,7 +141,8 @@ class Owner:
 def owner_of(project: Path, python: str) -> Owner | None:
     """The user that commands shall run as; None where that is whoever runs retrai.
 
-    That is the owner of the project's folder, or of most of its files where the folder is root's.
+    That is the owner of the project's folder, or of most of its files where the folder is root's:
+    those of a repository, which root may have made, do not count.
 
     Args:
         project: the project's folder.
@@ -151,7 +153,7 @@ def owner_of(project: Path, python: str) -> Owner | None:
     found = shutil.which("setpriv", path=_SYSTEM)
     top = project.stat()
     files = list(_entries(project))
-    uids = Counter(status.st_uid for status in files)
+    uids = Counter(status.st_uid for status in _entries(project, _UNWRITTEN | _REPOSITORIES))
     uid = top.st_uid or (uids.most_common(1)[0][0] if uids else 0)
     if uid == 0 or found is None:
         return None
@@ -167,10 +169,10 @@ def owner_of(project: Path, python: str) -> Owner | None:
     return Owner(uid, gid, ids, found)
 
 
-def _entries(project: Path) -> Iterator[os.stat_result]:
+def _entries(project: Path, left_out: frozenset[str] = _UNWRITTEN) -> Iterator[os.stat_result]:
     for folder, names, files in os.walk(project):
-        names[:] = [name for name in names if name not in _UNWRITTEN]
-        for name in (*names, *(name for name in files if name not in _UNWRITTEN)):
+        names[:] = [name for name in names if name not in left_out]
+        for name in (*names, *(name for name in files if name not in left_out)):
             with suppress(OSError):
                 status = os.lstat(os.path.join(folder, name))
                 if not stat.S_ISLNK(status.st_mode):
