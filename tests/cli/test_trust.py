@@ -12,7 +12,9 @@ from pathlib import Path
 import pytest
 
 from retrai_core.choosing import catalog_for
+from retrai_core.guard.left_behind import note
 from retrai_core.plugins.catalog import Catalog
+from retrai_core.runs.store import RunStore
 from retrai_core.settings import load_settings
 from retrai_core.trust import claims_of
 
@@ -231,6 +233,30 @@ def test_a_tool_that_the_user_removes_by_a_glob_is_not_given_back_unasked(
     user.write_text('tools: ["-git.*"]\n')
     (project / ".retrai.yml").write_text("tools: [git.push]\n")
     assert claims(project) == {"tools": ["git.push"]}
+
+
+@pytest.mark.parametrize("change", ["made", "changed"])
+def test_settings_that_a_killed_run_left_are_not_read(
+    retrai, toy, project: Path, monkeypatch: pytest.MonkeyPatch, change: str
+) -> None:
+    """Not even where they would be agreed to, or need nobody's leave."""
+    monkeypatch.setenv("RETRAI_TRUST", "1")
+    again = [*toy([("write_answer", {"text": "54"})]), "-n", "1"]
+    path = project / ".retrai.yml"
+    before = path.read_text() if change == "changed" else None
+    if before is None:
+        path.unlink()
+    assert retrai(*again)[0] == 1
+    (first,) = RunStore().list()
+    folder = RunStore().folder(first.id)
+    note(project, folder, [])  # as it stands while a run goes on
+    path.write_text("max_iterations: 7\ngoal: no-such-goal\n")
+    now = path.lstat().st_ctime_ns
+    os.utime(folder / "left_behind.json", ns=(now, now))
+    code, _, err = retrai(*again)
+    assert code == 1, err
+    assert f"{path.name}: " in err
+    assert (path.read_text() if path.exists() else None) == before
 
 
 def test_an_option_of_which_no_manifest_says_what_it_does_is_asked_about(

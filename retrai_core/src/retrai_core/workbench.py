@@ -14,8 +14,10 @@ from .building import PartsStack, built, first_working
 from .choosing import catalog_for, choose_model
 from .contracts.context import RunContext
 from .events import AgentEvent
+from .guard.left_behind import clean_up_before
 from .other_models import OtherModels
 from .redaction.redactor import Redactor
+from .runs.store import state_dir
 from .settings import load_settings
 from .trust import require_trust
 from .workspace.safe_paths import SafeWorkspace
@@ -45,6 +47,7 @@ async def open_workbench(
             agreed to what the configuration runs.
         PluginError: a plugin that is needed is broken.
     """
+    left = await asyncio.to_thread(clean_up_before, project, state_dir())
     settings = load_settings(project, {"model": model})
     config = settings.config
     require_trust(settings, partial(catalog_for, config), agreed=agreed)
@@ -64,6 +67,8 @@ async def open_workbench(
         )
         if on_event is not None:
             context.on_event = on_event
+        for line in left:
+            context.publish("log", level="warning", message=line)
         for notice in choice.notices:
             context.publish("log", level=notice.level, message=notice.message)
         async with PartsStack() as stack:

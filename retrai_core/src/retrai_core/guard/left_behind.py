@@ -14,9 +14,13 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, cast
 
+from ..errors import StateFolderError, WorkspaceLockedError
+from ..workspace.lock import WorkspaceLock
 from .baseline import Baseline, differing
 from .files import remove
 from .globs import Globs, exactly
+from .held_files import put_back as put_back_held
+from .held_files import told
 from .refusal import Refusal
 from .repository_programs import COPIES, note_programs, undo_programs
 from .restoring import put_back, set_aside
@@ -106,6 +110,21 @@ def clean_up_killed_runs(state: Path, project: Path) -> list[str]:
                 f"{error}; make the files writable, then start again"
             )
     return lines
+
+
+def clean_up_before(project: Path, state: Path) -> list[str]:
+    """The same, before the settings of the next run are read: a killed run may have made them.
+
+    Nothing is done while a run works in the project.
+    """
+    if not any((state / "runs").glob(f"*/{_NOTE}")):
+        return []
+    folder = Path(os.path.realpath(project))
+    try:
+        with WorkspaceLock(folder, state, "cleaning up after killed runs"):
+            return [*told(put_back_held(state, folder)), *clean_up_killed_runs(state, folder)]
+    except (WorkspaceLockedError, StateFolderError):
+        return []  # told by the run that is about to begin
 
 
 def _take_back(run_dir: Path, is_later: Callable[[Path], bool]) -> list[Refusal]:

@@ -135,7 +135,7 @@ class RunManager:
         given |= {"agent": agent, "input": None if input is None else dict(input)}
         return await prepare(
             Path(project),
-            self._folder,
+            self.state,
             self._tell,
             given,
             trust=trust,

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, field_serializer
 
 from ..choosing import catalog_for, choose
 from ..chosen import Choice
+from ..guard.left_behind import clean_up_before
 from ..plugins.patience import patiently
 from ..run_config import RunConfig
 from ..runs.ending import limits_of
@@ -118,7 +119,7 @@ class RunRequest(BaseModel):
 
 async def prepare(
     project: Path,
-    folder: Callable[[str], Path],
+    state: Path,
     tell: Tell,
     given: Mapping[str, Any],
     *,
@@ -127,6 +128,8 @@ async def prepare(
     **request: Any,
 ) -> RunRequest:
     """Read every source of settings, ask for consent, choose the plugins: see `RunManager`."""
+    for line in await asyncio.to_thread(clean_up_before, project, state):
+        tell(line)
     settings = await asyncio.to_thread(load_settings, project, given)
     config = settings.config
     digest = require_trust(settings, partial(catalog_for, config), agreed=trust or False)
@@ -136,7 +139,7 @@ async def prepare(
         require_locked(config.cwd, catalog_for(config))
     asked = RunRequest(config=config, origins=dict(settings.origins), digest=digest, **request)
     with told_with_origin(settings):
-        return await asked.completed(folder(config.run_id), tell)
+        return await asked.completed(state / "runs" / config.run_id, tell)
 
 
 async def chosen(config: RunConfig, folder: Path, tell: Tell, *, attended: bool) -> Choice:
