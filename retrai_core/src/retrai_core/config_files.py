@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from yaml import Event, Node
 
 PROJECT_FILE = ".retrai.yml"
+LOCK_FILE = "retrai.lock"
+"""Which plugins `retrai run --locked` takes."""
 DISABLED_KEY = "disabled_plugins"
 NO_LIMIT = "none"
 """Lifts a limit that another source, or an earlier part of a run, has set."""

@@ -42,10 +42,20 @@ async def test_a_new_project_file_does_not_outlive_a_run_that_ends(runs: Runs) -
 
 
 async def test_a_tool_writes_none_of_retrais_files(runs: Runs) -> None:
-    paths = [".retrai.yml", ".retrai/eval_harness.py"]
+    paths = [".retrai.yml", ".retrai/eval_harness.py", "retrai.lock"]
     calls = [{"name": "put", "args": {"path": path, "text": "x"}} for path in paths]
     record = await runs.run([{"calls": calls}], max_iterations=1)
-    assert [event.payload["error"] for event in runs.events(record, "tool_result")] == [True, True]
+    assert [event.payload["error"] for event in runs.events(record, "tool_result")] == [True] * 3
+
+
+@pytest.mark.parametrize("before", [None, "the user's\n"])
+async def test_the_lock_of_the_plugins_is_as_it_was(runs: Runs, before: str | None) -> None:
+    lock = runs.project / "retrai.lock"
+    if before is not None:
+        lock.write_text(before)
+    record = await runs.run([call("shell", line="echo evil > retrai.lock")], max_iterations=1)
+    assert (lock.read_text() if lock.exists() else None) == before
+    assert [line.split(":")[0] for line in record.refused] == ["retrai.lock"]
 
 
 @pytest.mark.parametrize("folds", [True, False])

@@ -18,9 +18,10 @@ def lock(project: Path, check: bool) -> None:
 
     `retrai run --locked` refuses any other set.
     """
+    from ..config_files import LOCK_FILE
     from ..errors import UsageError
     from ..plugins.catalog import Catalog
-    from ..plugins.lock import LOCK_FILE, current_lock, lock_text, require_locked
+    from ..plugins.lock import current_lock, lock_text, require_locked
 
     catalog = Catalog.configured(project)
     path = project / LOCK_FILE

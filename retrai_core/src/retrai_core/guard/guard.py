@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ..config_files import PROJECT_FILE
+from ..config_files import LOCK_FILE, PROJECT_FILE
 from ..contracts.context import RunContext
 from ..contracts.goal import GoalBase, GoalResult
 from ..workspace.repository_paths import folds_case
@@ -26,7 +26,7 @@ from .surroundings import copy_surroundings, place_in_repository
 from .verdict import judge
 from .walls import Masks, forbid_changes, view_of_a_check
 
-_PROJECT_FILE = f"/{PROJECT_FILE}"
+_OWN_FILES = (PROJECT_FILE, LOCK_FILE)
 
 
 class Guard:
@@ -47,9 +47,10 @@ class Guard:
         self.refusals: list[Refusal] = []
         self._folder = context.run_dir / "baseline"
         self._allow_edit = allow_edit
-        self._protected = Globs([*context.goal.protected(context.project), _PROJECT_FILE])
-        # The next run takes options of the check from it.
-        self._steering_globs = [*context.goal.steering(context.project), _PROJECT_FILE]
+        # The next run takes options of the check, and the plugins that it may use, from them.
+        own = [f"/{name}" for name in _OWN_FILES]
+        self._protected = Globs([*context.goal.protected(context.project), *own])
+        self._steering_globs = [*context.goal.steering(context.project), *own]
         self._steering = Globs(self._steering_globs)
         self._outside = OutsideFiles(self._folder / ENVIRONMENT)
         self.baseline = Baseline.load(self._folder) or Baseline()
@@ -117,7 +118,7 @@ class Guard:
         if first.casefold() == OWN_FOLDER:
             known = f"{OWN_FOLDER}{slash}{rest}"
         else:
-            ours = {name.casefold(): name for name in (PROJECT_FILE, *self.baseline.protected)}
+            ours = {name.casefold(): name for name in (*_OWN_FILES, *self.baseline.protected)}
             known = path if path in self.baseline.protected else ours.get(path.casefold(), path)
         return known if known != path and folds_case(self.context.project) else path
 

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..config_files import read_plugin_settings
+from ..config_files import LOCK_FILE, read_plugin_settings
 from ..errors import UsageError
 from ..settings import load_settings
 from .catalog import Catalog
 from .environment import Finding, environment_findings
-from .lock import LOCK_FILE, current_lock, lock_differences, read_lock
+from .lock import current_lock, lock_differences, read_lock
 from .plan import Plan, plan_run
 
 _SCHEMA = 1

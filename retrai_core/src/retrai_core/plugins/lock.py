@@ -24,12 +24,12 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
+from ..config_files import LOCK_FILE
 from ..errors import PluginError, UsageError
 from .catalog import Catalog
 from .kinds import normalised
 from .record import PluginRecord
 
-LOCK_FILE = "retrai.lock"
 SCHEMA = 1
 EDITABLE = "editable"
 UNKNOWN = "unknown"
