@@ -3,8 +3,8 @@
     {"id": 1, "method": "session/new", "params": {"project": DIR, "goal": "pytest"}}
     {"id": 2, "method": "session/prompt", "params": {"session": ID, "task": "mend it"}}
 
-While a prompt goes on, the editor gets `session/update` notices, and asks for permission as requests
-of ours (`session/permission`), which it answers by their id with `{"choice": "approve_always"}`.
+While a prompt goes on, the editor gets `session/update` notices. It is asked for permission by
+requests of ours (`session/permission`), which it answers by id: `{"choice": "approve_always"}`.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""The HTTP example: start, server-sent events, answers, configure, cancel, reloading in the middle."""
+"""The HTTP example: start, server-sent events, answers, configure, cancel, reload in the middle."""
 
 from __future__ import annotations
 

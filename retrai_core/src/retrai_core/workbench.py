@@ -17,8 +17,8 @@ from .events import AgentEvent
 from .guard.left_behind import clean_up_before
 from .other_models import OtherModels
 from .redaction.redactor import Redactor
-from .runs.store import state_dir
 from .settings import load_settings
+from .storage.state_folder import state_dir
 from .trust import require_trust
 from .workspace.safe_paths import SafeWorkspace
 from .workspace.temporary import temporary_prefix

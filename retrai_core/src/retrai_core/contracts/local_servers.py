@@ -172,7 +172,7 @@ def _of_ollama(raw: Any) -> Sequence[str]:
     return [
         str(model["name"])
         for model in _list(raw, "models")
-        if "bert" not in str((model.get("details") or {}).get("family"))
+        if "bert" not in str(model.get("details"))
     ]
 
 

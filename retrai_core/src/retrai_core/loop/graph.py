@@ -117,7 +117,8 @@ def completed(cls: type[Agent]) -> type[Agent]:
     if cls.initial_state is not Agent.initial_state or cls.result is not Agent.result:
         return cls
     own = {"__module__": cls.__module__, "__qualname__": cls.__qualname__, "__doc__": cls.__doc__}
-    return type(cls.__name__, (cls, GoalLoopAgent), own)
+    bases: Any = (cls, GoalLoopAgent)
+    return type(cls.__name__, bases, own)
 
 
 def _at_once(router: Callable[[AgentState], T]) -> Callable[[AgentState], Any]:

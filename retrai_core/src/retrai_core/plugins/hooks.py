@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, cast
 
 import pluggy
 
@@ -108,7 +108,7 @@ def _registered(
     implemented = set(hook_names(plugin))
     for _, own in others.loaded:
         if implemented & set(spec_names(own)):
-            manager.add_hookspecs(own)
+            manager.add_hookspecs(cast("Any", own))
     for name in needed_hooks(plugin):
         if not hasattr(manager.hook, name):
             former = f"`{name}` is no hook any more: {FORMER_HOOKS.get(name)}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 import pluggy
 
@@ -78,7 +78,7 @@ def _check(record: PluginRecord, specs: object) -> None:
         PluginError: why.
     """
     try:
-        pluggy.PluginManager(PROJECT_NAME).add_hookspecs(specs)
+        pluggy.PluginManager(PROJECT_NAME).add_hookspecs(cast("Any", specs))
     except (Exception, SystemExit) as error:
         record.status, record.error = "broken", f"{type(error).__name__}: {error}"
         raise record.problem() from error

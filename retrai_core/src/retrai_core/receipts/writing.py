@@ -170,11 +170,19 @@ def _human_answers(run_dir: Path) -> list[str]:
     asked = ""
     for event in read_events(run_dir / "events.jsonl"):
         if event.kind == "human_check_required":
-            asked = f"{event.payload['question']} ({event.payload['reason']})"
+            asked = _asked(event.payload)
         elif event.kind == "human_check_response":
             verdict = "approved" if event.payload["approved"] else "refused"
             answers.append(f"{asked}: {verdict}")
     return answers
+
+
+def _asked(payload: Mapping[str, Any]) -> str:
+    """What a person was asked, and why; retrai 0.1 wrote both as text."""
+    question = payload["question"]
+    if isinstance(question, str):
+        return f"{question} ({payload['reason']})"
+    return f"{question['text']} ({question['data'].get('reason', '')})"
 
 
 async def _within_reach(context: RunContext, record: RunRecord, key: Path) -> bool:

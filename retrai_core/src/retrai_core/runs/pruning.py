@@ -56,9 +56,7 @@ async def prune(
     passed = 0
     for run in await store.list():
         damaged = isinstance(run, UnreadableRun)
-        if (not damaged and run.status in _UNDER_WAY) or holds_files_of(
-            state or state_dir(), run.id
-        ):
+        if (not damaged and run.status in _UNDER_WAY) or holds_files_of(state, run.id):
             continue
         stays = damaged and not unreadable
         too_many = keep is not None and passed >= keep

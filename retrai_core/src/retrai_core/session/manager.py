@@ -301,7 +301,6 @@ class RunManager:
             older_than_days=older_than_days,
             unfinished=unfinished,
             unreadable=unreadable,
-            state=self.state,
         )
 
     # What a handle needs

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
-from retrai_core import EVENT_KINDS, AgentEvent, RunInfo
+from retrai_core import EVENT_KINDS, AgentEvent, EventKind, RunInfo
 from retrai_core.chosen import Part
 from retrai_core.plugins.kinds import Kind
 from retrai_core.plugins.record import PluginRecord
@@ -110,8 +110,11 @@ def _events(run_id: str) -> list[AgentEvent]:
         {},
         {"message": "\udcff\n", "reason": "x" * 10_000, "content": None, "args": {"path": []}},
     ]
-    kinds = sorted(EVENT_KINDS, key=lambda kind: kind == "run_end")  # which comes last
-    pairs = [(kind, payload) for kind in kinds for payload in payloads]
+    # The end comes last.
+    kinds: list[EventKind] = [*(k for k in EVENT_KINDS if k != "run_end"), "run_end"]
+    pairs: list[tuple[EventKind, dict[str, Any]]] = [
+        (kind, payload) for kind in kinds for payload in payloads
+    ]
     return [
         AgentEvent(kind, run_id, 0, payload, ts=0.0, seq=number)
         for number, (kind, payload) in enumerate(pairs, 1)
