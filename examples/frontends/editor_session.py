@@ -40,12 +40,18 @@ class EditorSessions:
             if run_id:
                 await (await self._manager.get(run_id)).answer(question, **message["result"])
             return
-        handler = getattr(self, message["method"].replace("session/", "_"))
+        methods = {
+            "session/new": self._new,
+            "session/load": self._load,
+            "session/prompt": self._prompt,
+            "session/cancel": self._cancel,
+        }
         try:
+            handler = methods[message["method"]]
             reply = {"result": await handler(**message.get("params", {}))}
         except TrustRequired as error:
             reply = {"error": {"message": error.message, "trust": error.digest}}
-        except RetraiError as error:
+        except (RetraiError, KeyError, TypeError) as error:  # a setting, or a message, is wrong
             reply = {"error": {"message": str(error)}}
         if "id" in message:
             self._send({"id": message["id"], **reply})

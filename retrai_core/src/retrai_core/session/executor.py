@@ -29,7 +29,6 @@ from ..guard.outside import drop_copies
 from ..loop.deadline import Deadline, OutOfTimeError, end
 from ..plugins.blame import blamed
 from ..redaction.redactor import Redactor
-from ..run_work import RunWork
 from ..runs.beginning import take_up
 from ..runs.ending import config_of, finish, keep_traceback, limits_of
 from ..runs.record import UNDER_WAY, Status
@@ -40,6 +39,7 @@ from .holder import Holder, read_all
 from .live import LiveText
 from .questions import Questions
 from .request import Tell, chosen
+from .work import RunWork
 
 _STOP_LIMIT_S = 5.0
 _CLAIM_TRIES, _CLAIM_PAUSE_S = 5, 0.1

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from ..contracts.store import UnreadableRun
     from ..contracts.verdict import Verdict
     from ..plugins.kinds import Kind
-    from ..runs.pruning import Pruned
     from ..runs.putting_back import Undone
     from .looking import FoundGoal, PluginInfo, SettingInfo
+    from .pruning import Pruned
     from .request import RunRequest, Tell
 
 
@@ -293,7 +293,7 @@ class RunManager:
                 newest, until they are too old.
             unreadable: those whose record cannot be read count like all others; else they stay.
         """
-        from ..runs.pruning import prune
+        from .pruning import prune
 
         return await prune(
             self.store,

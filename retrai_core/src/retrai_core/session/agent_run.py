@@ -7,24 +7,24 @@ import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from .assembling import Assembled, Kept, assemble, give_models
-from .chosen import Choice
-from .contracts.agent import Agent, AgentResult, StateUpdate
-from .events import AgentEvent
-from .loop.ending import ending, sound_state, verdict
-from .loop.graph import GoalLoopAgent
-from .loop.spending import used_by_agent
-from .loop.steadiness import SHOWN as FLAKY_NAMED
-from .plugins.answers import problem
-from .plugins.blame import WrongAnswerError
-from .runs.record import CheckEvidence, Limits, RunRecord, Status
-from .wiring import Wired
+from ..assembling import Assembled, Kept, assemble, give_models
+from ..chosen import Choice
+from ..contracts.agent import Agent, AgentResult, StateUpdate
+from ..events import AgentEvent
+from ..loop.ending import ending, sound_state, verdict
+from ..loop.graph import GoalLoopAgent
+from ..loop.spending import used_by_agent
+from ..loop.steadiness import SHOWN as FLAKY_NAMED
+from ..plugins.answers import problem
+from ..plugins.blame import WrongAnswerError
+from ..runs.record import CheckEvidence, Limits, RunRecord, Status
+from ..wiring import Wired
 
 if TYPE_CHECKING:
     from langchain_core.messages import AnyMessage
     from langgraph.checkpoint.base import BaseCheckpointSaver
 
-    from .loop.state import AgentState
+    from ..loop.state import AgentState
 
 Graph = Any
 """A compiled LangGraph graph, whose own annotations are only partly known."""

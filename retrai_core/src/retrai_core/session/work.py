@@ -8,35 +8,35 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
-from .building import PartsStack, built
-from .choosing import choose_provider
-from .chosen import Choice
-from .contracts.agent import AgentResult
-from .contracts.context import Asker, RunContext
-from .contracts.event_sink import RunInfo
-from .contracts.goal import GoalResult
-from .errors import RetraiError
-from .guard.guard import Guard
-from .guard.left_behind import keep_note_fresh, note, take_back
-from .holding import Holding
-from .loop.budget import Budget
-from .loop.deadline import Deadline, OutOfTimeError
-from .loop.steadiness import SHOWN as FLAKY_NAMED
-from .loop.verifier import Verifier
-from .receipts.signing import SigningKey
-from .receipts.writing import Judged, write_receipt
-from .redaction.redactor import Redactor
-from .run_config import RunConfig
-from .runs.lesson import lesson_of
-from .runs.record import CheckEvidence, Status, Tokens
-from .runs.snapshots import Snapshots
-from .session.holder import Holder
-from .session.live import LiveText
-from .sinks import EventSinks
-from .wiring import Wired, wire
-from .workspace.file_system import is_read_only
-from .workspace.lock import WorkspaceLock
-from .workspace.portable_tree import digest_of
+from ..building import PartsStack, built
+from ..choosing import choose_provider
+from ..chosen import Choice
+from ..contracts.agent import AgentResult
+from ..contracts.context import Asker, RunContext
+from ..contracts.event_sink import RunInfo
+from ..contracts.goal import GoalResult
+from ..errors import RetraiError
+from ..guard.guard import Guard
+from ..guard.left_behind import keep_note_fresh, note, take_back
+from ..holding import Holding
+from ..loop.budget import Budget
+from ..loop.deadline import Deadline, OutOfTimeError
+from ..loop.steadiness import SHOWN as FLAKY_NAMED
+from ..loop.verifier import Verifier
+from ..receipts.signing import SigningKey
+from ..receipts.writing import Judged, write_receipt
+from ..redaction.redactor import Redactor
+from ..run_config import RunConfig
+from ..runs.lesson import lesson_of
+from ..runs.record import CheckEvidence, Status, Tokens
+from ..runs.snapshots import Snapshots
+from ..sinks import EventSinks
+from ..wiring import Wired, wire
+from ..workspace.file_system import is_read_only
+from ..workspace.lock import WorkspaceLock
+from ..workspace.portable_tree import digest_of
+from .holder import Holder
+from .live import LiveText
 
 if TYPE_CHECKING:
     from langchain_core.messages import AnyMessage
@@ -254,8 +254,8 @@ class RunWork:
     async def _through_the_graph(
         self, wired: Wired, verifier: Verifier | None, resume: bool
     ) -> tuple[Status, str]:
+        from ..assembling import Kept
         from .agent_run import AgentRun
-        from .assembling import Kept
 
         async with self._holder.journal() as journal, self._holder.checkpointer() as saver:
             kept = Kept(journal, self._snapshots, self._deadline.watch, verifier)

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from ..contracts.store import RunStore, UnreadableRun
 from ..errors import RetraiError, UsageError
 from ..guard.held_files import holds_files_of
+from ..runs.record import RunRecord
 from ..storage.files import FilesStore
 from ..storage.state_folder import state_dir
-from .record import RunRecord
 
 _UNDER_WAY = frozenset({"running", "waiting"})
 
