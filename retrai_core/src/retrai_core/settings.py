@@ -96,8 +96,9 @@ def load_settings(cwd: Path, flags: Mapping[str, Any] | None = None) -> Settings
 
     Args:
         cwd: the project's folder.
-        flags: values given on the command line; those that are None were not given. `options`
-            holds `--option key=value` pairs and is merged key by key.
+        flags: values given on the command line, or by a caller; those that are None were not
+            given. `options` holds `--option key=value` pairs and is merged key by key; a key that
+            is no setting is an option of the goal, as in a file.
 
     Raises:
         UsageError: the folder is missing, a file is not a mapping of known keys, or a value is
@@ -304,7 +305,11 @@ def environment_variables() -> list[str]:
 
 def _flag_layer(flags: Mapping[str, Any]) -> Layer:
     known = _known_keys()
-    return [(FLAG, known.get(key, key), value) for key, value in flags.items() if value is not None]
+    given = {key: value for key, value in flags.items() if value is not None}
+    return [
+        (FLAG, known[key], value) if key in known else (FLAG, "options", {key: value})
+        for key, value in given.items()
+    ]
 
 
 def setting_rows(settings: Settings) -> list[tuple[str, Any, str]]:

@@ -80,8 +80,12 @@ class Run:
             before = await self._store.read_events(self.id, after - 1)
             kind = before[0].kind if before else ""
         async with _wakes(self._store, self.id) as wake:
+            awaited: asyncio.Future[None] | None = None
             while True:
                 wake.clear()
+                if (ended := self._manager.ended(self.id)) is not None and ended is not awaited:
+                    awaited = ended
+                    ended.add_done_callback(lambda _: wake.set())
                 while batch := await self._store.read_events(self.id, after):
                     for event in batch:
                         after, kind = event.seq, event.kind
@@ -246,6 +250,9 @@ class Run:
 
     async def _is_over(self, last_kind: str, *, idle: bool) -> bool:
         """Whether no event can come any more: the run has ended, and its log says so."""
+        here = self._manager.ended(self.id)
+        if here is not None and not here.done():  # one that is resumed has a `run_end` already
+            return False
         record = await self.record()
         if record.status == "pending" or not idle:
             return False
