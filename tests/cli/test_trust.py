@@ -11,12 +11,14 @@ from pathlib import Path
 
 import pytest
 
+from retrai_core import FilesStore
 from retrai_core.choosing import catalog_for
 from retrai_core.guard.left_behind import note
 from retrai_core.plugins.catalog import Catalog
-from retrai_core.runs.store import RunStore
 from retrai_core.settings import load_settings
 from retrai_core.trust import claims_of
+
+from .kept import kept_runs
 
 RIGHT = ("write_answer", {"text": "42"})
 SHELL = "plugins: {shell: {limit_s: 30}}\nsandbox: local\nmemory: none\n"
@@ -247,8 +249,8 @@ def test_settings_that_a_killed_run_left_are_not_read(
     if before is None:
         path.unlink()
     assert retrai(*again)[0] == 1
-    (first,) = RunStore().list()
-    folder = RunStore().folder(first.id)
+    (first,) = kept_runs()
+    folder = FilesStore().folder(first.id)
     note(project, folder, [])  # as it stands while a run goes on
     path.write_text("max_iterations: 7\ngoal: no-such-goal\n")
     now = path.lstat().st_ctime_ns

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from typing import Any
 
 import pytest
 
 from retrai_core.errors import UsageError, WorkspaceLockedError
-from retrai_core.run_manager import RunManager
 from retrai_core.runs.snapshots import Snapshots
 from retrai_core.workspace.lock import WorkspaceLock
 
@@ -68,7 +66,7 @@ async def test_what_its_tools_may_change_is_locked_and_kept(runs: Runs) -> None:
         pytest.raises(WorkspaceLockedError, match="another"),
     ):
         await talk(runs, calls(PUT), TALK, tools=["put"])
-    assert runs.store.list() == []
+    assert await runs.store.list() == []
     record = await talk(runs, calls(PUT), TALK, tools=["put"])
     assert (record.status, record.changed_files) == ("answered", ["a.txt"])
     assert record.next_step == f"retrai runs diff {record.id}"
@@ -90,7 +88,7 @@ async def test_a_wrong_input_is_a_usage_error_that_names_the_field(
     with pytest.raises(UsageError) as raised:
         await talk(runs, TALK, input=given)
     assert told in str(raised.value)
-    assert runs.store.list() == []
+    assert await runs.store.list() == []
 
 
 async def test_the_setting_task_is_the_goal_loops_input(runs: Runs) -> None:
@@ -105,7 +103,7 @@ async def test_its_model_keeps_to_the_budget(runs: Runs) -> None:
     assert (record.status, record.exit_code) == ("budget", 6)
     assert record.needed is not None
     assert record.next_step.startswith(f"retrai runs resume {record.id} --max-tokens ")
-    more = await RunManager(runs.store).resume(record.id, max_tokens=100_000)
+    more = await runs.resume(record.id, max_tokens=100_000)
     assert (more.status, more.output) == ("answered", "It says wrong.")
 
 
@@ -166,23 +164,11 @@ async def test_each_result_says_which_files_the_call_touched(runs: Runs) -> None
 
 
 async def test_a_run_that_is_stopped_among_its_calls_makes_none_twice(runs: Runs) -> None:
-    manager = RunManager(runs.store)
     hang = {"name": "hang", "args": {}}
-    config = runs.config(
-        [calls(PUT, hang), TALK],
-        agent="talk",
-        input={"question": "?"},
-        tools=["put", "hang"],
-    )
-    record = await manager.create(config)
-    hears = manager.bus(record.id).subscribe()
-    going = asyncio.create_task(manager.start(record.id))
-    async for event in hears:
-        if event.kind == "tool_call" and event.payload["tool"] == "hang":
-            manager.cancel(record.id)
-            break
-    assert (await going).status == "interrupted"
-    ended = await RunManager(runs.store).resume(record.id)
+    asked = {"agent": "talk", "input": {"question": "?"}, "tools": ["put", "hang"]}
+    record = await runs.stopped_at("hang", [calls(PUT, hang), TALK], **asked)
+    assert record.status == "interrupted"
+    ended = await runs.resume(record.id)
     assert ended.status == "answered"
     assert ended.data["note"] == "resumed before act"
     assert (runs.store.folder(record.id) / "put").read_text().splitlines() == ["a.txt"]

@@ -72,7 +72,7 @@ async def test_a_prepared_request_names_goal_options_and_versions(
     assert (goal.name, goal.found_by) == ("expected-text", "expected.txt")
     assert goal.options == {"suspicious": "wrong"}
     assert request.versions["scripted-plugins"] == "1.0"
-    assert (request.labels, request.input) == ({"team": "shop"}, {"task": "mend it"})
+    assert (request.labels, request.config.input) == ({"team": "shop"}, {"task": "mend it"})
     assert await runs.store.list() == [], "nothing is kept before it is submitted"
 
 

@@ -14,6 +14,7 @@ from pydantic import BaseModel
 from .. import __version__
 from ..contracts.context import RunContext
 from ..contracts.goal import GoalResult
+from ..contracts.question import Question
 from ..errors import RetraiError
 from ..guard.baseline import Baseline
 from ..guard.holdout import HeldOut
@@ -167,22 +168,24 @@ def _refusals(run_dir: Path) -> list[str]:
 
 def _human_answers(run_dir: Path) -> list[str]:
     answers: list[str] = []
-    asked = ""
+    asked: dict[str, str] = {}
     for event in read_events(run_dir / "events.jsonl"):
         if event.kind == "human_check_required":
-            asked = _asked(event.payload)
+            question_id, asked_now = _asked(event.payload)
+            asked[question_id] = asked_now
         elif event.kind == "human_check_response":
             verdict = "approved" if event.payload["approved"] else "refused"
-            answers.append(f"{asked}: {verdict}")
+            answers.append(f"{asked[event.payload.get('question_id', '')]}: {verdict}")
     return answers
 
 
-def _asked(payload: Mapping[str, Any]) -> str:
-    """What a person was asked, and why; retrai 0.1 wrote both as text."""
-    question = payload["question"]
-    if isinstance(question, str):
-        return f"{question} ({payload['reason']})"
-    return f"{question['text']} ({question['data'].get('reason', '')})"
+def _asked(payload: Mapping[str, Any]) -> tuple[str, str]:
+    """A question's id, and what was asked and why; retrai 0.1 wrote both as text, without an id."""
+    if isinstance(payload["question"], str):
+        return "", f"{payload['question']} ({payload['reason']})"
+    question = Question.model_validate(payload["question"])
+    reason = question.data.get("reason")
+    return question.id, f"{question.text} ({reason})" if reason else question.text
 
 
 async def _within_reach(context: RunContext, record: RunRecord, key: Path) -> bool:
