@@ -115,7 +115,7 @@ async def test_an_answer_that_is_no_json_is_the_agents_error(runs: Runs) -> None
 
 async def test_a_question_is_answered_or_nobody_can_be_asked(runs: Runs) -> None:
     async def answer(question: Any) -> str:
-        return {"first?": "yes", "second/part?": "no"}[question.question]
+        return {"first?": "yes", "second/part?": "no"}[question.text]
 
     asks = {"asks": ["first", "second/part"]}
     record = await talk(runs, TALK, input=asks, ask=answer, hitl_enabled=True)
@@ -165,8 +165,8 @@ async def test_each_result_says_which_files_the_call_touched(runs: Runs) -> None
 
 async def test_a_run_that_is_stopped_among_its_calls_makes_none_twice(runs: Runs) -> None:
     hang = {"name": "hang", "args": {}}
-    asked = {"agent": "talk", "input": {"question": "?"}, "tools": ["put", "hang"]}
-    record = await runs.stopped_at("hang", [calls(PUT, hang), TALK], **asked)
+    settings = {"agent": "talk", "input": {"question": "?"}, "tools": ["put", "hang"]}
+    record = await runs.stopped_at("hang", [calls(PUT, hang), TALK], **settings)
     assert record.status == "interrupted"
     ended = await runs.resume(record.id)
     assert ended.status == "answered"

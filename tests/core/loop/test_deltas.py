@@ -12,7 +12,6 @@ from langchain_core.runnables import RunnableLambda
 from retrai_core import RunContext
 from retrai_core.loop.deltas import answer_of
 from retrai_core.plugins.blame import WrongAnswerError
-from retrai_core.redaction.redactor import Redactor
 
 CALL = {"name": "look", "args": {"path": "a.txt"}, "id": "c0"}
 
@@ -22,11 +21,11 @@ class Readers:
 
     def __init__(self, *, listen: bool = True) -> None:
         self.heard: list[tuple[str, str]] = []
-        self.context = cast("Any", RunContext)(
-            "r1", None, None, "", None, on_delta=lambda *piece: self.heard.append(piece)
-        )
-        self.context.has_delta_readers = lambda: listen
-        self.context.redactor = Redactor()
+        self.has_readers = listen
+        self.context = cast("Any", RunContext)("r1", None, None, "", None, live=self)
+
+    def send(self, message_id: str, text: str) -> None:
+        self.heard.append((message_id, text))
 
     async def ask(self, model: Any) -> AIMessage:
         return await answer_of(model, [HumanMessage("hello")], self.context)
