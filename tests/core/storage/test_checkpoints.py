@@ -247,3 +247,45 @@ async def test_the_forgeries_would_run_where_the_serializer_is_not_strict(
     value = forgeries(str(marker))["a callable with one argument"]
     permissive.loads_typed(("msgpack", ormsgpack.packb([value])))
     assert marker.exists()
+
+
+async def test_what_is_written_now_comes_after_what_a_clock_that_ran_ahead_left(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "checkpoint.sqlite"
+    async with open_checkpoints(path) as saver:
+        await graph(saver).ainvoke({"number": 1, "notes": []}, CONFIG)
+    with sqlite3.connect(path) as file:
+        file.execute(
+            "update checkpoints set checkpoint_id = 'f' || checkpoint_id, "
+            "parent_checkpoint_id = 'f' || parent_checkpoint_id"
+        )
+        file.execute("update writes set checkpoint_id = 'f' || checkpoint_id")
+    file.close()
+    async with open_checkpoints(path) as saver:
+        assert (await graph(saver).aget_state(CONFIG)).values["number"] == 2
+        await graph(saver).ainvoke({"number": 5}, CONFIG)
+        assert (await graph(saver).aget_state(CONFIG)).values["number"] == 6
+
+
+async def test_another_namespace_has_its_own_latest_checkpoint(tmp_path: Path) -> None:
+    """A graph in a graph keeps its checkpoints under the same run."""
+    inner = graph(None)
+    outer: Any = StateGraph(Count)
+    outer.add_node("inner", inner)
+    outer.add_edge(START, "inner")
+    async with open_checkpoints(tmp_path / "checkpoint.sqlite") as saver:
+        built = outer.compile(checkpointer=saver)
+        await built.ainvoke({"number": 1, "notes": []}, CONFIG, durability="sync")
+        await built.ainvoke({"number": 5, "notes": []}, CONFIG, durability="sync")
+        assert (await built.aget_state(CONFIG)).values["number"] == 6
+        spaces = {
+            each.config["configurable"]["checkpoint_ns"] async for each in saver.alist(CONFIG)
+        }
+        assert len(spaces) >= 2
+        for space in spaces:
+            place = {"configurable": {"thread_id": "r1", "checkpoint_ns": space}}
+            listed = [each async for each in saver.alist(place)]
+            found = await saver.aget_tuple(place)
+            assert found is not None
+            assert found.checkpoint["id"] == listed[0].checkpoint["id"]

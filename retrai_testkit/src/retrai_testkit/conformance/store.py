@@ -456,21 +456,25 @@ class RunStoreTests:
     ) -> None:
         """The first ones are kept, each whole; whoever takes the run goes on with the next."""
 
-        async def go_on(acknowledged: int) -> None:
-            async with self._stores(tmp_path) as (store, other):
+        async def go_on(place: Path, acknowledged: int) -> None:
+            async with self._stores(place) as (store, other):
                 claim = await _claimed(store)
                 last = await store.append_events(claim, [])
                 assert last >= acknowledged, "an event is gone of which the store said it is kept"
                 assert await store.append_events(claim, [event(_RUN, last + 1)]) == last + 1
                 assert await _events(other) == [event(_RUN, n) for n in range(1, last + 2)]
 
-        asyncio.run(self._create(tmp_path))
-        for turn in range(5):
-            with self._process(tmp_path, "append") as child:
-                said = [_line(child) for _ in range(2 + turn)]
-                child.kill()
-                said += _rest(child)
-            asyncio.run(asyncio.wait_for(go_on(int(said[-1])), _PATIENCE_S))
+        for turn, max_bytes in enumerate((0, 777, 0, 40_001, 123_457, 400_003)):
+            place = tmp_path / f"{turn}"
+            asyncio.run(self._create(place))
+            for _ in range(2):
+                with self._process(place, "append", str(max_bytes)) as child:
+                    lines = 99 if max_bytes else 5 + turn
+                    said = [line for _ in range(lines) if (line := _line(child))]
+                    child.kill()
+                    said += _rest(child)
+                last = int(said[-1]) if said else 0
+                asyncio.run(asyncio.wait_for(go_on(place, last), _PATIENCE_S))
 
     def test_events_are_kept_before_a_checkpoint_that_comes_later(self, tmp_path: Path) -> None:
         """A kill right behind a checkpoint takes none of the events that came before it."""

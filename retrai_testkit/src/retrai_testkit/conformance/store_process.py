@@ -6,13 +6,15 @@ Each task prints a line for each thing that is done; the tests wait for those, o
 from __future__ import annotations
 
 import asyncio
+import resource
+import signal
 import sys
 from collections.abc import Mapping
 from typing import Any
 
 from retrai_core import AgentEvent, Configure, RunStore
 
-BIG = 300_000
+BIG = 50_000
 """Characters of a payload that takes a while to write."""
 LEASE_S = 5.0
 """How long a store with leases waits for a process that was killed."""
@@ -69,10 +71,14 @@ async def _hold(store: RunStore, run_id: str, lease_s: str = "60") -> None:
     _tell("released")
 
 
-async def _append(store: RunStore, run_id: str) -> None:
+async def _append(store: RunStore, run_id: str, max_bytes: str = "0") -> None:
+    """Append for ever; the system kills us in the middle of what makes a file longer than that."""
     claim = await store.claim(run_id, "another process", LEASE_S)
     assert claim is not None
     last = await store.append_events(claim, [])
+    if max_bytes != "0":
+        signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (int(max_bytes), resource.RLIM_INFINITY))
     while True:
         await store.heartbeat(claim)
         events = [event(run_id, last + 1 + index) for index in range(1 + last % 4)]
