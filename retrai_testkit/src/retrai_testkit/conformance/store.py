@@ -274,7 +274,7 @@ class RunStoreTests:
     ) -> None:
         """A journal and a checkpointer ask for the claim at each write."""
         async with self._stores(tmp_path) as (store, other):
-            claim = await self._working(store, lease_s=30.0 if how == "released" else 1.0)
+            claim = await self._working(store, lease_s=30.0 if how == "released" else 2.0)
             async with store.journal(claim) as journal, store.checkpointer(claim) as saver:
                 await journal.begin("0/0/c1", "look")
                 await _put(saver, 1)
@@ -312,7 +312,7 @@ class RunStoreTests:
     async def test_a_heartbeat_keeps_a_claim(self, tmp_path: Path) -> None:
         """A holder whose heart beats loses nothing, however long it works."""
         async with self._stores(tmp_path) as (store, other):
-            lease_s = 1.0
+            lease_s = 2.0
             claim = await self._working(store, lease_s=lease_s)
             until = time.monotonic() + 1.5 * lease_s
             while time.monotonic() < until:
