@@ -149,11 +149,14 @@ class Executor:
         record = self._holder.record
         for sent in await self._commands():
             record.commands_seen = self._earlier.commands_seen = sent.number
-            # A cancellation was meant for the part that has ended.
             if isinstance(sent.command, Configure):
                 self._set(sent.command.settings)
+            elif isinstance(sent.command, Cancel) and sent.sent_at >= (record.ended_at or 0.0):
+                self._cancelled = sent.command  # an earlier one was meant for the earlier part
             elif isinstance(sent.command, Answer):
                 self._early.append(sent.command)
+        if record.started_at is None and not (self._is_new or record.resumable):
+            return  # somebody has ended it before it began
         if not self._is_new:
             take_up(record, {})
         redactor = await asyncio.to_thread(Redactor.of, record.project, os.environ)
@@ -162,6 +165,8 @@ class Executor:
         self._deadline = Deadline(config_of(record).max_time_s)
         failure: RetraiError | None = None
         try:
+            if self._cancelled is not None:
+                raise asyncio.CancelledError
             async with AsyncExitStack() as held:
                 await held.enter_async_context(self._mailbox())
                 await self._lock(held)

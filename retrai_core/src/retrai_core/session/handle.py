@@ -150,11 +150,12 @@ class Run:
             status: how it ends; only an `interrupted` run can be resumed.
         """
         record = await self.record()
-        if record.status == "pending":
+        if record.status == "pending" and not self._manager.is_executing(self.id):
             reason = "ended by a person before it began"
             if await self._manager.withdraw(self.id, status, reason):
                 return True
-        if record.status not in ("pending", *UNDER_WAY):
+        is_ended = record.status not in ("pending", *UNDER_WAY)
+        if is_ended and not self._manager.is_to_go_on(record):
             return False
         return await self._store.send(self.id, Cancel(status=status))
 
@@ -196,7 +197,7 @@ class Run:
         take_up(record, changes)
         if changes:
             await self._store.send(self.id, Configure(settings=changes))
-        await self._manager.execute_again(self.id)
+        await self._manager.execute_again(record)
         return self
 
     async def deltas(self) -> AsyncIterator[TextDelta]:
@@ -250,11 +251,8 @@ class Run:
 
     async def _is_over(self, last_kind: str, *, idle: bool) -> bool:
         """Whether no event can come any more: the run has ended, and its log says so."""
-        here = self._manager.ended(self.id)
-        if here is not None and not here.done():  # one that is resumed has a `run_end` already
-            return False
         record = await self.record()
-        if record.status == "pending" or not idle:
+        if record.status == "pending" or not idle or self._manager.is_to_go_on(record):
             return False
         if last_kind == "run_end" and record.status not in UNDER_WAY:
             return True

@@ -66,6 +66,7 @@ class RunManager:
         self._requests: dict[str, RunRequest] = {}
         self._waiting: deque[str] = deque()
         self._ended: dict[str, asyncio.Future[None]] = {}
+        self._last_parts: dict[str, float | None] = {}
         self._executing: dict[str, asyncio.Future[None]] = {}
 
     async def __aenter__(self) -> Self:
@@ -309,12 +310,23 @@ class RunManager:
         """Done when a run that this manager submitted has ended; None for any other."""
         return self._ended.get(run_id)
 
-    async def execute_again(self, run_id: str) -> None:
+    async def execute_again(self, record: RunRecord) -> None:
         """Have a run executed that somebody wants to go on with."""
-        ended = self._ended.get(run_id)
+        ended = self._ended.get(record.id)
         if ended is not None and not ended.done():
-            raise UsageError(f"run {run_id} is under way already")
-        self._enqueue(run_id)
+            raise UsageError(f"run {record.id} is under way already")
+        self._last_parts[record.id] = record.part_started_at
+        self._enqueue(record.id)
+
+    def is_executing(self, run_id: str) -> bool:
+        """Whether a run is executed by this manager's engine, or is about to be."""
+        return run_id in self._executing
+
+    def is_to_go_on(self, record: RunRecord) -> bool:
+        """Whether a run is about to be gone on with here: its record still tells how it ended."""
+        ended = self._ended.get(record.id)
+        waits = ended is not None and not ended.done() and record.id in self._last_parts
+        return waits and self._last_parts[record.id] == record.part_started_at
 
     async def withdraw(self, run_id: str, status: Status, reason: str) -> bool:
         """End a run that nobody has taken yet; False where somebody has."""
