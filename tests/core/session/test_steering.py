@@ -193,10 +193,13 @@ async def test_runs_above_the_limit_wait_and_keep_their_order(
     runs: Runs, projects: list[Path]
 ) -> None:
     async with manager_for(runs.store, max_parallel=1) as manager:
-        made = [await manager.submit(request(runs, [LOOK, MEND], each)) for each in projects]
-        assert [(await run.record()).status for run in made[1:]] == ["pending", "pending"]
-        ended = [await run.result() for run in made]
-    assert [record.status for record in ended] == ["achieved"] * 3
+        first = await manager.submit(request(runs, [HANG], projects[0], tools=["hang"]))
+        made = [await manager.submit(request(runs, [LOOK, MEND], each)) for each in projects[1:]]
+        await reached(first, "tool_call")
+        assert [(await run.record()).status for run in made] == ["pending", "pending"]
+        await first.cancel()
+        ended = [await run.result() for run in [first, *made]]
+    assert [record.status for record in ended] == ["aborted", "achieved", "achieved"]
     times = [(record.started_at, record.ended_at) for record in ended]
     assert times == sorted(times)
     for (_, ended_at), (started_at, _) in itertools.pairwise(times):

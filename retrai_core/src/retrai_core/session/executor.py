@@ -147,14 +147,7 @@ class Executor:
             UsageError, PluginError: the run was asked for wrongly, and nothing has begun.
         """
         record = self._holder.record
-        for sent in await self._commands():
-            record.commands_seen = self._earlier.commands_seen = sent.number
-            if isinstance(sent.command, Configure):
-                self._set(sent.command.settings)
-            elif isinstance(sent.command, Cancel) and sent.sent_at >= (record.ended_at or 0.0):
-                self._cancelled = sent.command  # an earlier one was meant for the earlier part
-            elif isinstance(sent.command, Answer):
-                self._early.append(sent.command)
+        await self._read_mailbox()
         if record.started_at is None and not (self._is_new or record.resumable):
             return  # somebody has ended it before it began
         if not self._is_new:
@@ -193,6 +186,18 @@ class Executor:
         record.worked_s += time.monotonic() - began
         finish(record, outcome, redactor.text(reason))
         await self._end()
+
+    async def _read_mailbox(self) -> None:
+        """Take what was sent while nobody worked on the run."""
+        record = self._holder.record
+        for sent in await self._commands():
+            record.commands_seen = self._earlier.commands_seen = sent.number
+            if isinstance(sent.command, Configure):
+                self._set(sent.command.settings)
+            elif isinstance(sent.command, Cancel) and sent.sent_at >= (record.ended_at or 0.0):
+                self._cancelled = sent.command  # an earlier one was meant for the earlier part
+            elif isinstance(sent.command, Answer):
+                self._early.append(sent.command)
 
     @property
     def _has_begun(self) -> bool:
