@@ -188,6 +188,16 @@ def choose_memory(config: RunConfig, catalog: Catalog) -> Part[MemoryStore] | No
     return _Chooser(config, Path(), catalog).memory()
 
 
+def choose_agent(config: RunConfig, catalog: Catalog) -> Part[Agent]:
+    """The agent alone with its options, for those who look at it.
+
+    Raises:
+        UsageError: no agent has the configured name, or an option is wrong.
+        PluginError: it is broken or incompatible.
+    """
+    return _Chooser(config, Path(), catalog).agent()
+
+
 def catalog_for(config: RunConfig) -> Catalog:
     """What is installed, as the configuration wants it seen; imports no plugin."""
     return Catalog.scan(pins=config.pins, disabled=config.disabled_plugins)

@@ -75,6 +75,11 @@ class FinishedRun:
         return [json.loads(line)["messages"] for line in lines]
 
 
+def _finished(store: FilesStore, record: RunRecord) -> FinishedRun:
+    folder = store.folder(record.id)
+    return FinishedRun(record.exit_code or 0, record.model_dump_json(), "", folder)
+
+
 class RetraiProject:
     """A project in a temporary folder. Runs on it leave their records in a folder of their own.
 
@@ -156,7 +161,9 @@ class RetraiProject:
         folder = FilesStore(state=self.state).folder(new[0]) if new else None
         return FinishedRun(done.exit_code, done.stdout, done.stderr, folder)
 
-    def run_here(self, goal: str, *, model: ScriptedModel | str, **settings: Any) -> FinishedRun:
+    def run_here(
+        self, goal: str | None, *, model: ScriptedModel | str, **settings: Any
+    ) -> FinishedRun:
         """The same run in this process: quicker, and a debugger can look into it.
 
         Configuration files and `RETRAI_*` variables play no part. `settings` are as for `run`.
@@ -182,9 +189,21 @@ class RetraiProject:
                 run = await manager.submit(RunRequest(config=config))
                 return await run.result()
 
-        record = asyncio.run(work())
-        folder = store.folder(record.id)
-        return FinishedRun(record.exit_code or 0, record.model_dump_json(), "", folder)
+        return _finished(store, asyncio.run(work()))
+
+    def resume_here(self, run: FinishedRun, **limits: Any) -> FinishedRun:
+        """Go on with a run that was stopped, in this process; `limits` as for `Run.resume`."""
+        from retrai_core import RunManager
+
+        store, run_id = FilesStore(state=self.state), run.record.id
+
+        async def work() -> RunRecord:
+            async with RunManager(store, "inline") as manager:
+                resumed = await manager.get(run_id)
+                await resumed.resume(**limits)
+                return await resumed.result()
+
+        return _finished(store, asyncio.run(work()))
 
     def resume(self, run: FinishedRun, *, timeout_s: float = 120) -> FinishedRun:
         """Go on with a run that was stopped, in a process of its own."""

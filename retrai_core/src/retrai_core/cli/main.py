@@ -20,6 +20,7 @@ COMMANDS = {
     "verify": LazyCommand(".verify", "verify", "Check a receipt: signature, tree, check."),
     "plugins": LazyCommand(".plugins", "plugins", "List, check, install and lock plugins."),
     "goals": LazyCommand(".goals", "goals", "List the goals, and show what one checks."),
+    "agents": LazyCommand(".agents", "agents", "List the agents, and draw what one does."),
     "tools": LazyCommand(".tools", "tools", "List the tools that a run can give to the model."),
     "models": LazyCommand(".models", "models", "List the models that can be used here."),
     "memory": LazyCommand(".memory", "memory", "List or forget what earlier runs have taught."),

@@ -40,7 +40,7 @@ def describe_plugin(kind: Kind, plugin: object) -> ManifestEntry:
     return ManifestEntry(
         summary=_summary(plugin),
         needs=declared_needs(plugin),
-        options=_options(getattr(plugin, "Options", None)),
+        options=described_fields(getattr(plugin, "Options", None)),
         markers=tuple(
             MarkerEntry(marker.glob, marker.contains, marker.priority)
             for marker in getattr(plugin, "markers", ())
@@ -104,7 +104,8 @@ def _summary(plugin: object) -> str:
     return first if len(first) <= _LONGEST_SUMMARY else first.partition(". ")[0].rstrip(".") + "."
 
 
-def _options(model: object) -> dict[str, OptionEntry]:
+def described_fields(model: object) -> dict[str, OptionEntry]:
+    """The fields of a pydantic model by name; none of anything else."""
     if not (isinstance(model, type) and issubclass(model, BaseModel)):
         return {}
     documented = _attribute_docs(model)

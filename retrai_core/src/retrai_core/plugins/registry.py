@@ -68,6 +68,10 @@ class WatchedEntryPoint(EntryPoint):
                 raise ImportError(f"it raises {type(error).__name__}: {error}") from error
 
 
+_GIVEN_TO_OLDER_AGENTS = ["initial_state", "result"]
+"""An agent of retrai 0.1 has neither; it gets the goal loop's (`loop.graph.completed`)."""
+
+
 class ChosenManager(NamedExtensionManager[object]):
     """stevedore's manager over the scan: it sees exactly the entry points that were chosen.
 
@@ -157,7 +161,7 @@ def _check_type(record: PluginRecord, plugin: object) -> None:
             f"`{record.entry_point}` is {what}, not a subclass of retrai_core.{contract.__name__}"
         )
     abstract = sorted(cast(frozenset[str], getattr(plugin, "__abstractmethods__", ())))
-    if abstract:
+    if abstract and not (record.kind == "agent" and abstract == _GIVEN_TO_OLDER_AGENTS):
         raise WrongPluginTypeError(f"`{record.entry_point}` lacks {', '.join(abstract)}")
 
 

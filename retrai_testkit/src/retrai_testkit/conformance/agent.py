@@ -6,6 +6,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
+import pytest
+from pydantic import BaseModel, ValidationError
+
+from retrai_core import UsageError
+from retrai_core.plugins.describe import described_fields
 from retrai_core.plugins.kinds import Kind
 
 from ..bench import Bench
@@ -23,13 +28,18 @@ _MEND = call("put_file", path="a.txt", text="right")
 class AgentConformance(BuiltConformance):
     """The contract of an agent, as tests: inherit it and name the class.
 
-    The runs use the kit's own goal `expected-files` with the model `scripted`.
+    The runs use the kit's tool `put_file` with the model `scripted`; those of an agent that needs a
+    goal also the kit's goal `expected-files`.
 
     Attributes:
-        mending: turns with which the agent mends `a.txt` (by default one call of `put_file`).
+        mending: turns with which an agent that needs a goal mends `a.txt` (by default one call of
+            `put_file`).
+        input: what an agent without a goal is given.
+        turns: the model's turns in a run without a goal (by default one call of `put_file`, and a
+            text).
 
     Example:
-        >>> from retrai_core.loop.graph import GoalLoopAgent
+        >>> from retrai_core import GoalLoopAgent
         >>> class TestGoalLoop(AgentConformance):
         ...     plugin = GoalLoopAgent
         >>> import tempfile
@@ -38,6 +48,55 @@ class AgentConformance(BuiltConformance):
 
     kind: ClassVar[Kind] = "agent"
     mending: tuple[Turn, ...] = (_MEND,)
+    input: Mapping[str, Any] = {}
+    turns: tuple[Turn, ...] = (_MEND, say("I have put it right."))
+
+    def test_every_field_of_its_input_is_documented(self) -> None:
+        """Each field has a description, and a misspelt one is refused (`extra="forbid"`)."""
+        model: type[BaseModel] = self.plugin.Input
+        fields = described_fields(model)
+        silent = [name for name, field in fields.items() if not field.description]
+        assert not silent, f"without a description: {', '.join(silent)}"
+        with pytest.raises(ValidationError):
+            model.model_validate({**self.input, "no_such_field": 1})
+
+    def test_a_wrong_input_leaves_no_run(
+        self, retrai_project: RetraiProject, plugin_options: Mapping[str, Any]
+    ) -> None:
+        """What the agent does not take is a usage error before there is a run."""
+        with pytest.raises(UsageError, match="no_such_field"):
+            self._run(retrai_project, plugin_options, *self.turns, input={"no_such_field": 1})
+        runs = retrai_project.state / "runs"
+        assert not runs.exists() or not list(runs.iterdir())
+
+    def test_it_ends_with_a_result(
+        self, retrai_project: RetraiProject, plugin_options: Mapping[str, Any]
+    ) -> None:
+        """A run without a goal ends as the agent's result says, with no verdict."""
+        self._require_goal(False)
+        run = self._run(retrai_project, plugin_options, *self.turns)
+        record = run.record
+        assert record.status == "answered", f"{record.reason}\n{run.stderr}"
+        assert (run.exit_code, record.goals) == (0, [])
+        assert record.output or record.data, "the result is empty"
+        kinds = {event.kind for event in run.events()}
+        assert {"step_start", "llm_usage", "run_end"} <= kinds
+        assert "goal_check" not in kinds
+
+    def test_it_goes_on_where_it_stopped(
+        self, retrai_project: RetraiProject, plugin_options: Mapping[str, Any]
+    ) -> None:
+        """Stopped at each of the model's turns, a resumed run comes to the same end."""
+        turns = self.mending if self.plugin.requires_goal else self.turns
+        lost = Turn(error="the connection is gone", fatal=True)
+        for number in range(len(turns)):
+            run = self._run(retrai_project, plugin_options, *turns[:number], lost, *turns[number:])
+            if run.record.resumable:
+                run = retrai_project.resume_here(run)
+            end = run.record
+            assert end.exit_code == 0, f"stopped at turn {number + 1}: {end.status}: {end.reason}"
+            called = [call for turn in turns for call in turn.calls]
+            assert len(run.tool_results()) == len(called), "a call was made twice, or not at all"
 
     def test_it_builds_a_graph(self, tmp_path: Path, plugin_options: Mapping[str, Any]) -> None:
         """`build_graph` compiles a LangGraph graph that keeps the checkpointer it is given."""
@@ -73,6 +132,7 @@ class AgentConformance(BuiltConformance):
         self, retrai_project: RetraiProject, plugin_options: Mapping[str, Any]
     ) -> None:
         """A model that mends the project brings the run to `achieved`, and its work is told."""
+        self._require_goal(True)
         run = self._run(retrai_project, plugin_options, *self.mending, say("Mended."))
         assert run.record.status == "achieved", f"{run.record.reason}\n{run.stderr}"
         assert run.exit_code == 0
@@ -84,6 +144,7 @@ class AgentConformance(BuiltConformance):
         self, retrai_project: RetraiProject, plugin_options: Mapping[str, Any]
     ) -> None:
         """A model that only talks ends the run within `max_iterations`, and not as achieved."""
+        self._require_goal(True)
         turns = [say(f"Thought number {number}.") for number in range(40)]
         run = self._run(retrai_project, plugin_options, *turns, max_iterations=3)
         assert run.record.status in ("failed", "stuck"), run.record.reason
@@ -98,8 +159,10 @@ class AgentConformance(BuiltConformance):
             call("put_file", nothing="at all"),
             call("put_file", path="../outside.txt", text="x"),
         )
-        run = self._run(retrai_project, plugin_options, *bad, *self.mending)
-        assert run.record.status == "achieved", f"{run.record.reason}\n{run.stderr}"
+        turns = self.mending if self.plugin.requires_goal else self.turns
+        together = Turn(calls=tuple(each.calls[0] for each in bad))
+        run = self._run(retrai_project, plugin_options, together, *turns)
+        assert run.record.exit_code == 0, f"{run.record.reason}\n{run.stderr}"
         failed = [event for event in run.events("tool_result") if event.payload["error"]]
         assert len(failed) == len(bad)
 
@@ -112,6 +175,10 @@ class AgentConformance(BuiltConformance):
         assert run.record.status == "error", run.record.reason
         assert "the key is wrong" in run.record.reason
 
+    def _require_goal(self, wanted: bool) -> None:
+        if self.plugin.requires_goal != wanted:
+            pytest.skip("it needs a goal" if self.plugin.requires_goal else "it needs no goal")
+
     def _run(
         self,
         project: RetraiProject,
@@ -122,6 +189,8 @@ class AgentConformance(BuiltConformance):
         project.write({"a.txt": "wrong"})
         plugins = {self.name: dict(options)} if options else {}
         script = ScriptedModel().play(*turns)
-        return project.run_here(
-            _GOAL, model=script, files=_FILES, agent=self.name, plugins=plugins, **settings
-        )
+        given: dict[str, Any] = {"agent": self.name, "plugins": plugins, **settings}
+        if self.plugin.requires_goal:
+            return project.run_here(_GOAL, model=script, files=_FILES, **given)
+        given = {"input": dict(self.input), "tools": ["put_file"], **given}
+        return project.run_here(None, model=script, **given)

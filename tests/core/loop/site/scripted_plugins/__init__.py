@@ -6,6 +6,7 @@ import asyncio
 import json
 import time
 from pathlib import Path
+from typing import Literal, TypedDict
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage
@@ -357,6 +358,15 @@ class Burst(Tool):
         return ToolResult("0123456789" * (args.chars // 10))
 
 
+class TalkState(TypedDict, total=False):
+    """Everything that a run of `talk` knows."""
+
+    messages: list
+    circles: int
+    told: list
+    note: str
+
+
 class Talk(Agent):
     """Lets the model call tools until it only talks, and ends with what it said."""
 
@@ -377,7 +387,7 @@ class Talk(Agent):
     def build_graph(self, checkpointer):
         from langgraph.graph import START, StateGraph
 
-        graph = StateGraph(dict)
+        graph = StateGraph(TalkState)
         for node in (self.begin, self.circle, self.think, self.act):
             graph.add_node(node.__name__, node)
         graph.add_edge(START, "begin")
@@ -404,7 +414,7 @@ class Talk(Agent):
             self.context.max_iterations += 1  # as a person who lets it go on would
         return {**state, "circles": state["circles"] + 1}
 
-    def after_circle(self, state):
+    def after_circle(self, state) -> Literal["circle", "think"]:
         return "circle" if state["circles"] <= self.context.input.circles else "think"
 
     async def think(self, state):
@@ -412,7 +422,7 @@ class Talk(Agent):
         answer = await self.context.model().ainvoke(state["messages"])
         return {**state, "messages": [*state["messages"], answer]}
 
-    def after_think(self, state):
+    def after_think(self, state) -> Literal["act", "__end__"]:
         return "act" if state["messages"][-1].tool_calls else "__end__"
 
     async def act(self, state):
