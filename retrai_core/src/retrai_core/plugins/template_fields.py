@@ -43,7 +43,10 @@ _SHAPES: Mapping[Kind, _Shape] = {
     "memory": _Shape("store", "Memory", "lines of JSON in the project", ("pydantic>=2.9",)),
     "frontend": _Shape("frontend", "Frontend", "counts the runs", ("click>=8.1",)),
     "agent": _Shape(
-        "agent", "Agent", "checks when the model is done", ("langgraph>=1.2", "pydantic>=2.9")
+        "agent",
+        "Agent",
+        "answers a question about a project",
+        ("langchain-core>=1.0,<2", "langgraph>=1.2", "pydantic>=2.9"),
     ),
     "sandbox": _Shape("sandbox", "Sandbox", "limits every process", ("pydantic>=2.9",)),
     "sink": _Shape("sink", "Sink", "writes every event of a run to a file", ("pydantic>=2.9",)),
