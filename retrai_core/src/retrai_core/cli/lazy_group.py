@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from copy import copy
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -29,13 +30,19 @@ class LazyCommand(NamedTuple):
     summary: str
 
 
+Summaries = Callable[[str], Mapping[str, str]]
+"""Summary by name of the installed frontends that are a part of a command, importing none."""
+Load = Callable[[str, str], click.Command]
+"""The command of one frontend: its name, and the command that it is a part of."""
+
+
 class LazyGroup(click.Group):
     """A group whose own commands are a static table and whose others are installed frontends.
 
     Args:
         table: the built-in commands by name.
-        frontends: gives summary by name of the installed frontends, importing none; called only
-            for the help page and for names that the table does not have.
+        frontends: called only for a help page and for names that a group does not have; a command
+            of its own is a part of "".
         load_frontend: gives the command of one frontend.
     """
 
@@ -43,8 +50,8 @@ class LazyGroup(click.Group):
         self,
         name: str,
         table: Mapping[str, LazyCommand],
-        frontends: Callable[[], Mapping[str, str]],
-        load_frontend: Callable[[str], click.Command],
+        frontends: Summaries,
+        load_frontend: Load,
         *,
         params: list[click.Parameter],
         help_text: str,
@@ -65,17 +72,21 @@ class LazyGroup(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Every command's name, in the order of the table; frontends after it, sorted."""
-        return [*self._table, *sorted(set(self._frontends()) - set(self._table))]
+        return [*self._table, *sorted(set(self._frontends("")) - set(self._table))]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Load one command; None when there is no such name."""
         if cmd_name in self._table:
             entry = self._table[cmd_name]
             module = import_module(entry.module, __package__)
-            return cast("click.Command", getattr(module, entry.attribute))
-        if cmd_name in self._frontends():
-            return self._load_frontend(cmd_name)
-        return None
+            command = cast("click.Command", getattr(module, entry.attribute))
+        elif cmd_name in self._frontends(""):
+            command = self._load_frontend(cmd_name, "")
+        else:
+            return None
+        if isinstance(command, click.Group):
+            return with_subcommands(command, cmd_name, self._frontends, self._load_frontend)
+        return command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -101,7 +112,7 @@ class LazyGroup(click.Group):
         from click.shell_completion import CompletionItem
 
         summaries = {name: entry.summary for name, entry in self._table.items()}
-        summaries = {**self._frontends(), **summaries}
+        summaries = {**self._frontends(""), **summaries}
         items: list[CompletionItem[Any]] = [
             CompletionItem(name, help=summaries[name])
             for name in sorted(summaries)
@@ -113,27 +124,93 @@ class LazyGroup(click.Group):
         """Write the command list from the table and the manifests alone."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, entry.summary) for name, entry in self._table.items()])
-        installed = {n: s for n, s in self._frontends().items() if n not in self._table}
+        installed = {n: s for n, s in self._frontends("").items() if n not in self._table}
         if installed:
             with formatter.section("Commands of plugins"):
                 formatter.write_dl(sorted(installed.items()))
 
 
-def frontend_summaries() -> dict[str, str]:
-    """Summary by name of the installed frontends; imports no plugin."""
-    from ..plugins.summaries import plugin_summaries
+def with_subcommands(
+    group: click.Group, name: str, frontends: Summaries, load_frontend: Load
+) -> click.Group:
+    """The group with the subcommands of plugins beside its own; none is imported until it is run.
 
-    return plugin_summaries("frontend")
+    It is a copy with a few methods of its own, so that it stays of whatever class it is.
+
+    Args:
+        group: as it was made.
+        name: what is typed for it.
+        frontends: see `LazyGroup`.
+        load_frontend: see `LazyGroup`.
+    """
+    extended = copy(group)
+
+    def added(ctx: click.Context) -> dict[str, str]:
+        own = group.list_commands(ctx)
+        return {each: text for each, text in frontends(name).items() if each not in own}
+
+    def list_commands(ctx: click.Context) -> list[str]:
+        return [*group.list_commands(ctx), *sorted(added(ctx))]
+
+    def get_command(ctx: click.Context, cmd_name: str) -> click.Command | None:
+        command = group.get_command(ctx, cmd_name)
+        if command is None and cmd_name in added(ctx):
+            return load_frontend(cmd_name, name)
+        return command
+
+    def resolve_command(
+        ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        command = get_command(ctx, args[0])
+        if command is not None:
+            return args[0], command, args[1:]
+        if brings := distribution_with(f"{name} {args[0]}"):
+            raise UsageError(
+                f"no such command: {name} {args[0]}; the plugin that has it is not installed",
+                hint=f"`pip install {brings}` brings it",
+            )
+        return group.resolve_command(ctx, args)
+
+    def shell_complete(ctx: click.Context, incomplete: str) -> list[CompletionItem[Any]]:
+        from click.shell_completion import CompletionItem
+
+        own = click.Context(group, parent=ctx.parent, info_name=ctx.info_name)
+        found: list[CompletionItem[Any]] = [
+            CompletionItem(each, help=text)
+            for each, text in sorted(added(ctx).items())
+            if each.startswith(incomplete)
+        ]
+        return [*group.shell_complete(own, incomplete), *found]
+
+    def format_commands(ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        group.format_commands(ctx, formatter)
+        if installed := added(ctx):
+            with formatter.section("Commands of plugins"):
+                formatter.write_dl(sorted(installed.items()))
+
+    for method in (list_commands, get_command, resolve_command, shell_complete, format_commands):
+        setattr(extended, method.__name__, method)
+    return extended
 
 
-def distribution_with(frontend: str) -> str:
-    """The distribution, not installed, that would bring a frontend; empty when none is known."""
+def frontend_summaries(parent: str) -> dict[str, str]:
+    """Summary by name of the installed frontends that are a part of `parent`; imports no plugin."""
+    from ..plugins.summaries import command_summaries
+
+    return command_summaries(parent)
+
+
+def distribution_with(command: str) -> str:
+    """The distribution, not installed, that would bring a command; empty when none is known.
+
+    A subcommand is named with what it is a part of: `runs export`.
+    """
     from ..plugins.catalog import Catalog
 
-    return Catalog.scan().brings(frontend, "frontend")
+    return Catalog.scan().brings(command, "frontend")
 
 
-def load_frontend(name: str) -> click.Command:
+def load_frontend(name: str, parent: str = "") -> click.Command:
     """The command of an installed frontend.
 
     Raises:
@@ -144,8 +221,14 @@ def load_frontend(name: str) -> click.Command:
     from ..plugins.catalog import Catalog
 
     catalog = Catalog.configured()
-    record = catalog.find("frontend", name)
+    record = catalog.find("frontend", name, parent)
     loaded = catalog.load(record)
     if not (isinstance(loaded, type) and issubclass(loaded, Frontend)):
         raise PluginError(f"frontend {name} of {record.dist} is not a Frontend class: {loaded!r}")
+    if loaded.parent != parent:
+        raise PluginError(
+            f"frontend {name} of {record.dist} has parent = {loaded.parent!r}, which its manifest "
+            "does not say",
+            hint=f"`retrai plugins manifest {record.dist}` writes it",
+        )
     return asked(record, lambda: loaded().command(), click.Command)

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 class Frontend(ABC):
     """Gives one click command, listed by name without being imported.
 
+    With `parent = "runs"` it is a subcommand of that command: `retrai runs NAME`.
+
     It drives runs through `RunManager` and hears them through the bus, like retrai's own CLI.
 
     Example:
@@ -31,6 +33,8 @@ class Frontend(ABC):
     name: ClassVar[str]
     summary: ClassVar[str] = ""
     needs: ClassVar[frozenset[str]] = frozenset()
+    parent: ClassVar[str] = ""
+    """The command group that it is a part of: one of retrai's, or another frontend's."""
 
     @abstractmethod
     def command(self) -> click.Command:

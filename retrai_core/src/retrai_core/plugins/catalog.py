@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from .. import __version__
 from ..config_files import read_plugin_settings
 from ..errors import PluginError, UnknownPluginError, UsageError
-from .conflicts import settle_names
+from .conflicts import Offer, settle_names
 from .hints import Hints, read_hints
 from .inspection import DistributionPlugins
 from .kinds import CALLED_ALL, KINDS, Kind, normalised
@@ -47,7 +47,7 @@ class Catalog:
         self._pins = {name: normalised(dist) for name, dist in pins.items()}
         self._loading: tuple[PluginRecord, float] | None = None
         self._by_kind: dict[Kind, list[PluginRecord]] = {}
-        self._contested: dict[tuple[Kind, str], list[PluginRecord]] = {}
+        self._contested: dict[Offer, list[PluginRecord]] = {}
 
     @classmethod
     def scan(
@@ -106,14 +106,18 @@ class Catalog:
         wanted = normalised(dist)
         return [r for r in records if at and r.name == entry and normalised(r.dist) == wanted]
 
-    def find(self, kind: Kind, name: str) -> PluginRecord:
+    def find(self, kind: Kind, name: str, parent: str = "") -> PluginRecord:
         """The plugin of this kind that `name` or `name@dist` means; it may still fail to load.
+
+        Of frontends, those that are a part of the command `parent` are looked through.
 
         Raises:
             UsageError: nothing has this name; the hint says the nearest one and where the list is.
             PluginError: it is blocked or incompatible, or several distributions offer it.
         """
         matching = self.matching(name, kind)
+        if kind == "frontend":
+            matching = [record for record in matching if record.parent == parent]
         if not matching:
             raise self.unknown(name, kind)
         pinned = self._pins.get(name)
@@ -122,7 +126,7 @@ class Catalog:
                 f"the {kind} `{name}` is pinned to {pinned}, which does not offer it",
                 hint=f"offered by {', '.join(record.dist for record in matching)}",
             )
-        rivals = self._contested.get((kind, name))
+        rivals = self._contested.get((kind, name, parent))
         if rivals:
             raise PluginError(
                 f"the {kind} `{name}` is offered by {' and '.join(r.dist for r in rivals)}",
@@ -279,6 +283,10 @@ class Catalog:
                 if record.kind == kind
             ]
             self._by_kind[kind] = sorted(found, key=_order)
+            if kind == "frontend":
+                from .own_commands import judge_commands  # for listings and for those who run one
+
+                judge_commands(self._by_kind[kind])
             if kind not in CALLED_ALL:
                 self._contested |= settle_names(self._by_kind[kind], self._pins)
         return self._by_kind[kind]

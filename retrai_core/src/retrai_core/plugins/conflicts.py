@@ -7,10 +7,13 @@ from collections.abc import Iterable, Mapping
 from .kinds import Kind, normalised
 from .record import PluginRecord
 
+Offer = tuple[Kind, str, str]
+"""What plugins may both offer: kind, name, and of a frontend the command that it is a part of."""
+
 
 def settle_names(
     records: Iterable[PluginRecord], pins: Mapping[str, str]
-) -> dict[tuple[Kind, str], list[PluginRecord]]:
+) -> dict[Offer, list[PluginRecord]]:
     """Apply the pins, and find the names that stay contested.
 
     Where a pin decides, the others become `shadowed`; where none does, each says in its record who
@@ -23,17 +26,18 @@ def settle_names(
     Returns:
         the rivals for each name that is still offered twice.
     """
-    offers: dict[tuple[Kind, str], list[PluginRecord]] = {}
+    offers: dict[Offer, list[PluginRecord]] = {}
     for record in records:
-        offers.setdefault((record.kind, record.name), []).append(record)
+        parent = record.parent if record.kind == "frontend" else ""
+        offers.setdefault((record.kind, record.name, parent), []).append(record)
     contested = {
         offer: rivals
         for offer, named in offers.items()
         if len(named) > 1 and len(rivals := [r for r in named if r.is_usable]) > 1
     }
     return {
-        (kind, name): rivals
-        for (kind, name), rivals in contested.items()
+        (kind, name, parent): rivals
+        for (kind, name, parent), rivals in contested.items()
         if not _pin_decides(rivals, pins.get(name))
     }
 

@@ -51,7 +51,15 @@ def describe_plugin(kind: Kind, plugin: object) -> ManifestEntry:
         offered=_offered(plugin) if kind == "tool" else "by_goal",
         protects=" ".join(getattr(plugin, "protects", "").split()) if kind == "goal" else "",
         steers=" ".join(getattr(plugin, "steers", "").split()) if kind == "goal" else "",
+        parent=_parent(plugin) if kind == "frontend" else "",
     )
+
+
+def _parent(plugin: object) -> str:
+    parent = getattr(plugin, "parent", "")
+    if not isinstance(parent, str):
+        raise TypeError(f"parent is {parent!r}, not the name of a command")
+    return parent
 
 
 def _offered(plugin: object) -> Offered:

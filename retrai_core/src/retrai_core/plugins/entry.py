@@ -64,6 +64,7 @@ class ManifestEntry(NamedTuple):
     offered: Offered = "by_goal"
     protects: str = ""
     steers: str = ""
+    parent: str = ""
 
 
 class LateEntry(NamedTuple):
@@ -72,7 +73,9 @@ class LateEntry(NamedTuple):
     Attributes:
         needs: what the plugin uses, sorted.
         read: the whole entry; a ValueError says why there is none.
+        parent: the command group that a frontend is a part of.
     """
 
     needs: tuple[str, ...]
     read: Callable[[], ManifestEntry | None]
+    parent: str = ""

@@ -117,9 +117,12 @@ class DistributionPlugins:
         if path not in self._lines:
             self._lines[path] = ManifestLines.at(path)
         lines = self._lines[path]
-        needs = lines.texts(f"{table_of(record.kind)}.{record.name}", "needs") if lines else None
-        if needs is not None:
-            record.late = LateEntry(needs, partial(self._entry, path, record.kind, record.name))
+        table = f"{table_of(record.kind)}.{record.name}"
+        needs = lines.texts(table, "needs") if lines else None
+        if lines and needs is not None:
+            read = partial(self._entry, path, record.kind, record.name)
+            parent = lines.text(table, "parent") if record.kind == "frontend" else None
+            record.late = LateEntry(needs, read, parent or "")
             return ""
         try:
             record.entry = self._entry(path, record.kind, record.name)

@@ -18,6 +18,9 @@
     [llms.offline]
     model_patterns = ["offline"]
 
+    [frontends.export]
+    parent = "runs"
+
     [hooks.audit]
     hooks = ["before_tool"]
 
@@ -48,6 +51,7 @@ _KEYS = {
     "offered",
     "protects",
     "steers",
+    "parent",
 }
 
 Manifest = Mapping[tuple[Kind, str], ManifestEntry]
@@ -125,6 +129,7 @@ def _entry(raw: _Table, where: str) -> ManifestEntry:
         offered=_offered(raw.get("offered", "by_goal"), where),
         protects=_text(raw.get("protects", ""), f"{where}.protects"),
         steers=_text(raw.get("steers", ""), f"{where}.steers"),
+        parent=_text(raw.get("parent", ""), f"{where}.parent"),
     )
 
 

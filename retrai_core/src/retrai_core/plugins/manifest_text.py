@@ -35,6 +35,8 @@ def _entry(table: str, entry: ManifestEntry) -> str:
     lines.append(f"needs = {_value(list(entry.needs))}")
     if entry.offered != "by_goal":
         lines.append(f"offered = {_value(entry.offered)}")
+    if entry.parent:
+        lines.append(f"parent = {_value(entry.parent)}")
     if entry.protects:
         lines.append(f"protects = {_value(entry.protects)}")
     if entry.steers:

@@ -140,8 +140,15 @@ class PluginRecord:
         return "" if self.entry is None else self.entry.steers
 
     @property
+    def parent(self) -> str:
+        """The command group that a frontend is a part of; empty where it is a command itself."""
+        if self.late is not None:
+            return self.late.parent
+        return "" if self.entry is None else self.entry.parent
+
+    @property
     def hooks(self) -> tuple[str, ...]:
-        """The hooks that a hook plugin implements."""
+        """The hooks that a hook plugin implements, or that hook specs specify."""
         return () if self.entry is None else self.entry.hooks
 
     @property
@@ -195,6 +202,7 @@ class PluginRecord:
             "offered": self.offered if self.kind == "tool" else None,
             "protects": self.protects,
             "steers": self.steers,
+            "parent": self.parent if self.kind == "frontend" else None,
             "hooks": list(self.hooks),
             "programs": list(self.programs),
             "home_page": self.home_page,

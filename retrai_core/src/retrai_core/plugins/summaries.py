@@ -6,7 +6,7 @@ Both are asked for so often that they do not even read the metadata, as the cata
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from ..config_files import read_plugin_settings
 from ..errors import UsageError
@@ -28,6 +28,16 @@ def plugin_summaries(kind: Kind, environ: Mapping[str, str] | None = None) -> di
         entry.name: _summary(kind, entry.name, entry.module)
         for entry, _ in _switched_on(kind, environ)
     }
+    return dict(sorted(summaries.items()))
+
+
+def command_summaries(parent: str = "", environ: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Summary by name of the frontends that are a part of `parent`, or commands themselves."""
+    summaries: dict[str, str] = {}
+    for entry, _ in _switched_on("frontend", environ):
+        part_of, summary = _texts("frontend", entry.name, entry.module, ("parent", "summary"))
+        if part_of == parent:
+            summaries[entry.name] = summary
     return dict(sorted(summaries.items()))
 
 
@@ -67,21 +77,29 @@ def _switched_on(
 
 
 def _summary(kind: Kind, name: str, module: str) -> str:
+    return _texts(kind, name, module, ("summary",))[0]
+
+
+def _texts(kind: Kind, name: str, module: str, keys: Sequence[str]) -> list[str]:
+    """What the manifest says for these keys, "" where it says nothing."""
     package = find_package(module)
     if package is None or not package.manifest_path:
-        return ""
+        return [""] * len(keys)
     written = ManifestLines.at(package.manifest_path)
-    summary = written.text(f"{table_of(kind)}.{name}", "summary") if written else None
-    if summary is not None:
-        return summary
+    if written is not None:
+        table = f"{table_of(kind)}.{name}"
+        texts = ["" if written.lacks(table, key) else written.text(table, key) for key in keys]
+        plain = [text for text in texts if text is not None]
+        if len(plain) == len(keys):
+            return plain
     from .manifest import ManifestError, read_manifest
 
     try:
         manifest = read_manifest(package.manifest_path) or {}
     except ManifestError as error:
-        return f"(broken: {error})"
+        return [f"(broken: {error})" if key == "summary" else "" for key in keys]
     entry = manifest.get((kind, name))
-    return "" if entry is None else entry.summary
+    return [str(getattr(entry, key, "")) for key in keys]
 
 
 def _patterns(name: str, module: str) -> tuple[str, ...]:

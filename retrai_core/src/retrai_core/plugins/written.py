@@ -60,6 +60,10 @@ class ManifestLines:
         texts = tuple(line[2:-2].split('", "')) if is_plain else ()
         return texts if texts and not any('"' in text for text in texts) else None
 
+    def lacks(self, table: str, key: str) -> bool:
+        """Whether the table is there, as one has it without quotes, and says nothing of the key."""
+        return f"\n[{table}]\n" in self._text and not self._line(table, key)
+
     def _line(self, table: str, key: str) -> str:
         section = self._text.partition(f"\n[{table}]\n")[2].partition("\n[")[0]
         return f"\n{section}".partition(f"\n{key} = ")[2].partition("\n")[0]

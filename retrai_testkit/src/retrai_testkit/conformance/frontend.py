@@ -55,6 +55,14 @@ class FrontendConformance(PluginConformance):
         assert _COMMAND_NAME.fullmatch(command.name or ""), "small letters, digits and hyphens"
         assert self.plugin().command() is not command, "two frontends share one command"
 
+    def test_somebody_can_type_it(self) -> None:
+        """Its `parent` is a command with subcommands, and no command of retrai has its name."""
+        record = self.record()
+        assert record.status != "broken", record.error
+        assert self.plugin.parent == record.parent, (
+            f"write the manifest again: `retrai plugins manifest {record.dist}`"
+        )
+
     def test_its_help_is_complete(self) -> None:
         """`--help` works, says what the command does, and describes every option."""
         command = self.plugin().command()
