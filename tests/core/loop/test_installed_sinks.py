@@ -87,4 +87,4 @@ async def test_one_without_what_it_needs_is_left_out_with_a_warning(runs: Any, d
 async def test_an_option_that_it_does_not_take_is_refused(runs: Any, diary: Path) -> None:
     with pytest.raises(UsageError, match="path"):
         await runs.run([], plugins={"diary": {"path": str(diary)}})
-    assert await runs.store.list() == []
+    assert list(await runs.store.list()) == []

@@ -13,7 +13,9 @@ OWN_COMMANDS: Mapping[str, frozenset[str] | None] = {
     "run": None,
     "init": None,
     "demo": None,
-    "runs": frozenset({"diff", "list", "prune", "resume", "show", "undo"}),
+    "runs": frozenset(
+        {"answer", "cancel", "diff", "follow", "list", "prune", "resume", "show", "undo"}
+    ),
     "verify": None,
     "plugins": frozenset(
         {
