@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -271,3 +272,31 @@ def test_a_goal_may_have_a_task_of_its_own(site: Any) -> None:
     site.install_goal("acme-dist", "acme", code)
     catalog = Catalog.scan()
     assert catalog.load(catalog.find("goal", "acme"))
+
+
+@pytest.mark.parametrize(
+    ("kind", "group", "base"),
+    [
+        ("store", "retrai.stores", "RunStore"),
+        ("engine", "retrai.engines", "Engine"),
+        ("sink", "retrai.sinks", "EventSink"),
+    ],
+)
+def test_stores_engines_and_sinks_are_judged_like_every_kind(
+    site: Any, retrai: Any, project: Path, kind: str, group: str, base: str
+) -> None:
+    names = ("right", "wrong")
+    source = f"""
+from retrai_core import {base}
+methods = dict.fromkeys({base}.__abstractmethods__)
+Right = type("Right", ({base},), methods | {{"name": "right"}})
+class Wrong: name = "wrong"
+"""
+    points = "".join(f"{name} = acme_kinds.plugin:{name.title()}\n" for name in names)
+    site.install("acme-kinds", entry_points=f"[{group}]\n{points}", code=source)
+    code, out, _ = retrai("plugins", "list", "--kind", kind, "--load", "--json")
+    assert code == 0
+    found = {each["name"]: each for each in json.loads(out)["plugins"]}
+    assert (found["right"]["kind"], found["right"]["status"]) == (kind, "ok"), found["right"]
+    assert found["wrong"]["status"] == "broken"
+    assert f"not a subclass of retrai_core.{base}" in found["wrong"]["error"]
