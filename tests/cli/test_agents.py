@@ -107,7 +107,7 @@ def test_without_the_libraries_one_line_says_what_to_install(
 ) -> None:
     for name in [name for name in sys.modules if name.partition(".")[0] in ("grandalf", "PIL")]:
         monkeypatch.delitem(sys.modules, name)
-    for name in ("retrai_core.graph_picture", "langchain_core.runnables.graph_ascii"):
+    for name in ("retrai_core.cli.graph_picture", "langchain_core.runnables.graph_ascii"):
         monkeypatch.delitem(sys.modules, name, raising=False)
     monkeypatch.setitem(sys.modules, "grandalf", None)
     monkeypatch.setitem(sys.modules, "PIL", None)

@@ -1,4 +1,4 @@
-"""A run of one terminal is answered, cancelled and followed from another: processes of their own."""
+"""A run of one terminal is answered, cancelled and followed from another one."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ async def test_what_is_published_is_kept_without_a_flush() -> None:
     bus = EventBus(kept.append)
     bus.publish(event(0))
     async with asyncio.timeout(10):
-        while not kept.events:  # noqa: ASYNC110 - the writer's own task
+        while not kept.events:
             await asyncio.sleep(0)
     assert kept.seqs == [1]
 

@@ -90,7 +90,7 @@ def retrai_project(retrai_project_here: RetraiProject) -> RetraiProject:
 async def gone(pid: int) -> bool:
     """Whether a process ends within the time that one may need to be killed."""
     async with asyncio.timeout(20):
-        while _is_alive(pid):  # noqa: ASYNC110 - another process's end is no event here
+        while _is_alive(pid):
             await asyncio.sleep(0.02)
     return True
 

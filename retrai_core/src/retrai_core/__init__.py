@@ -84,12 +84,14 @@ if TYPE_CHECKING:
     from .run_config import RunConfig
     from .runs.record import RunRecord
     from .sandbox.local import LocalOptions, LocalSandbox
+    from .session.agent_graph import AgentInfo, GraphEdge
     from .session.handle import Run
     from .session.live import TextDelta
     from .session.looking import FoundGoal, PluginInfo, SettingInfo
     from .session.manager import RunManager
     from .session.request import RunRequest
     from .storage.files import FilesStore
+    from .usable_models import UsableModel
     from .workbench import open_workbench
     from .workspace.temporary import temporary_prefix
 
@@ -170,7 +172,9 @@ _HOME = {
     "loop.state": ("AgentState",),
     "loop.steps": ("LoopSteps",),
     # For frontends and callers.
+    "session.agent_graph": ("AgentInfo", "GraphEdge"),
     "session.manager": ("RunManager",),
+    "usable_models": ("UsableModel",),
     "session.handle": ("Run",),
     "session.request": ("RunRequest",),
     "session.live": ("TextDelta",),
@@ -195,6 +199,7 @@ __all__ = [
     "REJECT",
     "Agent",
     "AgentEvent",
+    "AgentInfo",
     "AgentInput",
     "AgentOptions",
     "AgentResult",
@@ -228,6 +233,7 @@ __all__ = [
     "GoalLoopAgent",
     "GoalOptions",
     "GoalResult",
+    "GraphEdge",
     "HookAnswer",
     "InstalledFiles",
     "Journal",
@@ -280,6 +286,7 @@ __all__ = [
     "Trick",
     "TrustRequired",
     "UnreadableRun",
+    "UsableModel",
     "UsageError",
     "Verdict",
     "View",

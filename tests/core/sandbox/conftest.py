@@ -36,7 +36,7 @@ def sandbox(make_sandbox: Callable[..., LocalSandbox]) -> LocalSandbox:
 
 async def _until(holds: Callable[[], bool]) -> None:
     async with asyncio.timeout(30):
-        while not holds():  # noqa: ASYNC110  # another process's doing: nothing here can be told
+        while not holds():  # another process's doing: nothing here can be told
             await asyncio.sleep(0.01)
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +34,8 @@ async def test_what_a_run_has_changed_is_shown_and_can_be_applied(
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     (elsewhere / "a.txt").write_text("wrong\n")
-    subprocess.run(["git", "apply"], input=patch.encode(), cwd=elsewhere, check=True)
+    apply = partial(subprocess.run, ["git", "apply"], input=patch.encode(), cwd=elsewhere)
+    assert (await asyncio.to_thread(apply)).returncode == 0
     assert (elsewhere / "a.txt").read_text() == "right\n"
     assert (elsewhere / "new.txt").read_text() == "half\n"
 

@@ -17,7 +17,7 @@ from .project_option import project_option
 if TYPE_CHECKING:
     from langchain_core.runnables.graph import Graph as Drawing
 
-    from ..agent_graph import AgentInfo
+    from ..session.agent_graph import AgentInfo
 
 _HEADINGS = ("NAME", "GOAL", "INPUT", "SOURCE", "SUMMARY")
 _EXTRA = "`pip install 'retrai[graph]'` brings what draws it; --mermaid needs nothing"
@@ -36,8 +36,8 @@ def list_agents(project: Path, as_json: bool) -> None:
 
     `agent: NAME` in .retrai.yml takes one, `input:` says what it is given.
     """
-    from ..agent_graph import agents as installed
     from ..choosing import catalog_for
+    from ..session.agent_graph import agents as installed
     from ..settings import load_settings
 
     config = load_settings(project, {}).config
@@ -66,8 +66,8 @@ def graph(name: str, project: Path, form: str | None, picture: Path | None) -> N
     """
     if form and picture is not None:
         raise UsageError("--png stands alone", hint=f"`retrai agents graph {name} --png FILE`")
-    from ..agent_graph import GraphEdge, drawing_of
     from ..choosing import catalog_for
+    from ..session.agent_graph import GraphEdge, drawing_of
     from ..settings import load_settings
 
     config = load_settings(project, {}).config
@@ -108,7 +108,7 @@ def _write(drawing: Drawing, path: Path) -> None:
         UsageError: what draws it is not installed, or the file cannot be written.
     """
     try:
-        from ..graph_picture import picture_of
+        from .graph_picture import picture_of
     except ImportError as error:
         raise UsageError("--png needs grandalf and Pillow", hint=_EXTRA) from error
     try:

@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
+import tempfile
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from ..building import PartsStack
 from ..choosing import catalog_for, choose_memory
 from ..contracts.context import RunContext
 from ..contracts.memory import MemoryStore
 from ..errors import UsageError
 from ..events import AgentEvent
+from ..other_models import OtherModels
 from ..plugins.catalog import Catalog
 from ..plugins.kinds import Kind
-from ..settings import load_settings, setting_rows
+from ..settings import load_settings, setting_rows, user_settings
 from ..storage.state_folder import state_dir
 from ..workspace.safe_paths import SafeWorkspace
+from ..workspace.temporary import temporary_prefix
 from .naming_origin import told_with_origin
 from .request import Tell
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
 
 
 @dataclass(frozen=True)
@@ -108,6 +116,30 @@ def detect(project: Path) -> list[FoundGoal]:
 def settings_of(project: Path) -> list[SettingInfo]:
     """Every setting of a project, its value, and where that comes from."""
     return [SettingInfo(*row) for row in setting_rows(load_settings(project))]
+
+
+@asynccontextmanager
+async def open_model(
+    name: str, api_key: str | None, temperature: float
+) -> AsyncGenerator[BaseChatModel]:
+    """A chat model by the user's own settings: see `RunManager.model`."""
+    config = user_settings()
+    catalog = catalog_for(config)
+    with tempfile.TemporaryDirectory(prefix=temporary_prefix("retrai-model")) as name_of_folder:
+        folder = Path(name_of_folder)
+        context = RunContext(
+            config.run_id,
+            folder,
+            SafeWorkspace(folder),
+            sys.executable,
+            folder,
+            model_name=name,
+            attended=False,
+            plugin_options=config.plugins,
+        )
+        async with PartsStack() as stack:
+            models = OtherModels(config, catalog, context, stack)
+            yield await asyncio.to_thread(models, name, temperature, api_key)
 
 
 @asynccontextmanager

@@ -20,12 +20,16 @@ from .handle import Run
 from .setting_up import open_engine, open_store
 
 if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
     from ..contracts.engine import Engine
     from ..contracts.memory import MemoryStore
     from ..contracts.store import UnreadableRun
     from ..contracts.verdict import Verdict
     from ..plugins.kinds import Kind
     from ..runs.putting_back import Undone
+    from ..usable_models import UsableModel
+    from .agent_graph import AgentInfo
     from .looking import FoundGoal, PluginInfo, SettingInfo
     from .pruning import Pruned
     from .request import RunRequest, Tell
@@ -256,6 +260,43 @@ class RunManager:
     async def goals(self) -> Sequence[PluginInfo]:
         """Every installed goal."""
         return await self.plugins("goal")
+
+    async def agents(self) -> Sequence[AgentInfo]:
+        """Every installed agent, with its input's schema and its graph as nodes and edges."""
+        from ..choosing import catalog_for
+        from ..settings import user_settings
+        from .agent_graph import agents
+
+        config = user_settings()
+        return await asyncio.to_thread(lambda: agents(catalog_for(config), config))
+
+    async def models(self) -> Sequence[UsableModel]:
+        """The models that can be used here: keys that are set, servers that answer on this machine;
+        nothing else is asked."""
+        from ..choosing import catalog_for
+        from ..settings import user_settings
+        from ..usable_models import usable_models
+
+        config = user_settings()
+        find = partial(usable_models, catalog_for(config), None, config.plugins)
+        return (await asyncio.to_thread(find)).models
+
+    def model(
+        self, name: str, api_key: str | None = None, temperature: float = 0.0
+    ) -> AbstractAsyncContextManager[BaseChatModel]:
+        """A LangChain chat model by the user's own settings, without a run.
+
+        Args:
+            name: any name that an installed provider knows.
+            api_key: a key for this model alone; nothing is cached then.
+            temperature: its temperature.
+
+        Raises:
+            UsageError, PluginError: on entering: nobody knows it, or it is not ready.
+        """
+        from .looking import open_model
+
+        return open_model(name, api_key, temperature)
 
     async def settings(self, project: Path | str) -> Sequence[SettingInfo]:
         """Every setting of a project, its value, and where that comes from.

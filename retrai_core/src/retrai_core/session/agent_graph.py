@@ -7,21 +7,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from .choosing import choose_agent
-from .contracts.agent import Agent
-from .contracts.context import RunContext
-from .errors import PluginError, UsageError
-from .loop.graph import completed
-from .plugins.answers import problem
-from .plugins.blame import WrongAnswerError
-from .plugins.record import PluginRecord
-from .run_config import RunConfig
-from .workspace.safe_paths import SafeWorkspace
+from ..choosing import choose_agent
+from ..contracts.agent import Agent
+from ..contracts.context import RunContext
+from ..errors import PluginError, UsageError
+from ..loop.graph import completed
+from ..plugins.answers import problem
+from ..plugins.blame import WrongAnswerError
+from ..plugins.record import PluginRecord
+from ..run_config import RunConfig
+from ..workspace.safe_paths import SafeWorkspace
 
 if TYPE_CHECKING:
     from langchain_core.runnables.graph import Graph as Drawing
 
-    from .plugins.catalog import Catalog
+    from ..plugins.catalog import Catalog
 
 
 class GraphEdge(NamedTuple):
