@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import shutil
 import sys
 import tempfile
@@ -38,7 +37,9 @@ def demo(model: str, max_iterations: int | None) -> int:
 
     The project is a copy in a new temporary folder, which stays there for you to look at.
     """
-    from rich.syntax import Syntax  # TAB imports this module too
+    import asyncio  # TAB imports this module too
+
+    from rich.syntax import Syntax
 
     from .asking import somebody_watches
     from .foreground import work_in_foreground

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import sys
 from collections.abc import Awaitable, Callable, Sequence
@@ -367,7 +366,9 @@ def prune(keep: int | None, older_than: float | None, unfinished: bool, unreadab
 
 def _with_manager(use: Callable[[RunManager], Awaitable[T]]) -> T:
     """Open a manager for one question."""
-    from ..session.manager import RunManager  # TAB imports this module too
+    import asyncio  # TAB imports this module too
+
+    from ..session.manager import RunManager
 
     async def ask() -> T:
         tell = partial(echo, err=True)
