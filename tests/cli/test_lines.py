@@ -128,3 +128,17 @@ def test_only_a_terminal_that_may_show_colours_is_shown_live(
     assert console.is_terminal == live
     console.print("outcome", style="red")
     assert ("\x1b[" in stream.getvalue()) == live
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"question_id": "act.1", "decision": "approve", "text": ""}, "approve"),
+        ({"question_id": "q.1", "decision": "", "text": "the blue one"}, "the blue one"),
+        ({"question_id": "q.1", "decision": "reject", "text": "ask Ann"}, "reject: ask Ann"),
+        ({"response": "yes"}, "yes"),  # of retrai 0.1
+    ],
+)
+def test_what_a_person_answered_is_told(event, given: dict[str, str], told: str) -> None:
+    (line,) = shown(EventLines(100), event("human_check_response", approved=True, **given))
+    assert line.split("you", 1)[1].strip() == told

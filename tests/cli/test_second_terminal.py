@@ -145,7 +145,7 @@ def test_a_run_is_followed_to_its_end_and_its_exit_code_is_told(
     assert second("runs", "answer", run_id, "yes").returncode == 0
     shown, _ = following.communicate(timeout=TIMEOUT_S)
     run.communicate(timeout=TIMEOUT_S)
-    assert (following.returncode, run.returncode) == (0, 0)
+    assert (following.returncode, run.returncode) == (0, 0), shown
     assert "write_answer" in shown
     assert "achieved: it says 42" in shown
 

@@ -20,8 +20,8 @@ llm_usage              model, text, tool_calls ([{id, name, args}]), prompt_toke
                        are not told)
 goal_check             phase: baseline | iteration | final; achieved, reason, details,
                        counts ({outcome: n}), duration_s, remembered (true: nothing was run)
-human_check_required   question, reason
-human_check_response   response, approved
+human_check_required   question (object: `Question` as JSON)
+human_check_response   question_id, decision (the choice's id), text, approved
 progress               name, data (object): of an agent's own
 iteration_complete     iteration, goal_achieved, total_tokens, cost_usd
 run_end                status, reason, exit_code, next_step, total_tokens, estimated_cost_usd

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import subprocess
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +16,10 @@ LOOK = {"calls": [{"id": "l1", "name": "look", "args": {"path": "b.txt"}}]}
 HANG = {"calls": [{"name": "hang", "args": {}}]}
 HALF = {"calls": [{"id": "h1", "name": "put", "args": {"path": "new.txt", "text": "half\n"}}]}
 MEND = {"calls": [{"id": "p1", "name": "put", "args": {"path": "a.txt", "text": "right\n"}}]}
+
+
+def applied(patch: str, folder: Path) -> None:
+    subprocess.run(["git", "apply"], input=patch.encode(), cwd=folder, check=True)
 
 
 async def test_what_a_run_has_changed_is_shown_and_can_be_applied(
@@ -34,8 +36,7 @@ async def test_what_a_run_has_changed_is_shown_and_can_be_applied(
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     (elsewhere / "a.txt").write_text("wrong\n")
-    apply = partial(subprocess.run, ["git", "apply"], input=patch.encode(), cwd=elsewhere)
-    assert (await asyncio.to_thread(apply)).returncode == 0
+    applied(patch, elsewhere)
     assert (elsewhere / "a.txt").read_text() == "right\n"
     assert (elsewhere / "new.txt").read_text() == "half\n"
 

@@ -113,8 +113,11 @@ class EventLines:
         return [self._line(event, name, said, check["duration_s"], style=style, loud=True)]
 
     def _human_answer(self, event: AgentEvent) -> list[Text]:
-        style = "green" if event.payload["approved"] else "yellow"
-        return [self._line(event, "you", str(event.payload["response"]), None, style=style)]
+        given = event.payload
+        style = "green" if given["approved"] else "yellow"
+        said = given.get("decision") or given.get("response")  # that of retrai 0.1
+        words = [str(part) for part in (said, given.get("text")) if part]
+        return [self._line(event, "you", ": ".join(words), None, style=style)]
 
     def _iteration_complete(self, event: AgentEvent) -> list[Text]:
         self.totals = Totals(event.payload["total_tokens"], event.payload["cost_usd"])
