@@ -107,7 +107,7 @@ def test_without_the_libraries_one_line_says_what_to_install(
 ) -> None:
     for name in [name for name in sys.modules if name.partition(".")[0] in ("grandalf", "PIL")]:
         monkeypatch.delitem(sys.modules, name)
-    for name in ("retrai_core.cli.graph_picture", "langchain_core.runnables.graph_ascii"):
+    for name in ("retrai_core.cli.render.graph_picture", "langchain_core.runnables.graph_ascii"):
         monkeypatch.delitem(sys.modules, name, raising=False)
     monkeypatch.setitem(sys.modules, "grandalf", None)
     monkeypatch.setitem(sys.modules, "PIL", None)
@@ -116,3 +116,12 @@ def test_without_the_libraries_one_line_says_what_to_install(
     assert (code, out) == (2, "")
     assert library in err
     assert "pip install 'retrai[graph]'" in err
+
+
+async def test_the_session_api_lists_them_with_their_graphs(tmp_path: Path) -> None:
+    from retrai_core import FilesStore, RunManager
+
+    async with RunManager(FilesStore(state=tmp_path / "state"), "inline") as manager:
+        found = {agent.name: agent for agent in await manager.agents(tmp_path)}
+    assert ("think", "act", True) in found["talk"].edges
+    assert found["talk"].input["properties"]["question"]["type"] == "string"

@@ -108,7 +108,7 @@ def _write(drawing: Drawing, path: Path) -> None:
         UsageError: what draws it is not installed, or the file cannot be written.
     """
     try:
-        from .graph_picture import picture_of
+        from .render.graph_picture import picture_of
     except ImportError as error:
         raise UsageError("--png needs grandalf and Pillow", hint=_EXTRA) from error
     try:

@@ -261,14 +261,22 @@ class RunManager:
         """Every installed goal."""
         return await self.plugins("goal")
 
-    async def agents(self) -> Sequence[AgentInfo]:
-        """Every installed agent, with its input's schema and its graph as nodes and edges."""
+    async def agents(self, project: Path | str = ".") -> Sequence[AgentInfo]:
+        """Every installed agent: what it is given, and its graph as nodes and edges. They are
+        imported; one that is broken says so.
+
+        Args:
+            project: its settings have the agents' options.
+        """
         from ..choosing import catalog_for
-        from ..settings import user_settings
+        from ..settings import load_settings
         from .agent_graph import agents
 
-        config = user_settings()
-        return await asyncio.to_thread(lambda: agents(catalog_for(config), config))
+        def look() -> list[AgentInfo]:
+            config = load_settings(Path(project), {}).config
+            return agents(catalog_for(config), config)
+
+        return await asyncio.to_thread(look)
 
     async def models(self) -> Sequence[UsableModel]:
         """The models that can be used here: keys that are set, servers that answer on this machine;
