@@ -248,7 +248,8 @@ async def test_a_person_can_let_a_run_go_on_or_end_it(runs: Runs) -> None:
     assert [question.data["reason"] for question in asked] == ["1 of 2 files are wrong"]
     assert len(runs.events(record, "human_check_required")) == 1
     answer = runs.events(record, "human_check_response")[0].payload
-    assert answer == {"response": "yes", "approved": True}
+    told = {"question_id": asked[0].id, "decision": "approve", "text": "", "approved": True}
+    assert answer == told
 
     (runs.project / "a.txt").write_text("wrong\n")
     record = await runs.run(turns, ask=refuse, hitl_enabled=True)

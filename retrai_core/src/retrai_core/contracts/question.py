@@ -116,7 +116,7 @@ class Question(BaseModel):
             return Answer(question_id=self.id, text=text or choice)
         taken = self._choice(word)
         if taken is None:
-            ids = ", ".join([*(known.id for known in self.choices), ABORT])
+            ids = ", ".join(dict.fromkeys([*(known.id for known in self.choices), ABORT]))
             what = f"{choice!r} is no choice" if choice else "no choice is given"
             raise UsageError(f"{what} of the question {self.id}: {self.text}", hint=f"one of {ids}")
         return Answer(question_id=self.id, choice=taken.id, kind=taken.kind, text=text)

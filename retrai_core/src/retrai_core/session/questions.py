@@ -105,8 +105,13 @@ class Questions:
         await self._store.put_question(self._claim, question)
 
     def _always(self, question: Question) -> Answer | None:
-        """An earlier answer that holds for the rest of the run and for this question too."""
+        """An earlier answer that holds for the rest of the run and for this question too.
+
+        One that offers no such answer (whether to go on although the run is stuck) is asked.
+        """
         scope = _scope(question)
+        if not any(choice.kind == "allow_always" for choice in question.choices):
+            return None
         for known in self._known.values():
             always = known.answer is not None and known.answer.kind == "allow_always"
             if always and scope is not None and _scope(known) == scope:
