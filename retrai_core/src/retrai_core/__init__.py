@@ -178,7 +178,6 @@ _HOME = {
     "session.handle": ("Run",),
     "session.request": ("RunRequest",),
     "session.live": ("TextDelta",),
-    "session.agent_graph": ("AgentInfo", "GraphEdge"),
     "session.looking": ("FoundGoal", "PluginInfo", "SettingInfo"),
     "contracts.verdict": ("Verdict",),
     "runs.record": ("RunRecord",),
