@@ -125,3 +125,16 @@ async def test_the_session_api_lists_them_with_their_graphs(tmp_path: Path) -> N
         found = {agent.name: agent for agent in await manager.agents(tmp_path)}
     assert ("think", "act", True) in found["talk"].edges
     assert found["talk"].input["properties"]["question"]["type"] == "string"
+
+
+def test_a_run_of_an_agent_without_a_goal_prints_the_answer(retrai: Any, tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / ".retrai.yml").write_text(
+        "{agent: talk, model: turns, input: {question: Why}, memory: none, sandbox: local, "
+        "plugins: {turns: {turns: [{text: It is so.}]}}}"
+    )
+    code, out, err = retrai("run", "-C", project, "--trust")
+    assert code == 0, err
+    assert "answered: it has talked\n  It is so.\n" in out
+    assert "talk" in retrai("runs", "list")[1]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from retrai_core.cli.render.summary import summary_lines
+from retrai_core.cli.render.summary import head_line, summary_lines
 from retrai_core.runs.record import CheckEvidence, GoalRecord, RunRecord
 
 
@@ -44,3 +44,13 @@ def test_of_many_changed_files_the_first_are_named() -> None:
     (changed,) = [it.plain for it in summary_lines(record) if it.plain.startswith("  changed")]
     assert changed.startswith("  changed   a000.py, a001.py, ")
     assert changed.endswith(", a019.py and 1,000 more")
+
+
+def test_an_answer_is_shown_as_it_is_and_steers_no_terminal() -> None:
+    record = RunRecord(
+        id="r1", agent="explain", model="m", project=Path("/p"), status="answered", reason="done"
+    )
+    record.output = "In price.py:\n    def total\x1b[2J(items)\n"
+    lines = [line.plain for line in summary_lines(record)]
+    assert lines[:3] == ["answered: done", "  In price.py:", "      def total\\u001b[2J(items)"]
+    assert head_line(record).plain == "run r1: explain with m in /p"

@@ -73,7 +73,7 @@ def _row(run: Run) -> Sequence[str]:
     return (
         run.id,
         run.status,
-        run.goal,
+        run.goal or run.agent,
         one_line(run.model, _MODEL_WIDTH),
         str(run.iterations),
         _when(run.started_at),

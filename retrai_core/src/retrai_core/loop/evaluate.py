@@ -37,15 +37,13 @@ async def evaluate(state: AgentState, config: RunnableConfig) -> NodeUpdate:
     achieved = evaluation.result.achieved and not suspect
     update: NodeUpdate = {
         "iteration": iteration,
-        # What holds now: a resumed run may have been given something else.
-        "max_iterations": context.max_iterations,
-        "hitl_enabled": context.hitl_enabled,
         "goal_achieved": achieved,
         "goal_reason": evaluation.result.reason,
         "refused": refused,
         "attempts": [],
         "last_calls": "",
     }
+    update |= _settings(context, state)
     if achieved:
         update["consecutive_failures"] = 0
     elif suspect:
@@ -64,6 +62,12 @@ async def evaluate(state: AgentState, config: RunnableConfig) -> NodeUpdate:
         cost_usd=used.cost_usd,
     )
     return update
+
+
+def _settings(context: RunContext, state: AgentState) -> NodeUpdate:
+    """What the run was given anew since; each key that is written stands in the checkpoint."""
+    now = {"max_iterations": context.max_iterations, "hitl_enabled": context.hitl_enabled}
+    return {name: value for name, value in now.items() if state.get(name) != value}
 
 
 async def conclude(parts: LoopParts, state: AgentState) -> Conclusion:

@@ -12,6 +12,7 @@ from ..output import visible_name
 from .words import cost, count, one_line, outcome_counts, seconds
 
 STYLE_OF = {
+    "answered": "bold green",
     "achieved": "bold green",
     "running": "cyan",
     "pending": "cyan",
@@ -28,8 +29,10 @@ def outcome_style(status: str) -> str:
 
 
 def head_line(record: RunRecord) -> Text:
-    """What is about to be run: the run's id, its goal, its model, its project."""
-    line = Text.assemble(("run ", "dim"), record.id, (": ", "dim"), (record.goal, "bold"))
+    """What is about to be run: the run's id, its goal (or its agent), its model, its project."""
+    line = Text.assemble(
+        ("run ", "dim"), record.id, (": ", "dim"), (record.goal or record.agent, "bold")
+    )
     line.append(" with ", "dim").append(one_line(record.model, 60), "bold")
     return line.append(" in ", "dim").append(one_line(str(record.project), 300))
 
@@ -40,6 +43,8 @@ def summary_lines(record: RunRecord) -> list[Text]:
     if record.reason:
         head.append(f": {one_line(record.reason, 300)}")
     lines = [head]
+    # Every line by itself, since what a model wrote must not steer the terminal.
+    lines += [Text(f"  {visible_name(line)}") for line in record.output.splitlines()]
     for goal in record.goals:
         lines += _evidence_lines(goal, record.reason)
     if record.changed_files:
