@@ -113,7 +113,7 @@ def test_a_person_is_asked_and_can_say_yes(
     terminal: Terminal, toy: Callable[..., list[str]]
 ) -> None:
     terminal.start(*toy([WRONG], [RIGHT]), "--hitl")
-    terminal.wait_for("[yes or no]")
+    terminal.wait_for("[yes, no")
     terminal.type("yes", "Enter")
     assert "exit=0" in terminal.wait_for_end()
 
@@ -122,7 +122,7 @@ def test_a_person_is_asked_and_can_say_no(
     terminal: Terminal, toy: Callable[..., list[str]]
 ) -> None:
     terminal.start(*toy([WRONG], [RIGHT]), "--hitl")
-    terminal.wait_for("[yes or no]")
+    terminal.wait_for("[yes, no")
     terminal.type("no", "Enter")
     assert "exit=3" in terminal.wait_for_end()
 
@@ -131,9 +131,9 @@ def test_a_slip_at_the_question_is_asked_once_more(
     terminal: Terminal, toy: Callable[..., list[str]]
 ) -> None:
     terminal.start(*toy([WRONG], [RIGHT]), "--hitl")
-    terminal.wait_for("[yes or no]")
+    terminal.wait_for("[yes, no")
     terminal.type("yse", "Enter")
-    terminal.wait_for("'yse' is neither yes nor no")
+    terminal.wait_for("'yse' is no choice")
     terminal.type("yes", "Enter")
     assert "exit=0" in terminal.wait_for_end()
 
@@ -142,6 +142,6 @@ def test_ctrl_c_works_while_a_person_is_asked(
     terminal: Terminal, toy: Callable[..., list[str]]
 ) -> None:
     terminal.start(*toy([WRONG], [RIGHT]), "--hitl")
-    terminal.wait_for("[yes or no]")
+    terminal.wait_for("[yes, no")
     terminal.type("C-c")
     assert "exit=130" in terminal.wait_for_end()

@@ -69,7 +69,9 @@ async def ask_on_terminal(question: Question, terminal: RunTerminal) -> str:
     terminal.say(question.text, "bold")
     if reason := str(question.data.get("reason", "")):
         terminal.say(reason)
-    choices = ", ".join([*(f"{c.id} ({c.label})" for c in question.choices), ABORT])
+    choices = ", ".join(
+        [*(f"{c.id} ({c.label})" for c in question.choices if c.id != ABORT), ABORT]
+    )
     asked = "your answer" if not question.choices else f"yes, no, or one of {choices}"
     try:
         while True:

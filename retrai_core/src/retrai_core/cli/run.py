@@ -110,6 +110,8 @@ def run(
         raise click.UsageError("give --task or --task-file, not both")
     if tools is not None and not _names(tools):
         raise click.UsageError("--tools names no tool; without it the run has the goal's own")
+    if hitl:
+        require_someone_to_ask()
     given = {
         "goal": goal,
         "model": model,

@@ -20,6 +20,7 @@ from ..errors import (
     ClaimLostError,
     PluginError,
     RetraiError,
+    StateFolderError,
     UsageError,
     WorkspaceLockedError,
 )
@@ -45,7 +46,7 @@ _STOP_LIMIT_S = 5.0
 _CLAIM_TRIES, _CLAIM_PAUSE_S = 5, 0.1
 
 
-_REFUSALS = (UsageError, PluginError, WorkspaceLockedError)
+_REFUSALS = (UsageError, PluginError, WorkspaceLockedError, StateFolderError)
 """What is wrong with how a run was asked for, or keeps it from beginning now."""
 
 

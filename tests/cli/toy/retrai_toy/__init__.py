@@ -19,12 +19,12 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from pydantic import Field
 
 from retrai_core import (
-    Agent,
     AgentOptions,
     CheckReport,
     Detection,
     Frontend,
     GoalBase,
+    GoalLoopAgent,
     GoalOptions,
     GoalResult,
     LLMProvider,
@@ -126,7 +126,7 @@ class PatientOptions(AgentOptions):
     note: str = ""
 
 
-class Patient(Agent):
+class Patient(GoalLoopAgent):
     name = "patient"
     Options = PatientOptions
 
