@@ -60,10 +60,15 @@ class Deadline:
             RetraiError: something in it cancelled itself.
         """
         task = asyncio.create_task(_contained(work))
+        limited = self._ends_at is not None
         try:
-            with nullcontext() if self._ends_at is None else self.watch.over_all(self._is_over):
-                await self._wait(task)
+            watching = self.watch.over_all(self._is_over) if limited else nullcontext()
+            with watching, suppress(TimeoutError):
+                async with asyncio.timeout(None) as self._timer:
+                    self._set_timer()
+                    await asyncio.wait({task})
         finally:
+            self._timer = None
             if not task.done():
                 await end(task, _END_LIMIT_S)
         return self._result(task)
@@ -89,17 +94,6 @@ class Deadline:
             if not self._paused and self._ends_at is not None:
                 self._ends_at += time.monotonic() - self._paused_at
             self._set_timer()
-
-    async def _wait(self, task: asyncio.Task[Any]) -> None:
-        """Until the task is done or the time is over."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(None) as timer:
-                self._timer = timer
-                self._set_timer()
-                try:
-                    await asyncio.wait({task})
-                finally:
-                    self._timer = None
 
     def _set_timer(self) -> None:
         if self._timer is not None and not self._timer.expired():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..assembling import Assembled, Kept, assemble, give_models
@@ -90,6 +90,44 @@ class AgentRun:
         Raises:
             WrongAnswerError: the agent, or its graph, breaks its contract.
         """
+        from langgraph.errors import GraphRecursionError
+
+        graph, config, start = await self._prepared(saver, resume=resume)
+        assembled = self._assembled
+        assert assembled is not None
+        limit = 0
+        try:
+            while True:
+                limit = self._next_limit(limit)
+                tasks = graph.astream(
+                    start,
+                    {**config, "recursion_limit": limit},
+                    stream_mode="tasks",
+                    durability="sync",  # a step is on disk before the next; `exit` would lose all
+                )
+                try:
+                    async for task in tasks:
+                        if "triggers" in task:  # it begins; what it gave comes as another one
+                            assembled.steps.begin(task["name"])
+                    break
+                except GraphRecursionError:
+                    start = None  # the run may have been given more meanwhile
+        except BaseException as error:
+            # Whatever is wrong with the state too, the first error is the one to tell.
+            with contextlib.suppress(Exception):
+                await self._take(graph, config, assembled)
+            if isinstance(error, Exception) and type(error).__module__.startswith("langgraph."):
+                raise _graph_error(self._wired.agent, error) from error
+            raise
+        values = await self._take(graph, config, assembled)
+        if values is None:
+            raise WrongAnswerError(self._wired.agent, "its graph ends without a state")
+        return await self._ended(values, assembled)
+
+    async def _prepared(
+        self, saver: BaseCheckpointSaver[Any], *, resume: bool
+    ) -> tuple[Graph, dict[str, Any], Any]:
+        """The graph, its configuration, and what it is to be started with."""
         wired, context = self._wired, self._wired.context
         agent = wired.agent
         assembled = self._assembled = await assemble(self._choice, wired, self._kept)
@@ -103,8 +141,8 @@ class AgentRun:
         }
         known = await graph.aget_state(config) if resume else None
         if known is None or not known.values:
-            first = await agent.initial_state(context, self._previous)
-            start: Any = first
+            start: Any = await agent.initial_state(context, self._previous)
+            first = start
         else:
             context.pending = tuple(task.name for task in known.tasks)
             update = agent.resume(known.values, context)
@@ -112,48 +150,24 @@ class AgentRun:
             first = (await graph.aget_state(config)).values if update else known.values
         if resume:
             wired.spending.go_on(await self._read_log(), _loop_state(agent, first))
-        try:
-            await self._drive(graph, config, start, assembled)
-        except BaseException:
-            # Whatever is wrong with the state too, the first error is the one to tell.
-            with contextlib.suppress(Exception):
-                await self._take(graph, config, assembled)
-            raise
-        values = await self._take(graph, config, assembled)
-        if values is None:
-            raise WrongAnswerError(agent, "its graph ends without a state")
-        return await self._ended(values, assembled)
+        return graph, config, start
 
-    async def _drive(
-        self, graph: Graph, config: dict[str, Any], start: Any, assembled: Assembled
-    ) -> None:
-        """Run the graph to its end; its limit grows where the run was given more meanwhile."""
-        from langgraph.errors import GraphRecursionError
+    def _next_limit(self, before: int) -> int:
+        """How many nodes may run; more than before where the run was given more meanwhile.
 
-        agent, context = self._wired.agent, self._wired.context
-        limit = 0
-        while True:
-            limits = self._record.limits.model_copy(
-                update={"max_iterations": context.max_iterations}
+        Raises:
+            WrongAnswerError: it was not, and the graph has run so many.
+        """
+        agent, iterations = self._wired.agent, self._wired.context.max_iterations
+        limits = self._record.limits.model_copy(update={"max_iterations": iterations})
+        limit = _recursion_limit(agent, limits)
+        if before >= limit:
+            raise WrongAnswerError(
+                agent,
+                f"its graph cannot be run: GraphRecursionError: it did not end within {limit} "
+                "nodes",
             )
-            before, limit = limit, _recursion_limit(agent, limits)
-            if before >= limit:
-                raise WrongAnswerError(
-                    agent,
-                    f"its graph cannot be run: GraphRecursionError: it did not end within {limit} "
-                    "nodes",
-                )
-            # `sync`: a step is on disk before the next begins; `exit` would lose all on a kill.
-            tasks = graph.astream(
-                start, {**config, "recursion_limit": limit}, stream_mode="tasks", durability="sync"
-            )
-            try:
-                async for task in _blaming(agent, tasks):
-                    if "triggers" in task:  # it begins; what it gave comes as another one
-                        assembled.steps.begin(task["name"])
-                return
-            except GraphRecursionError:
-                start = None
+        return limit
 
     async def _take(
         self, graph: Graph, config: dict[str, Any], assembled: Assembled
@@ -247,23 +261,10 @@ async def _changed(graph: Graph, config: dict[str, Any], update: StateUpdate | N
     return None
 
 
-async def _blaming(
-    agent: Agent, updates: AsyncIterator[dict[str, Any]]
-) -> AsyncIterator[dict[str, Any]]:
-    """The updates; what LangGraph refuses in them is the doing of whoever built the graph."""
-    from langgraph.errors import GraphRecursionError
-
-    try:
-        async for update in updates:
-            yield update
-    except GraphRecursionError:
-        raise
-    except Exception as error:
-        if not type(error).__module__.startswith("langgraph."):
-            raise
-        first_line = next(iter(str(error).splitlines()), "")
-        what = f"its graph cannot be run: {type(error).__name__}: {first_line}"
-        raise WrongAnswerError(agent, what) from error
+def _graph_error(agent: Agent, error: Exception) -> WrongAnswerError:
+    """What LangGraph refuses in a graph is the doing of whoever built it."""
+    first_line = next(iter(str(error).splitlines()), "")
+    return WrongAnswerError(agent, f"its graph cannot be run: {type(error).__name__}: {first_line}")
 
 
 def _loop_state(agent: Agent, values: Mapping[str, Any]) -> AgentState | None:

@@ -166,7 +166,10 @@ class Executor:
                 await self._lock(held)
                 self._work = await self._set_up(redactor)
                 await held.enter_async_context(self._live.served(self._holder.folder))
-                outcome, reason = await self._work.go(resume=not self._is_new)
+                await held.enter_async_context(self._work.cleaned_up())
+                work = self._work.go(resume=not self._is_new)
+                outcome, reason = await self._deadline.bound(work)
+                reason = self._work.with_counts(reason)
         except asyncio.CancelledError:
             outcome, reason = self._how_it_was_cancelled()
         except OutOfTimeError as over:

@@ -39,7 +39,8 @@ class RunManager:
     """The session API: one object for any number of runs; an asynchronous context manager.
 
     Args:
-        store: where runs are kept; the user's settings say it (`store:`) when left out.
+        store: where runs are kept, and whoever gives one closes it; the user's settings say it
+            (`store:`) when left out.
         engine: the name of what executes them; the user's settings (`engine:`) when left out.
         max_parallel: so many runs execute at once, and more wait in their order; None: no limit.
         tell: hears what a person should know while there is no run yet whose events could say it.
@@ -60,6 +61,7 @@ class RunManager:
         *,
         tell: Tell | None = None,
     ) -> None:
+        self._owns_store = store is None
         self.store = store or open_store()
         folder = getattr(self.store, "state", None)  # that of the store `files`
         self.state = folder if isinstance(folder, Path) else state_dir()
@@ -92,7 +94,8 @@ class RunManager:
         self._waiting.clear()
         if self._engine is not None:
             await self._engine.aclose()
-        await self.store.aclose()
+        if self._owns_store:
+            await self.store.aclose()
 
     # From settings to a run
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection
-from contextlib import suppress
+from collections.abc import AsyncGenerator, Collection
+from contextlib import asynccontextmanager, suppress
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..building import PartsStack, built
 from ..choosing import choose_provider
@@ -40,6 +40,8 @@ from .live import LiveText
 
 if TYPE_CHECKING:
     from langchain_core.messages import AnyMessage
+    from langchain_core.runnables import RunnableConfig
+    from langgraph.checkpoint.base import BaseCheckpointSaver
 
     from .agent_run import AgentRun
 
@@ -94,26 +96,24 @@ class RunWork:
         self._wired: Wired | None = None
         self._agent_run: AgentRun | None = None
         self._holding: Holding | None = None
+        self._outcome: Status = "error"
         self.begun = False
         self.sinks: EventSinks | None = None
 
-    async def go(self, *, resume: bool) -> tuple[Status, str]:
-        """Work until the run ends: the outcome and the reason in one line.
-
-        Raises:
-            OutOfTimeError: its time was over first.
-        """
+    @asynccontextmanager
+    async def cleaned_up(self) -> AsyncGenerator[None]:
+        """Around the work: whatever it ended with, the project and the record are left in order."""
         outcome: Status = "error"
         allowed = self._choice.config.allow_edit
         await asyncio.to_thread(note, self._record.project, self._folder, allowed)
-        async with PartsStack() as closing:
+        async with PartsStack() as self._closing:
             try:
                 with keep_note_fresh(self._folder):
-                    outcome, reason = await self._deadline.bound(self._work(closing, resume))
-                return outcome, self._with_counts(reason)
+                    yield
+                outcome = self._outcome
             except OutOfTimeError as over:
                 outcome = "budget"
-                raise OutOfTimeError(self._with_counts(str(over))) from None
+                raise OutOfTimeError(self.with_counts(str(over))) from None
             except asyncio.CancelledError:
                 outcome = "interrupted"
                 raise
@@ -122,22 +122,32 @@ class RunWork:
                 if self._wired is not None:
                     await self._wrap_up(self._wired, outcome)
 
-    async def _work(self, closing: PartsStack, resume: bool) -> tuple[Status, str]:
-        publish = self._holder.bus.publish
-        wired = await wire(closing, self._choice, self._folder, publish, self._redactor)
-        self._wired, self._closing = wired, closing
-        wired.context.asker, wired.context.live = self._asker, self._live
-        self.sinks = self._sinks(wired)
-        self._holding = Holding(wired, self._choice, self._record, self._folder)
-        await self._holding.begin()
+    async def go(self, *, resume: bool) -> tuple[Status, str]:
+        """Work until the run ends: the outcome and the reason in one line."""
+        wired = await self._set_up()
         try:
-            return await self._run(closing, wired, resume)
+            ended, verifier = await self._begin(wired, resume=resume)
+            if ended is None:
+                async with self._graph(wired, verifier) as (run, saver):
+                    ended = await run.go(saver, resume=resume)
         except BaseException as error:
             refused = wired.spending.refused  # of a model beside the agent's
             if refused is None or isinstance(error, asyncio.CancelledError):
                 raise
             self._record.needed = refused.needed
-            return "budget", refused.problem
+            ended = "budget", refused.problem
+        self._outcome = ended[0]
+        return ended
+
+    async def _set_up(self) -> Wired:
+        publish = self._holder.bus.publish
+        wired = await wire(self._closing, self._choice, self._folder, publish, self._redactor)
+        self._wired = wired
+        wired.context.asker, wired.context.live = self._asker, self._live
+        self.sinks = self._sinks(wired)
+        self._holding = Holding(wired, self._choice, self._record, self._folder)
+        await self._holding.begin()
+        return wired
 
     def _sinks(self, wired: Wired) -> EventSinks:
         """Let the event sinks hear what has been said so far, and what follows."""
@@ -181,12 +191,17 @@ class RunWork:
         if self._agent_run is not None:
             self._agent_run.take_model(config.temperature)
 
-    def _with_counts(self, reason: str) -> str:
+    def with_counts(self, reason: str) -> str:
+        """The reason, with how the held-out cases ended where there are some."""
         return reason if self._holding is None else self._holding.with_counts(reason)
 
-    async def _run(self, closing: PartsStack, wired: Wired, resume: bool) -> tuple[Status, str]:
+    async def _begin(
+        self, wired: Wired, *, resume: bool
+    ) -> tuple[tuple[Status, str] | None, Verifier | None]:
+        """The first check: how the run ends, where nothing is to be done; and what checks."""
         if wired.guard is None:
-            return await self._run_without_goal(closing, wired, resume)
+            await self._begin_without_goal(wired)
+            return None, None
         context = wired.context
         verifier = self._verifier = Verifier(context, wired.guard, self._choice.config.confirm)
         baseline = context.baseline = await verifier.baseline()
@@ -197,40 +212,40 @@ class RunWork:
         await self._holder.save()
         self.begun = True
         if not baseline.achieved and is_read_only(context.project):
-            return "failed", f"{baseline.reason}; its file system is read-only"
+            return ("failed", f"{baseline.reason}; its file system is read-only"), verifier
         context.failure = "" if baseline.achieved else baseline.reason
         if not self._snapshots.all():
             await self._snapshot(context, 0)
-        begun = resume and (self._folder / "checkpoint.sqlite").exists()
-        if baseline.achieved and not begun:
+        if baseline.achieved and not (resume and await self._has_checkpoint()):
             baseline = await verifier.confirm_baseline(baseline)
             if baseline.achieved or verifier.flaky is not None:
-                return self._without_a_turn(verifier, baseline)
-        await wired.contributing
-        # Shielded, since an import goes on when it is cancelled; closing waits for its end.
-        await asyncio.shield(wired.warming)
-        try:
-            return await self._through_the_graph(wired, verifier, resume)
-        finally:
-            self._record.checks_run += verifier.checks_run
-            self._record.checks_remembered += verifier.checks_remembered
+                return self._without_a_turn(verifier, baseline), verifier
+        await self._wait_for_imports(wired)
+        return None, verifier
 
-    async def _run_without_goal(
-        self, closing: PartsStack, wired: Wired, resume: bool
-    ) -> tuple[Status, str]:
+    async def _begin_without_goal(self, wired: Wired) -> None:
         """Nothing is checked; what its tools may change is locked and kept, so it can be undone."""
         await wired.contributing
         if wired.may_change_project:
             state = self._folder.parents[1]  # runs/<id> stands in the state folder
-            closing.enter_context(WorkspaceLock(self._record.project, state, self._record.id))
+            lock = WorkspaceLock(self._record.project, state, self._record.id)
+            self._closing.enter_context(lock)
         self.begun = True
         if wired.context.sandbox.name not in self._record.sandboxes:
             self._record.sandboxes.append(wired.context.sandbox.name)
         if wired.may_change_project and not self._snapshots.all():
             await self._snapshot(wired.context, 0)
+        await self._wait_for_imports(wired)
+
+    async def _wait_for_imports(self, wired: Wired) -> None:
+        await wired.contributing
         # Shielded, since an import goes on when it is cancelled; closing waits for its end.
         await asyncio.shield(wired.warming)
-        return await self._through_the_graph(wired, None, resume)
+
+    async def _has_checkpoint(self) -> bool:
+        thread: RunnableConfig = {"configurable": {"thread_id": self._record.id}}
+        async with self._holder.checkpointer() as saver:
+            return await saver.aget_tuple(thread) is not None
 
     def _without_a_turn(self, verifier: Verifier, baseline: GoalResult) -> tuple[Status, str]:
         self._record.checks_run += verifier.checks_run
@@ -251,9 +266,11 @@ class RunWork:
         self._record.evidence.before = self._record.evidence.before or evidence
         self._record.evidence.after = self._record.evidence.after or evidence
 
-    async def _through_the_graph(
-        self, wired: Wired, verifier: Verifier | None, resume: bool
-    ) -> tuple[Status, str]:
+    @asynccontextmanager
+    async def _graph(
+        self, wired: Wired, verifier: Verifier | None
+    ) -> AsyncGenerator[tuple[AgentRun, BaseCheckpointSaver[Any]]]:
+        """What runs the agent's graph, with its journal and its checkpoints."""
         from ..assembling import Kept
         from .agent_run import AgentRun
 
@@ -263,9 +280,12 @@ class RunWork:
             run = AgentRun(self._choice, wired, self._record, kept, read, self._previous)
             self._agent_run = run
             try:
-                return await run.go(saver, resume=resume)
+                yield run, saver
             finally:
                 self._messages = run.messages
+                if verifier is not None:
+                    self._record.checks_run += verifier.checks_run
+                    self._record.checks_remembered += verifier.checks_remembered
 
     async def _wrap_up(self, wired: Wired, outcome: Status) -> None:
         """Done however the run ended."""
@@ -359,6 +379,8 @@ class RunWork:
         try:
             path = await write_receipt(record, wired.context, guard.baseline, judged, key)
             record.receipt = str(path)
+            holder, content = self._holder, await asyncio.to_thread(path.read_bytes)
+            await holder.store.put_blob(holder.claim, path.name, content)
         except (RetraiError, OSError, ImportError) as error:
             wired.context.publish("log", level="warning", message=f"no receipt: {error}")
 
