@@ -26,7 +26,7 @@ HERE = Path(__file__).parent
 MARK = "SAMPLES_OF_ONE_TEST"
 
 
-def failed_tests(name: str, tmp_path: Path) -> dict[str, set[str]]:
+def failed_tests(name: str, tmp_path: Path, site: str = "site") -> dict[str, set[str]]:
     """The tests that fail, without parameters, for each class of a file of samples."""
     report = tmp_path / "report.xml"
     # langsmith's pytest plugin, which langchain-core brings here, takes two seconds to import.
@@ -37,7 +37,7 @@ def failed_tests(name: str, tmp_path: Path) -> dict[str, set[str]]:
         cwd=HERE / "samples",
         env={
             **os.environ,
-            "PYTHONPATH": str(HERE / "site"),
+            "PYTHONPATH": str(HERE / site),
             "PYTHONDONTWRITEBYTECODE": "1",
             MARK: mark,
         },
@@ -158,6 +158,24 @@ def test_an_option_of_which_nobody_says_whether_it_loosens_the_check_is_named() 
 
     with pytest.raises(AssertionError, match="to agree to depth:"):
         TestSilent().test_every_option_says_whether_it_loosens_the_check()
+
+
+def test_each_bad_agent_without_a_goal_fails_the_rule_that_it_breaks(tmp_path: Path) -> None:
+    # In a site of their own: a run loads every hook, and those of the other one are bad.
+    require(
+        failed_tests("conform_agents.py", tmp_path, "agent_site"),
+        {
+            "TestGoodAnswer": set(),
+            "TestCallsToolsItself": {
+                "test_a_tool_that_fails_does_not_end_the_run",
+                "test_it_goes_on_where_it_stopped",
+            },
+            "TestAnyInput": {
+                "test_every_field_of_its_input_is_documented",
+                "test_a_wrong_input_leaves_no_run",
+            },
+        },
+    )
 
 
 def test_each_bad_plugin_of_another_kind_fails_the_rule_that_it_breaks(tmp_path: Path) -> None:

@@ -10,6 +10,8 @@ import pytest
 from pydantic import BaseModel, ValidationError
 
 from retrai_core import UsageError
+from retrai_core.loop.graph import completed
+from retrai_core.plugins.answers import checked_answers
 from retrai_core.plugins.describe import described_fields
 from retrai_core.plugins.kinds import Kind
 
@@ -174,6 +176,11 @@ class AgentConformance(BuiltConformance):
         run = self._run(retrai_project, plugin_options, turn)
         assert run.record.status == "error", run.record.reason
         assert "the key is wrong" in run.record.reason
+
+    def build(self, bench: Bench, options: Mapping[str, Any]) -> Any:
+        """One instance, as a run builds it."""
+        built = completed(self.plugin)(self.plugin.Options.model_validate(options), bench.context)
+        return checked_answers(built)
 
     def _require_goal(self, wanted: bool) -> None:
         if self.plugin.requires_goal != wanted:
