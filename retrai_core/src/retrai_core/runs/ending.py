@@ -99,7 +99,7 @@ def _next_step(record: RunRecord) -> str:
         return "retrai run starts anew"
     steady = "make these cases steady, or leave them out of the check"
     fixed = {
-        "answered": f"retrai runs diff {run}" if record.changed_files else "",
+        "answered": f"retrai runs {'diff' if record.changed_files else 'show'} {run}",
         "achieved": f"retrai runs diff {run}",
         "interrupted": f"retrai runs resume {run}",
         "budget": _more_budget(record),
