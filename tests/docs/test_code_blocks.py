@@ -53,6 +53,8 @@ def with_blocks(*languages: str) -> list[Path]:
 def module(tmp_path: Path, monkeypatch) -> types.ModuleType:
     """A module of its own in an empty folder: pydantic looks annotations up in `sys.modules`."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("RETRAI_STATE_DIR", str(tmp_path.parent / f"{tmp_path.name}-state"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path.parent / f"{tmp_path.name}-config"))
     made = types.ModuleType("a_page_of_the_documentation")
     monkeypatch.setitem(sys.modules, made.__name__, made)
     return made
