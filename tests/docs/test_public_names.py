@@ -71,7 +71,7 @@ def test_an_author_needs_few_names_all_of_them_public(kind: str) -> None:
 def test_what_an_author_begins_with_uses_only_these(kind: str) -> None:
     sources = {f"the example of {kind}": example_of(kind)}
     for path in (TEMPLATES / kind).glob("src/**/*.py.tmpl"):
-        words = {word: "x" for word in Template(path.read_text()).get_identifiers()}
+        words = dict.fromkeys(Template(path.read_text()).get_identifiers(), "x")
         sources[path.name] = Template(path.read_text()).substitute(words)
     for path in PROGRAMS.get(kind, []):
         sources[path.name] = path.read_text(encoding="utf-8")
