@@ -15,7 +15,8 @@ tool_result            id, tool, content (its first 500 characters; the journal 
                        what it wrote, at most 20,000 characters of differences; both only what went
                        through the workspace)
 llm_usage              model, text, tool_calls ([{id, name, args}]), prompt_tokens,
-                       completion_tokens, total_tokens, cost_usd (null when unknown), duration_s;
+                       completion_tokens, total_tokens, cost_usd (null when unknown), duration_s,
+                       finish_reason (null when unknown);
                        beside (optional; true: of a model beside the agent's, a judge, whose words
                        are not told)
 goal_check             phase: baseline | iteration | final; achieved, reason, details,

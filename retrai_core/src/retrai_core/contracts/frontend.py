@@ -14,7 +14,7 @@ class Frontend(ABC):
 
     With `parent = "runs"` it is a subcommand of that command: `retrai runs NAME`.
 
-    It drives runs through `RunManager` and hears them through the bus, like retrai's own CLI.
+    It starts, follows and answers runs through `RunManager`, like retrai's own CLI.
 
     Example:
         >>> import click
