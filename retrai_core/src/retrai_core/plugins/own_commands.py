@@ -32,6 +32,7 @@ OWN_COMMANDS: Mapping[str, frozenset[str] | None] = {
         }
     ),
     "goals": frozenset({"list", "show"}),
+    "agents": frozenset({"graph", "list"}),
     "tools": frozenset({"list"}),
     "models": None,
     "memory": frozenset({"forget", "list"}),

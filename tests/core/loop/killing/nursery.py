@@ -28,8 +28,9 @@ import retrai_core.loop.act
 import retrai_core.loop.evaluate
 import retrai_core.loop.human_check
 import retrai_core.loop.plan
-import retrai_core.run_work
+import retrai_core.session.agent_run
 import retrai_core.session.executor
+import retrai_core.session.work
 import retrai_core.storage.checkpoints  # noqa: F401 - as above
 from retrai_core import AgentEvent, Claim, FilesStore, RunConfig, RunManager, RunRequest
 
