@@ -94,5 +94,7 @@ def test_a_run_that_waits_is_cancelled(client: httpx.Client, asking: RetraiProje
 
 def test_what_is_wrong_is_said(client: httpx.Client, asking: RetraiProject) -> None:
     assert client.get("/runs/nothing").status_code == 400
-    wrong = client.post("/runs", json={"project": str(asking.folder), "no_such_key": 1})
+    wanted = {"project": str(asking.folder)}
+    trust = client.post("/runs", json=wanted).json()["trust"]
+    wrong = client.post("/runs", json={**wanted, "trust": trust, "no_such_key": 1})
     assert (wrong.status_code, "no_such_key" in wrong.json()["error"]) == (400, True)
