@@ -81,6 +81,7 @@ class Run:
             kind = before[0].kind if before else ""
         async with _wakes(self._store, self.id) as wake:
             awaited: asyncio.Future[None] | None = None
+            is_quiet = True
             while True:
                 wake.clear()
                 if (ended := self._manager.ended(self.id)) is not None and ended is not awaited:
@@ -90,9 +91,11 @@ class Run:
                     for event in batch:
                         after, kind = event.seq, event.kind
                         yield event
-                if await self._is_over(kind, idle=not wake.is_set()):
+                if wake.is_set():
+                    continue
+                if (is_quiet or kind == "run_end") and await self._is_over(kind):
                     return
-                await _set_within(wake, _LOOK_S)
+                is_quiet = not await _set_within(wake, _LOOK_S)
 
     async def logged(self, after: int = 0) -> list[AgentEvent]:
         """The events that are kept so far, behind number `after`."""
@@ -249,10 +252,10 @@ class Run:
 
         return Snapshots(self.folder, record.project)
 
-    async def _is_over(self, last_kind: str, *, idle: bool) -> bool:
+    async def _is_over(self, last_kind: str) -> bool:
         """Whether no event can come any more: the run has ended, and its log says so."""
         record = await self.record()
-        if record.status == "pending" or not idle or self._manager.is_to_go_on(record):
+        if record.status == "pending" or self._manager.is_to_go_on(record):
             return False
         if last_kind == "run_end" and record.status not in UNDER_WAY:
             return True
@@ -295,8 +298,8 @@ async def _wakes(store: RunStore, run_id: str) -> AsyncGenerator[asyncio.Event]:
         await asyncio.wait({listener})
 
 
-async def _set_within(wake: asyncio.Event, limit_s: float) -> None:
+async def _set_within(wake: asyncio.Event, limit_s: float) -> bool:
     try:
-        await asyncio.wait_for(wake.wait(), limit_s)
+        return await asyncio.wait_for(wake.wait(), limit_s)
     except TimeoutError:
-        return
+        return False

@@ -39,12 +39,14 @@ class Listener:
         with _lock:
             _listeners.add(self)
 
-    async def wait(self, timeout_s: float) -> None:
-        """Until somebody wakes us, or so long."""
+    async def wait(self, timeout_s: float) -> bool:
+        """Until somebody wakes us, or so long; whether somebody did."""
         with suppress(TimeoutError):
             async with asyncio.timeout(timeout_s):
                 await self._woken.wait()
+        is_woken = self._woken.is_set()
         self._woken.clear()
+        return is_woken
 
     def wake(self) -> None:
         """End `wait`; from any thread."""
@@ -76,13 +78,14 @@ async def changes_of_run(
 ) -> AsyncGenerator[str]:
     """The run's id now, and whenever its signature is another."""
     try:
-        seen: object = None
+        seen = signature()
+        yield run_id
         while True:
-            now = signature()
-            if now != seen:
+            if await listener.wait(_RUN_POLL_S):  # of this process: nothing has to be looked at
+                yield run_id
+            elif (now := signature()) != seen:
                 seen = now
                 yield run_id
-            await listener.wait(_RUN_POLL_S)
     finally:
         listener.close()
 

@@ -96,6 +96,8 @@ class _Held:
     last_seq: int = 0
     problem: RetraiError | None = None
     """Why no event can be written any more."""
+    read_mailbox: tuple[int, int] = (0, 0)
+    """A command's number, and the mailbox's size in bytes at which no later one was in it."""
 
 
 class FilesStore(RunStore):
@@ -370,9 +372,14 @@ class FilesStore(RunStore):
 
     async def commands(self, claim: Claim, after: int) -> Sequence[SentCommand]:
         """See the contract."""
-        self._require(claim)
-        sent = _parsed(SentCommand, self.folder(claim.run_id) / _MAILBOX)
-        return [command for command in sent if command.number > after]
+        held, path = self._require(claim), self.folder(claim.run_id) / _MAILBOX
+        size = path.stat().st_size if path.exists() else 0
+        if (after, size) == held.read_mailbox:  # it is asked for at every change of the run
+            return []
+        sent = [command for command in _parsed(SentCommand, path) if command.number > after]
+        if not sent:
+            held.read_mailbox = after, size
+        return sent
 
     # Changes
 
