@@ -97,7 +97,7 @@ from pathlib import Path
 from retrai_core import FilesStore, RunManager, RunRequest
 
 async def make():
-    async with RunManager(FilesStore(state=Path(sys.argv[1])), "inline") as manager:
+    async with RunManager(FilesStore(state=Path(sys.argv[1])), sys.argv[3]) as manager:
         run = await manager.submit(RunRequest.model_validate_json(sys.argv[2]))
         await run.result()
 
@@ -107,7 +107,11 @@ asyncio.run(make())
 
 @asynccontextmanager
 async def elsewhere(
-    store: FilesStore, asked: RunConfig | RunRequest, *, interactive: bool = False
+    store: FilesStore,
+    asked: RunConfig | RunRequest,
+    *,
+    interactive: bool = False,
+    engine: str = "inline",
 ) -> AsyncGenerator[asyncio.subprocess.Process]:
     """A process of its own that makes a run; it is killed at the end where it still works.
 
@@ -115,11 +119,12 @@ async def elsewhere(
         store: where the run is kept.
         asked: the run's configuration, or the whole request.
         interactive: somebody answers the run's questions.
+        engine: what executes the run there.
     """
     request = asked
     if isinstance(asked, RunConfig):
         request = RunRequest(config=asked, interactive=interactive)
-    command = [sys.executable, "-c", MAKING, str(store.state), request.model_dump_json()]
+    command = [sys.executable, "-c", MAKING, str(store.state), request.model_dump_json(), engine]
     env = os.environ | {"PYTHONPATH": str(SITE)}
     process = await asyncio.create_subprocess_exec(*command, env=env)
     try:

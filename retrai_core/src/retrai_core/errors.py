@@ -112,6 +112,10 @@ class RunNotFoundError(UsageError):
     """No run has this id, or more than one begins with it."""
 
 
+class RunUnderWayError(UsageError):
+    """Somebody works on the run already."""
+
+
 class ClaimLostError(RetraiError):
     """Somebody else works on the run now, or it was given back: who had it can write nothing."""
 

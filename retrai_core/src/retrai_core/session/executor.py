@@ -20,6 +20,7 @@ from ..errors import (
     ClaimLostError,
     PluginError,
     RetraiError,
+    RunUnderWayError,
     StateFolderError,
     UsageError,
     WorkspaceLockedError,
@@ -88,7 +89,7 @@ class Executor:
         self._main = asyncio.current_task()
         claim = await self._claim()
         if claim is None:
-            raise UsageError(
+            raise RunUnderWayError(
                 f"run {self._run_id} is under way already",
                 hint=f"`retrai runs follow {self._run_id}`",
             )

@@ -26,7 +26,7 @@ class InlineEngine(Engine):
         task = asyncio.ensure_future(self.host.execute(run_id))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-        return task
+        return asyncio.shield(task)  # who goes away does not end the run
 
     async def aclose(self) -> None:
         """End what still runs as `interrupted`."""

@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from ..contracts.store import RunStore
-from ..errors import RunNotFoundError, UsageError
+from ..errors import RunNotFoundError, RunUnderWayError, UsageError
 from ..runs.record import UNDER_WAY, RunRecord, Status
 from ..storage.state_folder import state_dir
 from .ending import end_killed_run, worker_name
@@ -74,6 +74,8 @@ class RunManager:
         self._ended: dict[str, asyncio.Future[None]] = {}
         self._last_parts: dict[str, float | None] = {}
         self._executing: dict[str, asyncio.Future[None]] = {}
+        self._following: set[asyncio.Future[None]] = set()
+        self._attached: set[str] = set()
 
     async def __aenter__(self) -> Self:
         """The manager itself."""
@@ -94,6 +96,13 @@ class RunManager:
         self._waiting.clear()
         if self._engine is not None:
             await self._engine.aclose()
+        for following in (left := set(self._following)):
+            following.cancel()
+        if left:
+            await asyncio.wait(left)
+        for run_id, ended in self._ended.items():
+            if not ended.done():
+                ended.set_exception(_closed(run_id))
         if self._owns_store:
             await self.store.aclose()
 
@@ -218,15 +227,14 @@ class RunManager:
         processes of their own, in their order."""
         engine = self._opened_engine()
         await engine.attach()
-        found = await self.store.list(status="pending")
-        pending = [run for run in found if isinstance(run, RunRecord) and run.engine == engine.name]
-        for record in sorted(pending, key=lambda run: run.created_at):
-            if record.id not in self._ended:
-                self._enqueue(record.id)
-        for status in UNDER_WAY:
-            for run in await self.store.list(status=status):
-                if isinstance(run, RunRecord) and run.engine == engine.name:
-                    self._note_execution(run.id, asyncio.ensure_future(self._followed(run.id)))
+        found = [run for status in ("pending", *UNDER_WAY) for run in await self._of(status)]
+        for run in found:
+            if run.status != "pending" and run.id not in self._executing:
+                self._follow(run.id)
+        for run in sorted(found, key=lambda run: run.created_at):
+            if run.status == "pending" and run.id not in self._ended:
+                self._attached.add(run.id)
+                self._enqueue(run.id)
 
     # What is there
 
@@ -434,10 +442,23 @@ class RunManager:
             if record is not None and record.status == "pending":
                 await self.withdraw(run_id, "error", reason)
 
-    async def _followed(self, run_id: str) -> None:
-        """Wait for the end of a run that an earlier manager has left running."""
-        async for _ in Run(self, run_id).events():
-            pass
+    async def _of(self, status: Status) -> Sequence[RunRecord]:
+        """This engine's runs of a status."""
+        name = self._opened_engine().name
+        found = await self.store.list(status=status)
+        return [run for run in found if isinstance(run, RunRecord) and run.engine == name]
+
+    def _follow(self, run_id: str) -> None:
+        """Count a run that executes elsewhere among this manager's, until it ends."""
+
+        async def followed() -> None:
+            async for _ in Run(self, run_id).events():
+                pass
+
+        following = asyncio.ensure_future(followed())
+        self._following.add(following)
+        following.add_done_callback(self._following.discard)
+        self._note_execution(run_id, following)
 
     def _folder(self, run_id: str) -> Path:
         return self.state / "runs" / run_id
@@ -453,7 +474,8 @@ class RunManager:
         self._start_next()
 
     def _start_next(self) -> None:
-        while self._waiting and len(self._executing) != self._max_parallel:
+        limit = self._max_parallel
+        while self._waiting and (limit is None or len(self._executing) < limit):
             run_id = self._waiting.popleft()
             self._note_execution(run_id, self._opened_engine().submit(run_id))
 
@@ -466,9 +488,14 @@ class RunManager:
     def _note_end(self, run_id: str, task: asyncio.Future[None]) -> None:
         del self._executing[run_id]
         ended = self._ended[run_id]
+        is_taken = not task.cancelled() and isinstance(task.exception(), RunUnderWayError)
+        if is_taken and run_id in self._attached:  # the earlier manager's child has begun after all
+            self._attached.discard(run_id)
+            self._follow(run_id)
+            return
         if not ended.done():
             if task.cancelled():
-                ended.cancel()
+                ended.set_exception(_closed(run_id))
             elif error := task.exception():
                 ended.set_exception(error)
             else:
@@ -478,6 +505,13 @@ class RunManager:
 
 def _real(folder: Path | str) -> Path:
     return Path(folder).resolve()
+
+
+def _closed(run_id: str) -> UsageError:
+    return UsageError(
+        f"the manager was closed, and run {run_id} has not ended",
+        hint=f"`retrai runs follow {run_id}`",
+    )
 
 
 def _quiet_future() -> asyncio.Future[None]:

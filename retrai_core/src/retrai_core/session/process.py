@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import signal
 import subprocess
 import sys
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from .. import errors
@@ -15,7 +17,7 @@ from ..contracts.engine import Engine, EngineHost
 from ..errors import RetraiError
 from ..plugins.aside import start_aside
 
-_SPARE_LIMIT_S = 5.0
+_Child = subprocess.Popen[bytes]
 
 
 class ProcessEngine(Engine):
@@ -27,29 +29,39 @@ class ProcessEngine(Engine):
 
     def __init__(self, options: Any, host: EngineHost) -> None:
         super().__init__(options, host)
-        self._spare = _start_child()
+        self._watching: set[asyncio.Task[None]] = set()
+        self._spare: _Child | None = None
+        self._replace_spare()
 
     def submit(self, run_id: str) -> asyncio.Future[None]:
         """Hand the run to the child that waits, and have another one wait."""
-        child, self._spare = self._spare, _start_child()
-        if child.poll() is not None:  # somebody has killed it
-            child = _start_child()
-        return asyncio.ensure_future(self._executed(child, run_id))
+        child, self._spare = self._spare, None
+        if child is not None and child.poll() is not None:  # somebody has killed it
+            _close(child)
+            child = None
+        watching = asyncio.ensure_future(self._executed(child, run_id))
+        self._watching.add(watching)
+        watching.add_done_callback(self._watching.discard)
+        self._replace_spare()
+        return asyncio.shield(watching)  # who goes away does not end the watch
 
     async def aclose(self) -> None:
-        """End the child that waits; those that work go on."""
-        assert self._spare.stdin is not None
-        self._spare.stdin.close()
-        with suppress(TimeoutError):
-            async with asyncio.timeout(_SPARE_LIMIT_S):
-                await start_aside(self._spare.wait)
-        if self._spare.poll() is None:
-            self._spare.kill()
-            self._spare.wait()
-        assert self._spare.stdout is not None
-        self._spare.stdout.close()
+        """End the child that waits; those that work go on, and nobody waits for them."""
+        child, self._spare = self._spare, None
+        if child is not None:
+            child.kill()
+            await start_aside(child.wait)
+            _close(child)
+        for watching in (left := set(self._watching)):
+            watching.cancel()
+        if left:
+            await asyncio.wait(left)
 
-    async def _executed(self, child: subprocess.Popen[bytes], run_id: str) -> None:
+    def _replace_spare(self) -> None:
+        with suppress(OSError):  # the run that needs it says so
+            self._spare = _start_child()
+
+    async def _executed(self, child: _Child | None, run_id: str) -> None:
         folder = self.host.state / "runs" / run_id
         job = {
             "run_id": run_id,
@@ -57,18 +69,30 @@ class ProcessEngine(Engine):
             "output": str(folder / "worker.log"),
             "environ": {**os.environ, "RETRAI_STATE_DIR": str(self.host.state)},
         }
-        code, report = await start_aside(lambda: _work_through(child, job))
-        if report:
-            error = json.loads(report)
-            kind: type[RetraiError] = getattr(errors, error["type"], RetraiError)
-            raise kind(error["message"], hint=error["hint"])
-        if code != 0:
-            await self.host.note_killed(run_id, f"its process ended with exit code {code}")
+        report = b""
+        try:
+            code, report = await start_aside(partial(_work_through, child or _start_child(), job))
+            if code != 0 and not report and await self._is_untouched(run_id):
+                # It was killed while it waited, and never knew of the run.
+                code, report = await start_aside(partial(_work_through, _start_child(), job))
+            reason = _how_it_ended(code)
+        except OSError as error:
+            reason = f"no process can be started for it: {error.strerror or error}"
+        error = _error_of(report) if report else None
+        await self.host.note_killed(run_id, reason if error is None else str(error))
+        if error is not None:
+            raise error
+
+    async def _is_untouched(self, run_id: str) -> bool:
+        with suppress(RetraiError):
+            return (await self.host.store.load(run_id)).status == "pending"
+        return False
 
 
-def _start_child() -> subprocess.Popen[bytes]:
+def _start_child() -> _Child:
     return subprocess.Popen(
-        [sys.executable, "-m", f"{__package__}.worker"],
+        # -P: what lies in the current folder, a project's perhaps, is not imported.
+        [sys.executable, "-P", "-m", f"{__package__}.worker"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -76,7 +100,7 @@ def _start_child() -> subprocess.Popen[bytes]:
     )
 
 
-def _work_through(child: subprocess.Popen[bytes], job: dict[str, Any]) -> tuple[int, bytes]:
+def _work_through(child: _Child, job: dict[str, Any]) -> tuple[int, bytes]:
     """Give the child its job and wait for its end: the exit code, and what it reports."""
     assert child.stdin is not None
     assert child.stdout is not None
@@ -85,7 +109,27 @@ def _work_through(child: subprocess.Popen[bytes], job: dict[str, Any]) -> tuple[
         child.stdin.flush()
     report = child.stdout.readline()
     code = child.wait()
-    with suppress(OSError):
-        child.stdin.close()
-    child.stdout.close()
+    _close(child)
     return code, report
+
+
+def _close(child: _Child) -> None:
+    for pipe in (child.stdin, child.stdout):
+        if pipe is not None:
+            with suppress(OSError):  # what it did not read
+                pipe.close()
+
+
+def _how_it_ended(code: int) -> str:
+    if code >= 0:
+        return f"its process ended with exit code {code}"
+    return f"its process was killed ({signal.Signals(-code).name})"
+
+
+def _error_of(report: bytes) -> RetraiError:
+    """The error that a child reports, with all it says."""
+    said = json.loads(report)
+    kind = getattr(errors, said["type"])
+    error = kind.__new__(kind, said["attributes"]["message"])
+    vars(error).update(said["attributes"])
+    return error

@@ -14,7 +14,10 @@ import signal
 import sys
 from contextlib import suppress
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from retrai_core.errors import RetraiError
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _NEEDED = (
@@ -39,35 +42,55 @@ def main() -> int:
     os.environ.clear()
     os.environ.update(job["environ"])
     report = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    with suppress(OSError):
-        output = os.open(job["output"], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-        os.dup2(output, 1)
-        os.dup2(output, 2)
-        os.close(output)
+    _redirect(job["output"])
     from retrai_core.errors import RetraiError
     from retrai_core.session.event_loop import run_to_end
 
+    said = ""
     try:
         run_to_end(_execute(job))
     except RetraiError as error:
-        said = {"type": type(error).__name__, "message": error.message, "hint": error.hint}
-        with suppress(OSError):
-            report.write(json.dumps(said) + "\n")
-            report.flush()
-    with suppress(OSError):
-        report.close()
+        said = _report_of(error)
+    with suppress(OSError), report:  # whoever would hear it has ended
+        report.write(said)
     return 0
+
+
+def _redirect(output: str) -> None:
+    """Let what plugins and their children print go to a file, and let them read nothing."""
+    nothing = os.open(os.devnull, os.O_RDWR)
+    try:
+        file = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    except OSError:  # a store that makes no folder; the executor does, later
+        file = os.dup(nothing)
+    for source, target in ((nothing, 0), (file, 1), (file, 2)):
+        os.dup2(source, target)
+    os.close(nothing)
+    os.close(file)
+
+
+def _report_of(error: RetraiError) -> str:
+    """The error as a line of JSON, under the nearest class that the reader knows."""
+    from retrai_core import errors
+
+    names = [cls.__name__ for cls in type(error).__mro__ if cls.__module__ == errors.__name__]
+    return json.dumps({"type": names[0], "attributes": vars(error)}, default=str) + "\n"
 
 
 async def _execute(job: dict[str, Any]) -> None:
     from retrai_core.session.manager import RunManager
     from retrai_core.session.setting_up import open_store
 
-    async with RunManager(open_store(job["store"]), "inline") as manager:
+    async with RunManager(open_store(job["store"]), "inline", tell=print) as manager:
         task = asyncio.ensure_future(manager.execute(job["run_id"]))
+
+        def stop() -> None:
+            if not task.cancelling():  # a second signal must not cut off what the first began
+                task.cancel()
+
         loop = asyncio.get_running_loop()
         for number in _SIGNALS:
-            loop.add_signal_handler(number, task.cancel)
+            loop.add_signal_handler(number, stop)
         await task
 
 

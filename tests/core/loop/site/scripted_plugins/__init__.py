@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import time
 from pathlib import Path
 from typing import Literal, TypedDict
@@ -333,6 +334,20 @@ class Hang(Tool):
         Path(context.run_dir / "hanging").touch()
         await asyncio.Event().wait()
         return ToolResult("never")
+
+
+class Crash(Tool):
+    """Ends the process, with a last word."""
+
+    name = "crash"
+    description = "End everything."
+
+    class Args(ToolArgs):
+        code: int
+
+    async def run(self, args, context):
+        print("last words", flush=True)
+        os._exit(args.code)
 
 
 class Burst(Tool):
