@@ -28,6 +28,7 @@ CONTRACTS = {
     "memory": retrai_core.MemoryStore,
     "sandbox": retrai_core.Sandbox,
     "store": retrai_core.RunStore,
+    "engine": retrai_core.Engine,
     "agent": retrai_core.Agent,
     "frontend": retrai_core.Frontend,
     "sink": retrai_core.EventSink,
@@ -115,6 +116,8 @@ def test_every_hook_and_its_arguments_are_documented() -> None:
 def test_the_workspace_the_journal_and_the_steps_are_documented_with_their_arguments() -> None:
     assert set(table("tool", "The workspace")) == signatures(retrai_core.Workspace)
     assert set(table("store", "The journal")) == signatures(retrai_core.Journal)
+    host = {"store", "state"} | signatures(retrai_core.EngineHost)
+    assert set(table("engine", "The host")) == host
     assert set(table("agent", "The steps")) == signatures(retrai_core.LoopSteps)
 
 

@@ -14,6 +14,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from .bench import Bench
     from .conformance.agent import AgentConformance
+    from .conformance.engine import EngineConformance, EngineTests
     from .conformance.frontend import FrontendConformance
     from .conformance.goal import GoalConformance
     from .conformance.hook import HookConformance
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 _HOME = {
     "bench": ("Bench",),
     "conformance.agent": ("AgentConformance",),
+    "conformance.engine": ("EngineConformance", "EngineTests"),
     "conformance.frontend": ("FrontendConformance",),
     "conformance.goal": ("GoalConformance",),
     "conformance.hook": ("HookConformance",),
@@ -55,6 +57,8 @@ __all__ = [
     "AgentConformance",
     "Bench",
     "EndlessCall",
+    "EngineConformance",
+    "EngineTests",
     "EventSinkConformance",
     "FakeLLMServer",
     "FinishedRun",

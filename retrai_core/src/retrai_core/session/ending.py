@@ -10,7 +10,7 @@ from pathlib import Path
 from ..bus import EventBus
 from ..contracts.store import RunStore
 from ..runs.record import UNDER_WAY, RunRecord
-from ..storage.killed import interrupted
+from ..storage.killed import KILLED, interrupted
 from .holder import Holder, read_all
 
 LEASE_S = 60.0
@@ -41,7 +41,7 @@ def publish_end(holder: Holder) -> None:
 
 
 async def end_killed_run(
-    store: RunStore, state: Path, run_id: str, reason: str = "its process was killed"
+    store: RunStore, state: Path, run_id: str, reason: str = KILLED
 ) -> RunRecord | None:
     """Write the end of a run whose holder is dead; None where somebody works on it.
 
@@ -62,6 +62,8 @@ async def end_killed_run(
             return record
         if record.status in UNDER_WAY:
             record = interrupted(record, await read_all(store, run_id), reason)
+        elif record.reason == KILLED:  # as the store has found it
+            record.reason = reason
         holder = Holder(store, claim, record, state / "runs" / run_id, EventBus(append, last))
         for question in await store.questions(run_id):
             if question.state == "open":

@@ -42,7 +42,6 @@ class ProcessEngine(Engine):
         watching = asyncio.ensure_future(self._executed(child, run_id))
         self._watching.add(watching)
         watching.add_done_callback(self._watching.discard)
-        self._replace_spare()
         return asyncio.shield(watching)  # who goes away does not end the watch
 
     async def aclose(self) -> None:
@@ -58,8 +57,9 @@ class ProcessEngine(Engine):
             await asyncio.wait(left)
 
     def _replace_spare(self) -> None:
-        with suppress(OSError):  # the run that needs it says so
-            self._spare = _start_child()
+        if self._spare is None:
+            with suppress(OSError):  # the run that needs it says so
+                self._spare = _start_child()
 
     async def _executed(self, child: _Child | None, run_id: str) -> None:
         folder = self.host.state / "runs" / run_id
@@ -71,10 +71,10 @@ class ProcessEngine(Engine):
         }
         report = b""
         try:
-            code, report = await start_aside(partial(_work_through, child or _start_child(), job))
+            code, report = await self._work_through(child or _start_child(), job)
             if code != 0 and not report and await self._is_untouched(run_id):
                 # It was killed while it waited, and never knew of the run.
-                code, report = await start_aside(partial(_work_through, _start_child(), job))
+                code, report = await self._work_through(_start_child(), job)
             reason = _how_it_ended(code)
         except OSError as error:
             reason = f"no process can be started for it: {error.strerror or error}"
@@ -82,6 +82,12 @@ class ProcessEngine(Engine):
         await self.host.note_killed(run_id, reason if error is None else str(error))
         if error is not None:
             raise error
+
+    async def _work_through(self, child: _Child, job: dict[str, Any]) -> tuple[int, bytes]:
+        """Give the child its job and wait for its end: the exit code, and what it reports."""
+        await start_aside(partial(_give, child, job))
+        self._replace_spare()  # not before: two that import at once take twice as long
+        return await start_aside(partial(_report, child))
 
     async def _is_untouched(self, run_id: str) -> bool:
         with suppress(RetraiError):
@@ -100,13 +106,18 @@ def _start_child() -> _Child:
     )
 
 
-def _work_through(child: _Child, job: dict[str, Any]) -> tuple[int, bytes]:
-    """Give the child its job and wait for its end: the exit code, and what it reports."""
+def _give(child: _Child, job: dict[str, Any]) -> None:
+    """Give the child its job; returns when it has finished its imports, and begins."""
     assert child.stdin is not None
     assert child.stdout is not None
     with suppress(OSError):  # it was killed; the exit code says so
         child.stdin.write(json.dumps(job).encode() + b"\n")
         child.stdin.flush()
+    child.stdout.readline()
+
+
+def _report(child: _Child) -> tuple[int, bytes]:
+    assert child.stdout is not None
     report = child.stdout.readline()
     code = child.wait()
     _close(child)

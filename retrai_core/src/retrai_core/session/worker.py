@@ -1,8 +1,8 @@
 """`python -m`: waits for one run on standard input, works on it, and ends.
 
 What the engine sends is a line of JSON: the run's id, the store's name, a file for what plugins
-print, and the environment. What kept the run from beginning is reported on standard output, as a
-line of JSON.
+print, and the environment. On standard output comes a line when the work begins, and what kept the
+run from beginning as a line of JSON.
 """
 
 from __future__ import annotations
@@ -24,8 +24,14 @@ _NEEDED = (
     "retrai_core.session.executor",
     "retrai_core.session.manager",
     "retrai_core.storage.files",
+    "retrai_core.storage.checkpoints",
     "retrai_core.loop.graph",
+    "retrai_core.loop.plan",
+    "retrai_core.loop.act",
+    "retrai_core.loop.evaluate",
+    "retrai_core.loop.human_check",
     "retrai_core.assembling",
+    "retrai_core.plugins.registry",
     "langgraph.graph",
     "langgraph.checkpoint.sqlite",
 )
@@ -42,6 +48,8 @@ def main() -> int:
     os.environ.clear()
     os.environ.update(job["environ"])
     report = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    with suppress(OSError):
+        print("begun", file=report, flush=True)
     _redirect(job["output"])
     from retrai_core.errors import RetraiError
     from retrai_core.session.event_loop import run_to_end

@@ -8,9 +8,12 @@ from ..events import AgentEvent
 from ..runs.record import EXIT_CODES, RunRecord
 from .event_log import usage_of
 
+KILLED = "its process was killed"
+"""Why a run was interrupted, where nobody knows more."""
+
 
 def interrupted(
-    record: RunRecord, events: Iterable[AgentEvent], reason: str = "its process was killed"
+    record: RunRecord, events: Iterable[AgentEvent], reason: str = KILLED
 ) -> RunRecord:
     """The record of a run whose holder is dead.
 
