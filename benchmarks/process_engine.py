@@ -3,10 +3,10 @@
     python benchmarks/process_engine.py [--rounds 9]
 
 Each run is in a project of its own, with the kit's goal `expected-files` and its model `scripted`,
-which both take no time of their own; the engines take turns, so that a busy machine slows all alike.
-`process` is measured with a spare child that has finished its imports (warm), as after a manager's
-`attach`, and with one that has just been started (cold). Exits 1 where the median of the warm one is
-above its bound.
+which both take no time of their own; the engines take turns, so that a busy machine slows all of
+them alike. `process` is measured with a spare child that has finished its imports (warm), as after
+a manager's `attach`, and with one that has just been started (cold). Exits 1 where the median of
+the warm one is above its bound.
 """
 
 from __future__ import annotations
@@ -52,23 +52,21 @@ async def measure(base: Path, engine: str) -> dict[str, float]:
         request = await RunRequest(config=config).completed(base, print)
         if state != "cold":
             await manager.attach()  # opens the engine
-            await at_rest()
+            await asyncio.to_thread(wait_for_rest)
         began = time.time()
         run = await manager.submit(request)
         record = await run.result()
         events = await run.logged()
     if record.status != "achieved":
         raise SystemExit(f"the run ended as {record.status}: {record.reason}")
-    return {
-        kind: min(event.ts for event in events if event.kind == kind) - began for kind in SHOWN
-    }
+    return {kind: min(event.ts for event in events if event.kind == kind) - began for kind in SHOWN}
 
 
-async def at_rest() -> None:
+def wait_for_rest() -> None:
     """Wait until no child of this process uses the processor."""
     used = -1.0
     while used != (used := sum(sum(c.cpu_times()[:2]) for c in psutil.Process().children())):
-        await asyncio.sleep(_REST_S)
+        time.sleep(_REST_S)
 
 
 def main() -> int:

@@ -361,18 +361,16 @@ async def test_the_text_of_a_child_s_model_is_heard_here(runs: Runs) -> None:
     asked = request(runs, [*turns, MEND], interactive=True, asks={"about": "look"})
     async with manager_for(runs.store, "process") as manager:
         run = await manager.submit(asked)
-        heard: list[str] = []
 
-        async def hear() -> None:
-            async for delta in run.deltas():
-                heard.append(delta.text)
+        async def hear() -> list[str]:
+            return [delta.text async for delta in run.deltas()]
 
         hearing = asyncio.ensure_future(hear())
         async with asyncio.timeout(100):
             async for event in run.events():
                 if event.kind == "human_check_required":
                     assert await run.answer(event.payload["question"]["id"], "allow_once")
-            await hearing  # it ends with the run
+            heard = await hearing  # it ends with the run
     assert "thought 3" in heard
 
 

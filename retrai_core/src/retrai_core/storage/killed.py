@@ -12,9 +12,7 @@ KILLED = "its process was killed"
 """Why a run was interrupted, where nobody knows more."""
 
 
-def interrupted(
-    record: RunRecord, events: Iterable[AgentEvent], reason: str = KILLED
-) -> RunRecord:
+def interrupted(record: RunRecord, events: Iterable[AgentEvent], reason: str = KILLED) -> RunRecord:
     """The record of a run whose holder is dead.
 
     Args:
