@@ -46,7 +46,7 @@ EXIT_CODES: dict[str, int] = {
 
 RESUMABLE = frozenset({"pending", "failed", "stuck", "budget", "error", "interrupted"})
 """Statuses from which a run can go on."""
-UNDER_WAY = frozenset({"running", "waiting"})
+UNDER_WAY: frozenset[Status] = frozenset[Status]({"running", "waiting"})
 """Statuses of a run that somebody works on."""
 
 

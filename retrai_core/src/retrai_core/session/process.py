@@ -140,7 +140,7 @@ def _how_it_ended(code: int) -> str:
 def _error_of(report: bytes) -> RetraiError:
     """The error that a child reports, with all it says."""
     said = json.loads(report)
-    kind = getattr(errors, said["type"])
+    kind: type[RetraiError] = getattr(errors, said["type"])
     error = kind.__new__(kind, said["attributes"]["message"])
     vars(error).update(said["attributes"])
     return error
