@@ -442,7 +442,7 @@ class RunManager:
             if record is not None and record.status == "pending":
                 await self.withdraw(run_id, "error", reason)
 
-    async def _of(self, status: Status) -> Sequence[RunRecord]:
+    async def _of(self, status: str) -> Sequence[RunRecord]:
         """This engine's runs of a status."""
         name = self._opened_engine().name
         found = await self.store.list(status=status)
