@@ -100,8 +100,8 @@ def run(
     """Work on a project until GOAL holds.
 
     GOAL is found from the project's files when it is left out; `retrai plugins list` shows what
-    is installed. The exit code tells the outcome: 0 achieved, 1 failed, 3 aborted, 4 tampered,
-    5 stuck, 6 out of budget, 7 flaky, 70 error, 130 interrupted; 2 is a usage error.
+    is installed. The exit code tells the outcome: 0 achieved or answered, 1 failed, 3 aborted,
+    4 tampered, 5 stuck, 6 out of budget, 7 flaky, 70 error, 130 interrupted; 2 is a usage error.
     """
     from .asking import require_someone_to_ask, somebody_watches
     from .foreground import work_in_foreground

@@ -487,6 +487,7 @@ class RunManager:
 
     def _note_end(self, run_id: str, task: asyncio.Future[None]) -> None:
         del self._executing[run_id]
+        self._requests.pop(run_id, None)
         ended = self._ended[run_id]
         is_taken = not task.cancelled() and isinstance(task.exception(), RunUnderWayError)
         if is_taken and run_id in self._attached:  # the earlier manager's child has begun after all
