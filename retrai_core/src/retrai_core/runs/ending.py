@@ -12,8 +12,6 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from ..config_files import NO_LIMIT
-from ..errors import RetraiError
-from ..guard.outside import drop_copies
 from ..run_config import RunConfig, explained
 from .record import EXIT_CODES, Limits, RunRecord, Status
 
@@ -61,24 +59,6 @@ def finish(record: RunRecord, outcome: Status, reason: str) -> None:
     record.ended_at = time.time()
     record.exit_code = EXIT_CODES[outcome]
     record.next_step = _next_step(record)
-
-
-def save_or_explain(record: RunRecord, folder: Path) -> None:
-    """Save the record of a run that has ended, and drop what only a run that goes on needs.
-
-    Raises:
-        RetraiError: it cannot be written, with how the run ended.
-    """
-    try:
-        record.save(folder)
-    except OSError as error:
-        raise RetraiError(
-            f"the run ended as {record.status} ({record.reason}), and its record cannot be "
-            f"written: {error.strerror or error} ({folder})",
-            hint=f"make room; `retrai runs resume {record.id}` goes on",
-        ) from error
-    if not record.resumable:
-        drop_copies(folder / "baseline")
 
 
 def _next_step(record: RunRecord) -> str:

@@ -17,6 +17,7 @@ from ..runs.beginning import take_up
 from ..runs.ending import config_of
 from ..runs.record import UNDER_WAY, RunRecord
 from .ending import end_killed_run
+from .holder import read_all
 from .live import TextDelta, deltas_of
 
 if TYPE_CHECKING:
@@ -99,11 +100,7 @@ class Run:
 
     async def logged(self, after: int = 0) -> list[AgentEvent]:
         """The events that are kept so far, behind number `after`."""
-        found: list[AgentEvent] = []
-        while batch := await self._store.read_events(self.id, after):
-            found += batch
-            after = batch[-1].seq
-        return found
+        return await read_all(self._store, self.id, after)
 
     async def result(self) -> RunRecord:
         """The record, once the run has ended.

@@ -8,11 +8,9 @@ from dataclasses import dataclass, field
 from ..contracts.store import RunStore, UnreadableRun
 from ..errors import RetraiError, UsageError
 from ..guard.held_files import holds_files_of
-from ..runs.record import RunRecord
+from ..runs.record import UNDER_WAY, RunRecord
 from ..storage.files import FilesStore
 from ..storage.state_folder import state_dir
-
-_UNDER_WAY = frozenset({"running", "waiting"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +54,7 @@ async def prune(
     passed = 0
     for run in await store.list():
         damaged = isinstance(run, UnreadableRun)
-        if (not damaged and run.status in _UNDER_WAY) or holds_files_of(state, run.id):
+        if (not damaged and run.status in UNDER_WAY) or holds_files_of(state, run.id):
             continue
         stays = damaged and not unreadable
         too_many = keep is not None and passed >= keep

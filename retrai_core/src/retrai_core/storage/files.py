@@ -45,7 +45,7 @@ from ..errors import (
     UsageError,
 )
 from ..events import AgentEvent
-from ..runs.record import RunRecord
+from ..runs.record import UNDER_WAY, RunRecord
 from . import changes
 from .event_log import Marks, next_batch, read_events
 from .journal import FilesJournal, result_of_call
@@ -59,7 +59,6 @@ if TYPE_CHECKING:
 _LOCK = "running.lock"
 _EVENTS, _JOURNAL, _CHECKPOINTS = "events.jsonl", "journal.jsonl", "checkpoint.sqlite"
 _QUESTIONS, _MAILBOX, _BLOBS = "questions.jsonl", "mailbox.jsonl", "artifacts"
-_WITH_HOLDER = frozenset({"running", "waiting"})
 _BLOB_NAME = re.compile(r"(?!\.+$)[A-Za-z0-9._-]+")
 _LONG_BYTES = 100_000
 """What is longer is read in a thread."""
@@ -580,7 +579,7 @@ class FilesStore(RunStore):
         return record
 
     def _was_killed(self, record: RunRecord, folder: Path) -> bool:
-        if record.status not in _WITH_HOLDER:
+        if record.status not in UNDER_WAY:
             return False
         is_alive, note = _is_alive(folder), _note_in(folder)
         if is_alive and (note.saved or not note.number):  # retrai 0.1 has no numbers
