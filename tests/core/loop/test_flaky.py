@@ -87,6 +87,14 @@ async def test_a_tree_that_comes_back_with_another_verdict_is_flaky(runs: Runs) 
     assert record.evidence.flaky == ["b.txt"]
 
 
+async def test_copies_that_failed_and_pass_when_the_tree_comes_back_are_flaky(runs: Runs) -> None:
+    # The first two copies of the right tree fail; the same tree comes back, and all checks pass.
+    turns = [MEND, put("wrong again\n"), MEND]
+    record = await runs.run(turns, options={"flaky_checks": [3, 4]})
+    assert (record.status, record.iterations) == ("flaky", 3)
+    assert "in an earlier check of this run" in record.reason
+
+
 async def test_a_resumed_run_remembers_what_was_said_of_a_tree(runs: Runs) -> None:
     options = {"flaky_checks": [2]}
     record = await runs.run([MEND], options=options, max_iterations=1)

@@ -53,7 +53,7 @@ def failing_cases(result: GoalResult) -> list[str]:
 
 
 class Verdicts:
-    """What the check in place said of each tree of the run, also before it was resumed.
+    """What the check said of each tree of the run, in place and on copies, also before a resume.
 
     Args:
         path: `verdicts.jsonl` in the run's folder.

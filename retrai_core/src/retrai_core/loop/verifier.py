@@ -133,9 +133,8 @@ class Verifier:
 
         No twins are asked for: nobody has changed anything yet.
         """
-        verdict = await self._confirmed({}, result, twins=False)
-        tree = await self._fingerprint()
-        self._remember(tree, verdict)
+        verdict = await self._confirmed({}, result, await self._fingerprint(), twins=False)
+        self._remember(await self._fingerprint(), verdict)
         return verdict.result
 
     async def look(self) -> None:
@@ -167,7 +166,7 @@ class Verifier:
         if flaky is not None:
             verdict = _disbelieved(result, flaky)
         elif result.achieved:
-            verdict = await self._confirmed(state, result, twins=True)
+            verdict = await self._confirmed(state, result, before, twins=True)
         else:
             verdict = _Verdict(result)
         # The fingerprint after the check: what the suite itself wrote is part of what was judged.
@@ -199,7 +198,7 @@ class Verifier:
         self._known = None if again else (tree, verdict)
 
     async def _confirmed(
-        self, state: Mapping[str, Any], result: GoalResult, *, twins: bool
+        self, state: Mapping[str, Any], result: GoalResult, tree: str, *, twins: bool
     ) -> _Verdict:
         """Check clean copies of a tree that passes in place, as often as was asked for.
 
@@ -219,6 +218,12 @@ class Verifier:
             flaky = differ(first, again, "on two clean copies")
             if flaky is not None:
                 return _disbelieved(again if first.achieved else first, flaky)
+        if not first.cut_off:
+            on_copies = f"copies of {tree}"
+            flaky = self._verdicts.against(on_copies, first)
+            self._verdicts.note(on_copies, first)
+            if flaky is not None:
+                return _disbelieved(first, flaky)
         if first.achieved:
             self.on_copy = first
             if not suspect and not await self._held_out_pass(state, first):
