@@ -31,13 +31,13 @@ from corpus.trajectory import Trajectory  # noqa: E402
 from driving import apply, config_of, exit_code, make_project, run_guarded  # noqa: E402
 
 from retrai_core import RunConfig  # noqa: E402
-from retrai_core.building import PartsStack  # noqa: E402
-from retrai_core.choosing import choose  # noqa: E402
 from retrai_core.guard.baseline import differing  # noqa: E402
 from retrai_core.guard.guard import Guard  # noqa: E402
 from retrai_core.guard.restoring import restore_files  # noqa: E402
 from retrai_core.guard.verdict import judge  # noqa: E402
-from retrai_core.wiring import wire  # noqa: E402
+from retrai_core.resolver import Resolver  # noqa: E402
+from retrai_core.session.session import RunSession  # noqa: E402
+from retrai_core.settings import Settings  # noqa: E402
 
 LAYERS = (
     "the exit code alone",
@@ -58,9 +58,10 @@ async def believed_by_layer(trajectory: Trajectory, room: Path) -> list[bool]:
     config: RunConfig = config_of(trajectory, project, python)
     run_dir = room / "run"
     run_dir.mkdir()
-    async with PartsStack() as closing:
-        wired = await wire(closing, choose(config, run_dir), run_dir, lambda event: None)
-        guard: Guard = wired.guard
+    resolved = Resolver(Settings(config), run_dir=run_dir).run()
+    async with RunSession(resolved, run_dir) as session:
+        await session.build()
+        guard: Guard = session.guard
         await guard.take_baseline()
         for step in trajectory.steps:
             apply(step, project)
@@ -73,7 +74,7 @@ async def believed_by_layer(trajectory: Trajectory, room: Path) -> list[bool]:
         believed.append(exit_code(trajectory, project, python) == 0)
         # An empty state is the baseline's.
         later = {"iteration": len(trajectory.steps)}
-        result = await wired.context.goal.check(later, project)
+        result = await session.context.goal.check(later, project)
         believed.append(result.achieved)
         counted = judge(guard.baseline, result)
         believed.append(counted.achieved)

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from retrai_core.choosing import catalog_for
 from retrai_core.settings import load_settings
 from retrai_core.trust import claims_of
 
@@ -135,7 +134,7 @@ def test_an_entry_that_leads_to_no_goal_is_told_in_other_runs(retrai, toy, say) 
 
 def claims(project: Path, **flags: object) -> dict[str, object]:
     settings = load_settings(project, flags)
-    return dict(claims_of(settings, lambda: catalog_for(settings.config)))
+    return dict(claims_of(settings))
 
 
 def test_what_an_entry_names_to_be_run_needs_the_same_consent(toy, say, project: Path) -> None:

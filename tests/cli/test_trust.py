@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from retrai_core import FilesStore
-from retrai_core.choosing import catalog_for
 from retrai_core.guard.left_behind import note
 from retrai_core.plugins.catalog import Catalog
 from retrai_core.settings import load_settings
@@ -35,7 +34,7 @@ def stranger(monkeypatch: pytest.MonkeyPatch, project: Path, toy) -> list[str]:
 
 def claims(project: Path) -> dict[str, object]:
     settings = load_settings(project)
-    return dict(claims_of(settings, lambda: catalog_for(settings.config)))
+    return dict(claims_of(settings))
 
 
 def test_without_a_terminal_nothing_is_run_and_everything_is_said(
@@ -298,7 +297,7 @@ def test_what_a_flag_overrules_is_not_asked_about(project: Path) -> None:
     (project / ".retrai.yml").write_text("python: ./evil\ncheck_command: evil\n")
     flags = {"python": sys.executable, "options": {"check_command": "true"}}
     settings = load_settings(project, flags)
-    assert claims_of(settings, lambda: catalog_for(settings.config)) == {}
+    assert claims_of(settings) == {}
 
 
 def test_signs_that_a_terminal_would_hide_are_shown(

@@ -6,7 +6,7 @@ import asyncio
 import json
 import os
 import sys
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -36,16 +36,28 @@ def manager_for(store: FilesStore, engine: str = "inline", **settings: Any) -> R
 
 @asynccontextmanager
 async def submitted(
-    store: FilesStore, config: RunConfig, *, interactive: bool = False
+    store: FilesStore,
+    config: RunConfig,
+    *,
+    interactive: bool = False,
+    origins: Mapping[str, str] | None = None,
 ) -> AsyncGenerator[Run]:
     """A run that has been submitted; what is left of it is stopped at the end."""
     async with manager_for(store) as manager:
-        yield await manager.submit(RunRequest(config=config, interactive=interactive))
+        where = dict(origins or {})
+        yield await manager.submit(
+            RunRequest(config=config, interactive=interactive, origins=where)
+        )
 
 
-async def work(store: FilesStore, config: RunConfig, answer: Answering | None = None) -> RunRecord:
+async def work(
+    store: FilesStore,
+    config: RunConfig,
+    answer: Answering | None = None,
+    origins: Mapping[str, str] | None = None,
+) -> RunRecord:
     """Make a run, and answer what it asks; its record at the end."""
-    async with submitted(store, config, interactive=answer is not None) as run:
+    async with submitted(store, config, interactive=answer is not None, origins=origins) as run:
         return await (run.result() if answer is None else _answered(run, answer))
 
 
@@ -172,9 +184,13 @@ class Runs:
         return RunConfig(cwd=self.project, model="turns", plugins=plugins, **settings)
 
     async def run(
-        self, turns: Sequence[dict[str, Any]], ask: Answering | None = None, **settings: Any
+        self,
+        turns: Sequence[dict[str, Any]],
+        ask: Answering | None = None,
+        origins: Mapping[str, str] | None = None,
+        **settings: Any,
     ) -> RunRecord:
-        return await work(self.store, self.config(turns, **settings), ask)
+        return await work(self.store, self.config(turns, **settings), ask, origins)
 
     async def resume(self, run_id: str, **limits: Any) -> RunRecord:
         return await resumed(self.store, run_id, **limits)

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from retrai_core import RunContext
-from retrai_core.contributing import contribute
 from retrai_core.plugins.hooks import HookCaller
+from retrai_core.runtime_tools import contribute
 from retrai_core.workspace.safe_paths import SafeWorkspace
 
 

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from retrai_core import AgentEvent, EventSink, RunInfo, SinkOptions
-from retrai_core.chosen import Part
 from retrai_core.plugins.record import PluginRecord
+from retrai_core.resolved_run import Part
 from retrai_core.sinks import EventSinks
 
 RUN = RunInfo("r1", ("pytest",), "goal-loop", "offline", Path("/project"))
@@ -263,7 +263,7 @@ HANGING = """
 import asyncio, threading
 from pathlib import Path
 from retrai_core import AgentEvent, EventSink, RunInfo
-from retrai_core.chosen import Part
+from retrai_core.resolved_run import Part
 from retrai_core.plugins.record import PluginRecord
 from retrai_core.sinks import EventSinks
 

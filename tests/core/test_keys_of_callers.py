@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from retrai_core import LLMOptions, LLMProvider, PluginError, RunConfig, RunContext, UsageError
-from retrai_core.building import PartsStack
+from retrai_core import LLMOptions, LLMProvider, PluginError, RunConfig, UsageError
 from retrai_core.contracts.llm import create_model
-from retrai_core.other_models import OtherModels
 from retrai_core.plugins.catalog import Catalog
-from retrai_core.workspace.safe_paths import SafeWorkspace
+from retrai_core.resolved_run import ResolvedRun
+from retrai_core.session.session import RunSession
+from retrai_core.settings import Settings
 
 MODULE = """
 from retrai_core import LLMProvider
@@ -73,7 +73,8 @@ def test_one_that_takes_any_argument_gets_it() -> None:
 
 
 @pytest.fixture
-def context(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RunContext:
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two providers, one of which takes keys."""
     module = f"acme_{tmp_path.name}".replace("-", "_")
     info = tmp_path / "site" / "acme_keys-1.0.dist-info"
     info.mkdir(parents=True)
@@ -82,15 +83,14 @@ def context(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RunContext:
     (info / "entry_points.txt").write_text(points)
     (tmp_path / "site" / f"{module}.py").write_text(MODULE)
     monkeypatch.syspath_prepend(str(tmp_path / "site"))
-    return RunContext("r1", tmp_path, SafeWorkspace(tmp_path), "", tmp_path, model_name="other")
 
 
-async def test_a_model_beside_the_agent_s_may_have_a_key_of_its_own(
-    context: RunContext, tmp_path: Path
-) -> None:
-    config = RunConfig(cwd=tmp_path, model="other")
-    async with PartsStack() as stack:
-        context.models_part = OtherModels(config, Catalog.scan(), context, stack)
+@pytest.mark.usefixtures("installed")
+async def test_a_model_beside_the_agent_s_may_have_a_key_of_its_own(tmp_path: Path) -> None:
+    settings = Settings(RunConfig(cwd=tmp_path, model="other"))
+    resolved = ResolvedRun(config=settings.config, settings=settings, catalog=Catalog.scan())
+    async with RunSession(resolved, tmp_path) as session:
+        context = session.context
         for key in ("sk-1", "sk-2"):
             model = context.chat_model("keyed", api_key=key)
             assert (await model.ainvoke("hi")).content == key

@@ -90,9 +90,9 @@ if TYPE_CHECKING:
     from .session.looking import FoundGoal, PluginInfo, SettingInfo
     from .session.manager import RunManager
     from .session.request import RunRequest
+    from .session.session import open_workbench
     from .storage.files import FilesStore
     from .usable_models import UsableModel
-    from .workbench import open_workbench
     from .workspace.temporary import temporary_prefix
 
 _HOME = {
@@ -183,7 +183,7 @@ _HOME = {
     "runs.record": ("RunRecord",),
     "run_config": ("RunConfig",),
     "storage.files": ("FilesStore",),
-    "workbench": ("open_workbench",),
+    "session.session": ("open_workbench",),
     # For plugins that lay files outside of the project.
     "workspace.temporary": ("temporary_prefix",),
     # For sandboxes that build on it.

@@ -50,20 +50,6 @@ class UsageError(RetraiError):
     exit_code = 2
 
 
-class UnknownPluginError(UsageError):
-    """No plugin has this name.
-
-    Attributes:
-        name: the name.
-        kind: the kind of plugin that was looked for; empty for any.
-    """
-
-    def __init__(self, message: str, *, hint: str = "", name: str, kind: str = "") -> None:
-        super().__init__(message, hint=hint)
-        self.name = name
-        self.kind = kind
-
-
 class PluginError(RetraiError):
     """A plugin that this run needs is broken, incompatible, blocked or ambiguous."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated, Any, cast
@@ -30,6 +30,8 @@ TASK = "task"
 """The setting that a goal may declare as an option of its own; the value goes to the goal then."""
 AGENT_LIMITS = frozenset({"max_iterations", "max_cost_usd", "max_tokens", "max_time_s"})
 """Settings that an agent may have of its own, under `agents:`."""
+NEEDS = "needs:"
+"""Begins a rule under `permissions:` that is about what tools need, and not about one by name."""
 ONLY_USERS = ("trusted", "store", "engine")
 """Settings that a project's own file cannot give."""
 FLAG = "flag"
@@ -162,6 +164,13 @@ class RunConfig(BaseModel):
         entry = self.goals.get(goal, {})
         return {name: value for name, value in entry.items() if name != USE}
 
+    def rules(self) -> list[tuple[str, str]]:
+        """Each rule of `permissions:` behind the list that it stands in."""
+        if self.permissions is None:
+            return []
+        lists = ("deny", "ask", "allow")
+        return [(verdict, rule) for verdict in lists for rule in getattr(self.permissions, verdict)]
+
     @property
     def left_out(self) -> list[str]:
         """What the model does not get: `no_tools`, and the names with a minus in `tools`."""
@@ -241,6 +250,31 @@ def explained(error: ValidationError, origins: Mapping[str, str]) -> UsageError:
     elif first["type"] == "value_error":  # our own words
         what = first["msg"].removeprefix("Value error, ")
     return UsageError(f"{shown}: {what}, got {first['input']!r} (from {origin})", hint=hint)
+
+
+def explained_options(
+    error: ValidationError, kind: str, plugin: str, title: str, origin: Callable[[str], str]
+) -> UsageError:
+    """The first thing that is wrong with a plugin's options.
+
+    Args:
+        error: what pydantic says.
+        kind: the plugin's kind.
+        plugin: its name.
+        title: what it is called in messages.
+        origin: says where an option stands, ` (from FILE)`.
+    """
+    first = error.errors(include_url=False)[0]
+    name = ".".join(str(part) for part in first["loc"])
+    # What is wrong with all of them together is not said better by printing them all.
+    got = f", got {first['input']!r}" if name and first["type"] != "missing" else ""
+    what = first["msg"].removeprefix("Value error, ")
+    what = what if first["type"] == "value_error" else what.lower()
+    where = origin(name.partition(".")[0])
+    return UsageError(
+        f"{name or 'the options'} of the {kind} {title}: {what}{got}{where}",
+        hint=f"`retrai plugins show {plugin}` lists its options",
+    )
 
 
 def unknown_option(

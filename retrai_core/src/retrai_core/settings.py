@@ -7,6 +7,7 @@ the run's, where the file names none), and checked against that goal's options w
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -38,6 +39,16 @@ _JOINED = ("disabled_plugins",)
 """Lists that hold what any source says."""
 _CHECK_COMMAND, _SHELL_GOAL = "check_command", "shell-goal"
 """A file that gives the first and no goal means the second."""
+
+_OTHER_VARIABLES = (
+    "RETRAI_DEBUG",
+    "RETRAI_DISABLE_PLUGINS",
+    "RETRAI_PLUGINS",
+    "RETRAI_STATE_DIR",
+    "RETRAI_TRUST",
+)
+ALIKE = 0.8
+"""Plugins and tests have variables of their own: only what looks like one of ours is reported."""
 
 Layer = list[tuple[str, str, Any]]
 """What one source says: origin, field, value."""
@@ -73,17 +84,23 @@ class Settings:
 
     Attributes:
         config: the merged configuration.
-        origins: by field name: `flag`, `RETRAI_...`, a file's path, or `default`.
+        origins: by field name, and by `options.NAME`, `plugins.NAME`, `goals.GOAL.OPTION` and so
+            on: `flag`, `RETRAI_...`, a file's path, or `default`.
         project_file: the origin of what stands in the project's own file.
         project: what stands there, by field name; options of the goal are not in it.
         user: the same of the user's file.
     """
 
     config: RunConfig
-    origins: Mapping[str, str]
+    origins: Mapping[str, str] = field(default_factory=dict[str, str])
     project_file: str = ""
     project: Mapping[str, Any] = field(default_factory=dict[str, Any])
     user: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+    def origin(self, *keys: str) -> str:
+        """` (from FILE)` for the first of the keys that has an origin; empty for a flag's."""
+        origin = next((self.origins[key] for key in keys if key in self.origins), _DEFAULT)
+        return "" if origin in (_DEFAULT, FLAG) else f" (from {origin})"
 
 
 def user_config_file() -> Path:
@@ -130,7 +147,7 @@ def load_settings(cwd: Path, flags: Mapping[str, Any] | None = None) -> Settings
     return Settings(config, origins, project_file, _settings(project), _settings(user))
 
 
-def user_settings() -> RunConfig:
+def user_settings() -> Settings:
     """What the user's own file and the environment say, for what no project has a say in.
 
     Raises:
@@ -138,7 +155,7 @@ def user_settings() -> RunConfig:
     """
     layers = [_file_layer(user_config_file()), _environment_layer()]
     layers = [_of_run(layer, _one_goal(layers), DEFAULT_AGENT) for layer in layers]
-    return _config_of([value for layer in layers for value in layer], Path())[0]
+    return Settings(*_config_of([value for layer in layers for value in layer], Path()))
 
 
 def _last(sources: list[Layer], field: str) -> Any:
@@ -218,8 +235,10 @@ def _config_of(layers: Layer, cwd: Path) -> tuple[RunConfig, dict[str, str]]:
                 if isinstance(entry, Mapping):
                     names = cast("Mapping[str, Any]", entry)
                     origins |= {f"{key}.{name}.{option}": origin for option in names}
-        elif key in _JOINED and isinstance(value, list) and isinstance(merged.get(key), list):
-            merged[key] = [*merged[key], *cast("list[Any]", value)]
+        elif key in _JOINED and isinstance(value, list):
+            names = cast("list[Any]", value)
+            merged[key] = [*merged.get(key, []), *names]
+            origins = {f"{key}.{name}": origin for name in names} | origins
         elif key == "tools" and _is_names(cast("object", value)) and _is_names(merged.get(key)):
             merged[key] = combined_tools(merged[key], cast("list[str]", value))
         else:
@@ -298,9 +317,16 @@ def _environment_layer() -> Layer:
     ]
 
 
-def environment_variables() -> list[str]:
-    """The variables that give a setting."""
-    return [f"RETRAI_{name.upper()}" for name in _Environment.model_fields]
+def misspelt_variables(environ: Mapping[str, str]) -> list[str]:
+    """Warnings of `RETRAI_...` variables that nobody reads and that look like one that is read."""
+    known = [*(f"RETRAI_{name.upper()}" for name in _Environment.model_fields), *_OTHER_VARIABLES]
+    lines: list[str] = []
+    for name in sorted(environ):
+        if not name.startswith("RETRAI_") or name in known:
+            continue
+        if close := difflib.get_close_matches(name, known, n=1, cutoff=ALIKE):
+            lines.append(f"{name} is no variable of retrai's (did you mean {close[0]}?)")
+    return lines
 
 
 def _flag_layer(flags: Mapping[str, Any]) -> Layer:

@@ -13,9 +13,9 @@ from dataclasses import replace
 from functools import partial
 from queue import SimpleQueue
 
-from .chosen import Part
 from .contracts.event_sink import EventSink, RunInfo
 from .events import AgentEvent
+from .resolved_run import Part
 
 DRAIN_LIMIT_S = 5.0
 

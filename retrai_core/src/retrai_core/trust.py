@@ -39,16 +39,15 @@ Claims = Mapping[str, Any]
 """Value by setting, as JSON, of what the project wants run or redirected; empty for most."""
 
 
-def claims_of(settings: Settings, scan: Callable[[], Catalog]) -> Claims:
+def claims_of(settings: Settings) -> Claims:
     """What of the project's own file, as far as nothing stronger overrules it, must be agreed to.
 
     Args:
-        settings: the merged configuration, which knows where each value comes from.
-        scan: says what is installed, whose manifests say which options of goals are harmless; it
-            is called only for a project that gives options.
+        settings: the merged configuration, which knows where each value comes from. Which options
+            of goals are harmless is in the manifests of what is installed.
     """
     dumped = settings.config.model_dump(mode="json")
-    names = [*_settings_of(settings), *_loosened(settings), *_options_of(settings, scan)]
+    names = [*_settings_of(settings), *_loosened(settings), *_options_of(settings)]
     found: dict[str, Any] = {}
     if settings.project.get("disabled_plugins"):
         found["disabled_plugins"] = settings.project["disabled_plugins"]
@@ -69,7 +68,6 @@ def claims_of(settings: Settings, scan: Callable[[], Catalog]) -> Claims:
 
 def require_trust(
     settings: Settings,
-    scan: Callable[[], Catalog],
     *,
     agreed: bool | str = False,
     environ: Mapping[str, str] = os.environ,
@@ -78,7 +76,6 @@ def require_trust(
 
     Args:
         settings: the merged configuration.
-        scan: says what is installed.
         agreed: the user agrees with this very call: to all of it, or to what has this digest; it
             is remembered.
         environ: `RETRAI_TRUST=1` says yes for this process.
@@ -90,7 +87,7 @@ def require_trust(
         TrustRequired: nobody has agreed; the message shows what would be run, the hint what to
             type.
     """
-    claims = claims_of(settings, scan)
+    claims = claims_of(settings)
     if not claims:
         return ""
     project = settings.config.cwd
@@ -115,10 +112,10 @@ def require_trust(
     )
 
 
-def is_agreed(settings: Settings, scan: Callable[[], Catalog]) -> bool:
+def is_agreed(settings: Settings) -> bool:
     """Whether a run would begin without asking."""
     try:
-        require_trust(settings, scan)
+        require_trust(settings)
     except TrustRequired:
         return False
     return True
@@ -220,7 +217,7 @@ _LIMITS: Mapping[str, Callable[[Any, Any], bool]] = {
 """Whether a project's value is looser than the user's; no value of the user's is no limit."""
 
 
-def _options_of(settings: Settings, scan: Callable[[], Catalog]) -> Iterator[str]:
+def _options_of(settings: Settings) -> Iterator[str]:
     """The goal's options but for harmless ones; of all goals where none is named."""
     config = settings.config
     options = [f"options.{name}" for name in config.options]
@@ -238,7 +235,7 @@ def _options_of(settings: Settings, scan: Callable[[], Catalog]) -> Iterator[str
     options = [name for name in options if settings.origins.get(name) == settings.project_file]
     if not options:
         return
-    catalog = scan()
+    catalog = Catalog.of(settings)
     for place in options:
         section, _, name = place.partition(".")
         goal = config.goal

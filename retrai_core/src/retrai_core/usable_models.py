@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, cast
 
-from .contracts.context import RunContext
 from .contracts.llm import AvailableModel, LLMProvider
 from .errors import RetraiError
-from .plugin_answers import asked, checked_options
+from .plugins.answers import ask_plugin
 from .plugins.aside import AsideExecutor
 from .plugins.catalog import Catalog
 from .plugins.record import PluginRecord
-from .workspace.safe_paths import SafeWorkspace
+from .resolved_run import make_context
+from .resolver import Resolver
 
 _ANSWER_LIMIT_S = 10.0
-_NO_OPTIONS: Mapping[str, Mapping[str, Any]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,28 +49,21 @@ class UsableModels:
     problems: Sequence[str] = field(default=())
 
 
-def usable_models(
-    catalog: Catalog,
-    project: Path | None = None,
-    plugins: Mapping[str, Mapping[str, Any]] = _NO_OPTIONS,
-    configured: str = "",
-) -> UsableModels:
+def usable_models(resolver: Resolver, configured: str = "") -> UsableModels:
     """Ask every provider at once. Waits for servers on this machine, so call it in a thread.
 
     Args:
-        catalog: what is installed.
-        project: the project's folder, for error messages; the current one when left out.
-        plugins: the options of plugins by name, as the configuration has them.
+        resolver: knows what is installed, and the providers' options.
         configured: a model that the user's configuration names, which no list may know.
     """
-    project = Path.cwd() if project is None else project
+    catalog = resolver.catalog
     records = [record for record in catalog.records("llm") if record.is_usable]
     models: list[UsableModel] = []
     problems: list[str] = []
     providers: list[tuple[PluginRecord, LLMProvider]] = []
     for record in records:
         try:  # one after the other: imports are not made for threads
-            providers.append((record, _provider(catalog, record, project, plugins)))
+            providers.append((record, _provider(resolver, record)))
         except RetraiError as error:
             problems.append(str(error))
     executor = AsideExecutor()
@@ -88,20 +78,14 @@ def usable_models(
     return UsableModels(models, problems)
 
 
-def _provider(
-    catalog: Catalog,
-    record: PluginRecord,
-    project: Path,
-    plugins: Mapping[str, Mapping[str, Any]],
-) -> LLMProvider:
-    cls = cast("type[LLMProvider]", catalog.load(record))
-    options = checked_options(record, cls, plugins.get(record.name, {}), project)
-    context = RunContext("models", project, SafeWorkspace(project), "", project)
-    return asked(record, lambda: cls(options, context), LLMProvider)
+def _provider(resolver: Resolver, record: PluginRecord) -> LLMProvider:
+    part, config = resolver.part(record, LLMProvider), resolver.config
+    context = make_context(config, config.cwd)
+    return ask_plugin(record, lambda: part.cls(part.options, context), LLMProvider)
 
 
 def _available(record: PluginRecord, provider: LLMProvider) -> Sequence[AvailableModel]:
-    return asked(record, lambda: list(provider.available()), list[AvailableModel])
+    return ask_plugin(record, lambda: list(provider.available()), list[AvailableModel])
 
 
 def _answer_of(
@@ -139,7 +123,7 @@ def _is_ready(catalog: Catalog, record: PluginRecord, provider: LLMProvider, mod
     if not _leads_to(catalog, model, record):
         return False
     try:
-        return asked(record, lambda: provider.ready(model), str | None) is None
+        return ask_plugin(record, lambda: provider.ready(model), str | None) is None
     except RetraiError:
         return False
 

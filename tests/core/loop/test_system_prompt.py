@@ -46,7 +46,7 @@ async def test_the_prompt_stays_the_same_through_a_run_and_when_it_is_resumed(
         return [Strategy("expected-text", "something new", 1, 0.5)]
 
     # What was learnt meanwhile is for the next run.
-    monkeypatch.setattr("retrai_core.assembling._recall", other)
+    monkeypatch.setattr("retrai_core.session.system_prompt._recall", other)
     record = await runs.resume(record.id, max_iterations=5)
     assert record.status == "achieved"
     assert len(prompts(runs, record)) == 3

@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from retrai_core.choosing import catalog_for
 from retrai_core.errors import UsageError
-from retrai_core.settings import load_settings
-from retrai_core.unheeded import about_no_tool, leaving_nothing_out
+from retrai_core.plugins.catalog import Catalog
+from retrai_core.resolved_run import ResolvedRun
+from retrai_core.run_config import RunConfig
+from retrai_core.settings import Settings, load_settings
 
 Runs = Any
 """The fixture's class, in conftest.py."""
@@ -20,6 +21,11 @@ Runs = Any
 def warnings(runs: Runs, record: Any) -> list[str]:
     said = [event.payload for event in runs.events(record, "log")]
     return [payload["message"] for payload in said if payload["level"] == "warning"]
+
+
+def resolved(config: RunConfig) -> ResolvedRun:
+    settings = Settings(config)
+    return ResolvedRun(config=config, settings=settings, catalog=Catalog.of(settings))
 
 
 async def test_a_name_that_disables_nothing_is_told_with_the_nearest(runs: Runs) -> None:
@@ -40,8 +46,9 @@ async def test_a_name_that_disables_nothing_is_told_with_its_own_file(
     user.parent.mkdir(parents=True)
     user.write_text("disabled_plugins: [nothing-of-the-user, burts]\n")
     file.write_text("disabled_plugins: [nothing-of-the-project]\n")
-    names = load_settings(runs.project).config.disabled_plugins
-    record = await runs.run([], disabled_plugins=names, max_iterations=1)
+    settings = load_settings(runs.project)
+    names = settings.config.disabled_plugins
+    record = await runs.run([], origins=settings.origins, disabled_plugins=names, max_iterations=1)
     said = [line for line in warnings(runs, record) if line.startswith("disabled_plugins")]
     assert [line.partition(" (from ")[2] for line in said] == [f"{user})", f"{user})", f"{file})"]
     assert said[1].endswith(f"(did you mean burst?) (from {user})")
@@ -72,7 +79,8 @@ async def test_what_allow_edit_does_not_mean_is_told_with_the_nearest_and_its_fi
     patterns = ["expected.txt", "checks/**", "!checks/x", "steer.cfg", *wrong, *to_come]
     file = runs.project / ".retrai.yml"
     file.write_text(f"allow_edit: {patterns}\n")
-    record = await runs.run([], allow_edit=patterns, max_iterations=1)
+    origins = load_settings(runs.project).origins
+    record = await runs.run([], origins=origins, allow_edit=patterns, max_iterations=1)
     said = [line for line in warnings(runs, record) if line.startswith("allow_edit")]
     what = "means no file that the check protects"
     assert said == [
@@ -91,16 +99,17 @@ async def test_a_pattern_that_leaves_out_no_tool_is_told(runs: Runs) -> None:
         f"no_tools: `nowhere*` {what}",
     ]
     config = runs.config([], no_tools=["one.*", "oen.*"])
-    [line] = leaving_nothing_out(config, catalog_for(config), ["one.echo"])
+    [line] = resolved(config).patterns_of_no_tool(["one.echo"])
     assert line == f"no_tools: `oen.*` {what} (did you mean one.*?)"
 
 
 async def test_a_misspelt_setting_names_its_file(runs: Runs) -> None:
     file = runs.project / ".retrai.yml"
     file.write_text("max_iteratons: 3\ngoal: expected-text\n")
-    options = load_settings(runs.project).config.options
+    settings = load_settings(runs.project)
+    options, origins = settings.config.options, settings.origins
     with pytest.raises(UsageError) as caught:
-        await runs.run([], goal="expected-text", options=options)
+        await runs.run([], goal="expected-text", origins=origins, options=options)
     assert caught.value.message.startswith("max_iteratons: neither a setting nor an option of")
     assert caught.value.message.endswith(f"(did you mean max_iterations?) (from {file})")
 
@@ -128,11 +137,11 @@ def test_a_rule_about_a_tool_of_a_server_is_told_only_where_the_server_is_there(
     names = ["one.echo", "one.ecko", "oned.echo", "two.echoes", "rename_me", "one.left"]
     rules = {"deny": names}
     config = runs.config([], permissions=rules, no_tools=["*.left"])
-    told = about_no_tool(config, catalog_for(config), ["one.echo", "rename_me"])
+    told = list(resolved(config).rules_about_no_tool(["one.echo", "rename_me"]))
     where = "is about no tool that is installed (did you mean one.echo?)"
     wrong = ["one.ecko", "oned.echo"]
     assert told == [f"permissions: deny: `{name}` {where}" for name in wrong]
-    [line] = about_no_tool(config, catalog_for(config), ["two.echo", "rename_me"])
+    [line] = resolved(config).rules_about_no_tool(["two.echo", "rename_me"])
     assert line.startswith("permissions: deny: `two.echoes` ")
     assert line.endswith("(did you mean two.echo?)")
 
@@ -150,7 +159,8 @@ async def test_a_rule_about_a_need_that_is_none_is_an_error(runs: Runs, verdict:
 async def test_options_of_a_goal_below_plugins_are_refused_with_their_file(runs: Runs) -> None:
     file = runs.project / ".retrai.yml"
     file.write_text("plugins: {expected-text: {timout_s: 3}}\n")
+    origins = load_settings(runs.project).origins
     with pytest.raises(UsageError, match="plugins: expected-text is a goal") as caught:
-        await runs.run([], plugins={"expected-text": {"timout_s": 3}})
+        await runs.run([], origins=origins, plugins={"expected-text": {"timout_s": 3}})
     assert caught.value.message.endswith(f"stand at the top level (from {file})")
     assert caught.value.hint == "move timout_s there, beside `goal: expected-text`"

@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from packaging.specifiers import SpecifierSet
 
 from retrai_core import PluginError, RunConfig, UsageError, __version__
-from retrai_core.choosing import model_taken
 from retrai_core.plugins.catalog import Catalog
 from retrai_core.plugins.providers import strength
 from retrai_core.plugins.requirements import accepts, core_range
+from retrai_core.resolver import Resolver
+from retrai_core.settings import Settings
 
 
 def test_two_distributions_with_one_name_are_an_error_that_names_both(site: Any) -> None:
@@ -222,9 +223,9 @@ def test_a_model_whose_provider_is_switched_off_is_not_called_unknown(
         manifest='schema = 1\n[llms.any]\nmodel_patterns = ["*"]\n',
     )
     with pytest.raises(PluginError, match=why):
-        model_taken(RunConfig(cwd=tmp_path, model="solo"))
+        Resolver(Settings(RunConfig(cwd=tmp_path, model="solo"))).model_name()
     with pytest.raises(UsageError, match=r"nobody knows the model sol \(did you mean solo\?\)"):
-        model_taken(RunConfig(cwd=tmp_path, model="sol"))
+        Resolver(Settings(RunConfig(cwd=tmp_path, model="sol"))).model_name()
 
 
 def test_a_provider_without_manifest_still_serves_its_models(site: Any) -> None:

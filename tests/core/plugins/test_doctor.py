@@ -69,7 +69,7 @@ def test_the_plan_says_what_a_run_would_use_and_why(acme: Any, doctor: Any, retr
     assert parts["tool", "saw"]["why"] == "the set of acme"
     assert {("agent", "goal-loop"), ("sandbox", "local")} <= set(parts)
     assert not [kind for kind, _ in parts if kind == "memory"]
-    assert "the goal acme would like it" in notes(said)  # the hammer
+    assert "the model goes without hammer (not installed)" in notes(said)
     assert "found by acme.toml" in retrai("plugins", "doctor")[1]
 
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from retrai_core.choosing import choose
 from retrai_core.errors import PluginError, RetraiError, UsageError
 from retrai_core.plugins.catalog import Catalog
 from retrai_core.plugins.probe import probe_plugin
+from retrai_core.resolver import Resolver
 from retrai_core.settings import load_settings
 
 
@@ -19,7 +19,7 @@ def refusal(project: Path, text: str) -> RetraiError:
     """The error of a run with this configuration."""
     (project / ".retrai.yml").write_text(text)
     with pytest.raises(RetraiError) as caught:
-        choose(load_settings(project).config, project)
+        Resolver(load_settings(project), run_dir=project).run()
     assert caught.value.exit_code == 2
     return caught.value
 

@@ -36,13 +36,10 @@ def list_agents(project: Path, as_json: bool) -> None:
 
     `agent: NAME` in .retrai.yml takes one, `input:` says what it is given.
     """
-    from ..choosing import catalog_for
     from ..session.agent_graph import agents as installed
     from ..settings import load_settings
 
-    config = load_settings(project, {}).config
-    catalog = catalog_for(config)
-    found = installed(catalog, config if as_json else None)
+    found = installed(load_settings(project), with_graphs=as_json)
     if as_json:
         echo(json.dumps({"agents": [_as_json(info) for info in found]}, indent=2))
         return
@@ -66,12 +63,11 @@ def graph(name: str, project: Path, form: str | None, picture: Path | None) -> N
     """
     if form and picture is not None:
         raise UsageError("--png stands alone", hint=f"`retrai agents graph {name} --png FILE`")
-    from ..choosing import catalog_for
+    from ..resolver import Resolver
     from ..session.agent_graph import GraphEdge, drawing_of
     from ..settings import load_settings
 
-    config = load_settings(project, {}).config
-    drawing = drawing_of(catalog_for(config), config, name)
+    drawing = drawing_of(Resolver(load_settings(project)), name)
     if picture is not None:
         _write(drawing, picture)
     elif form == "json":

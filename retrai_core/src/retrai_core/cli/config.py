@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,17 +37,14 @@ def show(project: Path, as_json: bool) -> None:
     Sources, the later ones stronger: the user's config.yml, the project's .retrai.yml, the
     environment (RETRAI_MODEL and so on), flags.
     """
-    from ..choosing import catalog_for  # TAB imports this module too
-    from ..settings import load_settings, setting_rows
+    from ..settings import load_settings, misspelt_variables, setting_rows  # TAB imports this too
     from ..trust import claims_of, is_agreed
-    from ..unheeded import misspelt
 
     settings = load_settings(project)
     rows = [_taken(settings) if row[0] == "model" else row for row in setting_rows(settings)]
-    scan = partial(catalog_for, settings.config)
-    claims = claims_of(settings, scan)
+    claims = claims_of(settings)
     claimed = [name for name, _, _ in rows if _is_claimed(name, claims)]
-    agreed = is_agreed(settings, scan)
+    agreed = is_agreed(settings)
     if as_json:
         data: dict[str, dict[str, Any]] = {n: {"value": v, "from": o} for n, v, o in rows}
         for name in claimed:
@@ -60,7 +56,7 @@ def show(project: Path, as_json: bool) -> None:
     if claimed:
         said = "agreed to" if agreed else "not agreed to yet (`retrai run --trust` agrees)"
         echo(f"\n{', '.join(claimed)} of {PROJECT_FILE}: {said}")
-    for line in misspelt(os.environ):
+    for line in misspelt_variables(os.environ):
         echo(f"warning: {line}", err=True)
 
 
@@ -70,13 +66,13 @@ def _is_claimed(name: str, claims: Claims) -> bool:
 
 def _taken(settings: Settings) -> tuple[str, str, str]:
     """The model that a run would take here, and why."""
-    from ..choosing import model_taken
+    from ..resolver import Resolver
 
     model, origin = settings.config.model_name, settings.origins["model_name"]
     if origin != "default":
         return "model", model, origin
     try:
-        taken = model_taken(settings.config)
+        taken = Resolver(settings).model_name()
     except RetraiError:  # a run would say what is wrong; the settings are shown all the same
         return "model", model, origin
     why = origin if taken == model else f"default, since no key for {model} is set"

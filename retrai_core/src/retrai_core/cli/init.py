@@ -85,11 +85,11 @@ def _look_at_model(model: str, project: Path) -> None:
     Raises:
         UsageError: no provider knows the model.
     """
-    from ..choosing import NO_KEY_HINT, model_taken
+    from ..resolver import NO_KEY_HINT, Resolver
     from ..settings import load_settings
 
     try:
-        model_taken(load_settings(project, {"model": model}).config)
+        Resolver(load_settings(project, {"model": model})).model_name()
     except UsageError as error:
         if error.hint != NO_KEY_HINT:
             raise
@@ -98,12 +98,11 @@ def _look_at_model(model: str, project: Path) -> None:
 
 def _agree_to(project: Path) -> None:
     """What the user has just had written is the user's own word."""
-    from ..choosing import catalog_for
     from ..settings import load_settings
     from ..trust import agree, claims_of
 
     settings = load_settings(project)
-    claims = claims_of(settings, lambda: catalog_for(settings.config))
+    claims = claims_of(settings)
     if claims:
         agree(settings.config.cwd, claims)
 

@@ -217,7 +217,7 @@ def load_frontend(name: str, parent: str = "") -> click.Command:
         PluginError: the frontend is broken, or what it gives is no command.
     """
     from ..contracts.frontend import Frontend
-    from ..plugin_answers import asked
+    from ..plugins.answers import ask_plugin
     from ..plugins.catalog import Catalog
 
     catalog = Catalog.configured()
@@ -231,4 +231,4 @@ def load_frontend(name: str, parent: str = "") -> click.Command:
             "does not say",
             hint=f"`retrai plugins manifest {record.dist}` writes it",
         )
-    return asked(record, lambda: loaded().command(), click.Command)
+    return ask_plugin(record, lambda: loaded().command(), click.Command)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -29,20 +30,21 @@ def models(project: Path, as_json: bool) -> None:
     is asked. A model that is not in the list may still be served: `-m` takes any name that an
     installed provider knows.
     """
-    from ..choosing import catalog_for
+    from ..resolver import Resolver
     from ..settings import load_settings
     from ..trust import is_agreed
     from ..usable_models import usable_models
 
     settings = load_settings(project)
     config = settings.config
-    catalog = catalog_for(config)
-    origin, plugins = settings.origins["model_name"], config.plugins
+    origin = settings.origins["model_name"]
     is_named = origin != "default"
-    if not is_agreed(settings, lambda: catalog):  # to what the project's own file says
-        plugins = settings.user.get("plugins", {})
+    if not is_agreed(settings):  # to what the project's own file says
+        own = config.model_copy(update={"plugins": settings.user.get("plugins", {})})
+        settings = replace(settings, config=own)
         is_named = is_named and origin != settings.project_file
-    found = usable_models(catalog, config.cwd, plugins, config.model_name if is_named else "")
+    resolver = Resolver(settings)
+    found = usable_models(resolver, config.model_name if is_named else "")
     if as_json:
         listed = [
             {"model": m.model, "provider": m.provider, "source": m.source, "local": m.is_local}
@@ -56,6 +58,8 @@ def models(project: Path, as_json: bool) -> None:
     for line in found.problems:
         echo(f"warning: {line}", err=True)
     if all(model.model == OFFLINE for model in found.models):
-        is_open = any("*" in r.model_patterns for r in catalog.records("llm") if r.is_usable)
+        is_open = any(
+            "*" in r.model_patterns for r in resolver.catalog.records("llm") if r.is_usable
+        )
         blank = [""] if found.models else []
         echo("\n".join([*blank, _NOTHING_ELSE if is_open else _NO_PROVIDER]))

@@ -12,8 +12,8 @@ from .output import echo
 from .project_option import project_option
 
 if TYPE_CHECKING:
+    from ..plugins.doctor import Plan
     from ..plugins.environment import Finding
-    from ..plugins.plan import Plan
 
 
 @click.command()
@@ -45,7 +45,7 @@ def doctor(project: Path, as_json: bool) -> int:
 
 def _plan(plan: Plan) -> str:
     rows = [("KIND", "NAME", "DIST", "WHY")]
-    rows += [(p.record.kind, p.record.name, p.record.dist, p.why) for p in plan.parts]
+    rows += [(part.kind, part.name, part.dist, why) for part, why in plan.parts]
     return aligned(rows)
 
 

@@ -81,15 +81,14 @@ def _own_word(path: Path) -> Generator[None]:
     if path != Path(PROJECT_FILE):
         yield
         return
-    from ..choosing import catalog_for
     from ..settings import load_settings
     from ..trust import agree, claims_of, is_agreed
 
     before = load_settings(Path())
-    trusted = is_agreed(before, lambda: catalog_for(before.config))
+    trusted = is_agreed(before)
     yield
     after = load_settings(Path())
-    if trusted and (claims := claims_of(after, lambda: catalog_for(after.config))):
+    if trusted and (claims := claims_of(after)):
         agree(after.config.cwd, claims)
 
 

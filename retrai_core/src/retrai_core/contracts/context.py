@@ -67,7 +67,7 @@ class RunContext:
     """Everything that one run needs, and no other run sees.
 
     Parts are built in this order, and each may use those before it: workspace, provider, sandbox,
-    goal, tools, memory. `wire()` fills them in; in a test, give only those you need.
+    goal, tools, memory. A run's session fills them in; in a test, give only those you need.
 
     Attributes:
         run_id: the run's id.

@@ -10,7 +10,7 @@ from langgraph.types import Command
 from .evaluate import evaluate
 from .parts import parts_of
 from .plan import plan
-from .routers import after_evaluate, after_plan
+from .routers import route_after_evaluate, should_call_tools
 from .state import AgentState, NodeUpdate, append_messages
 
 
@@ -19,7 +19,7 @@ async def plan_and_go(
 ) -> Command[Literal["act", "evaluate"]]:
     """`plan`, and on to what follows it; a router would copy the whole state to see that."""
     update = await plan(state, config)
-    return Command(update=update, goto=after_plan(cast("AgentState", {**state, **update})))
+    return Command(update=update, goto=should_call_tools(cast("AgentState", {**state, **update})))
 
 
 async def evaluate_and_ask(state: AgentState, config: RunnableConfig) -> NodeUpdate:
@@ -30,6 +30,6 @@ async def evaluate_and_ask(state: AgentState, config: RunnableConfig) -> NodeUpd
     update = await evaluate(state, config)
     messages = append_messages(state["messages"], [update.get("messages", [])])
     following = cast("AgentState", {**state, **update, "messages": messages})
-    if after_evaluate(following) == "plan":
+    if route_after_evaluate(following) == "plan":
         parts_of(config).asking.begin(following)
     return update

@@ -49,7 +49,7 @@ class GoalLoopAgent(Agent):
         from .act import act
         from .going_on import evaluate_and_ask, plan_and_go
         from .human_check import human_check
-        from .routers import after_evaluate, after_human_check
+        from .routers import route_after_evaluate, route_after_human_check
         from .state import AgentState
 
         graph: Any = StateGraph(AgentState)  # its own annotations are only partly known
@@ -59,8 +59,8 @@ class GoalLoopAgent(Agent):
         graph.add_node("human_check", human_check)
         graph.add_edge(START, "plan")
         graph.add_edge("act", "evaluate")
-        graph.add_conditional_edges("evaluate", _at_once(after_evaluate))
-        graph.add_conditional_edges("human_check", _at_once(after_human_check))
+        graph.add_conditional_edges("evaluate", _at_once(route_after_evaluate))
+        graph.add_conditional_edges("human_check", _at_once(route_after_human_check))
         return graph.compile(checkpointer=checkpointer)
 
     async def initial_state(

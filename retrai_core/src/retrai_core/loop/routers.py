@@ -12,12 +12,12 @@ _FINAL = frozenset({"error"})
 """An outcome that no person's word can turn: there is nothing to go on with."""
 
 
-def after_plan(state: AgentState) -> Literal["act", "evaluate"]:
+def should_call_tools(state: AgentState) -> Literal["act", "evaluate"]:
     """Pending calls are run first; without any the goal is checked at once."""
     return "act" if state["pending_tool_calls"] else "evaluate"
 
 
-def after_evaluate(state: AgentState) -> Literal["plan", "human_check", "__end__"]:
+def route_after_evaluate(state: AgentState) -> Literal["plan", "human_check", "__end__"]:
     """Done, out of iterations, or stopped: the end. Else a person where asked for, else on."""
     stop = state["stop"]
     if stop is not None and stop.get("suspect") and state["hitl_enabled"]:
@@ -29,7 +29,7 @@ def after_evaluate(state: AgentState) -> Literal["plan", "human_check", "__end__
     return "human_check" if state["hitl_enabled"] else "plan"
 
 
-def after_human_check(state: AgentState) -> Literal["plan", "__end__"]:
+def route_after_human_check(state: AgentState) -> Literal["plan", "__end__"]:
     """On when approved, else the end; a suspect verdict that was approved is the end too."""
     done = state["goal_achieved"] or state["iteration"] >= state["max_iterations"]
     return "plan" if state["approved"] and not done else "__end__"

@@ -6,7 +6,7 @@ from .act import act
 from .evaluate import evaluate
 from .human_check import human_check
 from .plan import plan
-from .routers import after_evaluate, after_human_check, after_plan
+from .routers import route_after_evaluate, route_after_human_check, should_call_tools
 
 
 class LoopSteps:
@@ -21,9 +21,10 @@ class LoopSteps:
         act: runs the pending calls.
         evaluate: asks the guard for a verdict and counts the iteration.
         human_check: asks a person, and waits for the answer.
-        after_plan: `act` or `evaluate`.
-        after_evaluate: `plan`, `human_check` or the end; the only router that knows the limits.
-        after_human_check: `plan` or the end.
+        should_call_tools: `act` or `evaluate`.
+        route_after_evaluate: `plan`, `human_check` or the end; only this router knows the
+            limits.
+        route_after_human_check: `plan` or the end.
 
     Example:
         >>> from langgraph.graph import START, StateGraph
@@ -32,10 +33,10 @@ class LoopSteps:
         >>> for name in ("plan", "act", "evaluate", "human_check"):
         ...     _ = graph.add_node(name, getattr(LoopSteps, name))
         >>> _ = graph.add_edge(START, "evaluate")  # check first, then work
-        >>> _ = graph.add_conditional_edges("plan", LoopSteps.after_plan)
+        >>> _ = graph.add_conditional_edges("plan", LoopSteps.should_call_tools)
         >>> _ = graph.add_edge("act", "evaluate")
-        >>> _ = graph.add_conditional_edges("evaluate", LoopSteps.after_evaluate)
-        >>> _ = graph.add_conditional_edges("human_check", LoopSteps.after_human_check)
+        >>> _ = graph.add_conditional_edges("evaluate", LoopSteps.route_after_evaluate)
+        >>> _ = graph.add_conditional_edges("human_check", LoopSteps.route_after_human_check)
         >>> sorted(graph.compile().nodes)
         ['__start__', 'act', 'evaluate', 'human_check', 'plan']
     """
@@ -44,6 +45,10 @@ class LoopSteps:
     act = staticmethod(act)
     evaluate = staticmethod(evaluate)
     human_check = staticmethod(human_check)
-    after_plan = staticmethod(after_plan)
-    after_evaluate = staticmethod(after_evaluate)
-    after_human_check = staticmethod(after_human_check)
+    should_call_tools = staticmethod(should_call_tools)
+    route_after_evaluate = staticmethod(route_after_evaluate)
+    route_after_human_check = staticmethod(route_after_human_check)
+    # As plugins of retrai 0.1 name them.
+    after_plan = should_call_tools
+    after_evaluate = route_after_evaluate
+    after_human_check = route_after_human_check

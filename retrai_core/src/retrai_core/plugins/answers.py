@@ -21,6 +21,7 @@ from typing import (
     is_typeddict,
 )
 
+from ..errors import PluginError, RetraiError
 from .blame import WrongAnswerError
 from .record import PluginRecord
 
@@ -73,6 +74,30 @@ def problem(answer: object, expected: Any) -> str:
     if not where:
         return f"{shown}, not {wanted}"
     return f"{_article(type(answer).__name__)} whose {where.lstrip('.')} is {shown}, not {wanted}"
+
+
+def ask_plugin(record: PluginRecord, question: Callable[[], T], expected: object) -> T:
+    """Ask a plugin something outside a run; what it raises becomes an error that names it.
+
+    So does an answer that is not as `expected`, a type.
+    """
+    try:
+        answer = question()
+        if wrong := problem(answer, expected):
+            raise WrongAnswerError(answer, f"it answered {wrong}", record)
+        return answer
+    except RetraiError:
+        raise
+    except (Exception, SystemExit) as error:
+        what = (
+            error.what
+            if isinstance(error, WrongAnswerError)
+            else f"{type(error).__name__}: {error}"
+        )
+        raise PluginError(
+            f"the {record.kind} `{record.name}` of {record.dist} {record.version} failed: {what}",
+            hint=f"`pip install --upgrade {record.dist}`, or do without it",
+        ) from error
 
 
 def _checked(

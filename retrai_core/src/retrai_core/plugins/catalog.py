@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from .. import __version__
 from ..config_files import read_plugin_settings
-from ..errors import PluginError, UnknownPluginError, UsageError
+from ..errors import PluginError, UsageError
 from .conflicts import Offer, settle_names
 from .hints import Hints, read_hints
 from .inspection import DistributionPlugins
@@ -21,6 +21,7 @@ from .switches import Switches
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from ..settings import Settings
     from .detect import DetectedGoal
 
 
@@ -86,6 +87,15 @@ class Catalog:
         """
         settings = read_plugin_settings(project)
         return cls.scan(disabled=settings.disabled, pins=settings.pins)
+
+    @classmethod
+    def of(cls, settings: Settings) -> Catalog:
+        """Scan as a merged configuration wants it."""
+        config, origins = settings.config, settings.origins
+        disabled = {
+            name: origins.get(f"disabled_plugins.{name}", "") for name in config.disabled_plugins
+        }
+        return cls.scan(pins=config.pins, disabled=disabled)
 
     def records(self, kind: Kind | None = None) -> list[PluginRecord]:
         """The records of one kind or all, sorted by name, kind and distribution.
@@ -173,8 +183,12 @@ class Catalog:
         now = self._loading
         return None if now is None else (now[0], time.monotonic() - now[1])
 
-    def provider_for(self, model: str) -> PluginRecord:
+    def provider_for(self, model: str, *, loads: bool = True) -> PluginRecord:
         """The provider that serves `model`, by the manifests' patterns.
+
+        Args:
+            model: its name.
+            loads: import providers without a manifest, which only then say what they serve.
 
         Raises:
             UsageError: no provider serves it.
@@ -184,7 +198,7 @@ class Catalog:
 
         usable = [record for record in self.records("llm") if record.is_usable]
         for record in usable:
-            if record.entry is None:
+            if loads and record.entry is None:
                 # Without a manifest only the class knows its patterns.
                 try:
                     self.load(record)
@@ -252,7 +266,7 @@ class Catalog:
 
     def unknown(
         self, name: str, kind: Kind | None = None, others: Iterable[str] = ()
-    ) -> UnknownPluginError:
+    ) -> UsageError:
         """The error that says that no plugin has this name, which is nearest, and where all are.
 
         `others` are names beside the plugins' that would be known too.
@@ -266,11 +280,9 @@ class Catalog:
             first = f"`pip install {brings}` brings it; "
         elif kind == "goal" and os.path.exists(name):
             first = "a project is named by `-C DIR`, its tests by `--option targets=PATH`; "
-        return UnknownPluginError(
+        return UsageError(
             f"no {kind or 'plugin'} is called `{name}`",
             hint=f"{first}`retrai plugins list{f' --kind {kind}' if kind else ''}` shows all",
-            name=name,
-            kind=kind or "",
         )
 
     def _of_kind(self, kind: Kind) -> list[PluginRecord]:

@@ -8,18 +8,19 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from pydantic import ValidationError
 
-from ..choosing import choose_check
-from ..chosen import CheckChoice
 from ..errors import UsageError
 from ..guard.baseline import Baseline
 from ..guard.globs import Globs
 from ..guard.guard import Guard
+from ..resolved_run import ResolvedRun
+from ..resolver import Resolver
 from ..run_config import RunConfig
-from ..wiring import wire_check
+from ..session.session import RunSession
+from ..settings import Settings
 from ..workspace.interpreter import Interpreter
 from ..workspace.portable_tree import digest_of, portable_files
 from ..workspace.temporary import temporary_prefix
@@ -133,11 +134,15 @@ async def _check_again(found: Verification, wish: Wish) -> None:
         prefix=temporary_prefix("retrai-verify"), ignore_cleanup_errors=True
     ) as folder:
         run_dir = Path(folder)
-        choice = await asyncio.to_thread(choose_check, _config(found, wish), run_dir)
-        if not wish.python:
+        resolver = Resolver(Settings(_config(found, wish)), run_dir=run_dir)
+        choice = await asyncio.to_thread(resolver.check)
+        if not wish.python and choice.interpreter:
             choice.interpreter = _interpreter(choice.interpreter, receipt)
         found.notes += _version_notes(receipt, choice)
-        async with wire_check(choice, run_dir) as guard:
+        async with RunSession(choice, run_dir) as session:
+            await session.build()
+            assert session.guard is not None
+            guard = session.guard
             if astray := await _tries_the_original(guard, found):
                 found.problems.append(astray)
                 return
@@ -218,7 +223,7 @@ def _is_another(original: Path, project: Path) -> bool:
     return original.is_dir() and original.resolve() != project.resolve()
 
 
-def _version_notes(receipt: Receipt, choice: CheckChoice) -> list[str]:
+def _version_notes(receipt: Receipt, choice: ResolvedRun) -> list[str]:
     installed = {record.dist: record.version for record in choice.catalog.records()}
     return [
         f"made with {name} {version}, checked with {installed.get(name, 'none')}"
@@ -227,6 +232,5 @@ def _version_notes(receipt: Receipt, choice: CheckChoice) -> list[str]:
     ]
 
 
-def _used(choice: CheckChoice) -> set[str]:
-    parts = cast("list[Any]", [choice.goal, *choice.sandboxes])
-    return {"retrai-core", *(part.record.dist for part in parts)}
+def _used(choice: ResolvedRun) -> set[str]:
+    return {"retrai-core", *(record.dist for record in choice.records)}

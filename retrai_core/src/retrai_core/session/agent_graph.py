@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from ..choosing import choose_agent
 from ..contracts.agent import Agent
-from ..contracts.context import RunContext
 from ..errors import PluginError, UsageError
 from ..loop.graph import completed
 from ..plugins.answers import problem
 from ..plugins.blame import WrongAnswerError
 from ..plugins.record import PluginRecord
-from ..run_config import RunConfig
-from ..workspace.safe_paths import SafeWorkspace
+from ..resolved_run import make_context
+from ..resolver import Resolver
+from ..settings import Settings
 
 if TYPE_CHECKING:
     from langchain_core.runnables.graph import Graph as Drawing
-
-    from ..plugins.catalog import Catalog
 
 
 class GraphEdge(NamedTuple):
@@ -71,32 +66,44 @@ class AgentInfo:
     edges: tuple[GraphEdge, ...] = ()
 
 
-def agents(catalog: Catalog, config: RunConfig | None = None) -> list[AgentInfo]:
-    """The installed agents; with a configuration their graphs too.
-
-    Args:
-        catalog: what is installed.
-        config: has the agents' options.
-    """
-    return [_info(catalog, record, config) for record in catalog.records("agent")]
+def agents(settings: Settings, *, with_graphs: bool = True) -> list[AgentInfo]:
+    """The installed agents, with the options that the settings give them."""
+    resolver = Resolver(settings)
+    records = resolver.catalog.records("agent")
+    return [_info(resolver, record, with_graphs=with_graphs) for record in records]
 
 
-def drawing_of(catalog: Catalog, config: RunConfig, name: str) -> Drawing:
+def drawing_of(resolver: Resolver, name: str) -> Drawing:
     """The graph of one agent, as LangGraph draws it.
 
     Raises:
         UsageError: no agent has the name, or an option is wrong.
         PluginError: it is broken.
     """
-    part = choose_agent(config.model_copy(update={"agent": name}), catalog)
-    return _drawing(part.cls, part.options, part.record, config.cwd)
+    from langgraph.checkpoint.memory import InMemorySaver
+    from langgraph.pregel import Pregel
+
+    part, config = resolver.agent(name), resolver.config
+    record = part.record
+    try:
+        agent = part.cls(part.options, make_context(config, config.cwd))
+        graph: Any = agent.build_graph(InMemorySaver())
+        if wrong := problem(graph, Pregel):
+            raise WrongAnswerError(part.cls, f"build_graph() returned {wrong}: compile it", record)
+        return graph.get_graph()
+    except Exception as error:
+        raise PluginError(
+            f"the graph of the agent {record.name} of {record.dist} cannot be drawn: "
+            f"{type(error).__name__}: {error}",
+            hint=record.mend,
+        ) from error
 
 
-def _info(catalog: Catalog, record: PluginRecord, config: RunConfig | None) -> AgentInfo:
+def _info(resolver: Resolver, record: PluginRecord, *, with_graphs: bool) -> AgentInfo:
     shown = (record.name, record.dist, record.version)
     try:
-        cls = completed(cast("type[Agent]", catalog.load(record)))
-        drawing = None if config is None else drawing_of(catalog, config, record.name)
+        cls = completed(cast("type[Agent]", resolver.catalog.load(record)))
+        drawing = drawing_of(resolver, record.name) if with_graphs else None
     except (PluginError, UsageError) as error:
         status = "broken" if record.status == "ok" else record.status
         return AgentInfo(*shown, status, record.error or error.message, record.summary)
@@ -113,22 +120,3 @@ def _info(catalog: Catalog, record: PluginRecord, config: RunConfig | None) -> A
         () if drawing is None else tuple(drawing.nodes),
         tuple(GraphEdge(edge.source, edge.target, edge.conditional) for edge in edges),
     )
-
-
-def _drawing(cls: type[Agent], options: Any, record: PluginRecord, project: Path) -> Drawing:
-    from langgraph.checkpoint.memory import InMemorySaver
-    from langgraph.pregel import Pregel
-
-    workspace = SafeWorkspace(project)
-    context = RunContext("graph", project, workspace, sys.executable, project)
-    try:
-        graph: Any = cls(options, context).build_graph(InMemorySaver())
-        if wrong := problem(graph, Pregel):
-            raise WrongAnswerError(cls, f"build_graph() returned {wrong}: compile it", record)
-        return graph.get_graph()
-    except Exception as error:
-        raise PluginError(
-            f"the graph of the agent {record.name} of {record.dist} cannot be drawn: "
-            f"{type(error).__name__}: {error}",
-            hint=record.mend,
-        ) from error

@@ -4,21 +4,39 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, cast
 
-from ..assembling import Assembled, Kept, assemble, give_models
-from ..chosen import Choice
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.runnables import Runnable
+
 from ..contracts.agent import Agent, AgentResult, StateUpdate
-from ..events import AgentEvent
+from ..contracts.context import RunContext
+from ..contracts.store import Journal
+from ..gates import ToolGates
+from ..loop import prompt
+from ..loop.asking import Asking
+from ..loop.blocked import BlockedLoopWatch
+from ..loop.counted_model import Account, AgentModel
 from ..loop.ending import ending, sound_state, verdict
 from ..loop.graph import GoalLoopAgent
+from ..loop.new_tests import NewTestsCheck
+from ..loop.node_calls import NodeCalls
+from ..loop.parts import LoopParts
 from ..loop.spending import used_by_agent
 from ..loop.steadiness import SHOWN as FLAKY_NAMED
+from ..loop.step_starts import StepStarts
+from ..loop.tool_call import ToolCaller
+from ..loop.tool_schema import bind, schema
 from ..plugins.answers import problem
 from ..plugins.blame import WrongAnswerError
-from ..runs.record import CheckEvidence, Limits, RunRecord, Status
-from ..wiring import Wired
+from ..runs.record import CheckEvidence, Limits, Status
+from ..vouchers import Vouchers
+from .holder import Holder
+from .session import RunSession
+from .system_prompt import system_prompt
+from .useless_settings import useless_settings
 
 if TYPE_CHECKING:
     from langchain_core.messages import AnyMessage
@@ -40,11 +58,10 @@ class AgentRun:
     """One agent's graph in one run.
 
     Args:
-        choice: what the run is built from.
-        wired: the parts.
-        record: gets what the agent came to; the caller saves it.
-        kept: what the run keeps.
-        read_log: the run's events so far, this process's part of them too.
+        session: the run's parts.
+        holder: its record gets what the agent came to; the caller saves it.
+        journal: remembers tool calls.
+        watch: ends what blocks the event loop.
         previous: what the run came to that this one continues.
 
     Attributes:
@@ -53,32 +70,91 @@ class AgentRun:
 
     def __init__(
         self,
-        choice: Choice,
-        wired: Wired,
-        record: RunRecord,
-        kept: Kept,
-        read_log: Callable[[], Awaitable[Sequence[AgentEvent]]],
+        session: RunSession,
+        holder: Holder,
+        journal: Journal,
+        watch: BlockedLoopWatch,
         previous: AgentResult | None = None,
     ) -> None:
-        self._choice = choice
-        self._wired = wired
-        self._record = record
-        self._kept = kept
-        self._read_log = read_log
+        self._session = session
+        self._holder = holder
+        self._record = holder.record
         self._previous = previous
-        self._assembled: Assembled | None = None
+        context, guard, hooks = session.context, session.guard, session.hooks
+        self._steps = StepStarts(context)
+        self._caller = ToolCaller(
+            context,
+            journal,
+            watch,
+            gate=ToolGates(hooks, context).decide if hooks.implementers("before_tool") else None,
+            guard=guard,
+            expect_changes=session.verifier.expect_changes if session.verifier else None,
+        )
+        context.calling_part = NodeCalls(context, self._caller)
+        self._parts: LoopParts | None = None
         self.messages: list[AnyMessage] = []
 
-    def take_model(self, temperature: float) -> None:
-        """Ask the context's model from the next question on.
+    def take_model(self, temperature: float) -> Runnable[list[BaseMessage], AIMessage]:
+        """Ask the context's provider from the next question on.
+
+        Returns:
+            its model, with the run's tools bound to it.
 
         Raises:
             RetraiError: it cannot be made.
         """
-        if self._assembled is not None:
-            with_tools = give_models(self._wired, temperature)
-            if self._assembled.parts is not None:
-                self._assembled.parts.asking.model = with_tools
+        context, spending = self._session.context, self._session.spending
+        model = context.provider.create(context.model_name, temperature, context)
+        if not isinstance(cast("object", model), BaseChatModel):
+            what = f"create() returned {problem(model, BaseChatModel)}"
+            raise WrongAnswerError(context.provider, what)
+        try:
+            with_tools = bind(model, list(context.tools.values()))
+        except NotImplementedError as error:
+            what = "create() returned a model without bind_tools, which cannot call tools"
+            raise WrongAnswerError(context.provider, what) from error
+        account = Account(context, spending, context.model_name, context.provider, beside=False)
+        chars = _schema_chars(context)
+        with_and_without = {
+            True: AgentModel(
+                model=with_tools, account=account, context=context, schema_chars=chars
+            ),
+            False: AgentModel(model=model, account=account, context=context),
+        }
+        context.agent_model_part = with_and_without.__getitem__
+        if self._parts is not None:
+            self._parts.asking.model = with_tools
+        return with_tools
+
+    async def _loop_parts(self) -> LoopParts | None:
+        """What the goal loop's nodes work with; None in a run without a goal."""
+        session, resolved = self._session, self._session.resolved
+        context, guard, verifier = session.context, session.guard, session.verifier
+        with_tools = self.take_model(resolved.config.temperature)
+        if guard is None or verifier is None or resolved.provider is None:
+            return None
+        tools = context.redact(prompt.tool_list(list(context.tools.values())))
+        asking = Asking(
+            context,
+            with_tools,
+            await system_prompt(session, tools),
+            session.spending,
+            self._steps,
+            _schema_chars(context),
+        )
+        return LoopParts(
+            context=context,
+            guard=guard,
+            caller=self._caller,
+            snapshots=session.snapshots,
+            verifier=verifier,
+            new_tests=NewTestsCheck(guard, session.snapshots),
+            asking=asking,
+            spending=session.spending,
+            vouchers=Vouchers(session.hooks, resolved.catalog.installable_for(context.project)),
+            max_tampering=resolved.config.max_tampering,
+            provider_title=f"the provider {resolved.provider.record.full_name}",
+        )
 
     async def go(self, saver: BaseCheckpointSaver[Any], *, resume: bool) -> tuple[Status, str]:
         """Run the graph to its end: the status and the reason in one line.
@@ -93,8 +169,6 @@ class AgentRun:
         from langgraph.errors import GraphRecursionError
 
         graph, config, start = await self._prepared(saver, resume=resume)
-        assembled = self._assembled
-        assert assembled is not None
         limit = 0
         try:
             while True:
@@ -108,35 +182,36 @@ class AgentRun:
                 try:
                     async for task in tasks:
                         if "triggers" in task:  # it begins; what it gave comes as another one
-                            assembled.steps.begin(task["name"])
+                            self._steps.begin(task["name"])
                     break
                 except GraphRecursionError:
                     start = None  # the run may have been given more meanwhile
         except BaseException as error:
             # Whatever is wrong with the state too, the first error is the one to tell.
             with contextlib.suppress(Exception):
-                await self._take(graph, config, assembled)
+                await self._take(graph, config)
             if isinstance(error, Exception) and type(error).__module__.startswith("langgraph."):
-                raise _graph_error(self._wired.agent, error) from error
+                raise _graph_error(self._session.agent, error) from error
             raise
-        values = await self._take(graph, config, assembled)
+        values = await self._take(graph, config)
         if values is None:
-            raise WrongAnswerError(self._wired.agent, "its graph ends without a state")
-        return await self._ended(values, assembled)
+            raise WrongAnswerError(self._session.agent, "its graph ends without a state")
+        return await self._ended(values)
 
     async def _prepared(
         self, saver: BaseCheckpointSaver[Any], *, resume: bool
     ) -> tuple[Graph, dict[str, Any], Any]:
         """The graph, its configuration, and what it is to be started with."""
-        wired, context = self._wired, self._wired.context
-        agent = wired.agent
-        assembled = self._assembled = await assemble(self._choice, wired, self._kept)
+        session, context, agent = self._session, self._session.context, self._session.agent
+        for line in useless_settings(session):
+            context.publish("log", level="warning", message=line)
+        self._parts = await self._loop_parts()
         graph = _built_graph(agent, saver)
         config: dict[str, Any] = {
             "configurable": {
                 "thread_id": context.run_id,
                 "context": context,
-                "parts": assembled.parts,
+                "parts": self._parts,
             }
         }
         known = await graph.aget_state(config) if resume else None
@@ -149,7 +224,7 @@ class AgentRun:
             start = await _changed(graph, config, update)
             first = (await graph.aget_state(config)).values if update else known.values
         if resume:
-            wired.spending.go_on(await self._read_log(), _loop_state(agent, first))
+            session.spending.go_on(await self._holder.events(), _loop_state(agent, first))
         return graph, config, start
 
     def _next_limit(self, before: int) -> int:
@@ -158,7 +233,7 @@ class AgentRun:
         Raises:
             WrongAnswerError: it was not, and the graph has run so many.
         """
-        agent, iterations = self._wired.agent, self._wired.context.max_iterations
+        agent, iterations = self._session.agent, self._session.context.max_iterations
         limits = self._record.limits.model_copy(update={"max_iterations": iterations})
         limit = _recursion_limit(agent, limits)
         if before >= limit:
@@ -169,47 +244,46 @@ class AgentRun:
             )
         return limit
 
-    async def _take(
-        self, graph: Graph, config: dict[str, Any], assembled: Assembled
-    ) -> Mapping[str, Any] | None:
+    async def _take(self, graph: Graph, config: dict[str, Any]) -> Mapping[str, Any] | None:
         """Note what the graph came to; None when it was stopped before the first step was kept."""
-        record, wired, parts = self._record, self._wired, assembled.parts
+        record, session, parts = self._record, self._session, self._parts
         unheard = parts is not None and await parts.asking.drop()
-        record.refused += [line for line in assembled.caller.denied if line not in record.refused]
+        record.refused += [line for line in self._caller.denied if line not in record.refused]
         if parts is not None:
             record.findings = sorted({*record.findings, *parts.findings})
-        record.iterations = wired.context.iteration
+        record.iterations = session.context.iteration
         snapshot = await graph.aget_state(config)
         if not snapshot.values:
             return None
-        state = _loop_state(wired.agent, snapshot.values)
+        state = _loop_state(session.agent, snapshot.values)
         if state is not None:
-            wired.spending.agent = used_by_agent(state)
+            session.spending.agent = used_by_agent(state)
             if unheard:
-                wired.spending.go_on(await self._read_log(), state)
+                session.spending.go_on(await self._holder.events(), state)
             self.messages = state["messages"]
             record.iterations = state["iteration"]
             if state["stop"] is not None:
                 record.note_stop(state["stop"])
         self._note_last_check()
         if snapshot.interrupts:
-            raise WrongAnswerError(wired.agent, _INTERRUPTED)
+            raise WrongAnswerError(session.agent, _INTERRUPTED)
         return snapshot.values
 
-    async def _ended(self, values: Mapping[str, Any], assembled: Assembled) -> tuple[Status, str]:
-        record, context, parts = self._record, self._wired.context, assembled.parts
-        result = self._wired.agent.result(values)
+    async def _ended(self, values: Mapping[str, Any]) -> tuple[Status, str]:
+        record, context, parts = self._record, self._session.context, self._parts
+        result = self._session.agent.result(values)
         record.output = context.redact(result.output)
         try:
             record.data = json.loads(json.dumps(context.redactor.value(result.data)))
         except (TypeError, ValueError) as error:
             what = f"result() returned data that is no JSON object: {error}"
-            raise WrongAnswerError(self._wired.agent, what) from error
-        if parts is None:
+            raise WrongAnswerError(self._session.agent, what) from error
+        agent = self._session.resolved.agent
+        if parts is None or agent is None:
             return result.status, result.reason or result.status
-        state = _loop_state(self._wired.agent, values)
+        state = _loop_state(self._session.agent, values)
         if state is not None:
-            word = await ending(parts, state, self._choice.agent.record)
+            word = await ending(parts, state, agent.record)
         else:
             word = await verdict(parts, values, result)
         record.findings = sorted({*record.findings, *parts.findings})
@@ -217,7 +291,7 @@ class AgentRun:
         return word
 
     def _note_last_check(self) -> None:
-        verifier = self._kept.verifier
+        verifier = self._session.verifier
         if verifier is None:
             return
         evidence, last = self._record.evidence, verifier.last
@@ -225,6 +299,10 @@ class AgentRun:
             evidence.flaky = list(verifier.flaky.cases)[:FLAKY_NAMED]
         if last is not None:
             evidence.after = CheckEvidence.of(last.achieved, last.reason, last.report)
+
+
+def _schema_chars(context: RunContext) -> int:
+    return sum(len(str(schema(tool))) for tool in context.tools.values())
 
 
 def _recursion_limit(agent: Agent, limits: Limits) -> int:

@@ -7,25 +7,29 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from ..choosing import choose_check
 from ..contracts.goal import GoalResult
 from ..contracts.verdict import Verdict
 from ..errors import UsageError
 from ..guard.baseline import Baseline
 from ..guard.guard import Guard
-from ..run_config import RunConfig
-from ..wiring import wire_check
+from ..resolver import Resolver
+from ..settings import Settings
 from ..workspace.temporary import temporary_prefix
+from .session import RunSession
 
 
-async def check(config: RunConfig, baseline: Verdict | None, *, final: bool) -> Verdict:
+async def check(settings: Settings, baseline: Verdict | None, *, final: bool) -> Verdict:
     """What the goal says of the project as it stands: see `RunManager.check`."""
     before = None if baseline is None else _taken(baseline)
     with tempfile.TemporaryDirectory(
         prefix=temporary_prefix("retrai-check"), ignore_cleanup_errors=True
     ) as folder:
-        choice = await asyncio.to_thread(choose_check, config, Path(folder))
-        async with wire_check(choice, Path(folder)) as guard:
+        resolver = await asyncio.to_thread(Resolver, settings, run_dir=Path(folder))
+        resolved = await asyncio.to_thread(resolver.check)
+        async with RunSession(resolved, Path(folder)) as session:
+            await session.build()
+            assert session.guard is not None
+            guard = session.guard
             if before is None:
                 result = await guard.take_baseline()
             else:

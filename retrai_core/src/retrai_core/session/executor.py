@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from ..bus import EventBus
-from ..chosen import Choice
 from ..contracts.agent import AgentResult
 from ..contracts.question import Answer
 from ..contracts.store import Cancel, Claim, Configure, RunStore, SentCommand
@@ -31,16 +30,18 @@ from ..guard.outside import drop_copies
 from ..loop.deadline import Deadline, OutOfTimeError, end
 from ..plugins.blame import blamed
 from ..redaction.redactor import Redactor
+from ..resolved_run import ResolvedRun
 from ..runs.beginning import take_up
 from ..runs.ending import config_of, finish, keep_traceback, limits_of
 from ..runs.record import UNDER_WAY, Status
+from ..settings import Settings
 from ..storage.killed import interrupted
 from ..workspace.lock import WorkspaceLock
 from .ending import LEASE_S, publish_end, worker_name
 from .holder import Holder, read_all
 from .live import LiveText
 from .questions import Questions
-from .request import Tell, chosen
+from .request import Tell, resolve_run
 from .work import RunWork
 
 _STOP_LIMIT_S = 5.0
@@ -58,18 +59,22 @@ class Executor:
         store: where the run is kept.
         state: the state folder of this machine: the run's local folder and the locks are there.
         run_id: the run.
-        choice: the plugins that were loaded for it in this process; they are chosen again when it
-            is None.
+        resolved: what it is built from; resolved again from its record when it is None.
         tell: hears what the user should know while nothing can be published.
     """
 
     def __init__(
-        self, store: RunStore, state: Path, run_id: str, choice: Choice | None, tell: Tell
+        self,
+        store: RunStore,
+        state: Path,
+        run_id: str,
+        resolved: ResolvedRun | None,
+        tell: Tell,
     ) -> None:
         self._store = store
         self._state = state
         self._run_id = run_id
-        self._choice = choice
+        self._resolved = resolved
         self._tell = tell
         self._cancelled: Cancel | None = None
         self._claim_lost: ClaimLostError | None = None
@@ -181,7 +186,7 @@ class Executor:
                 raise self._claim_lost or error from None
             outcome, reason, failure = "error", str(error), error
         except (Exception, SystemExit) as error:  # noqa: BLE001 - the record must say what happened
-            failure = blamed(error, self._choice.catalog.records()) if self._choice else None
+            failure = blamed(error, self._resolved.catalog.records()) if self._resolved else None
             outcome, reason = "error", str(failure or f"{type(error).__name__}: {error}")
             keep_traceback(error, self._holder.folder, redactor.text)
             with suppress(RetraiError):
@@ -223,13 +228,13 @@ class Executor:
     async def _set_up(self, redactor: Redactor) -> RunWork:
         holder, record = self._holder, self._holder.record
         await self._begin()
-        if self._choice is None:
-            config = config_of(record)
-            choose = chosen(config, holder.folder, self._tell, attended=record.attended)
-            self._choice = await self._deadline.bound(choose)
+        if self._resolved is None:
+            settings = Settings(config_of(record))
+            resolve = resolve_run(settings, holder.folder, self._tell, attended=record.attended)
+            self._resolved = await self._deadline.bound(resolve)
         self._questions = await self._asker()
         return RunWork(
-            self._choice,
+            self._resolved,
             holder,
             redactor,
             self._deadline,

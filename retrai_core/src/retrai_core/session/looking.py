@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 import tempfile
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..building import PartsStack
-from ..choosing import catalog_for, choose_memory
-from ..contracts.context import RunContext
 from ..contracts.memory import MemoryStore
 from ..errors import UsageError
 from ..events import AgentEvent
-from ..other_models import OtherModels
 from ..plugins.catalog import Catalog
 from ..plugins.kinds import Kind
+from ..resolved_run import ResolvedRun
+from ..resolver import Resolver
 from ..settings import load_settings, setting_rows, user_settings
 from ..storage.state_folder import state_dir
-from ..workspace.safe_paths import SafeWorkspace
 from ..workspace.temporary import temporary_prefix
-from .naming_origin import told_with_origin
 from .request import Tell
+from .session import RunSession
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -123,23 +119,19 @@ async def open_model(
     name: str, api_key: str | None, temperature: float
 ) -> AsyncGenerator[BaseChatModel]:
     """A chat model by the user's own settings: see `RunManager.model`."""
-    config = user_settings()
-    catalog = catalog_for(config)
-    with tempfile.TemporaryDirectory(prefix=temporary_prefix("retrai-model")) as name_of_folder:
-        folder = Path(name_of_folder)
-        context = RunContext(
-            config.run_id,
-            folder,
-            SafeWorkspace(folder),
-            sys.executable,
-            folder,
-            model_name=name,
+    settings = user_settings()
+    with tempfile.TemporaryDirectory(prefix=temporary_prefix("retrai-model")) as folder:
+        update = {"cwd": Path(folder), "model_name": name}
+        settings = replace(settings, config=settings.config.model_copy(update=update))
+        resolved = ResolvedRun(
+            config=settings.config,
+            settings=settings,
+            catalog=Catalog.of(settings),
             attended=False,
-            plugin_options=config.plugins,
         )
-        async with PartsStack() as stack:
-            models = OtherModels(config, catalog, context, stack)
-            yield await asyncio.to_thread(models, name, temperature, api_key)
+        async with RunSession(resolved, Path(folder)) as session:
+            model = session.context.chat_model
+            yield await asyncio.to_thread(model, name, temperature, api_key=api_key)
 
 
 @asynccontextmanager
@@ -150,30 +142,17 @@ async def open_memory(project: Path, tell: Tell) -> AsyncGenerator[MemoryStore]:
         UsageError: it has none.
         PluginError: it is broken or incompatible.
     """
-    settings = load_settings(project)
-    config = settings.config
-    with told_with_origin(settings):
-        part = choose_memory(config, catalog_for(config))
-    if part is None:
-        raise UsageError(
-            "this project has no memory store",
-            hint="`pip install retrai-memory-file`, or set `memory:` in the configuration",
-        )
 
     def warn(event: AgentEvent) -> None:
         if event.kind == "log" and event.payload.get("level") == "warning":
             tell(f"warning: {event.payload.get('message')}")
 
-    context = RunContext(
-        config.run_id,
-        config.cwd,
-        SafeWorkspace(config.cwd),
-        sys.executable,
-        state_dir(),
-        on_event=warn,
-    )
-    store = part.cls(part.options, context)
-    try:
-        yield store
-    finally:
-        await store.aclose()
+    resolved = Resolver(load_settings(project)).memory_only()
+    async with RunSession(replace(resolved, notices=()), state_dir(), warn) as session:
+        await session.build()
+        if session.context.memory_part is None:
+            raise UsageError(
+                "this project has no memory store",
+                hint="`pip install retrai-memory-file`, or set `memory:` in the configuration",
+            )
+        yield session.context.memory_part

@@ -254,7 +254,7 @@ class RunManager:
         """
         from .checking import check
 
-        return await check(request.config, baseline, final=final)
+        return await check(request.settings, baseline, final=final)
 
     async def detect(self, project: Path | str) -> Sequence[FoundGoal]:
         """The goals whose sign the project shows, the likeliest first."""
@@ -279,26 +279,19 @@ class RunManager:
         Args:
             project: its settings have the agents' options.
         """
-        from ..choosing import catalog_for
         from ..settings import load_settings
         from .agent_graph import agents
 
-        def look() -> list[AgentInfo]:
-            config = load_settings(Path(project), {}).config
-            return agents(catalog_for(config), config)
-
-        return await asyncio.to_thread(look)
+        return await asyncio.to_thread(lambda: agents(load_settings(Path(project))))
 
     async def models(self) -> Sequence[UsableModel]:
         """The models that can be used here: keys that are set, servers that answer on this machine;
         nothing else is asked."""
-        from ..choosing import catalog_for
+        from ..resolver import Resolver
         from ..settings import user_settings
         from ..usable_models import usable_models
 
-        config = user_settings()
-        find = partial(usable_models, catalog_for(config), None, config.plugins)
-        return (await asyncio.to_thread(find)).models
+        return (await asyncio.to_thread(lambda: usable_models(Resolver(user_settings())))).models
 
     def model(
         self, name: str, api_key: str | None = None, temperature: float = 0.0
@@ -432,8 +425,8 @@ class RunManager:
         from .executor import Executor
 
         request = self._requests.pop(run_id, None)
-        choice = None if request is None else request.take_choice()
-        return Executor(self.store, self.state, run_id, choice, self._tell).run()
+        resolved = None if request is None else request.take_resolved()
+        return Executor(self.store, self.state, run_id, resolved, self._tell).run()
 
     async def note_killed(self, run_id: str, reason: str) -> None:
         """Write the end of a run whose process has died: see `EngineHost`."""

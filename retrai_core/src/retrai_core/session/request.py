@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, field_serializer
 
-from ..choosing import catalog_for, choose
-from ..chosen import Choice
 from ..guard.left_behind import clean_up_before
+from ..plugins.catalog import Catalog
 from ..plugins.patience import patiently
+from ..resolved_run import ResolvedRun
+from ..resolver import Resolver
 from ..run_config import RunConfig
 from ..runs.ending import limits_of
 from ..runs.record import GoalRecord, RunRecord
-from ..settings import load_settings
+from ..settings import Settings, load_settings
 from ..trust import require_trust
-from .naming_origin import told_with_origin
 
 Tell = Callable[[str], None]
 
@@ -54,7 +53,12 @@ class RunRequest(BaseModel):
     interactive: bool = False
     """Somebody answers the run's questions; else nothing is asked, and what needs consent is
     refused."""
-    _choice: Choice | None = PrivateAttr(None)
+    _resolved: ResolvedRun | None = PrivateAttr(None)
+
+    @property
+    def settings(self) -> Settings:
+        """The merged settings with the origin of each."""
+        return Settings(self.config, self.origins)
 
     @property
     def run_id(self) -> str:
@@ -66,33 +70,33 @@ class RunRequest(BaseModel):
         always = config.model_dump(mode="json", include={"cwd", "run_id"})
         return config.model_dump(mode="json", exclude_unset=True) | always
 
-    def take_choice(self) -> Choice | None:
-        """The plugins that were loaded for it in this process, once."""
-        choice, self._choice = self._choice, None
-        return choice
+    def take_resolved(self) -> ResolvedRun | None:
+        """What was resolved for it in this process, once."""
+        resolved, self._resolved = self._resolved, None
+        return resolved
 
     async def completed(self, folder: Path, tell: Tell) -> RunRequest:
-        """The request with its plugins chosen and its options validated; nothing is built.
+        """The request with its plugins loaded and its options validated; nothing is built.
 
         Raises:
-            UsageError, PluginError: as `choosing.choose`.
+            UsageError, PluginError: as `Resolver.run`.
         """
-        if self._choice is not None:
+        if self._resolved is not None:
             return self
-        choice = await chosen(self.config, folder, tell, attended=self.attended)
+        resolved = await resolve_run(self.settings, folder, tell, attended=self.attended)
         goals: list[GoalRecord] = []
-        if choice.goal is not None:
-            options = choice.goal.options.model_dump(mode="json", exclude_unset=True)
-            evidence = choice.goal_evidence
-            goals = [GoalRecord(name=choice.goal_name, found_by=evidence, options=options)]
+        if resolved.goal is not None:
+            options = resolved.goal.options.model_dump(mode="json", exclude_unset=True)
+            evidence = resolved.goal_evidence
+            goals = [GoalRecord(name=resolved.goal_name, found_by=evidence, options=options)]
         update = {
-            "config": choice.config,
+            "config": resolved.config,
             "goals": goals,
-            "versions": choice.versions(),
-            "interactive": self.interactive or choice.config.hitl_enabled,
+            "versions": resolved.versions(),
+            "interactive": self.interactive or resolved.config.hitl_enabled,
         }
         done = self.model_copy(update=update)
-        done._choice = choice  # noqa: SLF001 - of this class
+        done._resolved = resolved  # noqa: SLF001 - of this class
         return done
 
     def record(self) -> RunRecord:
@@ -132,22 +136,23 @@ async def prepare(
         tell(line)
     settings = await asyncio.to_thread(load_settings, project, given)
     config = settings.config
-    digest = require_trust(settings, partial(catalog_for, config), agreed=trust or False)
+    digest = require_trust(settings, agreed=trust or False)
     if locked:
         from ..plugins.lock import require_locked
 
-        require_locked(config.cwd, catalog_for(config))
+        require_locked(config.cwd, Catalog.of(settings))
     asked = RunRequest(config=config, origins=dict(settings.origins), digest=digest, **request)
-    with told_with_origin(settings):
-        return await asked.completed(state / "runs" / config.run_id, tell)
+    return await asked.completed(state / "runs" / config.run_id, tell)
 
 
-async def chosen(config: RunConfig, folder: Path, tell: Tell, *, attended: bool) -> Choice:
+async def resolve_run(
+    settings: Settings, folder: Path, tell: Tell, *, attended: bool
+) -> ResolvedRun:
     """Decide on every part of a run; the user is told where a plugin takes long to load.
 
     Raises:
-        UsageError, PluginError: as `choosing.choose`.
+        UsageError, PluginError: as `Resolver.run`.
     """
-    catalog = await asyncio.to_thread(catalog_for, config)
-    work = partial(choose, config, folder, catalog, attended=attended)
-    return await patiently(catalog, work, tell)
+    catalog = await asyncio.to_thread(Catalog.of, settings)
+    resolver = Resolver(settings, catalog, run_dir=folder, attended=attended)
+    return await patiently(catalog, resolver.run, tell)

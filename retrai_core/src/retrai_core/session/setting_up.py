@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import Any
 
 from ..contracts.engine import Engine, EngineHost
 from ..contracts.store import RunStore
 from ..errors import PluginError
-from ..plugin_answers import checked_options
-from ..plugins.catalog import Catalog
-from ..plugins.kinds import Kind
-from ..settings import user_config_file, user_settings
-
-T = TypeVar("T")
+from ..resolver import Resolver, Wanted
+from ..settings import user_settings
 
 FILES, INLINE, PROCESS = "files", "inline", "process"
 
@@ -23,13 +19,12 @@ def open_store(name: str | None = None) -> RunStore:
     Raises:
         UsageError, PluginError: there is none of this name, or it cannot be used.
     """
-    name = name or user_settings().store
+    name = name or user_settings().config.store
     if name == FILES:  # without a look at what is installed
         from ..storage.files import FilesStore
 
         return FilesStore()
-    cls, options = _loaded("store", name, RunStore)
-    return _built(cls, name, options)
+    return _open(Wanted("store", name, "store", "store"), RunStore)
 
 
 def open_engine(name: str | None, host: EngineHost) -> Engine:
@@ -38,7 +33,7 @@ def open_engine(name: str | None, host: EngineHost) -> Engine:
     Raises:
         UsageError, PluginError: as for `open_store`.
     """
-    name = name or user_settings().engine
+    name = name or user_settings().config.engine
     if name == INLINE:
         from .inline import InlineEngine
 
@@ -47,23 +42,18 @@ def open_engine(name: str | None, host: EngineHost) -> Engine:
         from .process import ProcessEngine
 
         return ProcessEngine(ProcessEngine.Options(), host)
-    cls, options = _loaded("engine", name, Engine)
-    return _built(cls, name, options, host)
+    return _open(Wanted("engine", name, "engine", "engine"), Engine, host)
 
 
-def _loaded(kind: Kind, name: str, base: type[T]) -> tuple[type[T], Any]:
-    catalog = Catalog.configured()
-    record = catalog.find(kind, name)
-    cls = catalog.load(record)
-    if not (isinstance(cls, type) and issubclass(cls, base)):
-        raise PluginError(f"the {kind} {name} of {record.dist} is no {base.__name__}: {cls!r}")
-    given = user_settings().plugins.get(name, {})
-    return cls, checked_options(record, cls, given, user_config_file().parent)
-
-
-def _built(cls: Any, name: str, *args: Any) -> Any:
+def _open(wanted: Wanted, base: type[Any], *more: object) -> Any:
+    resolver = Resolver(user_settings())
+    record = resolver.find(wanted)
+    part = resolver.part(record, base)
+    if not issubclass(part.cls, base):
+        what = f"is no {base.__name__}: {part.cls!r}"
+        raise PluginError(f"the {record.kind} {record.name} of {record.dist} {what}")
     try:
-        return cls(*args)
+        return part.cls(part.options, *more)
     except Exception as error:  # whatever a plugin raises
         what = f"{type(error).__name__}: {error}"
-        raise PluginError(f"the {cls.__name__} {name} cannot be built: {what}") from error
+        raise PluginError(f"the {record.kind} {record.name} cannot be built: {what}") from error

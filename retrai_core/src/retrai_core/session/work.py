@@ -8,9 +8,6 @@ from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ..building import PartsStack, built
-from ..choosing import choose_provider
-from ..chosen import Choice
 from ..contracts.agent import AgentResult
 from ..contracts.context import Asker, RunContext
 from ..contracts.event_sink import RunInfo
@@ -18,7 +15,6 @@ from ..contracts.goal import GoalResult
 from ..errors import RetraiError
 from ..guard.guard import Guard
 from ..guard.left_behind import keep_note_fresh, note, take_back
-from ..holding import Holding
 from ..loop.budget import Budget
 from ..loop.deadline import Deadline, OutOfTimeError
 from ..loop.steadiness import SHOWN as FLAKY_NAMED
@@ -26,17 +22,18 @@ from ..loop.verifier import Verifier
 from ..receipts.signing import SigningKey
 from ..receipts.writing import Judged, write_receipt
 from ..redaction.redactor import Redactor
+from ..resolved_run import ResolvedRun
 from ..run_config import RunConfig
 from ..runs.lesson import lesson_of
 from ..runs.record import CheckEvidence, Status, Tokens
-from ..runs.snapshots import Snapshots
 from ..sinks import EventSinks
-from ..wiring import Wired, wire
 from ..workspace.file_system import is_read_only
 from ..workspace.lock import WorkspaceLock
 from ..workspace.portable_tree import digest_of
 from .holder import Holder
+from .holding import Holding
 from .live import LiveText
+from .session import RunSession
 
 if TYPE_CHECKING:
     from langchain_core.messages import AnyMessage
@@ -57,7 +54,7 @@ class RunWork:
     """Does one run, or goes on with it.
 
     Args:
-        choice: what the run is built from.
+        resolved: what the run is built from.
         holder: the right to write the run; its record is filled in as the run goes, and the caller
             saves it at the end.
         redactor: knows the project's secrets.
@@ -73,7 +70,7 @@ class RunWork:
 
     def __init__(
         self,
-        choice: Choice,
+        resolved: ResolvedRun,
         holder: Holder,
         redactor: Redactor,
         deadline: Deadline,
@@ -81,19 +78,15 @@ class RunWork:
         live: LiveText,
         previous: AgentResult | None = None,
     ) -> None:
-        self._choice = choice
+        self._config = resolved.config
         self._holder = holder
         self._record = holder.record
         self._folder = holder.folder
-        self._redactor = redactor
+        self._session = RunSession(resolved, holder.folder, holder.bus.publish, redactor)
+        self._session.context.asker, self._session.context.live = asker, live
         self._deadline = deadline
-        self._asker = asker
-        self._live = live
         self._previous = previous
-        self._snapshots = Snapshots(holder.folder, holder.record.project)
         self._messages: list[AnyMessage] = []
-        self._verifier: Verifier | None = None
-        self._wired: Wired | None = None
         self._agent_run: AgentRun | None = None
         self._holding: Holding | None = None
         self._outcome: Status = "error"
@@ -104,9 +97,9 @@ class RunWork:
     async def cleaned_up(self) -> AsyncGenerator[None]:
         """Around the work: whatever it ended with, the project and the record are left in order."""
         outcome: Status = "error"
-        allowed = self._choice.config.allow_edit
+        allowed = self._config.allow_edit
         await asyncio.to_thread(note, self._record.project, self._folder, allowed)
-        async with PartsStack() as self._closing:
+        async with self._session as session:
             try:
                 with keep_note_fresh(self._folder):
                     yield
@@ -119,19 +112,23 @@ class RunWork:
                 raise
             finally:
                 await self._take_back()
-                if self._wired is not None:
-                    await self._wrap_up(self._wired, outcome)
+                if session.is_built:
+                    await self._wrap_up(session, outcome)
 
     async def go(self, *, resume: bool) -> tuple[Status, str]:
         """Work until the run ends: the outcome and the reason in one line."""
-        wired = await self._set_up()
+        session = self._session
+        await session.build()
+        self.sinks = self._sinks()
+        self._holding = Holding(session, self._record, self._folder)
+        await self._holding.begin()
         try:
-            ended, verifier = await self._begin(wired, resume=resume)
+            ended = await self._begin(session, resume=resume)
             if ended is None:
-                async with self._graph(wired, verifier) as (run, saver):
+                async with self._graph(session) as (run, saver):
                     ended = await run.go(saver, resume=resume)
         except BaseException as error:
-            refused = wired.spending.refused  # of a model beside the agent's
+            refused = session.spending.refused  # of a model beside the agent's
             if refused is None or isinstance(error, asyncio.CancelledError):
                 raise
             self._record.needed = refused.needed
@@ -139,22 +136,12 @@ class RunWork:
         self._outcome = ended[0]
         return ended
 
-    async def _set_up(self) -> Wired:
-        publish = self._holder.bus.publish
-        wired = await wire(self._closing, self._choice, self._folder, publish, self._redactor)
-        self._wired = wired
-        wired.context.asker, wired.context.live = self._asker, self._live
-        self.sinks = self._sinks(wired)
-        self._holding = Holding(wired, self._choice, self._record, self._folder)
-        await self._holding.begin()
-        return wired
-
-    def _sinks(self, wired: Wired) -> EventSinks:
+    def _sinks(self) -> EventSinks:
         """Let the event sinks hear what has been said so far, and what follows."""
-        context, agent = wired.context, self._record.agent
+        context, agent = self._session.context, self._record.agent
         goals = tuple(goal.name for goal in self._record.goals)
         run = RunInfo(context.run_id, goals, agent, context.model_name, context.project)
-        sinks = EventSinks(wired.sinks, run, partial(self._log, "warning"))
+        sinks = EventSinks(self._session.sinks, run, partial(self._log, "warning"))
         self._holder.bus.listen(sinks.hear)
         return sinks
 
@@ -170,22 +157,20 @@ class RunWork:
         """
         if "max_time_s" in changed:
             self._deadline.limit(config.max_time_s)
-        wired = self._wired
-        if wired is None:
+        session = self._session
+        if not session.is_built:
             return
         if {"model_name", "temperature"} & set(changed):
-            await self._take_model(wired, config)
-        wired.context.max_iterations = config.max_iterations
-        wired.context.hitl_enabled = config.hitl_enabled
-        wired.spending.budget = Budget(config.max_cost_usd, config.max_tokens)
+            await self._take_model(session, config)
+        session.context.max_iterations = config.max_iterations
+        session.context.hitl_enabled = config.hitl_enabled
+        session.spending.budget = Budget(config.max_cost_usd, config.max_tokens)
 
-    async def _take_model(self, wired: Wired, config: RunConfig) -> None:
-        choose = partial(
-            choose_provider, config, self._folder, self._choice.catalog, attended=False
-        )
-        part = await asyncio.to_thread(choose)
-        context = wired.context
-        provider = built(part, context, self._closing)
+    async def _take_model(self, session: RunSession, config: RunConfig) -> None:
+        resolve = session.resolver(attended=False).provider_of
+        part = await asyncio.to_thread(resolve, config.model_name)
+        context = session.context
+        provider = session.build_part(part)
         await asyncio.to_thread(provider.warm_up)
         context.provider_part, context.model_name = provider, config.model_name
         if self._agent_run is not None:
@@ -195,52 +180,50 @@ class RunWork:
         """The reason, with how the held-out cases ended where there are some."""
         return reason if self._holding is None else self._holding.with_counts(reason)
 
-    async def _begin(
-        self, wired: Wired, *, resume: bool
-    ) -> tuple[tuple[Status, str] | None, Verifier | None]:
-        """The first check: how the run ends, where nothing is to be done; and what checks."""
-        if wired.guard is None:
-            await self._begin_without_goal(wired)
-            return None, None
-        context = wired.context
-        verifier = self._verifier = Verifier(context, wired.guard, self._choice.config.confirm)
+    async def _begin(self, session: RunSession, *, resume: bool) -> tuple[Status, str] | None:
+        """The first check: how the run ends, where nothing is to be done."""
+        if session.guard is None:
+            await self._begin_without_goal(session)
+            return None
+        context = session.context
+        verifier = session.verifier = Verifier(context, session.guard, self._config.confirm)
         baseline = context.baseline = await verifier.baseline()
         if not baseline.achieved:
             # Before it counts as begun: what is wrong with them is a usage error.
-            await wired.contributing
+            await session.contributing
         self._note_baseline(context, verifier, baseline)
         await self._holder.save()
         self.begun = True
         if not baseline.achieved and is_read_only(context.project):
-            return ("failed", f"{baseline.reason}; its file system is read-only"), verifier
+            return "failed", f"{baseline.reason}; its file system is read-only"
         context.failure = "" if baseline.achieved else baseline.reason
-        if not self._snapshots.all():
+        if not self._session.snapshots.all():
             await self._snapshot(context, 0)
         if baseline.achieved and not (resume and await self._has_checkpoint()):
             baseline = await verifier.confirm_baseline(baseline)
             if baseline.achieved or verifier.flaky is not None:
-                return self._without_a_turn(verifier, baseline), verifier
-        await self._wait_for_imports(wired)
-        return None, verifier
+                return self._without_a_turn(verifier, baseline)
+        await self._wait_for_imports(session)
+        return None
 
-    async def _begin_without_goal(self, wired: Wired) -> None:
+    async def _begin_without_goal(self, session: RunSession) -> None:
         """Nothing is checked; what its tools may change is locked and kept, so it can be undone."""
-        await wired.contributing
-        if wired.may_change_project:
+        await session.contributing
+        if session.may_change_project:
             state = self._folder.parents[1]  # runs/<id> stands in the state folder
             lock = WorkspaceLock(self._record.project, state, self._record.id)
-            self._closing.enter_context(lock)
+            session.enter(lock)
         self.begun = True
-        if wired.context.sandbox.name not in self._record.sandboxes:
-            self._record.sandboxes.append(wired.context.sandbox.name)
-        if wired.may_change_project and not self._snapshots.all():
-            await self._snapshot(wired.context, 0)
-        await self._wait_for_imports(wired)
+        if session.context.sandbox.name not in self._record.sandboxes:
+            self._record.sandboxes.append(session.context.sandbox.name)
+        if session.may_change_project and not self._session.snapshots.all():
+            await self._snapshot(session.context, 0)
+        await self._wait_for_imports(session)
 
-    async def _wait_for_imports(self, wired: Wired) -> None:
-        await wired.contributing
+    async def _wait_for_imports(self, session: RunSession) -> None:
+        await session.contributing
         # Shielded, since an import goes on when it is cancelled; closing waits for its end.
-        await asyncio.shield(wired.warming)
+        await asyncio.shield(session.warming)
 
     async def _has_checkpoint(self) -> bool:
         thread: RunnableConfig = {"configurable": {"thread_id": self._record.id}}
@@ -258,7 +241,7 @@ class RunWork:
         return "achieved", f"{baseline.reason}; nothing had to be done"
 
     def _note_baseline(self, context: RunContext, verifier: Verifier, baseline: GoalResult) -> None:
-        if not self._record.tree_before and not self._snapshots.all():
+        if not self._record.tree_before and not self._session.snapshots.all():
             self._record.tree_before = digest_of(verifier.files)
         if context.sandbox.name not in self._record.sandboxes:
             self._record.sandboxes.append(context.sandbox.name)
@@ -268,40 +251,37 @@ class RunWork:
 
     @asynccontextmanager
     async def _graph(
-        self, wired: Wired, verifier: Verifier | None
+        self, session: RunSession
     ) -> AsyncGenerator[tuple[AgentRun, BaseCheckpointSaver[Any]]]:
         """What runs the agent's graph, with its journal and its checkpoints."""
-        from ..assembling import Kept
         from .agent_run import AgentRun
 
-        async with self._holder.journal() as journal, self._holder.checkpointer() as saver:
-            kept = Kept(journal, self._snapshots, self._deadline.watch, verifier)
-            read = self._holder.events
-            run = AgentRun(self._choice, wired, self._record, kept, read, self._previous)
-            self._agent_run = run
+        holder, watch = self._holder, self._deadline.watch
+        async with holder.journal() as journal, holder.checkpointer() as saver:
+            run = self._agent_run = AgentRun(session, holder, journal, watch, self._previous)
             try:
                 yield run, saver
             finally:
                 self._messages = run.messages
-                if verifier is not None:
+                if (verifier := session.verifier) is not None:
                     self._record.checks_run += verifier.checks_run
                     self._record.checks_remembered += verifier.checks_remembered
 
-    async def _wrap_up(self, wired: Wired, outcome: Status) -> None:
+    async def _wrap_up(self, session: RunSession, outcome: Status) -> None:
         """Done however the run ended."""
         try:
-            await self._note_use(wired)
-            if wired.guard is None:
-                if self.begun and wired.may_change_project:
-                    await self._snapshot(wired.context, self._record.iterations)
+            await self._note_use(session)
+            if session.guard is None:
+                if self.begun and session.may_change_project:
+                    await self._snapshot(session.context, self._record.iterations)
             elif self._record.evidence.before is not None:
-                await self._keep(wired, wired.guard, outcome)
+                await self._keep(session, session.guard, outcome)
         finally:
             if self._holding is not None:
                 self._holding.end()
 
-    async def _note_use(self, wired: Wired) -> None:
-        spending = wired.spending
+    async def _note_use(self, session: RunSession) -> None:
+        spending = session.spending
         if not self._messages:  # it did not come to a state, which would say what was used
             spending.go_on(await self._holder.events(), None)
         used = spending.total
@@ -310,16 +290,16 @@ class RunWork:
         )
         self._record.cost_usd = used.cost_usd
 
-    async def _keep(self, wired: Wired, guard: Guard, outcome: Status) -> None:
+    async def _keep(self, session: RunSession, guard: Guard, outcome: Status) -> None:
         """The last snapshot, what the run changed, what it taught."""
         record = self._record
-        await self._restore(wired.context, guard)
-        await self._snapshot(wired.context, record.iterations)
+        await self._restore(session.context, guard)
+        await self._snapshot(session.context, record.iterations)
         record.allowed_edits = await asyncio.to_thread(guard.allowed_edits)
         record.refused += [refusal.describe() for refusal in guard.refusals]
         if outcome == "achieved":
-            await self._write_receipt(wired, guard)
-        memory = wired.context.memory_part
+            await self._write_receipt(session, guard)
+        memory = session.context.memory_part
         if memory is not None and record.iterations:
             limit_s = _LATE_LIMIT_S if self._deadline.has_passed else _LEARN_LIMIT_S
             try:
@@ -327,7 +307,7 @@ class RunWork:
                     await memory.learn(lesson_of(record, outcome, self._messages))
             except Exception as error:  # noqa: BLE001 - the run has ended; its outcome stands
                 message = f"nothing is learnt: {type(error).__name__}: {error}"
-                wired.context.publish("log", level="warning", message=message)
+                session.context.publish("log", level="warning", message=message)
 
     async def _take_back(self) -> None:
         try:
@@ -342,8 +322,8 @@ class RunWork:
         for line in [refusal.describe() for refusal in undone]:
             self._log("warning", line, refused=[line])
             self._record.refused.append(line)
-        if undone and self._verifier is not None:
-            await self._verifier.look()  # a receipt is for the tree as it stands now
+        if undone and self._session.verifier is not None:
+            await self._session.verifier.look()  # a receipt is for the tree as it stands now
 
     def _log(self, level: str, message: str, **more: object) -> None:
         payload = {"level": level, "message": message, **more}
@@ -363,31 +343,32 @@ class RunWork:
             )
             context.publish("log", level="error", message=message)
             return
-        if undone and self._verifier is not None:
-            await self._verifier.look()  # a receipt is for the tree as it stands now
+        if undone and self._session.verifier is not None:
+            await self._session.verifier.look()  # a receipt is for the tree as it stands now
 
-    async def _write_receipt(self, wired: Wired, guard: Guard) -> None:
+    async def _write_receipt(self, session: RunSession, guard: Guard) -> None:
         """Sign what was achieved; without a receipt it still is."""
-        record, verifier = self._record, self._verifier
+        record, verifier = self._record, self._session.verifier
         if verifier is None or verifier.on_copy is None:
             return
-        record.versions |= {hook.dist: hook.version for hook in wired.hooks.records}
+        record.versions |= {hook.dist: hook.version for hook in session.hooks.records}
         holdout = guard.holdout
         held_out = holdout.last if holdout is not None else None
         judged = Judged(verifier.files, verifier.on_copy, verifier.passed_on_copies, held_out)
         key = SigningKey(self._folder.parents[1])  # runs/<id> stands in the state folder
         try:
-            path = await write_receipt(record, wired.context, guard.baseline, judged, key)
+            path = await write_receipt(record, session.context, guard.baseline, judged, key)
             record.receipt = str(path)
             holder, content = self._holder, await asyncio.to_thread(path.read_bytes)
             await holder.store.put_blob(holder.claim, path.name, content)
         except (RetraiError, OSError, ImportError) as error:
-            wired.context.publish("log", level="warning", message=f"no receipt: {error}")
+            session.context.publish("log", level="warning", message=f"no receipt: {error}")
 
     async def _snapshot(self, context: RunContext, iteration: int) -> None:
         """Keep the tree as it stands, and what has changed; a failure costs only `runs diff`."""
         try:
-            await asyncio.to_thread(self._snapshots.take, iteration)
-            self._record.changed_files = await asyncio.to_thread(self._snapshots.changed_files)
+            snapshots = self._session.snapshots
+            await asyncio.to_thread(snapshots.take, iteration)
+            self._record.changed_files = await asyncio.to_thread(snapshots.changed_files)
         except (RetraiError, OSError) as error:
             context.publish("log", level="warning", message=f"no snapshot: {error}")

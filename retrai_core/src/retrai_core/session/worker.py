@@ -30,7 +30,7 @@ _NEEDED = (
     "retrai_core.loop.act",
     "retrai_core.loop.evaluate",
     "retrai_core.loop.human_check",
-    "retrai_core.assembling",
+    "retrai_core.session.agent_run",
     "retrai_core.plugins.registry",
     "langgraph.graph",
     "langgraph.checkpoint.sqlite",

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from retrai_core import EVENT_KINDS, AgentEvent, EventKind, RunInfo
-from retrai_core.chosen import Part
 from retrai_core.plugins.kinds import Kind
 from retrai_core.plugins.record import PluginRecord
+from retrai_core.resolved_run import Part
 from retrai_core.sinks import EventSinks
 
 from ..bench import Bench

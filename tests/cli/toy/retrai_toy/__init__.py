@@ -140,10 +140,10 @@ class Patient(GoalLoopAgent):
         for name in ("plan", "act", "evaluate", "human_check"):
             graph.add_node(name, getattr(LoopSteps, name))
         graph.add_edge(START, "plan")
-        graph.add_conditional_edges("plan", LoopSteps.after_plan)
+        graph.add_conditional_edges("plan", LoopSteps.should_call_tools)
         graph.add_edge("act", "evaluate")
-        graph.add_conditional_edges("evaluate", LoopSteps.after_evaluate)
-        graph.add_conditional_edges("human_check", LoopSteps.after_human_check)
+        graph.add_conditional_edges("evaluate", LoopSteps.route_after_evaluate)
+        graph.add_conditional_edges("human_check", LoopSteps.route_after_human_check)
         return graph.compile(checkpointer=checkpointer)
 
 

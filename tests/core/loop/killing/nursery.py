@@ -23,7 +23,6 @@ from pathlib import Path
 import careful_plugins
 import langgraph.graph  # noqa: F401 - what a run imports later is imported before the forks
 
-import retrai_core.assembling
 import retrai_core.loop.act
 import retrai_core.loop.evaluate
 import retrai_core.loop.human_check

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from .chosen import Choice
-from .errors import RetraiError, UsageError
-from .guard.held_files import told
-from .guard.holdout import Holdout
-from .runs.record import HeldOutCounts, RunRecord
-from .wiring import Wired
+from ..errors import RetraiError, UsageError
+from ..guard.held_files import told
+from ..guard.holdout import Holdout
+from ..runs.record import HeldOutCounts, RunRecord
+from .session import RunSession
 
 _HIDDEN = (
     "the held-out files are kept in the run's folder until it ends; should retrai be killed, "
@@ -21,15 +20,13 @@ class Holding:
     """What `holdout:` asks of one run; nothing where it asks for nothing.
 
     Args:
-        wired: the run's parts.
-        choice: what they were built from.
+        session: the run's parts.
         record: gets the counts at the end.
         folder: the run's folder.
     """
 
-    def __init__(self, wired: Wired, choice: Choice, record: RunRecord, folder: Path) -> None:
-        self._wired = wired
-        self._choice = choice
+    def __init__(self, session: RunSession, record: RunRecord, folder: Path) -> None:
+        self._session = session
         self._record = record
         self._state = folder.parents[1]  # runs/<id> stands in the state folder
         self._holdout: Holdout | None = None
@@ -40,12 +37,12 @@ class Holding:
         Raises:
             UsageError: they cannot be held out here, and why.
         """
-        patterns, guard = self._choice.config.holdout, self._wired.guard
+        patterns, guard = self._session.resolved.config.holdout, self._session.guard
         if not patterns or guard is None:  # without a goal nothing is checked
             return
-        await self._wired.contributing
+        await self._session.contributing
         self._require_inner_tools()
-        context = self._wired.context
+        context = self._session.context
         self._holdout = Holdout(context, patterns, self._state)
         await guard.hide(self._holdout)
         context.publish("log", level="info", message=_HIDDEN)
@@ -62,7 +59,7 @@ class Holding:
         """Bring the files back; what cannot be brought back now is by the next command."""
         if self._holdout is None:
             return
-        publish = self._wired.context.publish
+        publish = self._session.context.publish
         try:
             back = self._holdout.show()
         except (RetraiError, OSError) as error:
@@ -74,8 +71,8 @@ class Holding:
 
     def _require_inner_tools(self) -> None:
         """Refuse tools that work outside the sandbox: they could read what it hides."""
-        known = {tool.record.name for tool in self._choice.tools}
-        others = sorted(set(self._wired.context.tools) - known)
+        known = {tool.record.name for tool in self._session.resolved.tools}
+        others = sorted(set(self._session.context.tools) - known)
         if others:
             raise UsageError(
                 f"holdout: the tool {others[0]} works outside the sandbox and could read the "
