@@ -202,9 +202,9 @@ class Resolver:
             why += "; the model offline where no key for it is set"
         return [Wanted("llm", record.full_name, why, "model_name")]
 
-    def wanted_agent(self) -> list[Wanted]:
-        """The agent."""
-        return [Wanted("agent", self.config.agent, "agent", "agent")]
+    def wanted_agent(self, name: str = "") -> list[Wanted]:
+        """The agent of this name, or the run's."""
+        return [Wanted("agent", name or self.config.agent, "agent", "agent")]
 
     def wanted_tools(self, default: Iterable[str], of: str, *, is_checked: bool) -> list[Wanted]:
         """The tools that the configuration names, else the default set with its changes.
@@ -433,7 +433,7 @@ class Resolver:
     def agent(self, name: str = "") -> Part[Agent]:
         """The agent of this name, or the run's, with its options; limits are the run's already."""
         name = name or self.config.agent
-        record = self.find(Wanted("agent", name, "", "agent"))
+        record = self.find(self.wanted_agent(name)[0])
         entry = self.config.agents.get(name, {})
         own = {key: value for key, value in entry.items() if not is_agent_limit(key)}
         part = self.part(record, Agent, {**self.config.plugins.get(name, {}), **own}, name)

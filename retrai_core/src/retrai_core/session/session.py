@@ -277,29 +277,28 @@ class RunSession:
         self._stack.push_async_callback(self._finish_imports, warming)
         return warming
 
-    async def _load_each(self, kind: Kind) -> AsyncGenerator[tuple[PluginRecord, Any]]:
-        """Every usable plugin of a kind, or the error that says why it cannot be loaded."""
-        catalog = self.resolved.catalog
+    async def _load_every(self, kind: Kind) -> list[tuple[PluginRecord, object]]:
+        """Every plugin of a kind, or the error that says why it cannot be loaded."""
+        catalog, loaded = self.resolved.catalog, list[tuple[PluginRecord, object]]()
         for record in catalog.records(kind):
             if record.status in ("blocked", "shadowed"):
                 continue
             try:
-                yield record, await self._load(partial(catalog.load, record))
+                loaded.append((record, await self._load(partial(catalog.load, record))))
             except PluginError as error:
-                yield record, error
+                loaded.append((record, error))
+        return loaded
 
     async def _load(self, work: Callable[[], T]) -> T:
         return await patiently(self.resolved.catalog, work, self._warn)
 
     async def _load_hooks(self) -> HookCaller:
         """Load every hook plugin; one that is broken is left out, unless it guards tool calls."""
-        loaded: list[tuple[PluginRecord, object]] = []
-        broken: list[tuple[PluginRecord, PluginError]] = []
-        async for record, plugin in self._load_each("hook"):
-            if isinstance(plugin, PluginError):
-                broken.append((record, plugin))
-            else:
-                loaded.append((record, plugin))
+        every = await self._load_every("hook")
+        broken = [(record, error) for record, error in every if isinstance(error, PluginError)]
+        loaded = [
+            (record, plugin) for record, plugin in every if not isinstance(plugin, PluginError)
+        ]
         unknown = unknown_hooks(plugin for _, plugin in loaded)
         others = await self._load(partial(load_hookspecs, self.resolved.catalog, unknown))
         hooks = await asyncio.to_thread(HookCaller, loaded, others=others)
@@ -326,7 +325,7 @@ class RunSession:
         """
         sinks: list[Part[EventSink]] = []
         resolver = self.resolver()
-        async for record, plugin in self._load_each("sink"):
+        for record, plugin in await self._load_every("sink"):
             if isinstance(plugin, PluginError):
                 self._warn(str(plugin))
                 continue

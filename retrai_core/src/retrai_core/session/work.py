@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Collection
+from collections.abc import AsyncGenerator, Collection, Sequence
 from contextlib import asynccontextmanager, suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..contracts.agent import AgentResult
 from ..contracts.context import Asker, RunContext
@@ -38,7 +38,6 @@ from .session import RunSession
 if TYPE_CHECKING:
     from langchain_core.messages import AnyMessage
     from langchain_core.runnables import RunnableConfig
-    from langgraph.checkpoint.base import BaseCheckpointSaver
 
     from .agent_run import AgentRun
 
@@ -65,7 +64,7 @@ class RunWork:
 
     Attributes:
         begun: the first check has been made, so that nothing was wrong with how the run was asked.
-        sinks: the event sinks of the run, once it is wired; drain them after the bus is closed.
+        sinks: the event sinks of the run, once it is built; drain them after the bus is closed.
     """
 
     def __init__(
@@ -86,7 +85,6 @@ class RunWork:
         self._session.context.asker, self._session.context.live = asker, live
         self._deadline = deadline
         self._previous = previous
-        self._messages: list[AnyMessage] = []
         self._agent_run: AgentRun | None = None
         self._holding: Holding | None = None
         self._outcome: Status = "error"
@@ -125,7 +123,13 @@ class RunWork:
         try:
             ended = await self._begin(session, resume=resume)
             if ended is None:
-                async with self._graph(session) as (run, saver):
+                from .agent_run import AgentRun  # LangChain is slow to import
+
+                holder, watch = self._holder, self._deadline.watch
+                async with holder.journal() as journal, holder.checkpointer() as saver:
+                    run = self._agent_run = AgentRun(
+                        session, holder, journal, watch, self._previous
+                    )
                     ended = await run.go(saver, resume=resume)
         except BaseException as error:
             refused = session.spending.refused  # of a model beside the agent's
@@ -231,7 +235,6 @@ class RunWork:
             return await saver.aget_tuple(thread) is not None
 
     def _without_a_turn(self, verifier: Verifier, baseline: GoalResult) -> tuple[Status, str]:
-        self._record.checks_run += verifier.checks_run
         self._record.evidence.after = CheckEvidence.of(
             baseline.achieved, baseline.reason, baseline.report
         )
@@ -249,26 +252,16 @@ class RunWork:
         self._record.evidence.before = self._record.evidence.before or evidence
         self._record.evidence.after = self._record.evidence.after or evidence
 
-    @asynccontextmanager
-    async def _graph(
-        self, session: RunSession
-    ) -> AsyncGenerator[tuple[AgentRun, BaseCheckpointSaver[Any]]]:
-        """What runs the agent's graph, with its journal and its checkpoints."""
-        from .agent_run import AgentRun
-
-        holder, watch = self._holder, self._deadline.watch
-        async with holder.journal() as journal, holder.checkpointer() as saver:
-            run = self._agent_run = AgentRun(session, holder, journal, watch, self._previous)
-            try:
-                yield run, saver
-            finally:
-                self._messages = run.messages
-                if (verifier := session.verifier) is not None:
-                    self._record.checks_run += verifier.checks_run
-                    self._record.checks_remembered += verifier.checks_remembered
+    @property
+    def _messages(self) -> Sequence[AnyMessage]:
+        """The conversation of the goal loop, as far as it has come."""
+        return self._agent_run.messages if self._agent_run is not None else ()
 
     async def _wrap_up(self, session: RunSession, outcome: Status) -> None:
         """Done however the run ended."""
+        if (verifier := session.verifier) is not None:
+            self._record.checks_run += verifier.checks_run
+            self._record.checks_remembered += verifier.checks_remembered
         try:
             await self._note_use(session)
             if session.guard is None:
