@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from retrai_core.guard.files import copy_file
-from retrai_core.runs.object_store import FILE, Entry, blob_id
+from retrai_core.runs.git_store import FILE, Entry
 from retrai_core.runs.putting_back import put_entry
 from retrai_core.workspace.safe_paths import SafeWorkspace
 
@@ -58,7 +58,7 @@ def test_protected_files_that_the_guard_puts_back(theirs: Path, tmp_path: Path) 
 
 
 def test_what_is_undone(theirs: Path) -> None:
-    entry = Entry(FILE, blob_id(b"one"))
+    entry = Entry(FILE, "")
     assert put_entry(theirs / "sub" / "new.txt", entry, b"one")
     assert put_entry(theirs / "sub" / "new.txt", entry, b"one")
     assert owners(theirs) == {OWNER}

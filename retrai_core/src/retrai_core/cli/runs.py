@@ -275,7 +275,7 @@ def undo(run_id: str, to: int, dry_run: bool) -> int:
     """Take back what a run has changed; what you have changed since is kept.
 
     Where you have changed the same place as the run, the file is left alone and named, and the
-    exit code is 1. So it is where the run has damaged an object of a repository for good.
+    exit code is 1.
     """
 
     async def take_back(manager: RunManager) -> tuple[str, Undone, str]:
@@ -292,10 +292,6 @@ def undo(run_id: str, to: int, dry_run: bool) -> int:
             ("conflict", path, "changed since in the same place; left alone")
             for path in undone.conflicts
         ),
-        *(
-            ("damaged", path, "overwritten in place, and no sound copy is kept; see `git fsck`")
-            for path in undone.damaged
-        ),
     ]
     lines = [f"{what:<8}  {visible_name(path)}{why and f'  ({why})'}" for what, path, why in told]
     if told or not unseen:
@@ -306,7 +302,7 @@ def undo(run_id: str, to: int, dry_run: bool) -> int:
         since = f" --first {to}" if to else ""
         shown = f"`retrai runs diff {found}{since}` shows what the run did there"
         echo(f"next: {shown}; take it back by hand", err=True)
-    return 1 if undone.conflicts or undone.damaged or unseen else 0
+    return 1 if undone.conflicts or unseen else 0
 
 
 def _without_snapshot(run: Run, events: Sequence[AgentEvent]) -> str:

@@ -12,7 +12,7 @@ from ..contracts.goal import CheckReport
 from ..errors import RetraiError
 from ..guard.guard import Guard
 from ..guard.verdict import function_of
-from ..runs.object_store import Entry
+from ..runs.git_store import Entry
 from ..runs.putting_back import entry_of, put_entry
 from ..runs.snapshots import Snapshots
 

@@ -6,7 +6,7 @@ import hashlib
 import json
 import stat
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
@@ -41,11 +41,11 @@ class Manifest:
         """A file's permission bits; None where nothing is known of them."""
         return self.odd.get(path, self.usual.get("x" if executable else "-"))
 
-    def below(self, root: str) -> Manifest:
-        """What it says of one folder, by the same paths."""
-        inside = f"{root}/"
-        folders = {p: bits for p, bits in self.folders.items() if f"{p}/".startswith(inside)}
-        odd = {p: bits for p, bits in self.odd.items() if p == root or p.startswith(inside)}
+    def without(self, roots: Collection[str]) -> Manifest:
+        """What it says of everything but some folders."""
+        inside = tuple(f"{root}/" for root in roots)
+        folders = {p: bits for p, bits in self.folders.items() if not f"{p}/".startswith(inside)}
+        odd = {p: bits for p, bits in self.odd.items() if not f"{p}/".startswith(inside)}
         return Manifest(folders, self.usual, odd)
 
     def save(self, room: Path) -> str:

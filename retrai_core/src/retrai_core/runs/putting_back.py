@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import stat
 import tempfile
@@ -9,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..workspace.owners import give_to_owner_of, give_to_owner_of_folder, make_folders
-from .object_store import EXECUTABLE, FILE, SYMLINK, Entry, blob_id
+from .git_store import EXECUTABLE, FILE, SYMLINK, Entry
 
 
 @dataclass
@@ -23,15 +24,12 @@ class Undone:
         removed: the run had made them.
         merged: the run's change is taken out and the user's later one kept.
         conflicts: the user has changed the same place since; left alone.
-        damaged: objects of a repository that were overwritten in place, and of which no sound copy
-            is kept.
     """
 
     restored: list[str] = field(default_factory=list[str])
     removed: list[str] = field(default_factory=list[str])
     merged: list[str] = field(default_factory=list[str])
     conflicts: list[str] = field(default_factory=list[str])
-    damaged: list[str] = field(default_factory=list[str])
 
 
 def entry_of(path: Path) -> Entry | None:
@@ -41,10 +39,22 @@ def entry_of(path: Path) -> Entry | None:
     except OSError:
         return None
     if stat.S_ISLNK(mode):
-        return Entry(SYMLINK, blob_id(os.fsencode(path.readlink())))
+        return Entry(SYMLINK, _blob_id(os.fsencode(path.readlink())))
     if stat.S_ISREG(mode):
-        return Entry(EXECUTABLE if mode & 0o100 else FILE, blob_id(path.read_bytes()))
+        return Entry(EXECUTABLE if mode & 0o100 else FILE, _blob_id(path.read_bytes()))
     return None
+
+
+def remove_file(target: Path, project: Path) -> None:
+    """Remove a file or symlink, and the folders of the project that are empty then."""
+    target.unlink()
+    for folder in target.parents:
+        if folder == project:
+            return
+        try:
+            folder.rmdir()
+        except OSError:
+            return  # something else is in it
 
 
 def put_entry(target: Path, entry: Entry, data: bytes) -> bool:
@@ -75,3 +85,8 @@ def put_entry(target: Path, entry: Entry, data: bytes) -> bool:
             give_to_owner_of_folder(new, target.parent)
         new.replace(target)
     return True
+
+
+def _blob_id(data: bytes) -> str:
+    """The name that git gives to this content."""
+    return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()

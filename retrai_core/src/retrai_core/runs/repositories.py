@@ -1,30 +1,22 @@
-"""The `.git` folders of a project: the state of its own repository and of those inside it.
+"""The `.git` folders of a project: of its own repository and of those inside it.
 
-git refuses to keep a path with `.git` in it, and most of what lies there needs no copy: git never
-changes an object once it is written, so objects are kept as hard links (as `git clone` of a folder
-does), and only the rest, HEAD, refs, logs, the index and the configuration, is stored.
+git keeps no path with `.git` in it, so these have other names in the tree that holds them. Objects
+may be large, but git never changes them: they are kept as hard links, as `git clone` of a folder
+does.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 import re
 import shutil
 import stat
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, cast
 
-from ..errors import WorkspaceError
-from ..workspace.beneath import reach
-from ..workspace.tree_hash import SETTLED_NS
-from ..workspace.tree_walk import Listing, StatKey, open_folder, stat_key
-from .manifest import Manifest
-from .object_store import ObjectStore
-from .stored_tree import StoredTree
+from ..workspace.owners import give_to_owner_of_folder, make_folders
+from ..workspace.tree_walk import Listing, StatKey, stat_key
 
 COPY_LIMIT_BYTES = 64 * 1024 * 1024
 """Of objects that cannot be linked (another file system) at most so many bytes are copied."""
@@ -32,187 +24,114 @@ COPY_LIMIT_BYTES = 64 * 1024 * 1024
 _OBJECT_FOLDER = re.compile(
     r"(?:^|/)(?:objects/(?:[0-9a-f]{2}|pack)|lfs/objects/[0-9a-f]{2}/[0-9a-f]{2}|annex/objects/.+)$"
 )
-_FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-
-KeptObject = tuple[str, int]
-"""An object's name in the run's folder, empty where it could not be kept, and its bits."""
+_ROOT = re.compile(r"(?:^|.*?/)\.git(?=/|$)")
 
 
-@dataclass(frozen=True)
+def name_in_tree(path: str) -> str:
+    """How a path is called where git accepts no `.git`: `_a/_.git/_HEAD`."""
+    return re.sub(r"(^|/)", r"\1_", path)
+
+
+def path_of(name: str) -> str:
+    """The path that has this name in a tree."""
+    return re.sub(r"(^|/)_", r"\1", name)
+
+
+def root_of(path: str) -> str:
+    """The `.git` that a path belongs to; empty for none."""
+    found = _ROOT.match(path)
+    return found[0] if found else ""
+
+
 class Repositories:
-    """Every `.git` of a project at one moment; paths are relative to the project.
-
-    Attributes:
-        tree: the id of a tree in the store with all files but the objects; empty for none.
-        manifest: their permission bits, and the folders.
-        objects: the files that git never changes.
-    """
-
-    tree: str = ""
-    manifest: Manifest = field(default_factory=Manifest)
-    objects: Mapping[str, KeptObject] = field(default_factory=dict[str, KeptObject])
-
-    def save(self, room: Path) -> str:
-        """Keep it in a folder, once for all that are the same; its name there."""
-        known = {"tree": self.tree, "manifest": self.manifest.save(room), "objects": self.objects}
-        data = json.dumps(known, sort_keys=True).encode()
-        name = f"git-{hashlib.sha256(data).hexdigest()[:32]}"
-        path = room / f"{name}.json"
-        if not path.exists():
-            temporary = path.with_suffix(".new")
-            temporary.write_bytes(data)
-            temporary.replace(path)
-        return name
-
-    @classmethod
-    def load(cls, room: Path, name: str) -> Repositories | None:
-        """Read it back; None where nothing is known of that moment."""
-        try:
-            data = cast("dict[str, Any]", json.loads((room / f"{name}.json").read_bytes()))
-            objects = {
-                path: (str(kept), int(bits)) for path, (kept, bits) in data["objects"].items()
-            }
-            return cls(data["tree"], Manifest.load(room, data["manifest"]), objects)
-        except (OSError, ValueError, KeyError):
-            return None
-
-
-class RepositoryReader:
-    """Looks at the repositories of one project again and again, and keeps what changed.
+    """Looks at the repositories of one project, and keeps their objects.
 
     Args:
-        project: the folder they are in.
-        store: keeps everything but objects.
-        room: a folder for the objects.
+        project: the folder that they are in, with no symlink in its path.
+        kept: a folder for the objects.
     """
 
-    def __init__(self, project: Path, store: ObjectStore, room: Path) -> None:
-        self._root = Path(os.path.realpath(project))
-        self._room = room
-        self._tree = StoredTree(store)
-        self._known: dict[str, tuple[StatKey, dict[str, KeptObject]]] = {}
-        self._settled_ns = 0
+    def __init__(self, project: Path, kept: Path) -> None:
+        self._project = project
+        self._kept = kept
+        self._seen: Mapping[str, StatKey] = {}
         self._copied_bytes = 0
-        self._last = Repositories()
 
-    def read(self, paths: Iterable[str]) -> Repositories:
-        """Their state now; the very object of the last time where nothing has changed.
+    def look(self, paths: Iterable[str]) -> Listing:
+        """What stands in them now, without the objects and their folders.
 
         Args:
-            paths: of every `.git`; one that is not there counts for nothing.
+            paths: of every `.git`, a folder or a file; one that is not there counts for nothing.
         """
         found = Listing()
-        objects: dict[str, KeptObject] = {}
-        self._room.mkdir(exist_ok=True)
         for path in sorted(paths):
-            try:
-                with reach(self._root, path, follow_last=False) as place:
-                    status = os.stat(place.name, dir_fd=place.folder, follow_symlinks=False)
-                if not stat.S_ISDIR(status.st_mode):
-                    found.files[path] = stat_key(status)
-                    continue
-                handle = open_folder(self._root, path)
-            except (OSError, WorkspaceError):
-                continue
-            self._look(handle, path, status, found, objects)
-        self._settled_ns = found.began_ns - SETTLED_NS
-        modes = {path: key[4] for path, key in found.files.items() if stat.S_ISREG(key[4])}
-        tree = self._tree.follow(found.files, self._settled_ns)
-        state = Repositories(tree, Manifest.of(modes, found.folders), objects)
-        if state != self._last:
-            self._last = state
-        return self._last
+            with suppress(OSError):
+                self._note(path, (self._project / path).lstat(), found)
+        return found
 
-    def _look(
-        self,
-        handle: int,
-        path: str,
-        status: os.stat_result,
-        found: Listing,
-        objects: dict[str, KeptObject],
-    ) -> None:
-        """Note what stands in a folder, and below it; closes `handle`."""
-        found.folders[path] = status.st_mode
-        holds_objects = _OBJECT_FOLDER.search(path) is not None
-        try:
-            with os.scandir(handle) as entries:
-                for entry in entries:
-                    below = f"{path}/{entry.name}"
-                    try:
-                        status = entry.stat(follow_symlinks=False)
-                        if stat.S_ISDIR(status.st_mode):
-                            self._enter(handle, entry.name, below, status, found, objects)
-                        elif not holds_objects or not stat.S_ISREG(status.st_mode):
-                            if stat.S_ISREG(status.st_mode) or stat.S_ISLNK(status.st_mode):
-                                found.files[below] = stat_key(status)
-                        else:
-                            bits = stat.S_IMODE(status.st_mode)
-                            objects[below] = (self._keep(handle, entry.name, status), bits)
-                    except FileNotFoundError:
-                        continue  # it went away meanwhile
-        finally:
-            os.close(handle)
+    def keep_objects(self, seen: Listing) -> None:
+        """Keep the objects of each repository in which something changed since the last time."""
+        changed = {path for path, key in seen.files.items() if self._seen.get(path) != key}
+        for root in {root_of(path) for path in changed} & seen.folders.keys():
+            for folder in self._object_folders(root, self._project):
+                kept = self._kept / os.path.relpath(folder, self._project)
+                kept.mkdir(parents=True, exist_ok=True)
+                known = set(os.listdir(kept))
+                with suppress(OSError), os.scandir(folder) as objects:
+                    for each in objects:
+                        if each.name not in known and each.is_file(follow_symlinks=False):
+                            self._keep(each, kept / each.name)
+        self._seen = seen.files
 
-    def _enter(
-        self,
-        above: int,
-        name: str,
-        path: str,
-        status: os.stat_result,
-        found: Listing,
-        objects: dict[str, KeptObject],
-    ) -> None:
-        key = stat_key(status)
-        known = self._known.get(path)
-        if known is not None and known[0] == key and max(key[1], key[2]) < self._settled_ns:
-            # Nothing was added to it or taken from it, and objects do not change.
+    def missing_objects(self, root: str) -> dict[Path, Path | None]:
+        """Where objects of a repository stood that are gone, and where each is kept, if it is."""
+        missing: dict[Path, Path | None] = {}
+        for folder in self._object_folders(root, self._kept):
+            for kept in Path(folder).iterdir():
+                place = self._project / kept.relative_to(self._kept)
+                if not os.path.lexists(place):
+                    missing[place] = kept if kept.stat().st_size else None
+        return missing
+
+    def _note(self, path: str, status: os.stat_result, found: Listing) -> None:
+        if stat.S_ISREG(status.st_mode) or stat.S_ISLNK(status.st_mode):
+            found.files[path] = stat_key(status)
+        elif stat.S_ISDIR(status.st_mode) and not _OBJECT_FOLDER.search(path):
             found.folders[path] = status.st_mode
-            objects.update(known[1])
-            return
-        try:
-            handle = os.open(name, _FOLDER_FLAGS, dir_fd=above)
-        except OSError:
-            return
-        inside: dict[str, KeptObject] = {}
-        folders = len(found.folders)
-        self._look(handle, path, status, found, inside)
-        objects.update(inside)
-        if _OBJECT_FOLDER.search(path) and len(found.folders) == folders + 1:
-            self._known[path] = (key, inside)
+            with suppress(OSError), os.scandir(self._project / path) as entries:
+                for entry in entries:
+                    with suppress(FileNotFoundError):  # it went away meanwhile
+                        self._note(f"{path}/{entry.name}", entry.stat(follow_symlinks=False), found)
 
-    def _keep(self, folder: int, name: str, status: os.stat_result) -> str:
-        """Keep an object; its name, by which it is told from another one in the same place."""
-        kept = kept_name(name, status)
-        place = self._room / kept
-        if place.exists():
-            return kept
-        try:
-            os.link(name, place, src_dir_fd=folder, follow_symlinks=False)
-        except FileNotFoundError:
-            raise
-        except OSError:  # another file system, or another user's file
-            if self._copied_bytes + status.st_size > COPY_LIMIT_BYTES:
-                return ""
-            self._copied_bytes += status.st_size
+    def _object_folders(self, root: str, above: Path) -> Iterator[str]:
+        for folder, _, _ in os.walk(above / root):
+            if _OBJECT_FOLDER.search(os.path.relpath(folder, above)):
+                yield folder
+
+    def _keep(self, found: os.DirEntry[str], kept: Path) -> None:
+        """Link or copy an object; an empty file stands for one that is too large to be copied."""
+        with suppress(FileNotFoundError):  # it went away meanwhile
             try:
-                _copy(folder, name, place)
-            except OSError:
-                return ""
-        return kept
+                os.link(found.path, kept, follow_symlinks=False)
+            except FileNotFoundError:
+                raise
+            except OSError:  # another file system, or another user's file
+                size = found.stat(follow_symlinks=False).st_size
+                if self._copied_bytes + size > COPY_LIMIT_BYTES:
+                    kept.touch()
+                    return
+                self._copied_bytes += size
+                temporary = self._kept / "incoming"
+                with suppress(PermissionError):
+                    shutil.copy2(found.path, temporary, follow_symlinks=False)
+                    temporary.replace(kept)
 
 
-def kept_name(name: str, status: os.stat_result) -> str:
-    """The name under which an object is kept.
-
-    git names an object by its content, and may give one that is written again a new time. An inode
-    is not given to another file while it is linked.
-    """
-    return f"{name[:200]}-{status.st_ino:x}-{status.st_size:x}"
-
-
-def _copy(folder: int, name: str, place: Path) -> None:
-    temporary = place.with_name("incoming")
-    handle = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
-    with open(handle, "rb") as source, temporary.open("wb") as target:
-        shutil.copyfileobj(source, target)
-    temporary.replace(place)
+def give_object(kept: Path, place: Path) -> None:
+    """Put an object back where it stood."""
+    make_folders(place.parent)
+    try:
+        os.link(kept, place)
+    except OSError:  # another file system
+        shutil.copy2(kept, place)
+        give_to_owner_of_folder(place, place.parent)

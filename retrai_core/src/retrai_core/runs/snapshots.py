@@ -1,16 +1,16 @@
 """Snapshots of the workspace in the run's own store, never the user's repository.
 
 Works in a project that is no git repository, and in one that holds others. What `.gitignore` names,
-caches, virtual environments and retrai's own folder are left out. Line endings and filters are off,
-so that bytes are stored as they are.
+caches, virtual environments and retrai's own folder are left out. Bytes are stored as they are.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import stat
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import cast
@@ -20,11 +20,10 @@ from ..workspace.ignore_rules import RulesReader
 from ..workspace.installed import INSTALLED
 from ..workspace.tree_hash import CACHE_FOLDERS, SETTLED_NS
 from ..workspace.tree_walk import NEVER_WALKED, Listing, walk_tree
+from .git_store import Entry, FollowedTree, GitStore
 from .left_out import LeftOut
 from .manifest import Manifest
-from .object_store import Entry, ObjectStore
-from .repositories import Repositories, RepositoryReader
-from .stored_tree import StoredTree
+from .repositories import Repositories, name_in_tree, path_of
 
 _EXCLUDED = NEVER_WALKED | CACHE_FOLDERS | {INSTALLED}
 
@@ -33,14 +32,14 @@ _EXCLUDED = NEVER_WALKED | CACHE_FOLDERS | {INSTALLED}
 class Snapshot:
     """The tree after `iteration` (0: before the first turn).
 
-    `tree` is a git tree id, `manifest` the name of what git does not keep of it, `repositories`
-    that of the state of every `.git`.
+    `tree` is the id of a tree of the project's files, `repository_tree` of one of what stands in
+    every `.git`, empty where that is not known; `manifest` names what git does not keep of both.
     """
 
     iteration: int
     tree: str
     manifest: str = ""
-    repositories: str = ""
+    repository_tree: str = ""
 
 
 class Snapshots:
@@ -52,19 +51,19 @@ class Snapshots:
 
     Attributes:
         store: the files and trees.
-        objects: the folder with the objects of the project's repositories.
+        repositories: looks at the project's repositories.
     """
 
     def __init__(self, run_dir: Path, project: Path) -> None:
-        self.store = ObjectStore(run_dir / "snapshots", project)
-        self.objects = run_dir / "repository_objects"
+        root = Path(os.path.realpath(project))
+        self.store = GitStore(run_dir / "snapshots")
+        self.repositories = Repositories(root, run_dir / "kept_objects")
         self._list = run_dir / "snapshots.jsonl"
         self._manifests = run_dir / "manifests"
         self._project = project
         self._left_out = LeftOut(run_dir / "left_out.json")
-        self._tree = StoredTree(self.store)
-        self._repositories = RepositoryReader(project, self.store, self.objects)
-        self._saved: tuple[Repositories, str] | None = None
+        self._tree = FollowedTree(self.store, root)
+        self._repository_tree = FollowedTree(self.store, root, name_in_tree)
         self._opened = False
         self._one_at_a_time = threading.Lock()
 
@@ -89,13 +88,15 @@ class Snapshots:
                 listing = self._walk()
             self._left_out.begin(listing)
             seen = self._left_out.taken_from(listing)
-            modes = {path: key[4] for path, key in seen.files.items() if stat.S_ISREG(key[4])}
-            manifest = Manifest.of(modes, seen.folders)
+            inside = self.repositories.look(seen.repositories)
+            self.repositories.keep_objects(inside)
+            files = seen.files | inside.files
+            modes = {path: key[4] for path, key in files.items() if stat.S_ISREG(key[4])}
             snapshot = Snapshot(
                 iteration,
                 self._tree.follow(seen.files, seen.began_ns - SETTLED_NS),
-                manifest.save(self._manifests),
-                self._save(self._repositories.read(seen.repositories)),
+                Manifest.of(modes, seen.folders | inside.folders).save(self._manifests),
+                self._repository_tree.follow(inside.files, inside.began_ns - SETTLED_NS),
             )
             with self._list.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(asdict(snapshot)) + "\n")
@@ -111,7 +112,7 @@ class Snapshots:
                 entry = cast("Mapping[str, object]", json.loads(line))
             except ValueError:
                 continue  # a line that a kill left half written
-            names = (str(entry.get(name, "")) for name in ("manifest", "repositories"))
+            names = (str(entry.get(name, "")) for name in ("manifest", "repository_tree"))
             found.append(Snapshot(int(str(entry["iteration"])), str(entry["tree"]), *names))
         return found
 
@@ -134,23 +135,15 @@ class Snapshots:
         """What git does not keep of the snapshot."""
         return Manifest.load(self._manifests, snapshot.manifest)
 
-    def repositories(self, snapshot: Snapshot) -> Repositories | None:
-        """The state of every `.git` then; None where it is not known."""
-        return Repositories.load(self._manifests, snapshot.repositories)
-
-    def repositories_known_ns(self, snapshot: Snapshot) -> int:
-        """When that was known, in ns since the epoch: nothing was linked for it after that."""
-        return (self._manifests / f"{snapshot.repositories}.json").stat().st_mtime_ns
-
-    def repositories_now(self, paths: Iterable[str]) -> Repositories:
-        """The state of some as they stand now; kept in the store, but in no snapshot."""
-        with self._one_at_a_time:
-            self._open()
-            return self._repositories.read(paths)
+    def repository_entries(self, snapshot: Snapshot) -> dict[str, Entry]:
+        """Every file and symlink in a `.git` but objects, by relative path."""
+        inside = self.store.entries(snapshot.repository_tree)
+        return {path_of(name): entry for name, entry in inside.items()}
 
     def content(self, entry: Entry) -> bytes:
         """The bytes of a file, or the target of a symlink."""
-        return self.store.content(entry)
+        with self.store.reading() as read:
+            return read(entry)
 
     def changed_files(self) -> list[str]:
         """Relative paths that differ between the first and the last snapshot, sorted.
@@ -213,12 +206,6 @@ class Snapshots:
             with self._list.open("a", encoding="utf-8") as file:
                 file.write("\n")
         self._opened = True
-
-    def _save(self, state: Repositories) -> str:
-        """Its name; what has not changed is not written out again, for it may be long."""
-        if self._saved is None or self._saved[0] is not state:
-            self._saved = (state, state.save(self._manifests))
-        return self._saved[1]
 
     def _walk(self) -> Listing:
         listing, rules = Listing(), self._left_out.rules

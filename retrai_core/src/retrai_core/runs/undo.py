@@ -8,8 +8,8 @@ from pathlib import Path
 
 from ..errors import UsageError
 from ..workspace.temporary import temporary_prefix
-from .object_store import Entry
-from .putting_back import Undone, entry_of, put_entry
+from .git_store import Entry, Reader
+from .putting_back import Undone, entry_of, put_entry, remove_file
 from .snapshots import Snapshot, Snapshots
 from .undo_folders import bits_of, give_bits, remove_folders, take_back_bits, take_back_folders
 from .undo_repositories import take_back_repositories
@@ -32,45 +32,54 @@ def undo(snapshots: Snapshots, project: Path, to: int = 0, *, dry_run: bool = Fa
     every = snapshots.all()
     if not every:
         raise UsageError("this run kept no snapshot, so there is nothing to undo")
-    with snapshots.store.reading():
-        return _undone(snapshots, project, snapshots.at(to), every[-1], dry_run=dry_run)
+    with snapshots.store.reading() as read:
+        return _undone(snapshots, project, snapshots.at(to), every[-1], read, dry_run=dry_run)
 
 
 def _undone(
-    snapshots: Snapshots, project: Path, goal: Snapshot, end: Snapshot, *, dry_run: bool
+    snapshots: Snapshots,
+    project: Path,
+    goal: Snapshot,
+    end: Snapshot,
+    read: Reader,
+    *,
+    dry_run: bool,
 ) -> Undone:
     wanted, left = snapshots.entries(goal), snapshots.entries(end)
-    bits, bits_left = snapshots.manifest(goal), snapshots.manifest(end)
-    there = {folder for folder in bits.folders if (project / folder).is_dir()}
-    undone = Undone()
     both = wanted.keys() | left.keys()
     paths = sorted(path for path in both if wanted.get(path) != left.get(path))
+    undone = Undone()
     if dry_run:
         for path in paths:
-            entries = wanted.get(path), left.get(path)
-            _take_back(snapshots, project, path, *entries, undone, dry_run=True)
+            _take_back(read, project, path, wanted.get(path), left.get(path), undone, dry_run=True)
         return undone
+    bits, bits_left = snapshots.manifest(goal), snapshots.manifest(end)
+    there = {folder for folder in bits.folders if (project / folder).is_dir()}
     for path in sorted(path for path in paths if path not in wanted):
-        _take_back(snapshots, project, path, None, left[path], undone)
-    repositories = take_back_repositories(snapshots, project, goal, end)
+        _take_back(read, project, path, None, left[path], undone)
+    repositories = take_back_repositories(snapshots, project, goal, end, read)
+    if repositories.conflicts:
+        bits = bits.without(repositories.conflicts)
+        bits_left = bits_left.without(repositories.conflicts)
     # Then the folders they stood in: a file may have been where they are.
     remove_folders(project, bits, bits_left)
     for path in sorted(path for path in paths if path in wanted):
-        _take_back(snapshots, project, path, wanted[path], left.get(path), undone)
+        _take_back(read, project, path, wanted[path], left.get(path), undone)
     for path in undone.restored:
         give_bits(project / path, bits_of(bits, path, wanted[path]))
-    stayed = {path: entry for path, entry in wanted.items() if left.get(path) == entry}
+    every = wanted | snapshots.repository_entries(goal)
+    every_left = left | snapshots.repository_entries(end)
+    stayed = {path: entry for path, entry in every.items() if every_left.get(path) == entry}
     undone.restored += take_back_bits(project, stayed, bits, bits_left)
     take_back_folders(project, bits, bits_left, there)
     undone.restored += repositories.restored
     undone.removed += repositories.removed
     undone.conflicts += repositories.conflicts
-    undone.damaged += repositories.damaged
     return undone
 
 
 def _take_back(
-    snapshots: Snapshots,
+    read: Reader,
     project: Path,
     path: str,
     wanted: Entry | None,
@@ -86,10 +95,9 @@ def _take_back(
     if now == left:
         if wanted is None:
             if not dry_run:
-                target.unlink()
-                _remove_empty_parents(target, project)
+                remove_file(target, project)
             undone.removed.append(path)
-        elif dry_run or put_entry(target, wanted, snapshots.content(wanted)):
+        elif dry_run or put_entry(target, wanted, read(wanted)):
             undone.restored.append(path)
         else:
             undone.conflicts.append(path)
@@ -97,7 +105,7 @@ def _take_back(
     merged = None
     if now and wanted and left and all(entry.is_file for entry in (now, wanted, left)):
         there = target.read_bytes()
-        merged = _merge(there, snapshots.content(left), snapshots.content(wanted))
+        merged = _merge(there, read(left), read(wanted))
         if merged == there:
             return  # an earlier undo took the run's change out already
     if merged is None or wanted is None:
@@ -106,16 +114,6 @@ def _take_back(
         undone.merged.append(path)
     else:
         undone.conflicts.append(path)
-
-
-def _remove_empty_parents(target: Path, project: Path) -> None:
-    for folder in target.parents:
-        if folder == project:
-            return
-        try:
-            folder.rmdir()
-        except OSError:
-            return  # something else is in it
 
 
 def _merge(now: bytes, left: bytes, wanted: bytes) -> bytes | None:

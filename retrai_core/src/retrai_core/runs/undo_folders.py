@@ -8,8 +8,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from ..workspace.owners import make_folders
+from .git_store import Entry
 from .manifest import Manifest
-from .object_store import Entry
 
 
 def remove_folders(project: Path, wanted: Manifest, left: Manifest) -> None:
