@@ -1,13 +1,13 @@
-"""Asks the model, also ahead: its answer is on the way while LangGraph keeps the step before."""
+"""Asks the model what to do next, within the budget."""
 
 from __future__ import annotations
 
 import asyncio
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMessage, SystemMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 from langchain_core.runnables import Runnable
 
 from ..contracts.context import RunContext
@@ -18,14 +18,10 @@ from .cancelling import raise_if_cancelled
 from .deltas import answer_of
 from .pricing import cost_of, price_of, tokens_of
 from .spending import Spending, Usage, used_by_agent
-from .step_starts import StepStarts
 from .window import window
 
 if TYPE_CHECKING:
     from .state import AgentState, PendingCall
-
-_DROP_LIMIT_S = 2.0
-"""For a model that is slow to give up; nobody waits for it longer."""
 
 
 @dataclass(frozen=True)
@@ -47,14 +43,6 @@ class Answer:
     used: Usage = field(default_factory=Usage)
 
 
-class _Ahead(NamedTuple):
-    """A question that was asked ahead, and what decided on its words."""
-
-    conversation: list[AnyMessage]
-    strategies: list[str]
-    answer: asyncio.Task[Answer]
-
-
 @dataclass
 class Asking:
     """The questions of one run to its model, one at a time.
@@ -64,7 +52,6 @@ class Asking:
         model: the chat model with the run's tools bound to it.
         system_prompt: the first message of every question.
         spending: what the run's model calls may use and have used.
-        steps: tells that the node `plan` begins.
         schema_chars: the length of the tools' descriptions, which every call sends.
     """
 
@@ -72,45 +59,10 @@ class Asking:
     model: Runnable[list[BaseMessage], AIMessage]
     system_prompt: str
     spending: Spending
-    steps: StepStarts
     schema_chars: int = 0
-    _ahead: _Ahead | None = field(default=None, init=False)
-
-    def begin(self, state: AgentState) -> None:
-        """Ask now what `answer` is going to ask in this state."""
-        assert self._ahead is None
-        task = asyncio.create_task(self._ask(state))
-        self._ahead = _Ahead(window(state["messages"]), list(state["failed_strategies"]), task)
 
     async def answer(self, state: AgentState) -> Answer:
-        """What the model answers in this state; a question asked ahead counts if it is the same."""
-        ahead, now = self._ahead, (window(state["messages"]), state["failed_strategies"])
-        if ahead is not None and (ahead.conversation, ahead.strategies) == now:
-            self._ahead = None
-            return await ahead.answer
-        await self.drop()
-        return await self._ask(state)
-
-    async def drop(self) -> bool:
-        """Give up a question that nobody waits for any more; whether it was answered all the same.
-
-        What such an answer used stands in the run's log, and in no state.
-        """
-        if self._ahead is None:
-            return False
-        task = self._ahead.answer
-        self._ahead = None
-        task.cancel()
-        await asyncio.wait({task}, timeout=_DROP_LIMIT_S)
-        if not task.done() or task.cancelled():
-            return False
-        if error := task.exception():
-            message = f"a question that was given up has failed: {type(error).__name__}: {error}"
-            self.context.publish("log", level="warning", message=self.context.redact(message))
-            return False
-        return task.result().message is not None
-
-    async def _ask(self, state: AgentState) -> Answer:
+        """What the model answers in this state."""
         shown = self._shown(state)
         allowed = await self._allowed(state, shown)
         if allowed.problem:
@@ -136,8 +88,6 @@ class Asking:
         context = self.context
         cost = await cost_of(context, context.provider, model, usage) if usage else 0.0
         counts = [int(usage.get(f"{name}_tokens", 0)) for name in ("input", "output", "total")]
-        if self._ahead is not None:  # it came before the step that waits for it
-            self.steps.begin_early("plan")
         context.publish(
             "llm_usage",
             model=model,

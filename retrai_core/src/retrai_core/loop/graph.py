@@ -47,17 +47,19 @@ class GoalLoopAgent(Agent):
         from langgraph.graph import START, StateGraph  # slow to import, and only needed here
 
         from .act import act
-        from .going_on import evaluate_and_ask, plan_and_go
+        from .evaluate import evaluate
         from .human_check import human_check
-        from .routers import route_after_evaluate, route_after_human_check
+        from .plan import plan
+        from .routers import route_after_evaluate, route_after_human_check, should_call_tools
         from .state import AgentState
 
         graph: Any = StateGraph(AgentState)  # its own annotations are only partly known
-        graph.add_node("plan", plan_and_go)
+        graph.add_node("plan", plan)
         graph.add_node("act", act)
-        graph.add_node("evaluate", evaluate_and_ask)
+        graph.add_node("evaluate", evaluate)
         graph.add_node("human_check", human_check)
         graph.add_edge(START, "plan")
+        graph.add_conditional_edges("plan", _at_once(should_call_tools))
         graph.add_edge("act", "evaluate")
         graph.add_conditional_edges("evaluate", _at_once(route_after_evaluate))
         graph.add_conditional_edges("human_check", _at_once(route_after_human_check))

@@ -26,7 +26,6 @@ from ..loop.node_calls import NodeCalls
 from ..loop.parts import LoopParts
 from ..loop.spending import used_by_agent
 from ..loop.steadiness import SHOWN as FLAKY_NAMED
-from ..loop.step_starts import StepStarts
 from ..loop.tool_call import ToolCaller
 from ..loop.tool_schema import bind, schema
 from ..plugins.answers import problem
@@ -81,7 +80,6 @@ class AgentRun:
         self._record = holder.record
         self._previous = previous
         context, guard, hooks = session.context, session.guard, session.hooks
-        self._steps = StepStarts(context)
         self._caller = ToolCaller(
             context,
             journal,
@@ -139,7 +137,6 @@ class AgentRun:
             with_tools,
             await system_prompt(session, tools),
             session.spending,
-            self._steps,
             _schema_chars(context),
         )
         return LoopParts(
@@ -169,7 +166,7 @@ class AgentRun:
         from langgraph.errors import GraphRecursionError
 
         graph, config, start = await self._prepared(saver, resume=resume)
-        limit = 0
+        context, limit = self._session.context, 0
         try:
             while True:
                 limit = self._next_limit(limit)
@@ -182,7 +179,9 @@ class AgentRun:
                 try:
                     async for task in tasks:
                         if "triggers" in task:  # it begins; what it gave comes as another one
-                            self._steps.begin(task["name"])
+                            context.publish(
+                                "step_start", node=task["name"], iteration=context.iteration
+                            )
                     break
                 except GraphRecursionError:
                     start = None  # the run may have been given more meanwhile
@@ -247,7 +246,6 @@ class AgentRun:
     async def _take(self, graph: Graph, config: dict[str, Any]) -> Mapping[str, Any] | None:
         """Note what the graph came to; None when it was stopped before the first step was kept."""
         record, session, parts = self._record, self._session, self._parts
-        unheard = parts is not None and await parts.asking.drop()
         record.refused += [line for line in self._caller.denied if line not in record.refused]
         if parts is not None:
             record.findings = sorted({*record.findings, *parts.findings})
@@ -258,8 +256,6 @@ class AgentRun:
         state = _loop_state(session.agent, snapshot.values)
         if state is not None:
             session.spending.agent = used_by_agent(state)
-            if unheard:
-                session.spending.go_on(await self._holder.events(), state)
             self.messages = state["messages"]
             record.iterations = state["iteration"]
             if state["stop"] is not None:
