@@ -23,7 +23,6 @@ EXTENSION_POINTS = (
     "hooks.HookSpecs.goals",
     "hooks.HookSpecs.system_prompt",
     "hooks.HookSpecs.tools",
-    "hooks.HookSpecs.vouch_for_installed",
     "llm.LLMProvider",
     "memory.MemoryStore",
     "sandbox.Sandbox",

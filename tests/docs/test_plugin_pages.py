@@ -43,7 +43,7 @@ TYPES = {
     "sandbox": "Completed Limits View",
     "sink": "RunInfo",
     "store": "Claim JournalledResult UnreadableRun",
-    "hook": "GateDecision HookAnswer InstalledFiles ToolCall",
+    "hook": "GateDecision HookAnswer ToolCall",
 }
 ELSEWHERE = {"AgentEvent", "RunContext"}
 """Dataclasses that are documented in the text, and as a table of attributes."""

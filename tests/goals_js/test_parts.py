@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,6 @@ from retrai_core.guard.globs import Globs
 from retrai_goals_js.bun_test import BunTestGoal
 from retrai_goals_js.js_audit import audit_js
 from retrai_goals_js.js_contradiction import contradict_js_tests
-from retrai_goals_js.js_guarding import audit_node_modules
 from retrai_goals_js.new_test_files import loaded_by_none
 from retrai_goals_js.npm_test import NpmTestGoal
 from retrai_goals_js.package_json import PackageJson, find_test_script
@@ -243,28 +241,6 @@ def test_new_test_files_are_left_out_but_for_what_others_load(bench: Bench) -> N
     bench.write(dict.fromkeys(names, ""))
     bench.write({"test/ages.js": "require('./helpers'); import x from './deep'; require('../src')"})
     assert loaded_by_none(bench.project, names) == ["test/aaa.js", "src/new.test.ts"]
-
-
-def test_a_changed_runner_is_noticed_and_its_caches_are_not(tmp_path: Path) -> None:
-    modules = tmp_path / "node_modules"
-    for name in ("jest/index.js", "left-pad/index.js", ".vite/results.json", "vite/.vite/x"):
-        (modules / name).parent.mkdir(parents=True, exist_ok=True)
-        (modules / name).touch()
-    written = (modules / "jest" / "index.js").lstat().st_ctime
-    found = audit_node_modules([tmp_path], written - 1)
-    assert [each.path for each in found] == [str(modules / "jest" / "index.js")]
-    assert found[0].reaches_runner
-    # Setting the time of the content back does not hide it.
-    os.utime(modules / "jest" / "index.js", (0, 0))
-    assert audit_node_modules([tmp_path], written - 1)
-    assert audit_node_modules([tmp_path], written + 3600) == []
-
-
-def test_a_package_nearer_to_the_tests_is_noticed(tmp_path: Path) -> None:
-    nearer = tmp_path / "src" / "node_modules" / "chai" / "index.js"
-    nearer.parent.mkdir(parents=True)
-    nearer.touch()
-    assert [each.path for each in audit_node_modules([tmp_path], 0)] == [str(nearer)]
 
 
 def test_a_program_may_end_its_process(diff_of: Callable[[str, str], str]) -> None:

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
         Suspicion,
     )
     from .contracts.hooks import GateDecision, ToolCall, hookimpl, hookspec
-    from .contracts.installed_files import InstalledFiles
     from .contracts.llm import GAVE_UP, AvailableModel, LLMOptions, LLMProvider
     from .contracts.local_servers import LocalServer, find_local_servers, local_address
     from .contracts.mcp_server import McpServer
@@ -119,7 +118,6 @@ _HOME = {
         "Suspicion",
     ),
     "contracts.hooks": ("GateDecision", "ToolCall", "hookimpl", "hookspec"),
-    "contracts.installed_files": ("InstalledFiles",),
     "contracts.llm": ("GAVE_UP", "AvailableModel", "LLMOptions", "LLMProvider"),
     "contracts.local_servers": ("LocalServer", "find_local_servers", "local_address"),
     "contracts.mcp_server": ("McpServer",),
@@ -235,7 +233,6 @@ __all__ = [
     "GoalResult",
     "GraphEdge",
     "HookAnswer",
-    "InstalledFiles",
     "Journal",
     "JournalledResult",
     "LLMOptions",

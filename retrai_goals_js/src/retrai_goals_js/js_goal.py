@@ -32,7 +32,6 @@ from .js_audit import audit_js
 from .js_contradiction import contradict_js_tests
 from .js_guarding import (
     STEERING,
-    audit_node_modules,
     installed_fingerprint,
     protected_globs,
 )
@@ -120,10 +119,6 @@ class JsGoal(GoalBase):
 
     async def environment(self, project: Path) -> Environment:
         return Environment(steering=user_configuration())
-
-    async def audit_environment(self, project: Path, since_s: float) -> Sequence[Suspicion]:
-        folders = list(dict.fromkeys([project / self.place.path, project]))
-        return await asyncio.to_thread(audit_node_modules, folders, since_s)
 
     async def external_state(self, project: Path) -> str:
         version = await self.version(self.program() or "")

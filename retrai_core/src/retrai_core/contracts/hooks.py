@@ -7,7 +7,7 @@ plugin at a time, so that one that raises does not silence the others.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -15,7 +15,6 @@ import pluggy
 
 from .context import RunContext
 from .goal import GoalBase
-from .installed_files import InstalledFiles
 from .tool import Tool
 
 PROJECT_NAME = "retrai"
@@ -113,33 +112,3 @@ class HookSpecs:
             []
         """
         return ()
-
-    @hookspec
-    def vouch_for_installed(self, files: InstalledFiles) -> AsyncIterator[Collection[str]]:
-        """Says which installed files are as the user asked for them, whatever is in them.
-
-        Asked when a goal holds and the run changed packages: an audit of what they say would hold
-        many an honest one for a trick. Believe only what the run cannot have written: a digest in
-        a lock file as it was before, say. An async generator gives the cheapest answer first, and
-        is asked for another, which takes its place, only while something suspect is left. Its code
-        should be imported with the plugin: a run may change what is imported later. One that
-        raises has said all that it says.
-
-        Example:
-            >>> class Vendored:
-            ...     @hookimpl
-            ...     async def vouch_for_installed(self, files):
-            ...         if "vendored.txt" in files.known:
-            ...             yield set(files.before("vendored.txt").decode().split())
-            >>> from retrai_core import InstalledFiles
-            >>> path = "node_modules/pad/index.js"
-            >>> files = InstalledFiles(
-            ...     None, [path], {path}, ["vendored.txt"], lambda name: path.encode(), bool
-            ... )
-            >>> async def vouched():
-            ...     return [found async for found in Vendored().vouch_for_installed(files)]
-            >>> import asyncio
-            >>> asyncio.run(vouched())
-            [{'node_modules/pad/index.js'}]
-        """
-        raise NotImplementedError

@@ -12,11 +12,13 @@ from pathlib import Path
 
 from ..contracts.context import RunContext
 from ..contracts.goal import CheckReport, GoalResult
+from ..errors import ToolError
 from ..workspace.temporary import temporary_prefix
 from .baseline import Baseline, differing
 from .clean_copy import make_clean_copy
 from .files import project_files
 from .left_behind import clear_set_id_in_copy
+from .node_packages import NodePackages, take_out
 from .outside import OutsideFiles
 from .verdict import judge, suspicion
 from .walls import view_of_a_check
@@ -36,12 +38,14 @@ class FinalCheck:
         clean: restores protected files in a folder, and sets new steering ones there aside.
         decides: whether a protected file holds cases or steers the runner.
         outside: what runs the check.
+        packages: what the run changed in `node_modules`.
     """
 
     context: RunContext
     baseline: Baseline
     folder: Path
     outside: OutsideFiles
+    packages: NodePackages
     ask: Callable[[Path], Awaitable[GoalResult]]
     ask_without: Callable[[Path, Sequence[str]], Awaitable[GoalResult | None]]
     belongs: Callable[[str], bool]
@@ -59,9 +63,9 @@ class FinalCheck:
         """
         with self._room() as folder:
             copy = await asyncio.to_thread(self._copy, folder)
-            result = judge(self.baseline, await self.ask(copy))
-            if not result.achieved or result.report is None:
-                return result, ""
+            result, suspect = await self._without_changed_packages(copy)
+            if suspect or not result.achieved or result.report is None:
+                return result, suspect
             if astray := self._imported_astray(result.report):
                 return replace(result, achieved=False, reason=astray, details=astray), ""
             if rewritten := await asyncio.to_thread(self._rewritten, copy):
@@ -69,6 +73,44 @@ class FinalCheck:
             if leaning := await self._leans_on_new(copy):
                 return leaning, ""
             return result, await self._contradicted(copy, result.report) if twins else ""
+
+    async def _without_changed_packages(self, copy: Path) -> tuple[GoalResult, str]:
+        """The verdict on a copy that has nothing of what the run changed in `node_modules`.
+
+        Where it does not hold so, the packages are installed anew, and at last with their install
+        scripts; where they cannot be, it may hold with what the run changed, and is suspect.
+        """
+        changed = await asyncio.to_thread(self.packages.changed, self.baseline.taken_at)
+        await asyncio.to_thread(take_out, copy, changed)
+        result = judge(self.baseline, await self.ask(copy))
+        have_scripts = bool(changed) and await asyncio.to_thread(self.packages.have_scripts)
+        for with_scripts in (False, True) if have_scripts else (False,):
+            if result.achieved or result.cut_off or not changed:
+                break
+            problem = await self._install(copy, changed, with_scripts=with_scripts)
+            result = judge(self.baseline, await self.ask(copy))
+            if problem:
+                return result, problem if result.achieved else ""
+        if changed and not result.achieved:
+            note = f"{changed[0]} does not count: the run changed it, and no lock file names it so"
+            result = replace(result, reason=f"{result.reason} ({note})")
+        return result, ""
+
+    async def _install(self, copy: Path, changed: Sequence[str], *, with_scripts: bool) -> str:
+        """Install the packages anew; else they are as the run left them, and why is told."""
+        room = Path(await asyncio.to_thread(tempfile.mkdtemp, dir=copy.parent))
+        try:
+            await self.packages.install(copy, changed, room, with_scripts=with_scripts)
+        except ToolError as error:
+            problem = error.message
+        else:
+            return ""
+        await asyncio.to_thread(self.packages.restore_as_changed, copy)
+        return (
+            f"it holds only with what the run changed in node_modules ({changed[0]}), and the "
+            f"packages could not be installed anew: {problem}; `allow_edit: [node_modules/]` "
+            "takes them as they are"
+        )
 
     async def _leans_on_new(self, copy: Path) -> GoalResult | None:
         """A refusal where the cases of the start hold only by what was added to the check."""
@@ -93,6 +135,9 @@ class FinalCheck:
         """The goal's answer on a clean copy that `change` was made to."""
         with self._room() as folder:
             copy = await asyncio.to_thread(self._copy, folder)
+            changed = await asyncio.to_thread(self.packages.changed, self.baseline.taken_at)
+            if changed:
+                await self._install(copy, changed, with_scripts=False)
             await asyncio.to_thread(change, copy)
             return await self.ask(copy)
 

@@ -19,6 +19,7 @@ from .cut_off import watched
 from .final import FinalCheck
 from .globs import Globs, exactly
 from .holdout import Holdout
+from .node_packages import NodePackages
 from .outside import ENVIRONMENT, OutsideFiles
 from .refusal import Refusal
 from .restoring import SET_ASIDE, put_back, restore_files, set_aside
@@ -53,6 +54,7 @@ class Guard:
         self._steering_globs = [*context.goal.steering(context.project), *own]
         self._steering = Globs(self._steering_globs)
         self._outside = OutsideFiles(self._folder / ENVIRONMENT)
+        self._packages = NodePackages(context, self._folder / "lock_files", self.is_allowed)
         self.baseline = Baseline.load(self._folder) or Baseline()
         self._allowed = self._what_is_allowed()
         self.holdout: Holdout | None = None
@@ -74,6 +76,7 @@ class Guard:
         self.baseline.steering_globs = self._steering_globs
         self.baseline.allow_edit = self._allow_edit
         await asyncio.to_thread(self._keep_surroundings)
+        await asyncio.to_thread(self._packages.keep_lock_files)
         environment = await self.context.goal.environment(self.context.project)
         await asyncio.to_thread(self._outside.keep, environment)
         result = await self._ask_goal({}, self.context.project)
@@ -95,7 +98,7 @@ class Guard:
         here = await asyncio.to_thread(
             copy_protected, self.context.project, self._protected, self._steering, self._folder
         )
-        kept = {"protected": here.protected, "steering": here.steering}
+        kept = {"protected": here.protected, "steering": here.steering, "taken_at": time.time()}
         self.baseline = given.model_copy(update=kept)
         await asyncio.to_thread(self._keep_surroundings)
 
@@ -204,6 +207,7 @@ class Guard:
             self.baseline,
             self._folder,
             outside=self._outside,
+            packages=self._packages,
             ask=lambda copy: self._ask_goal(state, copy),
             ask_without=lambda copy, paths: self._ask_without(state, copy, paths),
             belongs=self.belongs_to_check,

@@ -153,7 +153,7 @@ async def _audit(parts: LoopParts) -> str:
     try:
         found = [
             *await asyncio.to_thread(lambda: goal.audit(_diff(parts))),
-            *await audit_around(parts.guard, parts.snapshots, parts.vouchers),
+            *await audit_around(parts.guard, parts.snapshots),
         ]
         found = await asyncio.to_thread(without_copied, found, parts.snapshots, goal.audit)
     except (RetraiError, OSError) as error:

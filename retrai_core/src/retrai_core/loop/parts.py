@@ -14,7 +14,6 @@ from .asking import Asking
 from .new_tests import NewTestsCheck
 from .spending import Spending
 from .tool_call import ToolCaller
-from .unseen_audit import Vouchers
 
 if TYPE_CHECKING:
     from .verifier import Verifier
@@ -48,7 +47,6 @@ class LoopParts:
         snapshots: remembers trees.
         asking: asks the model.
         spending: what the run's model calls may use and have used.
-        vouchers: the plugins that know what was installed.
         max_tampering: how many refused changes end the run.
         provider_title: the model's provider and its distribution, for messages.
         refusals_counted: how many of the guard's refusals the state's `refused` already holds.
@@ -70,7 +68,6 @@ class LoopParts:
     new_tests: NewTestsCheck
     asking: Asking
     spending: Spending
-    vouchers: Vouchers
     max_tampering: int = 3
     provider_title: str = "the provider"
     refusals_counted: int = 0

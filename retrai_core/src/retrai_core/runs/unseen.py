@@ -1,6 +1,7 @@
-"""What a run changed and no snapshot holds: files that were ignored before, and installed packages.
+"""Files that a run changed and no snapshot holds, since they were ignored before.
 
-Source can load from there what no diff of the run shows.
+Source can load from there what no diff of the run shows. Packages in `node_modules` are not among
+them: a final check takes what a run changed there out of its copy.
 """
 
 from __future__ import annotations
@@ -13,20 +14,18 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..workspace.installed import INSTALLED
+from ..guard.files import is_virtual_environment
+from ..workspace.installed import INSTALLED, is_package
 from ..workspace.tree_hash import CACHE_FOLDERS
-from ..workspace.tree_walk import ENVIRONMENT_MARK, NEVER_WALKED
+from ..workspace.tree_walk import NEVER_WALKED
 
 MAX_BYTES = 20_000_000
 MAX_FILES = 3_000
 """Of all files together that are read; what is beyond is told."""
-MAX_LED_TO = 100_000
-"""Files and folders behind one link that are looked at; more count as changed."""
 _SKIPPED = NEVER_WALKED | CACHE_FOLDERS
 _CACHES = (".cache", ".vite")
 """What tools keep there is nobody's source, unless a line says the folder's name too."""
 _WORD = re.compile(r"\w+(?:-\w+)*")
-_MODULES = f"/{INSTALLED}/"
 _DATA = re.compile(
     # A control character before any text or comment could have begun: ELF, PNG, gzip, SQLite, ...
     rb"[^'\"`/#\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]*[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]"
@@ -38,21 +37,10 @@ _DATA = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class ChangedFile:
-    """A file or symlink that was changed since a moment: its path in the project, and its size."""
+    """A file that was changed since a moment: its path in the project, and its size in bytes."""
 
     path: str
     size: int
-    is_link: bool = False
-
-    @property
-    def is_installed(self) -> bool:
-        """Whether it stands in `node_modules`."""
-        return _MODULES in f"/{self.path}"
-
-    @property
-    def leads_elsewhere(self) -> bool:
-        """Whether a link stands in the place of `node_modules` itself."""
-        return self.is_link and os.path.basename(self.path) == INSTALLED
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +57,7 @@ class Unseen:
 
 
 def changed_files(project: Path, since_s: float) -> list[ChangedFile]:
-    """Every file that was changed since, ignored or not; environments of Python are left out.
+    """Every file that was changed since, ignored or not, but for packages and environments.
 
     Args:
         project: the project.
@@ -97,19 +85,9 @@ def unseen_changes(
     chosen: dict[str, str] = {}
     unread: list[str] = []
     left = MAX_BYTES
-    folders: set[str] = set()
-    while more := [
-        file
-        for path, file in waiting.items()
-        if _is_named(path, named) or any(path.startswith(folder) for folder in folders)
-    ]:
+    while more := [file for path, file in waiting.items() if _is_named(path, named)]:
         for file in more:
             del waiting[file.path]
-            if file.is_link:
-                # What it leads to is loaded by its own name, a folder's files by whatever name.
-                named |= set(_WORD.findall(_target(project / file.path)))
-                folders.update(_led_to(project, file.path))
-                continue
             if file.size > left or len(chosen) >= MAX_FILES:
                 unread.append(file.path)
                 continue
@@ -124,102 +102,39 @@ def unseen_changes(
 
 def _changed(root: str, since_s: float) -> Iterator[ChangedFile]:
     for base, folders, files in os.walk(root):
-        place = os.path.relpath(base, root)
-        installed = _MODULES in f"/{place}/"
-        folders[:] = sorted(name for name in folders if _is_walked(base, name, installed))
-        links = [name for name in folders if os.path.islink(os.path.join(base, name))]
-        for name in sorted([*files, *links]):
+        in_modules = os.path.basename(base) == INSTALLED
+        folders[:] = sorted(
+            name
+            for name in folders
+            if name not in _SKIPPED
+            and not (in_modules and is_package(name))
+            and not is_virtual_environment(os.path.join(base, name))
+        )
+        for name in sorted(files):
+            if in_modules and is_package(name):
+                continue
             path = os.path.join(base, name)
             try:
                 status = os.lstat(path)
             except OSError:
                 continue  # gone since it was listed
-            is_link = stat.S_ISLNK(status.st_mode)
             # The change time cannot be set back, unlike that of the content.
-            if status.st_ctime > since_s and (
-                stat.S_ISREG(status.st_mode) or (is_link and (installed or name == INSTALLED))
-            ):
-                yield ChangedFile(os.path.relpath(path, root), status.st_size, is_link)
-
-
-def _is_walked(base: str, name: str, installed: bool) -> bool:
-    if installed and os.path.basename(base) != INSTALLED:
-        return True  # a package's own folders are loaded whatever they are called
-    if name in _SKIPPED:
-        return False
-    return installed or not os.path.exists(os.path.join(base, name, ENVIRONMENT_MARK))
+            if stat.S_ISREG(status.st_mode) and status.st_ctime > since_s:
+                yield ChangedFile(os.path.relpath(path, root), status.st_size)
 
 
 def _is_named(path: str, named: Collection[str]) -> bool:
     parts = Path(path).parts
-    # A package's own folders are loaded whatever they are called.
-    package = len(parts) - parts[::-1].index(INSTALLED) if INSTALLED in parts else len(parts)
-    caches = [part[1:] for part in parts[: package + 1] if part in _CACHES]
-    if not all(name in named for name in caches):
+    if not all(part[1:] in named for part in parts if part in _CACHES):
         return False
-    if _MODULES in f"/{path}" and not caches:
-        return True
     stem = parts[-1].partition(".")[0]
     # A folder stands for the file that it is loaded by.
     loaded = parts[-2:-1] if stem in ("index", "__init__", "mod", "main") else ()
-    return any(name in named for name in (stem, *loaded))
+    return any(name.lstrip(".") in named for name in (stem, *loaded))
 
 
 def _added(diff: str) -> Iterator[str]:
     return (line[1:] for line in diff.split("\n") if line.startswith("+"))
-
-
-def _target(path: Path) -> str:
-    try:
-        return os.readlink(path)
-    except OSError:
-        return ""
-
-
-def _led_to(project: Path, link: str) -> Iterator[str]:
-    """The folder in the project that a link leads to, as what the paths of its files begin with."""
-    real = os.path.relpath(os.path.realpath(project / link), os.path.realpath(project))
-    known = real == "." or real.startswith("..") or _MODULES in f"/{real}/"
-    if not known and (project / real).is_dir():
-        yield f"{real}/"
-
-
-def leads_to_unwalked(project: Path, link: str, since_s: float) -> bool:
-    """Whether a link leads to what was changed since where `changed_files` does not look.
-
-    Args:
-        project: the project.
-        link: relative to it.
-        since_s: seconds since the epoch.
-    """
-    root, real = os.path.realpath(project), os.path.realpath(project / link)
-    if not os.path.exists(real):
-        return False
-    inside = os.path.relpath(real, root)
-    if not inside.startswith(".."):
-        folders = Path(inside).parts if os.path.isdir(real) else Path(inside).parts[:-1]
-        above = [os.path.join(root, *folders[:at]) for at in range(len(folders))]
-        if all(
-            _is_walked(base, name, _MODULES in f"/{os.path.relpath(base, root)}/")
-            for base, name in zip(above, folders, strict=True)
-        ):
-            return False
-    return any(
-        number >= MAX_LED_TO or _is_newer(path, since_s) for number, path in enumerate(_below(real))
-    )
-
-
-def _below(path: str) -> Iterator[str]:
-    yield path
-    for base, folders, files in os.walk(path):
-        yield from (os.path.join(base, name) for name in (*folders, *files))
-
-
-def _is_newer(path: str, since_s: float) -> bool:
-    try:
-        return os.lstat(path).st_ctime > since_s
-    except OSError:
-        return False  # gone since it was listed
 
 
 def _text(path: Path) -> str:

@@ -31,7 +31,6 @@ from ..loop.tool_schema import bind, schema
 from ..plugins.answers import problem
 from ..plugins.blame import WrongAnswerError
 from ..runs.record import CheckEvidence, Limits, Status
-from ..vouchers import Vouchers
 from .holder import Holder
 from .session import RunSession
 from .system_prompt import system_prompt
@@ -148,7 +147,6 @@ class AgentRun:
             new_tests=NewTestsCheck(guard, session.snapshots),
             asking=asking,
             spending=session.spending,
-            vouchers=Vouchers(session.hooks, resolved.catalog.installable_for(context.project)),
             max_tampering=resolved.config.max_tampering,
             provider_title=f"the provider {resolved.provider.record.full_name}",
         )

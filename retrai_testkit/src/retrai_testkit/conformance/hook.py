@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar, cast
 
@@ -14,7 +14,6 @@ from retrai_core import (
     GateDecision,
     GoalBase,
     GoalOptions,
-    InstalledFiles,
     RunContext,
     Tool,
     ToolCall,
@@ -32,17 +31,12 @@ from ..footprint import Footprint
 from .plugin import PluginConformance
 
 T = TypeVar("T")
-_PACKAGE = ["node_modules/pad/package.json", "node_modules/pad/index.js", "node_modules/.bin/pad"]
-"""Nothing of a package that is gone again can be right."""
 _VERDICTS = ("allow", "ask", "deny")
 _HOOKS: Mapping[str, Callable[[RunContext], list[dict[str, Any]]]] = {
     "before_tool": lambda context: [{"call": one, "context": context} for one in _calls()],
     "system_prompt": lambda context: [{"goal": context.goal, "context": context}],
     "tools": lambda context: [{"context": context}],
     "goals": lambda context: [{"context": context}],
-    "vouch_for_installed": lambda context: [
-        {"files": _installed(context, paths)} for paths in ([], _PACKAGE)
-    ],
 }
 
 
@@ -155,22 +149,7 @@ class HookConformance(PluginConformance):
 
 
 async def _whole(answer: object) -> object:
-    """What a hook answers in the end: of one that is asked on, all that it gives."""
-    if isinstance(answer, AsyncIterator):
-        return [each async for each in cast("AsyncIterator[object]", answer)]
     return await answer if inspect.isawaitable(answer) else answer
-
-
-def _installed(context: RunContext, paths: list[str]) -> InstalledFiles:
-    texts = {"package.json": b"[", "package-lock.json": b"{}", "yarn.lock": b"\xff"}
-    return InstalledFiles(
-        context=context,
-        paths=paths,
-        changed=frozenset(paths),
-        known=list(texts),
-        before=texts.__getitem__,
-        may_change=lambda path: path == "yarn.lock",
-    )
 
 
 def _calls() -> list[ToolCall]:
@@ -194,10 +173,6 @@ def _judge(hook: str, answer: object) -> None:
             assert answer.reason.strip(), "the model must read why it is refused"
     elif hook == "system_prompt":
         assert answer is None or isinstance(answer, str)
-    elif hook == "vouch_for_installed":
-        for paths in cast("list[Any]", answer):
-            assert not isinstance(paths, str), f"{paths!r} is no collection of paths"
-            assert not set(paths), f"it vouches for files that are not there: {paths!r}"
     elif hook in ("tools", "goals"):
         wanted = Tool if hook == "tools" else GoalBase
         assert answer is None or isinstance(answer, (list, tuple)), f"{hook} gives a sequence"
