@@ -11,7 +11,7 @@ from retrai_core.contracts.hooks import HookSpecs, hookspec
 from retrai_core.plugins.hooks import HookCaller
 from retrai_core.plugins.record import PluginRecord
 
-GOING = DeprecationWarning("`goals` goes away with retrai-core 0.3")
+GOING = DeprecationWarning("`tools` goes away with retrai-core 0.3")
 GOING_ARGUMENT = DeprecationWarning("`context` goes away with retrai-core 0.3")
 
 
@@ -22,7 +22,7 @@ class LaterSpecs(HookSpecs):
     def before_tool(self, call, context, history): ...
 
     @hookspec(warn_on_impl=GOING)
-    def goals(self, context): ...
+    def tools(self, context): ...
 
 
 class FewArguments:
@@ -39,7 +39,7 @@ class GoingArgument:
 
 class GoingHook:
     @hookimpl
-    def goals(self, context):
+    def tools(self, context):
         return None
 
 

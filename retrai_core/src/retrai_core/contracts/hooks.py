@@ -41,10 +41,11 @@ class GateDecision:
 
 
 FORMER_HOOKS = {
+    "goals": "",
     "on_event": "an event sink is a plugin of its own now: a class with `on_event` below "
-    "`retrai_core.EventSink`, with an entry point in `retrai.sinks`"
+    "`retrai_core.EventSink`, with an entry point in `retrai.sinks`",
 }
-"""What became of the hooks that there were, by name."""
+"""What became of the hooks that there were, by name; empty where a plugin may still have it."""
 
 
 class HookSpecs:
@@ -95,20 +96,6 @@ class HookSpecs:
             ...     def tools(self, context):
             ...         return []
             >>> NoTools().tools(None)
-            []
-        """
-        return ()
-
-    @hookspec
-    def goals(self, context: RunContext) -> Sequence[GoalBase]:
-        """Goals that are known only at run time, chosen by their `name`.
-
-        Example:
-            >>> class NoGoals:
-            ...     @hookimpl
-            ...     def goals(self, context):
-            ...         return []
-            >>> NoGoals().goals(None)
             []
         """
         return ()

@@ -111,12 +111,12 @@ def _registered(
             manager.add_hookspecs(cast("Any", own))
     for name in needed_hooks(plugin):
         if not hasattr(manager.hook, name):
-            former = f"`{name}` is no hook any more: {FORMER_HOOKS.get(name)}"
-            unknown = f"`{name}` is no hook of retrai or of a plugin that is installed"
-            why = former if name in FORMER_HOOKS else f"{unknown}{others.why_without(name)}"
-            raise UnknownHookError(why)
+            if name not in FORMER_HOOKS:
+                unknown = f"`{name}` is no hook of retrai or of a plugin that is installed"
+                raise UnknownHookError(f"{unknown}{others.why_without(name)}")
+            if FORMER_HOOKS[name]:
+                raise UnknownHookError(f"`{name}` is no hook any more: {FORMER_HOOKS[name]}")
     manager.register(plugin() if isinstance(plugin, type) else plugin, record.full_name)
-    manager.check_pending()
     return manager
 
 
