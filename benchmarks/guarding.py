@@ -28,6 +28,7 @@ from counts import positive
 from retrai_core import RunContext
 from retrai_core.guard.clean_copy import make_clean_copy
 from retrai_core.guard.guard import Guard
+from retrai_core.guard.guarded_sandbox import guarded_sandbox
 from retrai_core.runs.snapshots import Snapshots
 from retrai_core.sandbox.local import LocalOptions, LocalSandbox
 from retrai_core.workspace.safe_paths import SafeWorkspace
@@ -131,7 +132,8 @@ class Bench:
 
     def start(self) -> Guard:
         """A guard of the project, with a sandbox and a goal of its own."""
-        self.context.sandbox_part = LocalSandbox(LocalOptions(), self.context)
+        sandbox = LocalSandbox(LocalOptions(), self.context)
+        self.context.sandbox_part = guarded_sandbox(sandbox)
         self.context.goal_part = PytestGoal(PytestGoalOptions(), self.context)
         return Guard(self.context, [])
 

@@ -23,6 +23,7 @@ from pathlib import Path
 
 from retrai_core import CheckReport, GoalResult, RunContext, Sandbox
 from retrai_core.guard.guard import Guard
+from retrai_core.guard.guarded_sandbox import guarded_sandbox
 from retrai_core.sandbox.local import LocalOptions, LocalSandbox
 from retrai_core.workspace.safe_paths import SafeWorkspace
 from retrai_goals_python.pytest_goal import PytestGoal, PytestGoalOptions
@@ -80,7 +81,7 @@ async def guarded(python: str, project: Path, walls: bool) -> tuple[GoalResult, 
             sandbox = BwrapSandbox(BwrapOptions(), context)
             if problem := await sandbox.probe():
                 raise SystemExit(f"{project.name}: no bwrap: {problem}")
-        context.sandbox_part = sandbox
+        context.sandbox_part = guarded_sandbox(sandbox)
         context.goal_part = PytestGoal(PytestGoalOptions(timeout_s=TIMEOUT_S), context)
         try:
             guard = Guard(context, [])

@@ -22,6 +22,7 @@ from pathlib import Path
 from counts import positive
 
 from retrai_core import RunContext, Sandbox, View
+from retrai_core.guard.guarded_sandbox import guarded_sandbox
 from retrai_core.sandbox.local import LocalOptions, LocalSandbox
 from retrai_core.workspace.safe_paths import SafeWorkspace
 from retrai_sandbox_bwrap.options import BwrapOptions
@@ -50,10 +51,10 @@ def build(kind: str, context: RunContext) -> Sandbox:
     """A sandbox of one kind."""
     if kind == "local":
         return LocalSandbox(LocalOptions(), context)
-    sandbox = BwrapSandbox(BwrapOptions(), context)
+    sandbox = guarded_sandbox(BwrapSandbox(BwrapOptions(), context))
     if kind != "bwrap":
         files = frozenset(context.project / f"test_{number}.py" for number in range(PROTECTED))
-        sandbox.view = View(read_only=files, scratch="agent")
+        sandbox.agent_view = View(read_only=files, scratch="agent")
     return sandbox
 
 

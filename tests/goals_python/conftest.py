@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from retrai_core import RunContext
+from retrai_core.guard.guarded_sandbox import guarded_sandbox
 from retrai_core.sandbox.local import LocalOptions, LocalSandbox
 from retrai_core.workspace.safe_paths import SafeWorkspace
 from retrai_goals_python.pytest_goal import PytestGoal, PytestGoalOptions
@@ -52,7 +53,7 @@ async def context(
     project = make_project({})
     context = RunContext("r1", project, SafeWorkspace(project), sys.executable, project)
     options = LocalOptions(grace_s=0.2, pass_env=["PYTEST_DISABLE_PLUGIN_AUTOLOAD"])
-    context.sandbox_part = LocalSandbox(options, context)
+    context.sandbox_part = guarded_sandbox(LocalSandbox(options, context))
     yield context
     await context.sandbox.aclose()
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from retrai_core import LocalSandbox, RunContext, SandboxOptions
 from retrai_core.guard.guard import Guard
+from retrai_core.guard.guarded_sandbox import guarded_sandbox
 from retrai_core.workspace.safe_paths import SafeWorkspace
 from retrai_goals_python.pytest_goal import PytestGoal, PytestGoalOptions
 
@@ -26,7 +27,7 @@ async def test_source_that_rewrites_a_test_file_is_suspect(tmp_path: Path) -> No
     (project / "tests" / "test_m.py").write_text(tests)
     (tmp_path / "run").mkdir()
     context = RunContext("r1", project, SafeWorkspace(project), sys.executable, tmp_path / "run")
-    context.sandbox_part = LocalSandbox(SandboxOptions(), context)
+    context.sandbox_part = guarded_sandbox(LocalSandbox(SandboxOptions(), context))
     context.goal_part = PytestGoal(PytestGoalOptions(), context)
     guard = Guard(context, [])
     try:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from retrai_core import UsageError
-from retrai_core.guard.masked_git import knows, make_substitute, repository_of
+from retrai_core.guard.masked_git import make_substitute, repository_of
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
 
@@ -89,19 +89,6 @@ def test_a_repository_without_a_commit_is_an_empty_one(tmp_path: Path) -> None:
     assert git(seen, "status", "--porcelain") == "?? a\n"
 
 
-def test_git_knows_a_file_from_its_index_its_history_and_its_objects(repository: Path) -> None:
-    assert knows(repository, [HELD])
-    git(repository, "rm", "-q", "--cached", HELD)
-    git(repository, "commit", "-qm", "no more")
-    assert knows(repository, [HELD]), "an old commit has it"
-    (repository / "renamed.py").write_text(SECRET)
-    assert knows(repository, ["renamed.py"]), "the same content has another name there"
-    (repository / "new.py").write_text("nobody has ever seen this\n")
-    assert not knows(repository, ["new.py"])
-    git(repository, "add", "new.py")
-    assert knows(repository, ["new.py"])
-
-
 def test_programs_that_the_repositorys_configuration_names_are_not_run(
     repository: Path, tmp_path: Path
 ) -> None:
@@ -110,7 +97,6 @@ def test_programs_that_the_repositorys_configuration_names_are_not_run(
     trap.chmod(0o755)
     for key in ("core.fsmonitor", "core.pager", "diff.external", "filter.x.clean"):
         git(repository, "config", key, str(trap))
-    knows(repository, [HELD])
     make_substitute(repository, [HELD], tmp_path / "substitute")
     assert not (tmp_path / "sprung").exists()
     assert str(trap) not in (tmp_path / "substitute" / "config").read_text()

@@ -32,6 +32,15 @@ LOOK: list[tuple[str, dict[str, Any]]] = [
     ("git_diff", {}),
     ("file_read", {"path": ".git/index"}),
 ]
+GUESS: list[tuple[str, dict[str, Any]]] = [
+    ("file_read", {"path": "tests/concealed/test_unseen.py"}),
+    ("file_list", {"path": "tests/concealed"}),
+    ("file_write", {"path": "tests/concealed/test_unseen.py", "content": "mine"}),
+    (
+        "bash_exec",
+        {"command": "mv tests t; cat */concealed/*; rm -rf tests; echo mine > tests/concealed/x"},
+    ),
+]
 
 
 def write(source: str) -> list[tuple[str, dict[str, Any]]]:
@@ -69,6 +78,18 @@ def test_answers_made_for_the_visible_tests_fail_and_nothing_is_told_of_the_othe
 
 
 @pytest.mark.usefixtures("walls")
+def test_a_model_that_knows_the_names_comes_no_further(
+    command_line: Retrai, project: Path, tree: Tree
+) -> None:
+    command_line.configure('holdout: ["tests/concealed/**"]')
+    before = tree(project)
+    record = command_line.record(GUESS, write(GENERAL), [("bash_exec", {"command": "true"})])
+    assert "Small" not in "".join(command_line.results(record))
+    assert tree(project)["tests/concealed/test_unseen.py"] == HELD.encode()
+    assert tree(project) == before | {"slug.py": GENERAL.encode()}
+
+
+@pytest.mark.usefixtures("walls")
 def test_a_general_answer_is_achieved(command_line: Retrai, project: Path, tree: Tree) -> None:
     command_line.configure('holdout: ["tests/concealed/**"]')
     commit(project)
@@ -102,31 +123,33 @@ def test_files_that_lie_outside_the_project_are_laid_over_the_copy(
     assert (outside / "test_unseen.py").read_text() == HELD
 
 
-def test_without_walls_files_in_the_repository_are_refused(
+def test_a_sandbox_without_walls_is_refused_for_files_of_the_project(
     command_line: Retrai, project: Path, tree: Tree
 ) -> None:
     command_line.configure('sandbox: local\nholdout: ["tests/concealed/**"]')
-    commit(project)
     before = tree(project)
     done = command_line.retrai(*command_line.command(write(GENERAL)))
     assert (done.returncode, done.stdout) == (2, "")
-    assert "cannot hide its history" in done.stderr
+    assert "test_unseen.py lies in the project" in done.stderr
+    assert "pip install retrai-sandbox-bwrap" in done.stderr
     assert "outside the project" in done.stderr
     assert tree(project) == before
 
 
+@pytest.mark.usefixtures("walls")
 @pytest.mark.parametrize(
     ("setting", "said"),
     [
         ('holdout: ["tests/nothing/**"]', "means no file of the project"),
         ('holdout: ["/nowhere/at/all"]', "holds no files"),
         ('holdout: ["tests/concealed/**"]\ntargets: [tests/test_slug.py]', "finds no case"),
+        ('holdout: ["tests/test_slug.py"]', "a folder of their own"),
     ],
 )
 def test_a_holdout_that_holds_nothing_out_is_a_usage_error(
     command_line: Retrai, project: Path, tree: Tree, setting: str, said: str
 ) -> None:
-    command_line.configure(f"sandbox: local\n{setting}")
+    command_line.configure(setting)
     before = tree(project)
     done = command_line.retrai(*command_line.command(write(GENERAL)))
     assert (done.returncode, done.stdout) == (2, "")
@@ -134,10 +157,11 @@ def test_a_holdout_that_holds_nothing_out_is_a_usage_error(
     assert tree(project) == before
 
 
+@pytest.mark.usefixtures("walls")
 def test_a_killed_run_loses_nothing_and_can_be_resumed(
     command_line: Retrai, project: Path, tree: Tree
 ) -> None:
-    command_line.configure('sandbox: local\nholdout: ["tests/concealed/**"]')
+    command_line.configure('holdout: ["tests/concealed/**"]')
     before = tree(project)
     fifo = project / "started"
     os.mkfifo(fifo)
@@ -152,14 +176,12 @@ def test_a_killed_run_loses_nothing_and_can_be_resumed(
     try:
         with open(os.open(fifo, os.O_RDONLY | os.O_NONBLOCK), "rb", buffering=0) as file:
             assert select.select([file], [], [], 90)[0], "the run did not come that far"
-        assert not (project / "tests" / "concealed").exists()
         run.send_signal(signal.SIGKILL)
     finally:
         run.kill()
         run.wait(timeout=30)
     fifo.unlink()
     listed = command_line.retrai("runs", "list", "--json")
-    assert "put 1 held-out file back" in listed.stderr
     assert tree(project) == before
     (killed,) = json.loads(listed.stdout)
     done = command_line.retrai("runs", "resume", killed["id"], "--json")

@@ -137,8 +137,8 @@ async def test_no_environment_of_the_project_s_opens_the_home(
     await attempt(sandbox, 'mv .venv elsewhere; ln -s "$1" .venv', letters)
     copy = tmp_path / "copy"
     copy.mkdir()
-    sandbox.view = View(shown={context.project: copy})
-    done = await attempt(sandbox, 'cat "$1"', context.project / ".venv" / "private.txt")
+    view = View(shown={context.project: copy})
+    done = await attempt(sandbox, 'cat "$1"', context.project / ".venv" / "private.txt", view=view)
     assert SECRET not in done.stdout
 
 

@@ -227,10 +227,12 @@ async def test_copies_and_temporary_folders_are_theirs(make, context, theirs):
     report = Path(tempfile.mkdtemp(prefix=temporary_prefix("retrai-report")))
     keep = write(theirs.parent / "kept" / "a.txt", 0)
     walled = await make()
-    walled.view = View(shown={theirs: copy})
+    view = View(shown={theirs: copy})
     try:
         line = 'echo more >> a.txt; echo x > b.txt; echo y > "$1/report"; echo z > "$2/no"'
-        done = await attempt(walled, line, report, keep.parent, writable=[report, keep.parent])
+        done = await attempt(
+            walled, line, report, keep.parent, writable=[report, keep.parent], view=view
+        )
         assert "report" not in done.stderr
         assert (report / "report").read_text() == "y\n"
     finally:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from retrai_core import Completed, Entry, Limits, Sandbox
+from retrai_core import Completed, Entry, Limits, Sandbox, View
 from retrai_core.workspace.safe_paths import SafeWorkspace
 
 _STARTS = ("subprocess.Popen", "os.posix_spawn", "os.fork", "os.forkpty", "os.system", "os.exec")
@@ -100,6 +100,7 @@ class WatchedSandbox(Sandbox):
         stdin: bytes | None = None,
         writable: Sequence[Path] = (),
         readable: Sequence[Path] = (),
+        view: View | None = None,
     ) -> Completed:
         self.uses += 1
         with unwatched():
@@ -112,6 +113,7 @@ class WatchedSandbox(Sandbox):
                 stdin=stdin,
                 writable=writable,
                 readable=readable,
+                view=view,
             )
 
     async def aclose(self) -> None:

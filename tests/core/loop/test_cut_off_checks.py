@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,8 @@ import pytest
 
 from retrai_core import RunContext, SandboxOptions
 from retrai_core.contracts.goal import CheckReport, GoalResult
-from retrai_core.contracts.sandbox import Completed
-from retrai_core.guard.cut_off import Endings, watched
+from retrai_core.contracts.sandbox import Completed, View
+from retrai_core.guard.guarded_sandbox import CheckCommands, guarded_sandbox
 from retrai_core.sandbox.local import LocalSandbox
 from retrai_core.workspace.safe_paths import SafeWorkspace
 
@@ -77,18 +78,27 @@ async def test_a_check_that_ran_out_of_time_contradicts_none_on_the_same_tree(ru
     assert phases(runs, record)[2] == ("iteration", False, True)
 
 
-async def test_the_sandbox_is_watched_only_meanwhile(tmp_path: Path) -> None:
+async def test_only_a_check_s_own_commands_are_recorded(tmp_path: Path) -> None:
     context = RunContext("r1", tmp_path, SafeWorkspace(tmp_path), sys.executable, tmp_path)
-    context.sandbox_part = LocalSandbox(SandboxOptions(), context)
-    with watched(context) as outer:
-        with watched(context) as inner:
-            await context.sandbox.run("kill -9 $$", timeout_s=20)
-        assert inner.killed == "ended by SIGKILL"
-        await context.sandbox.run("kill -15 $$", timeout_s=20)
-    await context.sandbox.run("kill -9 $$", timeout_s=20)
-    assert (outer.killed, inner.killed) == ("ended by SIGKILL",) * 2
-    assert "run" not in vars(context.sandbox)
-    await context.sandbox.aclose()
+    sandbox = guarded_sandbox(LocalSandbox(SandboxOptions(), context))
+    started, checking = asyncio.Event(), asyncio.Event()
+
+    async def tool() -> None:
+        started.set()
+        await checking.wait()
+        await sandbox.run("kill -9 $$", timeout_s=20)
+
+    beside = asyncio.create_task(tool())
+    await started.wait()
+    with sandbox.check(View()) as commands:
+        checking.set()
+        await beside
+        assert commands.killed == ""
+        await sandbox.run("kill -15 $$", timeout_s=20)
+    await sandbox.run("kill -9 $$", timeout_s=20)
+    assert commands.killed == "ended by SIGTERM"
+    assert sandbox.name == "local"
+    await sandbox.aclose()
 
 
 REPORT = CheckReport({"a": "failed"}, command=[])
@@ -116,7 +126,7 @@ PARTIAL = CheckReport({"a": "failed"}, command=[], complete=False)
 def test_what_counts_as_ended_from_outside(
     done: Completed, report: CheckReport | None, cut_off: str
 ) -> None:
-    endings = Endings()
+    endings = CheckCommands(View())
     endings.note(done)
     assert endings.mark(GoalResult(False, "so", report=report)).cut_off == cut_off
     assert not endings.mark(GoalResult(True, "so", report=report)).cut_off

@@ -165,6 +165,28 @@ def test_the_guard_is_asked_for_the_path_that_a_symlink_hides(
     assert os.listdir(project / "tests") == ["test_a.py"]
 
 
+def test_what_may_not_be_read_is_in_no_listing_and_behind_no_link(
+    project: Path, workspace: SafeWorkspace
+) -> None:
+    (project / "tests" / "held").mkdir(parents=True)
+    (project / "tests" / "held" / "test_b.py").write_text("b")
+    (project / "tests" / "test_a.py").write_text("a")
+    (project / "link").symlink_to("tests/held")
+    workspace.refuse_read = lambda path: "not shown" if path.startswith("tests/held") else None
+    for path in ("tests/held/test_b.py", "link/test_b.py"):
+        with pytest.raises(WorkspaceError, match="not shown"):
+            workspace.read_bytes(path)
+        with pytest.raises(WorkspaceError, match="not shown"):
+            workspace.stat(path)
+    for path in ("tests/held", "link"):
+        with pytest.raises(WorkspaceError, match="not shown"):
+            workspace.list_folder(path)
+        with pytest.raises(WorkspaceError, match="not shown"):
+            list(workspace.walk(path))
+    assert [entry.path for entry in workspace.list_folder("tests")] == ["tests/test_a.py"]
+    assert "tests/held/test_b.py" not in {entry.path for entry in workspace.walk()}
+
+
 def test_a_listing_names_kinds_and_sizes(project: Path, workspace: SafeWorkspace) -> None:
     (project / "b.txt").write_bytes(b"12345")
     (project / "a").mkdir()

@@ -21,6 +21,7 @@ from retrai_core import (
     RunContext,
     SandboxOptions,
     ToolError,
+    View,
 )
 
 from .cgroup import ControlGroup, make_group
@@ -156,8 +157,10 @@ class BwrapSandbox(LocalSandbox):
         stdin: bytes | None = None,
         writable: Sequence[Path] = (),
         readable: Sequence[Path] = (),
+        view: View | None = None,
     ) -> Completed:
         """Run a program or a shell line; see `Sandbox.run`."""
+        view = view or View()
         await self._find_owner()
         if not self._program:
             self._choose(next(iter(programs()), "bwrap"), filtered=True)
@@ -173,15 +176,15 @@ class BwrapSandbox(LocalSandbox):
         trusted = self._owner.variables(self.context.project) if self._owner else {}
         variables = {"TMPDIR": "/tmp", **trusted, **(env or {})}
         argv = _argv(command, folder, variables)
-        scratch = await asyncio.to_thread(self._scratch.folder, self.view.scratch)
+        scratch = await asyncio.to_thread(self._scratch.folder, view.scratch)
         if self._owner is not None:
-            given = [*self.view.shown.values(), *writable, *readable, scratch / "cache"]
+            given = [*view.shown.values(), *writable, *readable, scratch / "cache"]
             await asyncio.to_thread(self._owner.give, given, state_folder(self.context.run_dir))
-        reach = [self.context.project, *self.view.shown.values(), *writable]
+        reach = [self.context.project, *view.shown.values(), *writable]
         request = Request(
             project=self.context.project,
             cwd=folder,
-            view=self.view,
+            view=view,
             scratch=scratch,
             writable=writable,
             readable=[*readable, *places_of_program(argv[0], self._walls, reach)],

@@ -37,23 +37,6 @@ def runs() -> None:
 
     A run is named by its id, or by as much of it as is unique.
     """
-    from ..errors import RetraiError
-    from ..guard.held_files import put_all_back, told
-    from ..storage.state_folder import state_dir
-
-    try:
-        brought = put_all_back(state_dir())
-    except (RetraiError, OSError) as error:  # it keeps nobody from looking at runs
-        echo(f"held-out files of a killed run are not back yet: {error}", err=True)
-        brought = []
-    for back in brought:
-        echo(
-            f"put {count(back.count, 'held-out file')} back into {back.project}: run {back.run_id} "
-            "was killed",
-            err=True,
-        )
-        for line in told(back):
-            echo(line, err=True)
 
 
 @runs.command("list")

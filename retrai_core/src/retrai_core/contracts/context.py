@@ -135,7 +135,6 @@ class RunContext:
     sandbox_part: Sandbox | None = None
     goal_part: GoalBase | None = None
     provider_part: LLMProvider | None = None
-    model_part: BaseChatModel | None = None
     memory_part: MemoryStore | None = None
     models_part: Callable[[str, float, str | None], BaseChatModel] | None = None
     counting_part: Callable[[BaseChatModel, str, LLMProvider], BaseChatModel] | None = None

@@ -51,13 +51,14 @@ class Completed:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """How the files look to commands, where a sandbox can arrange it; others ignore it.
+    """How the files look to a command, in a sandbox that can arrange it.
 
     Attributes:
-        read_only: absolute paths that commands may not change; those that do not exist are
+        read_only: absolute paths that the command may not change; those that do not exist are
             passed over.
-        shown: by the path under which commands see it, the folder that stands there in its place;
-            it stays visible under its own path too.
+        shown: by the path under which the command sees it, the folder that stands there in its
+            place; it stays visible under its own path too. A folder shown in its own place cannot
+            be moved.
         scratch: a name for the temporary files that commands find where others of that name left
             them; empty when each command begins without any.
 
@@ -103,9 +104,7 @@ class Sandbox(ABC):
     """What must be on PATH (`bwrap`); `retrai plugins doctor` looks for it without an import."""
     Options: type[SandboxOptions] = SandboxOptions
     arranges_view: ClassVar[bool] = False
-    """Whether `view` is more than a wish: a final check relies on `shown` then."""
-    view: View = View()
-    """What the guard wants hidden, shown or kept from change; it sets this between commands."""
+    """Whether `run` arranges a `view`; it is given none otherwise. A final check relies on it."""
 
     def __init__(self, options: Any, context: RunContext) -> None:
         self.options = options
@@ -123,6 +122,7 @@ class Sandbox(ABC):
         stdin: bytes | None = None,
         writable: Sequence[Path] = (),
         readable: Sequence[Path] = (),
+        view: View | None = None,
     ) -> Completed:
         """Run a program (a list of arguments) or a shell line (a string, through `bash -c`).
 
@@ -135,6 +135,8 @@ class Sandbox(ABC):
             stdin: what it reads; nothing when left out (never the terminal).
             writable: folders outside the project that it may write (a fresh report folder).
             readable: folders outside the project that it must be able to read.
+            view: how the files look to it. retrai gives this to every command of a run; what a
+                tool or a goal gives is not used.
 
         Raises:
             ToolError: the program does not exist or cannot be started.

@@ -7,6 +7,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -21,7 +22,6 @@ from .left_behind import clear_set_id_in_copy
 from .node_packages import NodePackages, take_out
 from .outside import OutsideFiles
 from .verdict import judge, suspicion
-from .walls import view_of_a_check
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +34,7 @@ class FinalCheck:
         folder: where the baseline is kept.
         ask: the goal's check in a folder.
         ask_without: the same, without some of its files; None where the goal cannot tell.
+        checking: around commands that belong to a check of the tree in a folder.
         belongs: whether a path is of a kind that the goal protects.
         clean: restores protected files in a folder, and sets new steering ones there aside.
         decides: whether a protected file holds cases or steers the runner.
@@ -48,6 +49,7 @@ class FinalCheck:
     packages: NodePackages
     ask: Callable[[Path], Awaitable[GoalResult]]
     ask_without: Callable[[Path, Sequence[str]], Awaitable[GoalResult | None]]
+    checking: Callable[[Path], AbstractContextManager[object]]
     belongs: Callable[[str], bool]
     clean: Callable[[Path], object]
     decides: Callable[[str], bool]
@@ -151,7 +153,7 @@ class FinalCheck:
         passed = [case for case, outcome in report.cases.items() if outcome == "passed"]
         mended = [case for case in passed if self.baseline.cases.get(case) != "passed"]
         held = set(passed) - set(mended)
-        with view_of_a_check(self.context, copy):
+        with self.checking(copy):
             found = await self.context.goal.contradict(copy, [*mended, *sorted(held)])
         return suspicion(found, set(mended))
 
@@ -173,8 +175,7 @@ class FinalCheck:
 
         Where the sandbox shows the copy in the project's place, a path there is the copy's.
         """
-        sandbox = self.context.sandbox_part
-        if sandbox is not None and sandbox.arranges_view:
+        if self.context.sandbox.arranges_view:
             return ""
         project = os.path.realpath(self.context.project) + os.sep
         astray = [path for path in report.imported_from if path.startswith(project)]

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from ..config_files import LOCK_FILE, PROJECT_FILE
-from ..contracts.context import RunContext
+from ..contracts.context import RunContext, drop_event
 from ..contracts.goal import GoalBase, GoalResult
+from ..contracts.sandbox import View
 from ..workspace.repository_paths import folds_case
 from ..workspace.tree_walk import OWN_FOLDER
 from .baseline import Baseline, copy_protected, differing
-from .cut_off import watched
 from .final import FinalCheck
 from .globs import Globs, exactly
+from .guarded_sandbox import CheckCommands, GuardedSandbox
 from .holdout import Holdout
 from .node_packages import NodePackages
 from .outside import ENVIRONMENT, OutsideFiles
@@ -25,7 +27,6 @@ from .refusal import Refusal
 from .restoring import SET_ASIDE, put_back, restore_files, set_aside
 from .surroundings import copy_surroundings, place_in_repository
 from .verdict import judge
-from .walls import Masks, forbid_changes, view_of_a_check
 
 _OWN_FILES = (PROJECT_FILE, LOCK_FILE)
 
@@ -34,7 +35,8 @@ class Guard:
     """Keeps the check honest.
 
     Args:
-        context: the run; its goal says what is protected and what steers the runner.
+        context: the run, with a guarded sandbox; its goal says what is protected and what steers
+            the runner.
         allow_edit: globs of protected files that the user wants changed.
 
     Attributes:
@@ -44,7 +46,9 @@ class Guard:
     """
 
     def __init__(self, context: RunContext, allow_edit: list[str]) -> None:
-        self.context = context
+        sandbox = context.sandbox
+        assert isinstance(sandbox, GuardedSandbox), "the guard needs a guarded sandbox"
+        self.context, self._sandbox = context, sandbox
         self.refusals: list[Refusal] = []
         self._folder = context.run_dir / "baseline"
         self._allow_edit = allow_edit
@@ -105,6 +109,8 @@ class Guard:
     def refuse_write(self, path: str) -> str | None:
         """Why `path` may not be written, or None; the workspace asks before every write."""
         path = self._known_spelling(path)
+        if self.is_held_out(path):
+            return self.refuse_read(path)
         if self._allowed.match(path):
             return None
         if path == OWN_FOLDER or path.startswith(f"{OWN_FOLDER}/"):
@@ -114,6 +120,10 @@ class Guard:
         if self._steering.match(path) and path not in self.baseline.steering:
             return f"{path} would change how this goal is checked; fix the sources instead"
         return None
+
+    def refuse_read(self, path: str) -> str | None:
+        """Why `path` may not be read or listed, or None; the workspace asks before every read."""
+        return None if self.holdout is None else self.holdout.refuse(path)
 
     def _known_spelling(self, path: str) -> str:
         """The path as retrai or the baseline has it, where the file system takes both for one."""
@@ -186,8 +196,14 @@ class Guard:
     async def check_with(
         self, state: Mapping[str, Any], change: Callable[[Path], None]
     ) -> GoalResult:
-        """What the goal says of a clean copy after `change` was made to it; nothing is judged."""
-        return await self._final(state).ask_with(change)
+        """What the goal says of a clean copy after `change` was made to it; nothing is judged, and
+        the goal publishes nothing."""
+        known = self.context.goal
+        goal = type(known)(known.options, replace(self.context, on_event=drop_event))
+        try:
+            return await self._final(state, goal).ask_with(change)
+        finally:
+            await goal.aclose()
 
     def belongs_to_check(self, path: str) -> bool:
         """Whether the goal protects files like this one, new ones too."""
@@ -201,33 +217,41 @@ class Guard:
         """Whether the user lets the run change this file."""
         return self._allowed.match(path)
 
-    def _final(self, state: Mapping[str, Any]) -> FinalCheck:
+    def is_held_out(self, path: str) -> bool:
+        """Whether this file is one of those that the agent never sees."""
+        return self.holdout is not None and self.holdout.is_hidden(path)
+
+    def _final(self, state: Mapping[str, Any], goal: GoalBase | None = None) -> FinalCheck:
         return FinalCheck(
             self.context,
             self.baseline,
             self._folder,
             outside=self._outside,
             packages=self._packages,
-            ask=lambda copy: self._ask_goal(state, copy),
+            ask=lambda copy: self._ask_goal(state, copy, goal),
             ask_without=lambda copy, paths: self._ask_without(state, copy, paths),
+            checking=self._checking,
             belongs=self.belongs_to_check,
             clean=self._clean_copy,
-            decides=lambda path: self._decides(path) and not self._allowed.match(path),
+            decides=self._decides_unchanged,
         )
 
-    async def _ask_goal(self, state: Mapping[str, Any], cwd: Path) -> GoalResult:
-        result = await self._answer(cwd, lambda goal: goal.check(state, cwd))
+    async def _ask_goal(
+        self, state: Mapping[str, Any], cwd: Path, goal: GoalBase | None = None
+    ) -> GoalResult:
+        asked = goal or self.context.goal
+        result = await self._answer(cwd, lambda: asked.check(state, cwd))
         assert result is not None  # its type was looked at where it answered
         return self._redacted(result)
 
     async def _ask_without(
         self, state: Mapping[str, Any], cwd: Path, paths: Sequence[str]
     ) -> GoalResult | None:
-        found = await self._answer(cwd, lambda goal: goal.check_without(state, cwd, paths))
+        found = await self._answer(cwd, lambda: self.context.goal.check_without(state, cwd, paths))
         return None if found is None else self._redacted(found)
 
     async def _answer(
-        self, cwd: Path, ask: Callable[[GoalBase], Awaitable[GoalResult | None]]
+        self, cwd: Path, ask: Callable[[], Awaitable[GoalResult | None]]
     ) -> GoalResult | None:
         """What the goal says; a check that was killed is run once more before it counts."""
         found = await self._one_answer(cwd, ask)
@@ -238,11 +262,27 @@ class Guard:
         return await self._one_answer(cwd, ask)
 
     async def _one_answer(
-        self, cwd: Path, ask: Callable[[GoalBase], Awaitable[GoalResult | None]]
+        self, cwd: Path, ask: Callable[[], Awaitable[GoalResult | None]]
     ) -> GoalResult | None:
-        with view_of_a_check(self.context, cwd, self._masks), watched(self.context) as endings:
-            found = await ask(self.context.goal)
-            return found if found is None else endings.mark(found)
+        with self._checking(cwd) as commands:
+            found = await ask()
+            return found if found is None else commands.mark(found)
+
+    @contextmanager
+    def _checking(self, folder: Path) -> Generator[CheckCommands]:
+        """While a check of the tree in `folder` runs: it may write everything, and where that tree
+        is a copy, it stands in the project's place too, for what imports the project from there."""
+        project, hidden = self.context.project, self._hidden
+        view = View(shown=hidden, scratch="check")
+        if folder != project:
+            # Above the copy lies what lies above the project in its repository.
+            depth = len(place_in_repository(project).parts) or 1
+            room = folder.parents[depth - 1]
+            # The copy brings its own.
+            above = {p: s for p, s in hidden.items() if not p.is_relative_to(project)}
+            view = View(shown={project: folder, room: room, **above})
+        with self._sandbox.check(view) as commands:
+            yield commands
 
     def _redacted(self, result: GoalResult) -> GoalResult:
         redact = self.context.redact
@@ -257,29 +297,31 @@ class Guard:
         kept = [
             path
             for path in self.baseline.protected
-            if path not in volatile and not self._allowed.match(path)
+            if path not in volatile and not self._allowed.match(path) and not self.is_held_out(path)
         ]
         paths = frozenset(self.context.project / path for path in kept)
-        forbid_changes(self.context, paths, self._masks)
+        self._sandbox.agent_view = View(read_only=paths, shown=self._hidden, scratch="agent")
 
     @property
-    def _masks(self) -> Masks:
-        return self.holdout.masks if self.holdout is not None else {}
+    def _hidden(self) -> Mapping[Path, Path]:
+        return self.holdout.shown if self.holdout is not None else {}
 
-    async def hide(self, holdout: Holdout) -> None:
-        """Hold tests out, from commands and checks alike, until `holdout.show`.
+    async def hold_out(self, patterns: Sequence[str]) -> None:
+        """Hide tests from the agent's tools and commands, and from every check but the last.
 
         Raises:
             UsageError: they cannot be hidden here, and why.
         """
+        holdout = Holdout(self.context, patterns)
+        await holdout.find()
         self.holdout = holdout
-        await holdout.hide()
         self._forbid_changes()
+        await holdout.require_hidden()
 
-    def _clean_copy(self, copy: Path) -> object:
+    def _clean_copy(self, copy: Path) -> None:
+        self._restore(copy)
         if self.holdout is not None:
-            self.holdout.clean(copy)
-        return self._restore(copy)
+            self.holdout.remove_from(copy)
 
     def _keep_surroundings(self) -> None:
         project = self.context.project
@@ -303,6 +345,11 @@ class Guard:
     def _decides(self, path: str) -> bool:
         """Whether the file holds cases or steers the runner, and so decides the verdict."""
         return self._steering.match(path) or any(c.startswith(path) for c in self.baseline.cases)
+
+    def _decides_unchanged(self, path: str) -> bool:
+        """Whether a file of a copy decides the verdict, and has to be as it was."""
+        exempt = self._allowed.match(path) or self.is_held_out(path)
+        return not exempt and self._decides(path)
 
     def _differing(self) -> list[str]:
         return list(differing(self.context.project, self.baseline))

@@ -67,17 +67,25 @@ def files_of(place: Path) -> Iterator[Path]:
             yield path
 
 
-def caches_about(project: Path, held: Sequence[str]) -> Iterator[str]:
-    """Byte code of the held-out files, and what runners remember of earlier runs."""
-    for path in map(Path, held):
-        folder = project / path.parent / "__pycache__"
-        for code in sorted(folder.glob(f"{path.stem}.*")):
-            yield code.relative_to(project).as_posix()
+def folders_to_hide(project: Path, held: Sequence[str]) -> list[str]:
+    """The folders that hold these files and nothing else, and caches that tell about them.
+
+    Raises:
+        UsageError: other files lie beside a held-out one.
+    """
     if not held:
-        return
-    parents = {Path(path).parent for path in project_files(project)} | {Path()}
-    folders = {folder for parent in parents for folder in (parent, *parent.parents)}
-    for folder in sorted(folders):
-        for name in _CACHES:
-            for path in files_of(project / folder / name):
-                yield path.relative_to(project).as_posix()
+        return []
+    others = set(project_files(project)) - set(held)
+    needed = {parent for path in others for parent in Path(path).parents} | {Path()}
+    for path in held:
+        if Path(path).parent in needed:
+            raise UsageError(
+                f"holdout: other files lie beside {path}, and a sandbox hides whole folders",
+                hint="move the held-out files to a folder of their own, or outside the project: "
+                "`holdout: [~/held-out]` lays that folder over the project",
+            )
+    folders = {Path(path).parent for path in held}
+    folders = {one for one in folders if not folders & set(one.parents)}
+    caches = (folder / name for folder in needed for name in _CACHES)
+    found = folders | {cache for cache in caches if (project / cache).is_dir()}
+    return sorted(folder.as_posix() for folder in found)

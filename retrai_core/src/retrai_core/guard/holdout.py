@@ -1,8 +1,8 @@
 """Held-out tests: the agent never sees them, and `achieved` needs all of them to pass.
 
-They lie outside the project while the run works and come back at its end. For the last check they
-are put into the clean copy. What they are called and how they fail is told to nobody; only counts
-come back, at the end of the run.
+They stay where they are. The sandbox shows an empty folder in the place of theirs, and the tools
+that read files refuse it. For the last check they are in the clean copy. Their names and how they
+fail are told to nobody; only counts come back, at the end of the run.
 """
 
 from __future__ import annotations
@@ -10,18 +10,16 @@ from __future__ import annotations
 import asyncio
 import shutil
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
-from ..contracts.context import RunContext, drop_event
+from ..contracts.context import RunContext
 from ..contracts.goal import CaseOutcome, GoalResult
 from ..errors import UsageError
-from ..workspace.safe_paths import SafeWorkspace
 from .baseline import Baseline
 from .files import copy_file, project_files, remove
-from .held_files import HeldFiles, PutBack
-from .held_paths import caches_about, files_of, find_held, is_outside, outside
-from .masked_git import knows, make_substitute, repository_of
+from .held_paths import files_of, find_held, folders_to_hide, is_outside, outside
+from .masked_git import make_substitute, repository_of
 from .verdict import judge
 
 _PROBE_TIMEOUT_S = 20.0
@@ -62,49 +60,78 @@ class Holdout:
         context: the run.
         patterns: globs of files in the project, and paths outside it. A folder outside is laid over
             the project: its `tests/test_x.py` becomes the project's.
-        state: retrai's state folder.
 
     Attributes:
-        masks: what commands must be shown in the place of what: a `.git` without these files.
+        shown: what commands see in the place of what: an empty folder for one with held-out files,
+            a `.git` without them.
         last: how the cases ended in the latest check; None before the first.
     """
 
-    def __init__(self, context: RunContext, patterns: Sequence[str], state: Path) -> None:
+    def __init__(self, context: RunContext, patterns: Sequence[str]) -> None:
         self._context = context
         self._project = context.project
         self._folder = context.run_dir / "holdout"
         self._patterns = patterns
-        self._held = HeldFiles(self._project, self._folder, state, context.run_id)
+        self._paths: list[str] = []
+        self._hidden: list[str] = []
         self._outside = [outside(pattern) for pattern in patterns if is_outside(pattern)]
-        self._baseline = Baseline.load(self._folder.with_name("holdout-baseline"))
-        self.masks: dict[Path, Path] = {}
+        self._baseline = Baseline.load(self._folder / "baseline")
+        self.shown: dict[Path, Path] = {}
         self.last: HeldOut | None = None
 
-    async def hide(self) -> None:
-        """Take the files out of the project and its history; undone by `show`.
+    async def find(self) -> None:
+        """Find the files, and what to show in their place.
 
         Raises:
             UsageError: a pattern means no file, or they cannot be hidden here, and why.
-            RetraiError: a file could not be copied; nothing was changed.
         """
-        paths = await asyncio.to_thread(find_held, self._project, self._patterns)
-        await asyncio.to_thread(self._mask_repository, paths)
-        for real in list(self.masks):
+        self._paths = await asyncio.to_thread(find_held, self._project, self._patterns)
+        sandbox = self._context.sandbox
+        if self._paths and not sandbox.arranges_view:
+            raise UsageError(
+                f"holdout: {self._paths[0]} lies in the project, and the sandbox {sandbox.name} "
+                "cannot hide it from commands",
+                hint="`pip install retrai-sandbox-bwrap` brings one that can; or move the held-out "
+                "files outside the project: `holdout: [~/held-out]` lays that folder over it",
+            )
+        self._hidden = await asyncio.to_thread(folders_to_hide, self._project, self._paths)
+        await asyncio.to_thread(self._make_substitutes)
+        for real in list(self.shown):
             # A monorepo's, above the project: what is hidden anyway is better left hidden.
-            if real.parent != self._project and not await self._is_seen(real):
-                del self.masks[real]
-        caches = await asyncio.to_thread(lambda: list(caches_about(self._project, paths)))
-        self._hide_names(paths)
-        await asyncio.to_thread(self._held.move_out, paths, caches)
-        await self._require_walls()
-        if isinstance(self._context.workspace, SafeWorkspace) and self.masks:
-            self._context.workspace.refuse_read = _refuse_git
+            if not real.is_relative_to(self._project) and not await self._is_seen(real):
+                del self.shown[real]
+        self._hide_names()
 
-    def show(self) -> PutBack | None:
-        """Bring the files back; None when there are none in the project."""
-        if isinstance(self._context.workspace, SafeWorkspace):
-            self._context.workspace.refuse_read = None
-        return self._held.put_back()
+    def is_hidden(self, path: str) -> bool:
+        """Whether a path of the project is held out, or tells about what is."""
+        return any(path == one or path.startswith(f"{one}/") for one in self._hidden)
+
+    def refuse(self, path: str) -> str | None:
+        """Why tools may not read or write this path; None where they may."""
+        if self.is_hidden(path):
+            return f"{path} is not part of this run"
+        if self._paths and ".git" in path.split("/"):
+            return "the repository's own files are not read in this run; use git_diff"
+        return None
+
+    async def require_hidden(self) -> None:
+        """Make sure that commands see neither the files nor what the run's folder holds of them.
+
+        Raises:
+            UsageError: they do.
+        """
+        if not self._paths:
+            return
+        kept = self._folder / "hidden"
+        kept.touch()
+        for path in (self._project / self._paths[0], kept):
+            if await self._is_seen(path):
+                raise UsageError(
+                    f"holdout: commands in the sandbox {self._context.sandbox.name} can read "
+                    f"{path}",
+                    hint="RETRAI_STATE_DIR names another place for the run's folder, and one below "
+                    "your home is hidden; or name held-out files outside the project",
+                )
 
     async def take_baseline(self, visible: GoalResult, ask_with: AskWith) -> None:
         """Find out which cases the held-out files hold, before the first turn.
@@ -118,7 +145,7 @@ class Holdout:
         """
         if self._baseline is not None:
             return
-        result = await self._ask(ask_with)
+        result = await ask_with(self._put_in)
         baseline = Baseline()
         baseline.take_result(result)
         if not _held_cases(result, visible) and (visible.report is None or visible.report.cases):
@@ -126,8 +153,8 @@ class Holdout:
                 "holdout: the goal's check finds no case in the held-out files",
                 hint="the goal's own options may leave them out (`targets:`, `testpaths`)",
             )
-        folder = self._folder.with_name("holdout-baseline")
-        folder.mkdir(exist_ok=True)
+        folder = self._folder / "baseline"
+        folder.mkdir(parents=True, exist_ok=True)
         baseline.save(folder)
         self._baseline = baseline
 
@@ -138,7 +165,7 @@ class Holdout:
             visible: the check's answer on such a copy without them.
             ask_with: asks the goal about a clean copy.
         """
-        result = await self._ask(ask_with)
+        result = await ask_with(self._put_in)
         judged = judge(self._baseline or Baseline(), result)
         cases = _held_cases(result, visible)
         known = self._baseline.cases if self._baseline is not None else {}
@@ -153,68 +180,56 @@ class Holdout:
         self.last = HeldOut(total, failed, achieved=judged.achieved and not failed)
         return self.last
 
-    def clean(self, copy: Path) -> None:
-        """Take the real history out of a copy of the project; commands are shown the other."""
-        for real, substitute in self.masks.items():
-            if real.parent == self._project and (copy / ".git").is_dir():
-                remove(copy / ".git")
-                shutil.copytree(substitute, copy / ".git")
-
-    async def _ask(self, ask_with: AskWith) -> GoalResult:
-        """The check's whole answer, of which the goal tells nobody anything."""
-        goal = self._context.goal
-        goal.context = replace(self._context, on_event=drop_event)
-        try:
-            return await ask_with(self._put_in)
-        finally:
-            goal.context = self._context
+    def remove_from(self, copy: Path) -> None:
+        """Take the files and the real history out of a copy of the project."""
+        for folder in self._hidden:
+            remove(copy / folder)
+        substitute = self.shown.get(self._project / ".git")
+        if substitute is not None and (copy / ".git").is_dir():
+            remove(copy / ".git")
+            shutil.copytree(substitute, copy / ".git")
 
     def _put_in(self, copy: Path) -> None:
-        for source in (self._held.files, *self._outside):
+        """Put the files into a copy of the project that lacks them."""
+        for path in self._paths:
+            copy_file(self._project / path, copy / path)
+        for source in self._outside:
             for path in files_of(source):
                 target = copy / path.relative_to(source if source.is_dir() else source.parent)
                 if target.is_symlink() or target.exists():
                     remove(target)
                 copy_file(path, target)
 
-    def _mask_repository(self, paths: Sequence[str]) -> None:
-        repository = repository_of(self._project) if paths else None
-        if repository is None:
+    def _make_substitutes(self) -> None:
+        if not self._paths:
             return
-        place = self._project.relative_to(repository)
-        held = [(place / path).as_posix() for path in paths]
-        if not self._context.sandbox.arranges_view:
-            if knows(repository, held):
-                raise UsageError(
-                    "holdout: the files lie in the git repository, and the sandbox "
-                    f"{self._context.sandbox.name} cannot hide its history (`git show`)",
-                    hint="`pip install retrai-sandbox-bwrap` brings one that can; or give the "
-                    "held-out files as a path outside the project",
-                )
-            return
-        substitute = self._folder.with_name("holdout-git")
-        make_substitute(repository, held, substitute)
-        self.masks = {repository / ".git": substitute}
+        shutil.rmtree(self._folder / "shown", ignore_errors=True)
+        for number, name in enumerate(self._hidden):
+            folder, empty = self._project / name, self._folder / "shown" / str(number)
+            empty.mkdir(parents=True)
+            # Shown in their own place, so that no command moves them away with what is below.
+            above = [one for one in folder.parents if one.is_relative_to(self._project)]
+            self.shown |= {one: one for one in above if one != self._project}
+            self.shown[folder] = empty
+        repository = repository_of(self._project)
+        if repository is not None:
+            place = self._project.relative_to(repository)
+            held = [(place / path).as_posix() for path in self._paths]
+            substitute = self._folder / "shown" / "git"
+            make_substitute(repository, held, substitute)
+            self.shown[repository / ".git"] = substitute
 
-    def _hide_names(self, paths: Sequence[str]) -> None:
-        """What is held out is not even named: in no listing, no diff, no configuration file."""
-        seen = {Path(path).name for path in project_files(self._project) if path not in set(paths)}
-        outside = [path for source in self._outside for path in files_of(source)]
-        names = [*paths, *self._patterns, *(str(path) for path in outside)]
-        for path in (*map(Path, paths), *outside):
+    def _hide_names(self) -> None:
+        """Keep the names too from whoever reads a listing, a diff or a configuration file."""
+        visible = [path for path in project_files(self._project) if not self.is_hidden(path)]
+        seen = {part for path in visible for part in Path(path).parts}
+        held = [*map(Path, self._paths)]
+        held += {folder for path in held for folder in path.parents if folder.name not in seen}
+        held += [path for source in self._outside for path in files_of(source)]
+        names = [*self._patterns, *map(str, held)]
+        for path in held:
             names += [path.name, path.stem] if path.name not in seen else []
         self._context.redactor.hide((name for name in names if len(name) > 4), _NAME)
-
-    async def _require_walls(self) -> None:
-        """Where the sandbox has walls, they must hide the run's folder; found out by trying."""
-        first = next(iter(files_of(self._held.files)), None)
-        sandbox = self._context.sandbox
-        if first is not None and sandbox.arranges_view and await self._is_seen(first):
-            raise UsageError(
-                f"holdout: commands in the sandbox {sandbox.name} can read the run's folder, "
-                f"{self._folder}",
-                hint="RETRAI_STATE_DIR names another place; one below your home is hidden",
-            )
 
     async def _is_seen(self, path: Path) -> bool:
         """Whether commands see it."""
@@ -236,9 +251,3 @@ def _counts(case: str, cases: Mapping[str, CaseOutcome], before: Mapping[str, Ca
     """It passed, or was left out from the start."""
     dodged = ("skipped", "xfailed")
     return cases[case] == "passed" or (cases[case] in dodged and before.get(case) in dodged)
-
-
-def _refuse_git(path: str) -> str | None:
-    if ".git" in path.split("/"):
-        return "the repository's own files are not read in this run; use git_diff"
-    return None

@@ -19,8 +19,6 @@ from ..workspace.lock import WorkspaceLock
 from .baseline import Baseline, differing
 from .files import remove
 from .globs import Globs, exactly
-from .held_files import put_back as put_back_held
-from .held_files import told
 from .refusal import Refusal
 from .repository_programs import COPIES, note_programs, undo_programs
 from .restoring import put_back, set_aside
@@ -122,7 +120,7 @@ def clean_up_before(project: Path, state: Path) -> list[str]:
     folder = Path(os.path.realpath(project))
     try:
         with WorkspaceLock(folder, state, "cleaning up after killed runs"):
-            return [*told(put_back_held(state, folder)), *clean_up_killed_runs(state, folder)]
+            return clean_up_killed_runs(state, folder)
     except (WorkspaceLockedError, StateFolderError):
         return []  # told by the run that is about to begin
 

@@ -11,9 +11,6 @@ from pathlib import Path
 from ..errors import UsageError
 
 _TIMEOUT_S = 300.0
-_AT_ONCE = 200
-"""Paths given to one git command."""
-
 _CAREFUL = (
     "-c",
     "safe.directory=*",
@@ -51,26 +48,6 @@ def repository_of(project: Path) -> Path | None:
                 )
             return folder
     return None
-
-
-def knows(repository: Path, paths: Sequence[str]) -> bool:
-    """Whether git could show one of these files: from its index, its history, or as an object.
-
-    Args:
-        repository: the folder with `.git`.
-        paths: relative to it.
-    """
-    git = repository / ".git"
-    for start in range(0, len(paths), _AT_ONCE):
-        some = [f":(literal,top){path}" for path in paths[start : start + _AT_ONCE]]
-        if _git(git, "ls-files", "--cached", "-z", "--", *some, cwd=repository):
-            return True
-        if _git(git, "rev-list", "--all", "--reflog", "-n", "1", "--", *some, cwd=repository):
-            return True
-    listed = "\n".join(str(repository / path) for path in paths) + "\n"
-    hashes = _git(git, "hash-object", "--no-filters", "--stdin-paths", cwd=repository, text=listed)
-    found = _git(git, "cat-file", "--batch-check", cwd=repository, text=hashes)
-    return any(not line.endswith("missing") for line in found.splitlines())
 
 
 def make_substitute(repository: Path, held: Iterable[str], target: Path) -> None:

@@ -97,11 +97,12 @@ class Verifier:
     def files(self) -> dict[str, str]:
         """The tree of the latest verdict, as any copy of it has it; empty before the first.
 
-        What the suite itself writes is not part of it.
+        What the suite itself writes is not part of it, nor are held-out tests.
         """
         if self._tree is None:
             return {}
-        return portable_files(self._tree.without(self._guard.baseline.volatile))
+        files = portable_files(self._tree.without(self._guard.baseline.volatile))
+        return {path: known for path, known in files.items() if not self._guard.is_held_out(path)}
 
     @property
     def listing(self) -> Listing | None:

@@ -14,7 +14,7 @@ from typing import IO, Any, ClassVar
 from pydantic import Field
 
 from ..contracts.context import RunContext
-from ..contracts.sandbox import Completed, Limits, Sandbox, SandboxOptions
+from ..contracts.sandbox import Completed, Limits, Sandbox, SandboxOptions, View
 from ..errors import ToolError
 from .environment import clean_environment
 from .output import OutputPipe
@@ -48,7 +48,7 @@ class LocalSandbox(Sandbox):
     What it gives: an environment by allow-list, no terminal, bounded output, limits, and the end of
     every descendant (on Linux also of daemons that left the process group; on macOS of the process
     group) when the command ends, runs out of time or is cancelled, or when retrai is killed.
-    `writable` and `readable` need no action here.
+    `writable`, `readable` and `view` change nothing here.
     """
 
     name: ClassVar[str] = "local"
@@ -87,6 +87,7 @@ class LocalSandbox(Sandbox):
         stdin: bytes | None = None,
         writable: Sequence[Path] = (),
         readable: Sequence[Path] = (),
+        view: View | None = None,
     ) -> Completed:
         """Run a program or a shell line; see `Sandbox.run`."""
         settings = self._settings

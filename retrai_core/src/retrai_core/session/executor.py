@@ -24,7 +24,6 @@ from ..errors import (
     UsageError,
     WorkspaceLockedError,
 )
-from ..guard.held_files import holds_files_of, put_back, told
 from ..guard.left_behind import clean_up_killed_runs
 from ..guard.outside import drop_copies
 from ..loop.deadline import Deadline, OutOfTimeError, end
@@ -103,8 +102,8 @@ class Executor:
             self._holder = await self._hold(claim)
             try:
                 await self._execute()
-            except _REFUSALS as error:
-                is_discarded = await self._refuse(error)
+            except _REFUSALS:
+                is_discarded = await self._refuse()
                 raise
             finally:
                 await self._holder.bus.aclose()
@@ -136,14 +135,11 @@ class Executor:
         append = partial(self._store.append_events, claim)
         return Holder(self._store, claim, record, folder, EventBus(append, await append([])))
 
-    async def _refuse(self, error: RetraiError) -> bool:
+    async def _refuse(self) -> bool:
         """Leave things as they were; whether nothing of the run is to be left."""
-        if self._is_new and not holds_files_of(self._state, self._run_id):
+        if self._is_new:
             return True
-        if not self._is_new:
-            self._holder.record = self._earlier
-        else:
-            finish(self._holder.record, "error", str(error))
+        self._holder.record = self._earlier
         await self._end()
         return False
 
@@ -219,10 +215,7 @@ class Executor:
         if not record.goals:  # it is locked once a tool of the run may change it
             return
         held.enter_context(WorkspaceLock(record.project, self._state, record.id))
-        # Of an earlier run that was killed; this one may hold the same files out again.
-        back = await asyncio.to_thread(put_back, self._state, record.project)
-        undo = partial(clean_up_killed_runs, self._state, record.project)
-        for line in [*told(back), *await asyncio.to_thread(undo)]:
+        for line in await asyncio.to_thread(clean_up_killed_runs, self._state, record.project):
             self._tell(line)
 
     async def _set_up(self, redactor: Redactor) -> RunWork:

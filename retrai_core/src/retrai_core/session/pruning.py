@@ -7,10 +7,7 @@ from dataclasses import dataclass, field
 
 from ..contracts.store import RunStore, UnreadableRun
 from ..errors import RetraiError, UsageError
-from ..guard.held_files import holds_files_of
 from ..runs.record import UNDER_WAY, RunRecord
-from ..storage.files import FilesStore
-from ..storage.state_folder import state_dir
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +45,12 @@ async def prune(
             newest, until they are too old.
         unreadable: those whose record cannot be read count like all others; else they stay.
     """
-    state = store.state if isinstance(store, FilesStore) else state_dir()
     limit = time.time() - (older_than_days or 0) * 86_400
     pruned = Pruned()
     passed = 0
     for run in await store.list():
         damaged = isinstance(run, UnreadableRun)
-        if (not damaged and run.status in UNDER_WAY) or holds_files_of(state, run.id):
+        if not damaged and run.status in UNDER_WAY:
             continue
         stays = damaged and not unreadable
         too_many = keep is not None and passed >= keep

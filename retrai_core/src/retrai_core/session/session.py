@@ -24,6 +24,7 @@ from ..contracts.sandbox import Sandbox
 from ..errors import PluginError, UsageError
 from ..events import AgentEvent
 from ..guard.guard import Guard
+from ..guard.guarded_sandbox import guarded_sandbox
 from ..guard.left_behind import clean_up_before
 from ..loop.blocked import BlockedLoopWatch
 from ..loop.budget import Budget
@@ -171,7 +172,7 @@ class RunSession:
             self.warming = self._warm_up()
             await asyncio.to_thread(remove_left_folders)
         if resolved.sandboxes:
-            context.sandbox_part = await self._first_working_sandbox()
+            context.sandbox_part = guarded_sandbox(await self._first_working_sandbox())
         if resolved.goal is not None:
             context.goal_part = self.build_part(resolved.goal)
         for tool in resolved.tools:
@@ -184,6 +185,7 @@ class RunSession:
         if resolved.goal is not None:
             self.guard = Guard(context, resolved.config.allow_edit)
             workspace = cast("SafeWorkspace", context.workspace)
+            workspace.refuse_read = self.guard.refuse_read
             workspace.refuse_write = self.guard.refuse_write
             workspace.on_refused = self.guard.note_refusal
             if problem := await context.goal.ready():

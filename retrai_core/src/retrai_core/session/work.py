@@ -12,7 +12,7 @@ from ..contracts.agent import AgentResult
 from ..contracts.context import Asker, RunContext
 from ..contracts.event_sink import RunInfo
 from ..contracts.goal import GoalResult
-from ..errors import RetraiError
+from ..errors import RetraiError, UsageError
 from ..guard.guard import Guard
 from ..guard.left_behind import keep_note_fresh, note, take_back
 from ..loop.budget import Budget
@@ -25,13 +25,12 @@ from ..redaction.redactor import Redactor
 from ..resolved_run import ResolvedRun
 from ..run_config import RunConfig
 from ..runs.lesson import lesson_of
-from ..runs.record import CheckEvidence, Status, Tokens
+from ..runs.record import CheckEvidence, HeldOutCounts, Status, Tokens
 from ..sinks import EventSinks
 from ..workspace.file_system import is_read_only
 from ..workspace.lock import WorkspaceLock
 from ..workspace.portable_tree import digest_of
 from .holder import Holder
-from .holding import Holding
 from .live import LiveText
 from .session import RunSession
 
@@ -86,7 +85,6 @@ class RunWork:
         self._deadline = deadline
         self._previous = previous
         self._agent_run: AgentRun | None = None
-        self._holding: Holding | None = None
         self._outcome: Status = "error"
         self.begun = False
         self.sinks: EventSinks | None = None
@@ -118,8 +116,8 @@ class RunWork:
         session = self._session
         await session.build()
         self.sinks = self._sinks()
-        self._holding = Holding(session, self._record, self._folder)
-        await self._holding.begin()
+        if session.guard is not None and self._config.holdout:
+            await self._hold_out(session, session.guard)
         try:
             ended = await self._begin(session, resume=resume)
             if ended is None:
@@ -139,6 +137,23 @@ class RunWork:
             ended = "budget", refused.problem
         self._outcome = ended[0]
         return ended
+
+    async def _hold_out(self, session: RunSession, guard: Guard) -> None:
+        """Hide the held-out tests, before anything of the run has looked at the project.
+
+        Raises:
+            UsageError: they cannot be hidden here, and why.
+        """
+        await session.contributing
+        known = {tool.record.name for tool in session.resolved.tools}
+        others = sorted(set(session.context.tools) - known)
+        if others:
+            raise UsageError(
+                f"holdout: the tool {others[0]} works outside the sandbox and could read the "
+                "held-out files",
+                hint=f"--no-tools '{others[0].partition('.')[0]}*' leaves it out",
+            )
+        await guard.hold_out(self._config.holdout)
 
     def _sinks(self) -> EventSinks:
         """Let the event sinks hear what has been said so far, and what follows."""
@@ -182,7 +197,12 @@ class RunWork:
 
     def with_counts(self, reason: str) -> str:
         """The reason, with how the held-out cases ended where there are some."""
-        return reason if self._holding is None else self._holding.with_counts(reason)
+        guard = self._session.guard
+        last = guard.holdout.last if guard is not None and guard.holdout is not None else None
+        if last is None:
+            return reason
+        self._record.evidence.held_out = HeldOutCounts(total=last.total, failed=last.failed)
+        return f"{reason}; {last}"
 
     async def _begin(self, session: RunSession, *, resume: bool) -> tuple[Status, str] | None:
         """The first check: how the run ends, where nothing is to be done."""
@@ -262,16 +282,12 @@ class RunWork:
         if (verifier := session.verifier) is not None:
             self._record.checks_run += verifier.checks_run
             self._record.checks_remembered += verifier.checks_remembered
-        try:
-            await self._note_use(session)
-            if session.guard is None:
-                if self.begun and session.may_change_project:
-                    await self._snapshot(session.context, self._record.iterations)
-            elif self._record.evidence.before is not None:
-                await self._keep(session, session.guard, outcome)
-        finally:
-            if self._holding is not None:
-                self._holding.end()
+        await self._note_use(session)
+        if session.guard is None:
+            if self.begun and session.may_change_project:
+                await self._snapshot(session.context, self._record.iterations)
+        elif self._record.evidence.before is not None:
+            await self._keep(session, session.guard, outcome)
 
     async def _note_use(self, session: RunSession) -> None:
         spending = session.spending

@@ -30,6 +30,7 @@ class SafeWorkspace(Workspace):
             asked for the path as given and for the one that symlinks lead to.
         on_refused: hears of each refused write: the path and the reason.
         refuse_read: the reason why a path may not be read or listed, or None; asked like the other.
+            No listing names such a path.
 
     Raises:
         WorkspaceError: the folder does not exist.
@@ -106,6 +107,9 @@ class SafeWorkspace(Workspace):
             if reason := self.refuse_read(path):
                 raise WorkspaceError(reason)
 
+    def _is_listed(self, path: str) -> bool:
+        return self.refuse_read is None or self.refuse_read(path) is None
+
     def list_folder(self, path: str = ".") -> list[Entry]:
         """The folder's entries, sorted by path."""
         prefix = "".join(f"{part}/" for part in parts_of(self.root, path))
@@ -125,7 +129,8 @@ class SafeWorkspace(Workspace):
             raise explained(error, path) from error
         finally:
             os.close(handle)
-        return sorted(found, key=lambda entry: entry.path)
+        listed = (entry for entry in found if self._is_listed(entry.path))
+        return sorted(listed, key=lambda entry: entry.path)
 
     def walk(self, path: str = ".", *, ignored: bool = False) -> Iterator[Entry]:
         """Every file and symlink below `path`, sorted; see the contract for what is left out."""
@@ -135,7 +140,7 @@ class SafeWorkspace(Workspace):
         os.close(open_folder(self.root, start))
         for found in walk_tree(self.root, start, reader=self._rules, with_ignored=ignored):
             entry = _entry(found.path, found.stat)
-            if entry.kind in ("file", "symlink"):
+            if entry.kind in ("file", "symlink") and self._is_listed(entry.path):
                 yield entry
 
     def stat(self, path: str) -> Entry | None:
