@@ -102,7 +102,8 @@ class FinalCheck:
         """Install the packages anew; else they are as the run left them, and why is told."""
         room = Path(await asyncio.to_thread(tempfile.mkdtemp, dir=copy.parent))
         try:
-            await self.packages.install(copy, changed, room, with_scripts=with_scripts)
+            with self.checking(copy):
+                await self.packages.install(copy, changed, room, with_scripts=with_scripts)
         except ToolError as error:
             problem = error.message
         else:

@@ -21,7 +21,6 @@ from ..workspace.installed import INSTALLED, is_package
 from ..workspace.tree_walk import NEVER_WALKED
 from .clean_copy import make_clean_copy
 from .files import CACHES, copy_file, is_virtual_environment, project_files, remove
-from .walls import view_of_a_check
 
 INSTALL_TIMEOUT_S = 300.0
 _NPM = ("npm", "ci", "--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error")
@@ -196,15 +195,14 @@ class NodePackages:
         program = await asyncio.to_thread(shutil.which, command[0])
         if program is None:
             raise ToolError(f"{command[0]} is not installed")
-        with view_of_a_check(self.context, copy):
-            done = await self.context.sandbox.run(
-                [program, *command[1:]],
-                timeout_s=INSTALL_TIMEOUT_S,
-                cwd=folder,
-                env={"CI": "true", "NO_COLOR": "1", **dict.fromkeys(_CACHES, str(cache))},
-                writable=[copy, *writable],
-                readable=readable,
-            )
+        done = await self.context.sandbox.run(
+            [program, *command[1:]],
+            timeout_s=INSTALL_TIMEOUT_S,
+            cwd=folder,
+            env={"CI": "true", "NO_COLOR": "1", **dict.fromkeys(_CACHES, str(cache))},
+            writable=[copy, *writable],
+            readable=readable,
+        )
         if done.exit_code != 0 or done.timed_out:
             said = " ".join(f"{done.stdout} {done.stderr}".split())[:_SHOWN]
             raise ToolError(self.context.redact(f"`{' '.join(command[:2])}` failed: {said}"))
