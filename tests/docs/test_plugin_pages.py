@@ -36,7 +36,7 @@ CONTRACTS = {
 TYPES = {
     "agent": "AgentResult StateUpdate",
     "frontend": "AgentInfo FoundGoal PluginInfo SettingInfo TextDelta UsableModel Verdict",
-    "goal": "CheckReport Contradiction Environment Detection GoalResult Marker Suspicion Trick",
+    "goal": "CheckReport Contradiction Environment Detection GoalResult Marker Suspicion",
     "tool": "Entry ToolResult",
     "llm": "AvailableModel LocalServer",
     "memory": "RunOutcome Strategy",

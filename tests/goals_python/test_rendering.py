@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrai_core import shorten
+from retrai_goal_support import shorten
 from retrai_goals_python.case_outcomes import read_session
 from retrai_goals_python.pytest_run import Failure, PytestRun
 from retrai_goals_python.rendering import render_failures

@@ -26,6 +26,11 @@ class Distribution:
         return "" if self.folder == ROOT else self.folder.name
 
     @property
+    def is_library(self) -> bool:
+        """Whether it brings modules for plugins to import, and no plugin of its own."""
+        return not self.project.get("entry-points")
+
+    @property
     def package(self) -> Path:
         return self.folder / "src" / self.module
 

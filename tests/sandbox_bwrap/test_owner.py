@@ -13,7 +13,8 @@ import pytest
 
 pytest.importorskip("retrai_sandbox_bwrap")
 
-from retrai_core import View, temporary_prefix
+from retrai_core import View
+from retrai_goal_support import temporary_prefix
 from retrai_sandbox_bwrap.options import BwrapOptions
 from retrai_sandbox_bwrap.sandbox import BwrapSandbox
 

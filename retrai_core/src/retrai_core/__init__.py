@@ -15,13 +15,9 @@ if TYPE_CHECKING:
     from .cli.asking import somebody_watches
     from .cli.output import echo
     from .contracts.agent import Agent, AgentInput, AgentOptions, AgentResult, StateUpdate
-    from .contracts.audit import LOOKS_FOR_RETRAI, Trick, audit_lines
-    from .contracts.code_result import code_result
     from .contracts.context import RunContext
-    from .contracts.diff_lines import changed_lines
     from .contracts.engine import Engine, EngineHost, EngineOptions
     from .contracts.event_sink import EventSink, RunInfo, SinkOptions
-    from .contracts.folder_options import FolderOptions, globs_below, missing_folder
     from .contracts.frontend import Frontend
     from .contracts.goal import (
         CaseOutcome,
@@ -40,11 +36,8 @@ if TYPE_CHECKING:
     from .contracts.local_servers import LocalServer, find_local_servers, local_address
     from .contracts.mcp_server import McpServer
     from .contracts.memory import MemoryOptions, MemoryStore, RunOutcome, Strategy
-    from .contracts.project_file import ProjectFile
     from .contracts.question import APPROVE, REJECT, Answer, Choice, Question
     from .contracts.sandbox import Completed, Limits, Sandbox, SandboxOptions, View
-    from .contracts.shell_words import ShellWords
-    from .contracts.shortened import shorten
     from .contracts.store import (
         Cancel,
         Claim,
@@ -57,11 +50,8 @@ if TYPE_CHECKING:
         StoreOptions,
         UnreadableRun,
     )
-    from .contracts.suite_result import suite_result
     from .contracts.tool import Tool, ToolArgs, ToolOptions, ToolResult
     from .contracts.verdict import Verdict
-    from .contracts.what_worked import prompt_line, what_worked
-    from .contracts.without_files import without_files
     from .contracts.workspace import Entry, Workspace
     from .errors import (
         ClaimLostError,
@@ -92,18 +82,11 @@ if TYPE_CHECKING:
     from .session.session import open_workbench
     from .storage.files import FilesStore
     from .usable_models import UsableModel
-    from .workspace.temporary import temporary_prefix
 
 _HOME = {
     "contracts.agent": ("Agent", "AgentInput", "AgentOptions", "AgentResult", "StateUpdate"),
-    # For goals: what an `audit` is made of.
-    "contracts.audit": ("LOOKS_FOR_RETRAI", "Trick", "audit_lines"),
-    "contracts.code_result": ("code_result",),
-    "contracts.diff_lines": ("changed_lines",),
     "contracts.context": ("RunContext",),
     "contracts.event_sink": ("EventSink", "RunInfo", "SinkOptions"),
-    # For goals that run in one folder of the project.
-    "contracts.folder_options": ("FolderOptions", "globs_below", "missing_folder"),
     "contracts.frontend": ("Frontend",),
     "contracts.goal": (
         "CaseOutcome",
@@ -122,15 +105,12 @@ _HOME = {
     "contracts.local_servers": ("LocalServer", "find_local_servers", "local_address"),
     "contracts.mcp_server": ("McpServer",),
     "contracts.memory": ("MemoryOptions", "MemoryStore", "RunOutcome", "Strategy"),
-    "contracts.project_file": ("ProjectFile",),
     "contracts.question": ("APPROVE", "REJECT", "Answer", "Choice", "Question"),
     # For engines.
     "contracts.engine": ("Engine", "EngineHost", "EngineOptions"),
     "contracts.sandbox": ("Completed", "Limits", "Sandbox", "SandboxOptions", "View"),
-    "contracts.shell_words": ("ShellWords",),
     "cli.asking": ("somebody_watches",),
     "cli.output": ("echo",),
-    "contracts.shortened": ("shorten",),
     "contracts.store": (
         "Cancel",
         "Claim",
@@ -143,11 +123,7 @@ _HOME = {
         "StoreOptions",
         "UnreadableRun",
     ),
-    "contracts.suite_result": ("suite_result",),
     "contracts.tool": ("Tool", "ToolArgs", "ToolOptions", "ToolResult"),
-    # For memory stores.
-    "contracts.what_worked": ("prompt_line", "what_worked"),
-    "contracts.without_files": ("without_files",),
     "contracts.workspace": ("Entry", "Workspace"),
     "errors": (
         "ClaimLostError",
@@ -182,8 +158,6 @@ _HOME = {
     "run_config": ("RunConfig",),
     "storage.files": ("FilesStore",),
     "session.session": ("open_workbench",),
-    # For plugins that lay files outside of the project.
-    "workspace.temporary": ("temporary_prefix",),
     # For sandboxes that build on it.
     "sandbox.local": ("LocalOptions", "LocalSandbox"),
 }
@@ -193,7 +167,6 @@ __all__ = [
     "APPROVE",
     "EVENT_KINDS",
     "GAVE_UP",
-    "LOOKS_FOR_RETRAI",
     "REJECT",
     "Agent",
     "AgentEvent",
@@ -223,7 +196,6 @@ __all__ = [
     "EventKind",
     "EventSink",
     "FilesStore",
-    "FolderOptions",
     "FoundGoal",
     "Frontend",
     "GateDecision",
@@ -250,7 +222,6 @@ __all__ = [
     "OwnHooks",
     "PluginError",
     "PluginInfo",
-    "ProjectFile",
     "Question",
     "RetraiError",
     "Run",
@@ -267,7 +238,6 @@ __all__ = [
     "SandboxOptions",
     "SentCommand",
     "SettingInfo",
-    "ShellWords",
     "SinkOptions",
     "StateUpdate",
     "StoreOptions",
@@ -280,7 +250,6 @@ __all__ = [
     "ToolError",
     "ToolOptions",
     "ToolResult",
-    "Trick",
     "TrustRequired",
     "UnreadableRun",
     "UsableModel",
@@ -290,25 +259,14 @@ __all__ = [
     "Workspace",
     "WorkspaceError",
     "__version__",
-    "audit_lines",
-    "changed_lines",
-    "code_result",
     "echo",
     "find_local_servers",
-    "globs_below",
     "hookimpl",
     "hookspec",
     "local_address",
     "make_clean_copy",
-    "missing_folder",
     "open_workbench",
-    "prompt_line",
-    "shorten",
     "somebody_watches",
-    "suite_result",
-    "temporary_prefix",
-    "what_worked",
-    "without_files",
 ]
 
 

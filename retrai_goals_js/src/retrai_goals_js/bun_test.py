@@ -9,15 +9,8 @@ from typing import Any, ClassVar
 
 from pydantic import Field
 
-from retrai_core import (
-    Completed,
-    Detection,
-    GoalOptions,
-    Marker,
-    RunContext,
-    ShellWords,
-    missing_folder,
-)
+from retrai_core import Completed, Detection, GoalOptions, Marker, RunContext
+from retrai_goal_support import ShellWords, missing_folder
 
 from .bun_report import read_bun_report
 from .js_goal import JsGoal

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from retrai_core import LOOKS_FOR_RETRAI, Suspicion, Trick, audit_lines
+from retrai_core import Suspicion
+from retrai_goal_support import LOOKS_FOR_RETRAI, Trick, audit_lines
 
 _PROSE = r"mdx?|markdown|rst|txt|adoc|json|ya?ml|csv|tsv|dat|log|bin"
 _RUNNERS = r"(?:describe|it|test|suite|context|bench)"

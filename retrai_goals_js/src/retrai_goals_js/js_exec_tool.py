@@ -9,16 +9,8 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from retrai_core import (
-    Limits,
-    RunContext,
-    Tool,
-    ToolArgs,
-    ToolError,
-    ToolOptions,
-    ToolResult,
-    code_result,
-)
+from retrai_core import Limits, RunContext, Tool, ToolArgs, ToolError, ToolOptions, ToolResult
+from retrai_goal_support import code_result
 
 from .node_programs import HOW_TO_INSTALL_BUN, HOW_TO_INSTALL_NODE, find_bun, program_folders
 

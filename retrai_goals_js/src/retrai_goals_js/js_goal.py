@@ -22,11 +22,8 @@ from retrai_core import (
     RunContext,
     Suspicion,
     ToolError,
-    globs_below,
-    suite_result,
-    temporary_prefix,
-    without_files,
 )
+from retrai_goal_support import globs_below, suite_result, temporary_prefix, without_files
 
 from .js_audit import audit_js
 from .js_contradiction import contradict_js_tests

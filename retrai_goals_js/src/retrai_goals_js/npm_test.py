@@ -10,15 +10,8 @@ from typing import Any, ClassVar
 
 from pydantic import Field
 
-from retrai_core import (
-    Completed,
-    Detection,
-    GoalOptions,
-    Marker,
-    RunContext,
-    ShellWords,
-    missing_folder,
-)
+from retrai_core import Completed, Detection, GoalOptions, Marker, RunContext
+from retrai_goal_support import ShellWords, missing_folder
 
 from .jest_report import read_jest_report
 from .js_goal import JsGoal

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from retrai_core import changed_lines
+from retrai_goal_support import changed_lines
 
 
 def added_lines(diff: str) -> Iterator[tuple[str, int, str]]:

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from retrai_core import CaseOutcome, shorten
+from retrai_core import CaseOutcome
+from retrai_goal_support import shorten
 
 from .case_outcomes import Case
 from .pytest_run import Failure

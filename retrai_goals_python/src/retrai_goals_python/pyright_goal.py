@@ -15,17 +15,16 @@ from retrai_core import (
     CheckReport,
     Completed,
     Detection,
-    FolderOptions,
     GoalBase,
     GoalOptions,
     GoalResult,
     Limits,
     Marker,
     RunContext,
-    ShellWords,
     Suspicion,
     ToolError,
 )
+from retrai_goal_support import FolderOptions, ShellWords
 
 from .became_any import became_any
 from .environment import ProbedEnvironment, packages_fingerprint, probe_environment

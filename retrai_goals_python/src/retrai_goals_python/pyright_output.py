@@ -9,7 +9,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic.alias_generators import to_camel
 
-from retrai_core import shorten
+from retrai_goal_support import shorten
 
 from .source_lines import SourceLines
 

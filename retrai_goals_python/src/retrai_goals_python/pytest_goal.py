@@ -13,17 +13,15 @@ from retrai_core import (
     Contradiction,
     Detection,
     Environment,
-    FolderOptions,
     GoalBase,
     GoalOptions,
     GoalResult,
     Marker,
     RunContext,
-    ShellWords,
     Suspicion,
     UsageError,
-    missing_folder,
 )
+from retrai_goal_support import FolderOptions, ShellWords, missing_folder
 
 from .changed_examples import changed_examples
 from .contradiction import contradict_tests

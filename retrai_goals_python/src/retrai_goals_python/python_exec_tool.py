@@ -10,16 +10,8 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from retrai_core import (
-    Limits,
-    RunContext,
-    Tool,
-    ToolArgs,
-    ToolOptions,
-    ToolResult,
-    code_result,
-    temporary_prefix,
-)
+from retrai_core import Limits, RunContext, Tool, ToolArgs, ToolOptions, ToolResult
+from retrai_goal_support import code_result, temporary_prefix
 
 # With `-c` the project's root comes first on the path, while the code itself lies outside of it.
 _START = """\

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from retrai_core import shorten
+from retrai_goal_support import shorten
 
 from .pytest_run import Failure, PytestRun
 

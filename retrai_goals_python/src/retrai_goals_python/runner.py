@@ -19,7 +19,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from retrai_core import Completed, Limits, Sandbox, ToolError, temporary_prefix
+from retrai_core import Completed, Limits, Sandbox, ToolError
+from retrai_goal_support import temporary_prefix
 
 from .brought_along import left_out
 from .contradiction import contradict_tests

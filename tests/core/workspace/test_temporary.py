@@ -16,7 +16,7 @@ from retrai_core.workspace.temporary import remove_left_folders, temporary_prefi
 LAY = """
 import sys, tempfile, time
 from pathlib import Path
-from retrai_core import temporary_prefix
+from retrai_core.workspace.temporary import temporary_prefix
 for start in ("retrai-scratch", "retrai-pytest", "tmp"):
     inner = Path(tempfile.mkdtemp(prefix=temporary_prefix(start)), "inner")
     inner.mkdir()

@@ -11,16 +11,8 @@ from typing import Any, ClassVar
 
 from pydantic import Field
 
-from retrai_core import (
-    Contradiction,
-    GoalBase,
-    GoalOptions,
-    GoalResult,
-    RunContext,
-    Suspicion,
-    Trick,
-    audit_lines,
-)
+from retrai_core import Contradiction, GoalBase, GoalOptions, GoalResult, RunContext, Suspicion
+from retrai_goal_support import Trick, audit_lines
 from retrai_goals_python.runner import contradict_tests, render_failures
 
 from .harness import HARNESS, code_problem, hash_of, read_harness, seal_problem

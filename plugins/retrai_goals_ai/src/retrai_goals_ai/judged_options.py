@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pydantic import Field, model_validator
 
-from retrai_core import GoalOptions, ProjectFile
+from retrai_core import GoalOptions
+from retrai_goal_support import ProjectFile
 
 from .judgement import HIGHEST, LOWEST
 

@@ -18,9 +18,8 @@ from retrai_core import (
     GoalResult,
     RunContext,
     Suspicion,
-    Trick,
-    audit_lines,
 )
+from retrai_goal_support import Trick, audit_lines
 
 from .analysis.metrics import BY_PROBABILITY
 from .analysis.tables import TableError

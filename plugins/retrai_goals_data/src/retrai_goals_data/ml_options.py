@@ -7,7 +7,8 @@ from typing import Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from retrai_core import GoalOptions, ProjectFile, ShellWords
+from retrai_core import GoalOptions
+from retrai_goal_support import ProjectFile, ShellWords
 
 from .analysis.metrics import LESS_IS_BETTER, NAMES
 

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from retrai_core import Completed, Sandbox, ToolError, temporary_prefix
+from retrai_core import Completed, Sandbox, ToolError
+from retrai_goal_support import temporary_prefix
 
 from .analysis.jobs import Outcome, ScoreJob
 from .child import Child, ChildError

@@ -10,16 +10,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
-from retrai_core import (
-    CheckReport,
-    GoalBase,
-    GoalOptions,
-    GoalResult,
-    RunContext,
-    Suspicion,
-    Trick,
-    audit_lines,
-)
+from retrai_core import CheckReport, GoalBase, GoalOptions, GoalResult, RunContext, Suspicion
+from retrai_goal_support import Trick, audit_lines
 
 from .child import Child, ChildError
 from .database.jobs import Job, Report, Target

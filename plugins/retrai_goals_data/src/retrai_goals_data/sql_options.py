@@ -6,7 +6,8 @@ from typing import Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from retrai_core import GoalOptions, ProjectFile
+from retrai_core import GoalOptions
+from retrai_goal_support import ProjectFile
 
 from .dsn import Dsn
 

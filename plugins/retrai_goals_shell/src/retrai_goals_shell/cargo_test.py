@@ -19,12 +19,10 @@ from retrai_core import (
     GoalResult,
     Marker,
     RunContext,
-    ShellWords,
     Suspicion,
     ToolError,
-    globs_below,
-    suite_result,
 )
+from retrai_goal_support import ShellWords, globs_below, suite_result
 
 from .cargo_environment import (
     HOW_TO_INSTALL,

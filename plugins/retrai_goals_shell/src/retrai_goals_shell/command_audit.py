@@ -6,7 +6,8 @@ import re
 from collections.abc import Collection
 from pathlib import Path
 
-from retrai_core import Suspicion, Trick, audit_lines
+from retrai_core import Suspicion
+from retrai_goal_support import Trick, audit_lines
 
 SHELL = (
     Trick(re.compile(r"\|\|\s*(?:true|:)(?:\s|$)|\bset \+e\b"), "swallows a failure"),

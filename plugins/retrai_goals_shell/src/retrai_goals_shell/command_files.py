@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from retrai_core import globs_below
+from retrai_goal_support import globs_below
 
 TESTS = [
     "/tests/",

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from retrai_core import LOOKS_FOR_RETRAI, Suspicion, Trick, audit_lines
+from retrai_core import Suspicion
+from retrai_goal_support import LOOKS_FOR_RETRAI, Trick, audit_lines
 
 PROTECTED = ["*_test.go", "testdata/", "go.mod", "go.sum", "go.work", "go.work.sum", "/vendor/"]
 STEERING = ["go.work", "go.work.sum", "/vendor/", "go.env"]

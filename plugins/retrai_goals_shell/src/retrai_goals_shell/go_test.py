@@ -22,12 +22,10 @@ from retrai_core import (
     Limits,
     Marker,
     RunContext,
-    ShellWords,
     Suspicion,
     ToolError,
-    globs_below,
-    suite_result,
 )
+from retrai_goal_support import ShellWords, globs_below, suite_result
 
 from .go_cache import GoCache
 from .go_cases import GoCases, expected_tests, judge_packages

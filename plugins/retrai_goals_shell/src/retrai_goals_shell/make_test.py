@@ -21,13 +21,10 @@ from retrai_core import (
     GoalResult,
     Marker,
     RunContext,
-    ShellWords,
     Suspicion,
     ToolError,
-    globs_below,
-    missing_folder,
-    suite_result,
 )
+from retrai_goal_support import ShellWords, globs_below, missing_folder, suite_result
 
 from .command_audit import audit_commands
 from .command_environment import command_environment

@@ -22,11 +22,8 @@ from retrai_core import (
     RunContext,
     Suspicion,
     ToolError,
-    globs_below,
-    missing_folder,
-    suite_result,
-    temporary_prefix,
 )
+from retrai_goal_support import globs_below, missing_folder, suite_result, temporary_prefix
 
 from .command_audit import audit_commands
 from .command_environment import command_environment

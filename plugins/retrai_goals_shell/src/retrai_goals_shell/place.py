@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from retrai_core import FolderOptions
+from retrai_goal_support import FolderOptions
 
 
 class PlaceOptions(FolderOptions):

@@ -9,16 +9,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
-from retrai_core import (
-    Completed,
-    Detection,
-    GoalBase,
-    GoalResult,
-    RunContext,
-    ToolError,
-    missing_folder,
-    without_files,
-)
+from retrai_core import Completed, Detection, GoalBase, GoalResult, RunContext, ToolError
+from retrai_goal_support import missing_folder, without_files
 
 from .place import PlaceOptions
 

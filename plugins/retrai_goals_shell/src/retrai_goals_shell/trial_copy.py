@@ -9,7 +9,8 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
-from retrai_core import make_clean_copy, temporary_prefix
+from retrai_core import make_clean_copy
+from retrai_goal_support import temporary_prefix
 
 WITHOUT = frozenset({".git", ".hg", ".svn"})
 """No trial may read what the history holds; a held-out test can be in it."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from retrai_core import RunOutcome, prompt_line, what_worked
+from retrai_core import RunOutcome
+from retrai_goal_support import prompt_line, what_worked
 
 from .document import Entry
 

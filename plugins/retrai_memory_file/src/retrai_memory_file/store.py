@@ -17,8 +17,8 @@ from retrai_core import (
     RunContext,
     RunOutcome,
     Strategy,
-    prompt_line,
 )
+from retrai_goal_support import prompt_line
 
 from .document import Document, Entry, by_confidence
 from .memory_file import MemoryFile, MemoryUnavailableError

@@ -7,7 +7,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from retrai_core import RunOutcome, prompt_line, what_worked
+from retrai_core import RunOutcome
+from retrai_goal_support import prompt_line, what_worked
 
 MAX_FAILURE_CHARS = 300
 MAX_NOTE_CHARS = 240

@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
-from retrai_core import temporary_prefix
+from retrai_goal_support import temporary_prefix
 
 from .owner import Owner
 from .places import within

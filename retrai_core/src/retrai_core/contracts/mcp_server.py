@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Mapping
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
-
-from .shell_words import ShellWords
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,31}")
 
@@ -23,8 +22,10 @@ class McpServer(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    command: ShellWords = Field(default_factory=list, json_schema_extra={"runs": True})
-    """The program and its arguments; it speaks MCP on its standard input and output."""
+    command: list[str] = Field(default_factory=list, json_schema_extra={"runs": True})
+    """The program and its arguments; it speaks MCP on its standard input and output.
+
+    A string is split as a shell would split it."""
     url: str | None = None
     """The address of a server that is running already, instead of `command`."""
     headers: dict[str, str] = Field(default_factory=dict)
@@ -41,6 +42,11 @@ class McpServer(BaseModel):
     """Seconds that one call may take."""
     start_timeout_s: float = Field(default=30.0, gt=0, le=600)
     """Seconds after which a server that does not answer is done without."""
+
+    @field_validator("command", mode="before")
+    @classmethod
+    def _split(cls, value: object) -> object:
+        return shlex.split(value) if isinstance(value, str) else value
 
     @model_validator(mode="after")
     def _one_way(self) -> McpServer:

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrai_core import Completed, code_result, shorten
+from retrai_core import Completed
+from retrai_goal_support import code_result, shorten
 
 
 @given(text=st.text(max_size=300), max_chars=st.integers(0, 300))

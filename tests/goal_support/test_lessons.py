@@ -7,7 +7,8 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrai_core import RunOutcome, prompt_line, what_worked
+from retrai_core import RunOutcome
+from retrai_goal_support import prompt_line, what_worked
 
 
 def said(files: list[str], tools: list[str] | None = None) -> str:

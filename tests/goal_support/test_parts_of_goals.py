@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from pydantic import Field, ValidationError
 
-from retrai_core import (
+from retrai_core import GoalOptions
+from retrai_goal_support import (
     LOOKS_FOR_RETRAI,
     FolderOptions,
-    GoalOptions,
     ProjectFile,
     ShellWords,
     Trick,

@@ -1,11 +1,10 @@
-"""The answer of a goal whose check is a test suite: one line for people, failures for the model."""
+"""Results as people and the model read them: of a test suite, of code that was run, cut to size."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from .goal import CaseOutcome, CheckReport, GoalResult
-from .shortened import shorten
+from retrai_core import CaseOutcome, CheckReport, Completed, GoalResult, ToolResult
 
 MAX_CHARS = 16_000
 MAX_CHARS_PER_FAILURE = 4_000
@@ -104,3 +103,64 @@ def _details(
 
 def _tests(count: int) -> str:
     return "test" if count == 1 else "tests"
+
+
+def code_result(
+    done: Completed, *, timeout_s: float, max_chars: int, hidden: str = ""
+) -> ToolResult:
+    """What was printed, how it ended where it did not end well, and both as values.
+
+    Args:
+        done: how it ended.
+        timeout_s: the seconds that it was given.
+        max_chars: the longest text, in characters.
+        hidden: what is taken out of the text: a folder that the model knows nothing of.
+
+    Example:
+        >>> done = Completed(1, "42\\n", "ValueError: no\\n", duration_s=0.1)
+        >>> result = code_result(done, timeout_s=30, max_chars=8000)
+        >>> print(result.content)
+        42
+        ValueError: no
+        [exit status 1]
+        >>> result.ok, result.data["exit_code"]
+        (False, 1)
+    """
+    parts = [done.stdout.rstrip(), done.stderr.rstrip()]
+    if done.timed_out:
+        parts.append(f"[ended after {timeout_s:g} s, before it was done]")
+    elif done.exit_code != 0:
+        parts.append(f"[exit status {done.exit_code}]")
+    text = "\n".join(part for part in parts if part) or "[no output]"
+    return ToolResult(
+        shorten(text.replace(hidden, "") if hidden else text, max_chars),
+        ok=done.exit_code == 0 and not done.timed_out,
+        data={
+            "exit_code": done.exit_code,
+            "stdout": done.stdout,
+            "stderr": done.stderr,
+            "timed_out": done.timed_out,
+            "duration_s": done.duration_s,
+        },
+    )
+
+
+def shorten(text: str, max_chars: int) -> str:
+    """The text, or its beginning and its end with a note between, `max_chars` at the most.
+
+    Example:
+        >>> shorten("short", 40)
+        'short'
+        >>> print(shorten("a" * 500 + "b" * 500, 60))
+        aaaaaaaaaaaaa
+        ... 974 characters left out ...
+        bbbbbbbbbbbbb
+    """
+    if len(text) <= max_chars:
+        return text
+    note = f"\n... {len(text)} characters left out ...\n"
+    keep = max(0, max_chars - len(note)) // 2
+    if keep == 0:
+        return text[:max_chars]
+    left_out = len(text) - 2 * keep
+    return f"{text[:keep]}\n... {left_out} characters left out ...\n{text[-keep:]}"

@@ -1,8 +1,8 @@
-"""Says in a sentence what a successful run did: what stores of memories learn."""
+"""Say in a sentence what a successful run did, for `MemoryStore.learn`."""
 
 from __future__ import annotations
 
-from .memory import RunOutcome
+from retrai_core import RunOutcome
 
 MAX_FILES = 4
 MAX_TOOLS = 6

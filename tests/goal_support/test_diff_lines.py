@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrai_core import Trick, audit_lines, changed_lines
+from retrai_goal_support import Trick, audit_lines, changed_lines
 
 ENDS = [Trick(re.compile(r"exit\(0\)"), "ends the process", reaches_runner=True)]
 

@@ -1,0 +1,31 @@
+"""What goals, tools and memory stores have in common, for plugins that want to build on it.
+
+The names below are public, as those of `retrai_core` are; everything else is private.
+"""
+
+from __future__ import annotations
+
+from .audits import LOOKS_FOR_RETRAI, Trick, audit_lines, changed_lines
+from .folders import temporary_prefix, without_files
+from .lessons import prompt_line, what_worked
+from .options import FolderOptions, ProjectFile, ShellWords, globs_below, missing_folder
+from .results import code_result, shorten, suite_result
+
+__all__ = [
+    "LOOKS_FOR_RETRAI",
+    "FolderOptions",
+    "ProjectFile",
+    "ShellWords",
+    "Trick",
+    "audit_lines",
+    "changed_lines",
+    "code_result",
+    "globs_below",
+    "missing_folder",
+    "prompt_line",
+    "shorten",
+    "suite_result",
+    "temporary_prefix",
+    "what_worked",
+    "without_files",
+]
