@@ -25,15 +25,15 @@ from pathlib import Path
 
 from counts import positive
 
-from retrai_core import RunContext
+from retrai_core import ProcessOptions, RunContext
 from retrai_core.guard.clean_copy import make_clean_copy
 from retrai_core.guard.guard import Guard
 from retrai_core.guard.guarded_sandbox import guarded_sandbox
 from retrai_core.runs.snapshots import Snapshots
-from retrai_core.sandbox.local import LocalOptions, LocalSandbox
 from retrai_core.workspace.safe_paths import SafeWorkspace
 from retrai_core.workspace.tree_hash import TreeHasher
 from retrai_goals_python.pytest_goal import PytestGoal, PytestGoalOptions
+from retrai_sandbox_local.sandbox import LocalSandbox
 
 SNAPSHOT_BOUND_S = 0.050
 PLUGINS = "-p no:langsmith_plugin -p no:xdist -p no:asyncio -p no:anyio -p no:hypothesispytest"
@@ -132,7 +132,7 @@ class Bench:
 
     def start(self) -> Guard:
         """A guard of the project, with a sandbox and a goal of its own."""
-        sandbox = LocalSandbox(LocalOptions(), self.context)
+        sandbox = LocalSandbox(ProcessOptions(), self.context)
         self.context.sandbox_part = guarded_sandbox(sandbox)
         self.context.goal_part = PytestGoal(PytestGoalOptions(), self.context)
         return Guard(self.context, [])

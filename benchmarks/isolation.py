@@ -21,14 +21,14 @@ from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
-from retrai_core import CheckReport, GoalResult, RunContext, Sandbox
+from retrai_core import CheckReport, GoalResult, ProcessOptions, RunContext, Sandbox
 from retrai_core.guard.guard import Guard
 from retrai_core.guard.guarded_sandbox import guarded_sandbox
-from retrai_core.sandbox.local import LocalOptions, LocalSandbox
 from retrai_core.workspace.safe_paths import SafeWorkspace
 from retrai_goals_python.pytest_goal import PytestGoal, PytestGoalOptions
 from retrai_sandbox_bwrap.options import BwrapOptions
 from retrai_sandbox_bwrap.sandbox import BwrapSandbox
+from retrai_sandbox_local.sandbox import LocalSandbox
 
 TIMEOUT_S = 900
 SHOWN = 10
@@ -76,7 +76,7 @@ async def guarded(python: str, project: Path, walls: bool) -> tuple[GoalResult, 
     with tempfile.TemporaryDirectory(prefix="retrai-isolation-") as folder:
         room = Path(folder)
         context = RunContext("isolation", project, SafeWorkspace(project), python, room)
-        sandbox: Sandbox = LocalSandbox(LocalOptions(), context)
+        sandbox: Sandbox = LocalSandbox(ProcessOptions(), context)
         if walls:
             sandbox = BwrapSandbox(BwrapOptions(), context)
             if problem := await sandbox.probe():

@@ -21,12 +21,12 @@ from pathlib import Path
 
 from counts import positive
 
-from retrai_core import RunContext, Sandbox, View
+from retrai_core import ProcessOptions, RunContext, Sandbox, View
 from retrai_core.guard.guarded_sandbox import guarded_sandbox
-from retrai_core.sandbox.local import LocalOptions, LocalSandbox
 from retrai_core.workspace.safe_paths import SafeWorkspace
 from retrai_sandbox_bwrap.options import BwrapOptions
 from retrai_sandbox_bwrap.sandbox import BwrapSandbox
+from retrai_sandbox_local.sandbox import LocalSandbox
 
 PROTECTED = 48
 BATCHES = 5
@@ -50,7 +50,7 @@ def cpu_s() -> float:
 def build(kind: str, context: RunContext) -> Sandbox:
     """A sandbox of one kind."""
     if kind == "local":
-        return LocalSandbox(LocalOptions(), context)
+        return LocalSandbox(ProcessOptions(), context)
     sandbox = guarded_sandbox(BwrapSandbox(BwrapOptions(), context))
     if kind != "bwrap":
         files = frozenset(context.project / f"test_{number}.py" for number in range(PROTECTED))

@@ -1,4 +1,4 @@
-"""Decides which parts of the suite fit this environment, and makes the Python of test projects."""
+"""Makes the Python of test projects, and runs retrai in this process."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import tempfile
 import venv
 from collections.abc import Callable, Mapping
 from importlib.metadata import Distribution, distribution
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,9 +20,6 @@ from packaging.requirements import Requirement
 
 if TYPE_CHECKING:
     from retrai_testkit import RetraiProject
-
-# Tox's `core` environment has no plugin, and runs a copy of these folders.
-collect_ignore = ["core_alone"] if find_spec("retrai_goals_python") else []
 
 PROJECT_PYTHON = "TESTS_PROJECT_PYTHON"
 """The variable that names the interpreter of projects which have no environment of their own."""

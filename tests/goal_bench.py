@@ -17,9 +17,9 @@ from typing import Any
 
 import pytest
 
-from retrai_core import GoalBase, RunContext, SandboxOptions
-from retrai_core.sandbox.local import LocalSandbox
+from retrai_core import GoalBase, ProcessOptions, RunContext
 from retrai_core.workspace.safe_paths import SafeWorkspace
+from retrai_sandbox_local.sandbox import LocalSandbox
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
@@ -40,7 +40,7 @@ class Bench:
         self.context = RunContext(
             "r1", self.project, SafeWorkspace(self.project), sys.executable, run_dir
         )
-        self.context.sandbox_part = LocalSandbox(SandboxOptions(), self.context)
+        self.context.sandbox_part = LocalSandbox(ProcessOptions(), self.context)
 
     def write(self, files: Mapping[str, str]) -> None:
         """Write files by relative path."""

@@ -17,8 +17,9 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 
-from retrai_core import LLMProvider, LocalOptions, LocalSandbox, ModelError, RunContext
+from retrai_core import LLMProvider, ModelError, ProcessOptions, RunContext
 from retrai_core.workspace.safe_paths import SafeWorkspace
+from retrai_sandbox_local.sandbox import LocalSandbox
 from retrai_testkit import RetraiProject, Turn, call, say
 
 JUDGE = "a-judge"
@@ -103,7 +104,7 @@ def goals(tmp_path: Path, judge: Judge) -> Any:
             tmp_path / "run",
             model_name=JUDGE,
         )
-        context.sandbox_part = LocalSandbox(LocalOptions(), context)
+        context.sandbox_part = LocalSandbox(ProcessOptions(), context)
         context.provider_part = judge
         try:
             yield cls(cls.Options(**options), context)

@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
-from retrai_core import GoalBase, LocalOptions, LocalSandbox, RunContext, Tool
+from retrai_core import GoalBase, ProcessOptions, RunContext, Tool
 from retrai_core.workspace.safe_paths import SafeWorkspace
+from retrai_sandbox_local.sandbox import LocalSandbox
 
 pytest.importorskip("retrai_goals_data")
 
@@ -36,7 +37,7 @@ async def context(tmp_path: Path) -> AsyncGenerator[RunContext]:
     run_dir = tmp_path / "run"
     run_dir.mkdir()
     context = RunContext("r1", folder, SafeWorkspace(folder), sys.executable, run_dir)
-    sandbox = LocalSandbox(LocalOptions(grace_s=0.2), context)
+    sandbox = LocalSandbox(ProcessOptions(grace_s=0.2), context)
     context.sandbox_part = sandbox
     yield context
     await sandbox.aclose()

@@ -14,12 +14,12 @@ from pathlib import Path
 
 import pytest
 
-from retrai_core import RunContext
+from retrai_core import ProcessOptions, RunContext
 from retrai_core.guard.guarded_sandbox import guarded_sandbox
-from retrai_core.sandbox.local import LocalOptions, LocalSandbox
 from retrai_core.workspace.safe_paths import SafeWorkspace
 from retrai_goals_python.pytest_goal import PytestGoal, PytestGoalOptions
 from retrai_goals_python.runner import PytestRun, run_pytest
+from retrai_sandbox_local.sandbox import LocalSandbox
 
 MakeProject = Callable[[Mapping[str, str]], Path]
 Run = Callable[..., Awaitable[PytestRun]]
@@ -52,7 +52,7 @@ async def context(
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     project = make_project({})
     context = RunContext("r1", project, SafeWorkspace(project), sys.executable, project)
-    options = LocalOptions(grace_s=0.2, pass_env=["PYTEST_DISABLE_PLUGIN_AUTOLOAD"])
+    options = ProcessOptions(grace_s=0.2, pass_env=["PYTEST_DISABLE_PLUGIN_AUTOLOAD"])
     context.sandbox_part = guarded_sandbox(LocalSandbox(options, context))
     yield context
     await context.sandbox.aclose()

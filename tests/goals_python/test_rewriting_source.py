@@ -5,11 +5,12 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from retrai_core import LocalSandbox, RunContext, SandboxOptions
+from retrai_core import ProcessOptions, RunContext
 from retrai_core.guard.guard import Guard
 from retrai_core.guard.guarded_sandbox import guarded_sandbox
 from retrai_core.workspace.safe_paths import SafeWorkspace
 from retrai_goals_python.pytest_goal import PytestGoal, PytestGoalOptions
+from retrai_sandbox_local.sandbox import LocalSandbox
 
 REWRITING = """
 from pathlib import Path
@@ -27,7 +28,7 @@ async def test_source_that_rewrites_a_test_file_is_suspect(tmp_path: Path) -> No
     (project / "tests" / "test_m.py").write_text(tests)
     (tmp_path / "run").mkdir()
     context = RunContext("r1", project, SafeWorkspace(project), sys.executable, tmp_path / "run")
-    context.sandbox_part = guarded_sandbox(LocalSandbox(SandboxOptions(), context))
+    context.sandbox_part = guarded_sandbox(LocalSandbox(ProcessOptions(), context))
     context.goal_part = PytestGoal(PytestGoalOptions(), context)
     guard = Guard(context, [])
     try:

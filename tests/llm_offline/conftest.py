@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
-from retrai_core import RunContext
-from retrai_core.sandbox.local import LocalOptions, LocalSandbox
+from retrai_core import ProcessOptions, RunContext
 from retrai_core.workspace.safe_paths import SafeWorkspace
 from retrai_llm_offline.answer import Answer, parse
 from retrai_llm_offline.searching import WORKER
+from retrai_sandbox_local.sandbox import LocalSandbox
 
 MakeProject = Callable[[Mapping[str, str]], Path]
 Search = Callable[..., Answer]
@@ -92,7 +92,7 @@ async def context(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncItera
     project = tmp_path / "mein Projekt für retrai"
     project.mkdir(exist_ok=True)
     context = RunContext("r1", project, SafeWorkspace(project), sys.executable, tmp_path)
-    options = LocalOptions(grace_s=0.2, pass_env=["PYTEST_DISABLE_PLUGIN_AUTOLOAD"])
+    options = ProcessOptions(grace_s=0.2, pass_env=["PYTEST_DISABLE_PLUGIN_AUTOLOAD"])
     context.sandbox_part = LocalSandbox(options, context)
     yield context
     await context.sandbox.aclose()

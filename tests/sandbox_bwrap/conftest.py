@@ -15,10 +15,11 @@ import pytest
 
 pytest.importorskip("retrai_sandbox_bwrap")
 
-from retrai_core import Completed, LocalOptions, LocalSandbox, RunContext, Sandbox
+from retrai_core import Completed, ProcessOptions, RunContext, Sandbox
 from retrai_core.workspace.safe_paths import SafeWorkspace
 from retrai_sandbox_bwrap.options import BwrapOptions
 from retrai_sandbox_bwrap.sandbox import BwrapSandbox
+from retrai_sandbox_local.sandbox import LocalSandbox
 
 SECRET = "the-secret-of-the-user"
 TIMEOUT_S = 60.0
@@ -87,7 +88,7 @@ async def walled(make: Make) -> BwrapSandbox:
 @pytest.fixture
 async def local(context: RunContext) -> AsyncIterator[LocalSandbox]:
     """The sandbox without walls: where an attack works, which shows that it is one."""
-    sandbox = LocalSandbox(LocalOptions(grace_s=0.2), context)
+    sandbox = LocalSandbox(ProcessOptions(grace_s=0.2), context)
     yield sandbox
     await sandbox.aclose()
 

@@ -145,4 +145,4 @@ def test_a_machine_whose_numbers_are_not_known_has_no_filter():
 async def test_no_descriptor_of_retrai_is_left_open(walled):
     code = "import os; print(sorted(os.listdir('/proc/self/fd')))"
     assert (await attempt_python(walled, code)).stdout == "['0', '1', '2', '3']\n", "3: the folder"
-    assert os.path.exists(walled.opens[64])
+    assert os.path.exists(walled._opens[64])

@@ -13,7 +13,7 @@ import pytest
 
 from retrai_core.loop.graph import GoalLoopAgent
 from retrai_core.loop.report_impossible import ReportImpossible
-from retrai_core.sandbox.local import LocalSandbox
+from retrai_sandbox_local.sandbox import LocalSandbox
 from retrai_testkit import (
     AgentConformance,
     Bench,

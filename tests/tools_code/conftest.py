@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from retrai_core import RetraiError, RunContext, SandboxOptions, Tool, ToolResult
-from retrai_core.sandbox.local import LocalSandbox
+from retrai_core import ProcessOptions, RetraiError, RunContext, Tool, ToolResult
 from retrai_core.workspace.safe_paths import SafeWorkspace
+from retrai_sandbox_local.sandbox import LocalSandbox
 
 CLASSES: dict[str, type[Tool]] = {
     point.name: point.load()
@@ -28,7 +28,7 @@ class Bench:
         self.project = project
         self.workspace = SafeWorkspace(project)
         self.context = RunContext("r1", project, self.workspace, sys.executable, project)
-        self.sandbox = LocalSandbox(SandboxOptions(), self.context)
+        self.sandbox = LocalSandbox(ProcessOptions(), self.context)
         self.context.sandbox_part = self.sandbox
 
     def write(self, name: str, text: str | bytes) -> Path:

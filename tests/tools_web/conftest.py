@@ -15,8 +15,9 @@ import pytest
 
 pytest.importorskip("retrai_tools_web")
 
-from retrai_core import LocalOptions, LocalSandbox, RunContext, Tool, ToolResult
+from retrai_core import ProcessOptions, RunContext, Tool, ToolResult
 from retrai_core.workspace.safe_paths import SafeWorkspace
+from retrai_sandbox_local.sandbox import LocalSandbox
 from retrai_tools_web.web_fetch import WebFetch
 
 ARTICLE = """<!doctype html><html><head><title>How to hold a spoon</title>
@@ -192,7 +193,7 @@ def fetching(tmp_path: Path) -> Any:
     @asynccontextmanager
     async def opened(**options: Any) -> AsyncIterator[Fetching]:
         context = RunContext("r1", tmp_path, SafeWorkspace(tmp_path), sys.executable, tmp_path)
-        context.sandbox_part = LocalSandbox(LocalOptions(), context)
+        context.sandbox_part = LocalSandbox(ProcessOptions(), context)
         try:
             yield Fetching(WebFetch(WebFetch.Options(**options), context), context)
         finally:

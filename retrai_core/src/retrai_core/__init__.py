@@ -72,7 +72,6 @@ if TYPE_CHECKING:
     from .plugins.own_hooks import HookAnswer, OwnHooks
     from .run_config import RunConfig
     from .runs.record import RunRecord
-    from .sandbox.local import LocalOptions, LocalSandbox
     from .session.agent_graph import AgentInfo, GraphEdge
     from .session.handle import Run
     from .session.live import TextDelta
@@ -82,6 +81,7 @@ if TYPE_CHECKING:
     from .session.session import open_workbench
     from .storage.files import FilesStore
     from .usable_models import UsableModel
+    from .workspace.processes.runner import ProcessOptions, ProcessRunner, command_words
 
 _HOME = {
     "contracts.agent": ("Agent", "AgentInput", "AgentOptions", "AgentResult", "StateUpdate"),
@@ -158,8 +158,8 @@ _HOME = {
     "run_config": ("RunConfig",),
     "storage.files": ("FilesStore",),
     "session.session": ("open_workbench",),
-    # For sandboxes that build on it.
-    "sandbox.local": ("LocalOptions", "LocalSandbox"),
+    # For sandboxes.
+    "workspace.processes.runner": ("ProcessOptions", "ProcessRunner", "command_words"),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 
@@ -210,8 +210,6 @@ __all__ = [
     "LLMOptions",
     "LLMProvider",
     "Limits",
-    "LocalOptions",
-    "LocalSandbox",
     "LocalServer",
     "LoopSteps",
     "Marker",
@@ -222,6 +220,8 @@ __all__ = [
     "OwnHooks",
     "PluginError",
     "PluginInfo",
+    "ProcessOptions",
+    "ProcessRunner",
     "Question",
     "RetraiError",
     "Run",
@@ -259,6 +259,7 @@ __all__ = [
     "Workspace",
     "WorkspaceError",
     "__version__",
+    "command_words",
     "echo",
     "find_local_servers",
     "hookimpl",

@@ -73,13 +73,13 @@ async def run_pytest(
     Example:
         >>> import asyncio, sys, tempfile
         >>> from pathlib import Path
-        >>> from retrai_core import RunContext, SandboxOptions
-        >>> from retrai_core.sandbox.local import LocalSandbox
+        >>> from retrai_core import ProcessOptions, RunContext
         >>> from retrai_core.workspace.safe_paths import SafeWorkspace
+        >>> from retrai_sandbox_local.sandbox import LocalSandbox
         >>> project = Path(tempfile.mkdtemp()).resolve()
         >>> _ = (project / "test_one.py").write_text("def test_one():\\n    assert 1 + 1 == 2\\n")
         >>> context = RunContext("r1", project, SafeWorkspace(project), sys.executable, project)
-        >>> sandbox = LocalSandbox(SandboxOptions(), context)
+        >>> sandbox = LocalSandbox(ProcessOptions(), context)
         >>> dict(asyncio.run(run_pytest(sandbox, sys.executable, project)).cases)
         {'test_one.py::test_one': 'passed'}
     """

@@ -8,8 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from retrai_core import AgentEvent, RunContext, SandboxOptions
-from retrai_core.sandbox.local import LocalOptions, LocalSandbox
+from retrai_core import AgentEvent, ProcessOptions, RunContext
 
 from .watching import WatchedSandbox, WatchedWorkspace
 
@@ -22,7 +21,7 @@ class Bench:
         project: the project's folder.
         context: what the plugin is built with.
         workspace: the context's workspace.
-        sandbox: the context's sandbox (`local`, watched).
+        sandbox: the context's sandbox (processes as in `local`, watched).
         events: what was published, in order.
 
     Example:
@@ -58,8 +57,7 @@ class Bench:
             run_dir=run_dir,
             on_event=events.append,
         )
-        options: SandboxOptions = LocalOptions(grace_s=0.2)
-        sandbox = WatchedSandbox(LocalSandbox(options, context))
+        sandbox = WatchedSandbox(ProcessOptions(grace_s=0.2), context)
         context.sandbox_part = sandbox
         try:
             yield cls(workspace.root, context, workspace, sandbox, events)

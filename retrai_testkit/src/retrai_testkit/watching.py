@@ -12,7 +12,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from retrai_core import Completed, Entry, Limits, Sandbox, View
+from retrai_core import (
+    Completed,
+    Entry,
+    Limits,
+    ProcessOptions,
+    ProcessRunner,
+    RunContext,
+    Sandbox,
+    View,
+)
 from retrai_core.workspace.safe_paths import SafeWorkspace
 
 _STARTS = ("subprocess.Popen", "os.posix_spawn", "os.fork", "os.forkpty", "os.system", "os.exec")
@@ -76,7 +85,7 @@ class WatchedWorkspace(SafeWorkspace):
 
 
 class WatchedSandbox(Sandbox):
-    """Hands every command to another sandbox, and counts them.
+    """Starts processes with the user's rights, and counts the commands.
 
     Attributes:
         uses: how many commands were started.
@@ -84,9 +93,9 @@ class WatchedSandbox(Sandbox):
 
     name = "watched"
 
-    def __init__(self, beneath: Sandbox) -> None:
-        super().__init__(beneath.options, beneath.context)
-        self._beneath = beneath
+    def __init__(self, options: ProcessOptions, context: RunContext) -> None:
+        super().__init__(options, context)
+        self._processes = ProcessRunner(context, options)
         self.uses = 0
 
     async def run(
@@ -104,20 +113,12 @@ class WatchedSandbox(Sandbox):
     ) -> Completed:
         self.uses += 1
         with unwatched():
-            return await self._beneath.run(
-                command,
-                timeout_s=timeout_s,
-                cwd=cwd,
-                env=env,
-                limits=limits,
-                stdin=stdin,
-                writable=writable,
-                readable=readable,
-                view=view,
+            return await self._processes.run(
+                command, timeout_s=timeout_s, cwd=cwd, env=env, limits=limits, stdin=stdin
             )
 
     async def aclose(self) -> None:
-        await self._beneath.aclose()
+        await self._processes.aclose()
 
 
 @dataclass

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from retrai_core import RunContext, SandboxOptions
+from retrai_core import ProcessOptions, RunContext
 from retrai_core.contracts.goal import CheckReport, GoalResult
 from retrai_core.contracts.sandbox import Completed, View
 from retrai_core.guard.guarded_sandbox import CheckCommands, guarded_sandbox
-from retrai_core.sandbox.local import LocalSandbox
 from retrai_core.workspace.safe_paths import SafeWorkspace
+from retrai_sandbox_local.sandbox import LocalSandbox
 
 Runs = Any
 MEND = {"calls": [{"name": "put", "args": {"path": "a.txt", "text": "right\n"}}]}
@@ -80,7 +80,7 @@ async def test_a_check_that_ran_out_of_time_contradicts_none_on_the_same_tree(ru
 
 async def test_only_a_check_s_own_commands_are_recorded(tmp_path: Path) -> None:
     context = RunContext("r1", tmp_path, SafeWorkspace(tmp_path), sys.executable, tmp_path)
-    sandbox = guarded_sandbox(LocalSandbox(SandboxOptions(), context))
+    sandbox = guarded_sandbox(LocalSandbox(ProcessOptions(), context))
     started, checking = asyncio.Event(), asyncio.Event()
 
     async def tool() -> None:

@@ -91,7 +91,7 @@ def test_an_allow_list_keeps_the_core_and_what_it_names(
     monkeypatch.setenv("RETRAI_PLUGINS", "other")
     status = {record.name: record.status for record in Catalog.scan().records()}
     assert (status["check"], status["other"]) == ("blocked", "unloaded")
-    assert (status["local"], status["goal-loop"]) == ("unloaded", "unloaded")
+    assert (status["files"], status["goal-loop"]) == ("unloaded", "unloaded")
 
 
 @pytest.mark.parametrize("asked", [{"allow": []}, {"environ": {"RETRAI_PLUGINS": "--no-plugins"}}])

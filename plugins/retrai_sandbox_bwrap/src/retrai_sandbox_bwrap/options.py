@@ -6,11 +6,11 @@ from typing import Literal
 
 from pydantic import Field
 
-from retrai_core import LocalOptions
+from retrai_core import ProcessOptions
 
 
-class BwrapOptions(LocalOptions):
-    """Options of the `bwrap` sandbox, beside those of `local`."""
+class BwrapOptions(ProcessOptions):
+    """Options of the `bwrap` sandbox, beside those of every process."""
 
     network: Literal["auto", "on", "off"] = Field(
         default="auto",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import itertools
 import os
-import shutil
 import signal
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -17,11 +16,13 @@ from typing import Any, ClassVar
 from retrai_core import (
     Completed,
     Limits,
-    LocalSandbox,
+    ProcessRunner,
     RunContext,
+    Sandbox,
     SandboxOptions,
     ToolError,
     View,
+    command_words,
 )
 
 from .cgroup import ControlGroup, make_group
@@ -64,7 +65,7 @@ _numbers = itertools.count()
 """Tells the control groups of one process apart."""
 
 
-class BwrapSandbox(LocalSandbox):
+class BwrapSandbox(Sandbox):
     """Runs commands under bubblewrap (https://github.com/containers/bubblewrap).
 
     The system is there to be read, the project to be written; the home folder, /tmp and /run are
@@ -77,13 +78,11 @@ class BwrapSandbox(LocalSandbox):
     summary: ClassVar[str] = "namespaces of their own: the project, and no home, no network, no key"
     Options: type[SandboxOptions] = BwrapOptions
     arranges_view: ClassVar[bool] = True
-    wraps: ClassVar[bool] = True
 
     def __init__(self, options: Any, context: RunContext) -> None:
-        known = isinstance(options, BwrapOptions)
-        chosen = options if known else BwrapOptions.model_validate(options.model_dump())
-        super().__init__(chosen, context)
-        self._chosen = chosen
+        super().__init__(options, context)
+        self._chosen: BwrapOptions = options
+        self._processes = ProcessRunner(context, options)
         self._program = ""
         self._walls: Walls | None = None
         self._scratch = Scratch()
@@ -92,8 +91,9 @@ class BwrapSandbox(LocalSandbox):
         self._filter: int | None = None
         self._owner: Owner | None = None
         self._namespace: int | None = None
-        self._inside = process_limit(chosen.processes)
+        self._inside = process_limit(self._chosen.processes)
         self._around: list[str] = []
+        self._opens: dict[int, str] = {}
 
     async def probe(self) -> str | None:
         """Run the project's interpreter under each bubblewrap there is, until one works."""
@@ -107,7 +107,7 @@ class BwrapSandbox(LocalSandbox):
             problem = await self._try()
             if not problem:
                 await self._bind_processes()
-                if _FILTER not in self.opens:
+                if _FILTER not in self._opens:
                     self._warn("there is no filter of system calls")
                 return None
         self._program = ""
@@ -118,9 +118,9 @@ class BwrapSandbox(LocalSandbox):
         if filtered and self._filter is None:
             self._filter = open_filter()
         known = filtered and self._filter is not None
-        self.opens = {_FILTER: f"/proc/{os.getpid()}/fd/{self._filter}"} if known else {}
+        self._opens = {_FILTER: f"/proc/{os.getpid()}/fd/{self._filter}"} if known else {}
         if self._namespace is not None:
-            self.opens[_NAMESPACE] = f"/proc/{os.getpid()}/fd/{self._namespace}"
+            self._opens[_NAMESPACE] = f"/proc/{os.getpid()}/fd/{self._namespace}"
 
     async def _find_owner(self) -> None:
         """Find whose rights commands shall have, once."""
@@ -130,7 +130,7 @@ class BwrapSandbox(LocalSandbox):
         if owner is not None:
             with suppress(OSError):  # the trial tells what comes of that
                 self._namespace = await asyncio.to_thread(open_namespace, owner)
-                self._owner, self.streams_owner = owner, (owner.uid, owner.gid)
+                self._owner = owner
 
     async def _try(self) -> str:
         """Run the project's interpreter; what is wrong, or nothing."""
@@ -171,11 +171,13 @@ class BwrapSandbox(LocalSandbox):
         if self._group is None:
             bounds = self._bounds()
             self._group = make_group(next(_numbers), bounds.processes, bounds.memory_bytes)
-            self.joins = self._group.joins
         folder = cwd or self.context.project
         trusted = self._owner.variables(self.context.project) if self._owner else {}
         variables = {"TMPDIR": "/tmp", **trusted, **(env or {})}
-        argv = _argv(command, folder, variables)
+        path = variables.get("PATH", os.environ.get("PATH", os.defpath))
+        argv = command_words(command, path)
+        if not folder.is_dir():
+            raise ToolError(f"cannot run in {str(folder)!r}: no such folder")
         scratch = await asyncio.to_thread(self._scratch.folder, view.scratch)
         if self._owner is not None:
             given = [*view.shown.values(), *writable, *readable, scratch / "cache"]
@@ -199,8 +201,16 @@ class BwrapSandbox(LocalSandbox):
         kills = self._group.memory_kills()
         looking = asyncio.ensure_future(watch.look())
         try:
-            done = await super().run(
-                words, timeout_s=timeout_s, env=variables, limits=limits, stdin=stdin
+            done = await self._processes.run(
+                words,
+                timeout_s=timeout_s,
+                env=variables,
+                limits=limits,
+                stdin=stdin,
+                wraps=True,
+                joins=self._group.joins,
+                opens=self._opens,
+                streams_owner=(self._owner.uid, self._owner.gid) if self._owner else None,
             )
         finally:
             looking.cancel()
@@ -216,20 +226,20 @@ class BwrapSandbox(LocalSandbox):
 
     async def aclose(self) -> None:
         """End what is still running, and remove the run's temporary files."""
-        await super().aclose()
+        await self._processes.aclose()
         await asyncio.to_thread(self._scratch.close)
         if self._group is not None:
             await asyncio.to_thread(self._group.remove)
-            self._group, self.joins = None, ()
+            self._group = None
         if self._filter is not None:
             os.close(self._filter)
         if self._namespace is not None:
             os.close(self._namespace)
-        self._filter, self._namespace, self.opens = None, None, {}
+        self._filter, self._namespace, self._opens = None, None, {}
 
     def _ending(self, argv: Sequence[str], variables: dict[str, str]) -> list[str]:
         """The last arguments of bubblewrap: the filter, who the command is, and the command."""
-        words = ["--seccomp", str(_FILTER)] if _FILTER in self.opens else []
+        words = ["--seccomp", str(_FILTER)] if _FILTER in self._opens else []
         restored = self._hold_back(variables)
         if self._owner is None:
             for name, value in restored.items():
@@ -302,25 +312,6 @@ def _trial(context: RunContext, owner: Owner | None) -> list[str]:
             f'retrai runs as {os.getuid()})" >&2; exit 1; }}; {line}'
         )
     return ["/bin/sh", "-c", line, "probe", context.python if os.path.isabs(context.python) else ""]
-
-
-def _argv(command: Sequence[str] | str, cwd: Path, env: Mapping[str, str]) -> list[str]:
-    """The program and its arguments, with the errors of a program that is not there."""
-    path = env.get("PATH", os.environ.get("PATH", os.defpath))
-    if isinstance(command, str):
-        shell = shutil.which("bash", path=path) or shutil.which("sh", path=path)
-        if shell is None:
-            raise ToolError("neither bash nor sh is on PATH")
-        argv = [shell, "-c", command]
-    else:
-        argv = [str(part) for part in command]
-    if not argv or not argv[0]:
-        raise ToolError("the command is empty")
-    if any("\0" in part for part in argv):
-        raise ToolError("the command holds a NUL byte")
-    if not cwd.is_dir():
-        raise ToolError(f"cannot run in {str(cwd)!r}: no such folder")
-    return argv
 
 
 def _told(done: Completed, argv: Sequence[str], verdict: str) -> Completed:

@@ -85,16 +85,20 @@ class Sandbox(ABC):
     its whole process group is ended and reaped before `run` returns or raises.
 
     Example:
-        >>> import asyncio, sys
-        >>> from pathlib import Path
-        >>> from retrai_core.sandbox.local import LocalSandbox
-        >>> from retrai_core.contracts.context import RunContext
-        >>> from retrai_core.workspace.safe_paths import SafeWorkspace
-        >>> here = Path.cwd()
-        >>> context = RunContext("r1", here, SafeWorkspace(here), sys.executable, here)
-        >>> sandbox = LocalSandbox(SandboxOptions(), context)
-        >>> asyncio.run(sandbox.run(["echo", "hello"], timeout_s=10)).stdout
-        'hello\\n'
+        >>> from retrai_core import Completed, ProcessOptions, ProcessRunner, Sandbox
+        >>> class Polite(Sandbox):
+        ...     name = "polite"
+        ...     Options = ProcessOptions
+        ...     def __init__(self, options, context):
+        ...         super().__init__(options, context)
+        ...         self._processes = ProcessRunner(context, options)
+        ...     async def run(self, command, *, timeout_s, cwd=None, env=None, limits=None,
+        ...                   stdin=None, writable=(), readable=()):
+        ...         words = ["nice", *command] if not isinstance(command, str) else command
+        ...         return await self._processes.run(words, timeout_s=timeout_s, cwd=cwd, env=env,
+        ...                                          limits=limits, stdin=stdin)
+        ...     async def aclose(self):
+        ...         await self._processes.aclose()
     """
 
     name: ClassVar[str]

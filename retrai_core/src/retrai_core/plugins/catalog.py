@@ -16,6 +16,7 @@ from .inspection import DistributionPlugins
 from .kinds import CALLED_ALL, KINDS, Kind, normalised
 from .record import PluginRecord
 from .scan import scan_distributions
+from .standard_names import SANDBOXES_TO_TRY
 from .switches import Switches
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ class Catalog:
 
     Example:
         >>> catalog = Catalog.scan()
-        >>> catalog.find("sandbox", "local").dist
+        >>> catalog.find("store", "files").dist
         'retrai-core'
     """
 
@@ -278,6 +279,8 @@ class Catalog:
         first = f"did you mean `{near[0]}`? " if near else ""
         if brings := self.brings(name, kind):
             first = f"`pip install {brings}` brings it; "
+        elif kind == "sandbox" and name in SANDBOXES_TO_TRY:
+            first = f"`pip install retrai-sandbox-{name}` brings it; "
         elif kind == "goal" and os.path.exists(name):
             first = "a project is named by `-C DIR`, its tests by `--option targets=PATH`; "
         return UsageError(

@@ -9,7 +9,8 @@ AUTO_SANDBOX = "auto"
 STRICT_SANDBOX = "strict"
 """The word for: a sandbox with walls, or no run at all."""
 WALLED_SANDBOX = "bwrap"
-SANDBOXES_TO_TRY = (WALLED_SANDBOX, "local")
+LOCAL_SANDBOX = "local"
+SANDBOXES_TO_TRY = (WALLED_SANDBOX, LOCAL_SANDBOX)
 """What `auto` tries where it is installed, the strictest first."""
 ALWAYS_THERE = "report_impossible"
 """The tool that every run has."""

@@ -18,9 +18,9 @@ from ..contracts.question import Question
 from ..errors import RetraiError
 from ..guard.baseline import Baseline
 from ..guard.holdout import HeldOut
+from ..plugins.standard_names import LOCAL_SANDBOX
 from ..run_config import USE
 from ..runs.record import RunRecord
-from ..sandbox.local import LocalSandbox
 from ..storage.event_log import read_events
 from ..workspace.portable_tree import digest_of
 from .receipt import RECEIPT_FILE, HeldOutCases, Receipt, SandboxUsed, Tampering, Trees, sign
@@ -190,7 +190,7 @@ def _asked(payload: Mapping[str, Any]) -> tuple[str, str]:
 
 async def _within_reach(context: RunContext, record: RunRecord, key: Path) -> bool:
     """Whether the agent's commands could have read the key or the baseline; found out by trying."""
-    if LocalSandbox.name in record.sandboxes or len(record.sandboxes) != 1:
+    if LOCAL_SANDBOX in record.sandboxes or len(record.sandboxes) != 1:
         return True
     script = '[ -r "$1" ] || [ -r "$2" ]'
     baseline = context.run_dir / "baseline" / "baseline.json"

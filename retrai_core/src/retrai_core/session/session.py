@@ -361,7 +361,12 @@ class RunSession:
             AUTO_SANDBOX: "",
             STRICT_SANDBOX: "mend that, or let commands run with your rights: `--sandbox local`",
         }.get(self.resolved.config.sandbox, "`sandbox: auto` takes one that works")
-        raise UsageError("; ".join(problems) or "no sandbox is installed", hint=hint)
+        if not problems:
+            hint = (
+                "`pip install retrai-sandbox-local`, or retrai-sandbox-bwrap, which isolates "
+                "commands; `retrai plugins list --kind sandbox` shows those that are switched off"
+            )
+        raise UsageError("; ".join(problems) or "no sandbox can be used", hint=hint)
 
     def _warn(self, message: str) -> None:
         self.context.publish("log", level="warning", message=message)

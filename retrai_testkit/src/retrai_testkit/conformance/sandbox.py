@@ -26,7 +26,7 @@ class SandboxConformance(BuiltConformance):
     """The contract of a sandbox, as tests: inherit it and name the class.
 
     Example:
-        >>> from retrai_core.sandbox.local import LocalSandbox
+        >>> from retrai_sandbox_local.sandbox import LocalSandbox
         >>> class TestLocal(SandboxConformance):
         ...     plugin = LocalSandbox
         >>> import tempfile

@@ -23,7 +23,7 @@ from retrai_core import (
     hookimpl,
 )
 from retrai_core.loop.graph import GoalLoopAgent
-from retrai_core.sandbox.local import LocalSandbox
+from retrai_sandbox_local.sandbox import LocalSandbox
 
 
 class GoodEcho(LLMProvider):

@@ -1,34 +1,47 @@
-"""The core with no plugin installed still answers, and says clearly what is missing.
-
-Only tox's `core` environment runs these: elsewhere there are plugins.
-"""
+"""The core with no plugin installed still answers, and says clearly what is missing."""
 
 from __future__ import annotations
 
 import json
 import os
 import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from .conftest import CORE
+from .test_wheels import needed, new_environment, wheel
+
+__all__ = ["wheel"]
+
+SITE = Path(__file__).parents[1] / "core" / "loop" / "site"
+"""A goal and a model that need nothing."""
+
+
+@pytest.fixture(scope="module")
+def python(tmp_path_factory: pytest.TempPathFactory, wheel: Callable[..., Path]) -> Path:
+    """The interpreter of an environment with the core and what it needs."""
+    found = needed([CORE.name])
+    third_party = [dist for name, dist in found.items() if name != CORE.name]
+    return new_environment(tmp_path_factory.mktemp("core") / "env", [wheel(CORE)], third_party)
+
 
 @pytest.fixture
-def core(tmp_path: Path):
+def core(tmp_path: Path, python: Path):
     """Runs `python -m retrai_core` in an empty project."""
     env = {name: value for name, value in os.environ.items() if not name.startswith("RETRAI_")}
     env |= {"RETRAI_STATE_DIR": str(tmp_path / "state"), "XDG_CONFIG_HOME": str(tmp_path)}
     project = tmp_path / "project"
     project.mkdir()
 
-    def call(*args: str) -> subprocess.CompletedProcess[str]:
+    def call(*args: str, **variables: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [sys.executable, "-m", "retrai_core", *args],
+            [python, "-m", "retrai_core", *args],
             capture_output=True,
             text=True,
             cwd=project,
-            env=env,
+            env=env | variables,
             timeout=60,
             check=False,
         )
@@ -36,9 +49,12 @@ def core(tmp_path: Path):
     return call
 
 
-def test_no_plugin_can_be_imported_here(core) -> None:
+def test_no_plugin_can_be_imported_here(python: Path, tmp_path: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-c", "import retrai_goals_python"], capture_output=True, check=False
+        [python, "-c", "import retrai_sandbox_local"],
+        cwd=tmp_path,
+        capture_output=True,
+        check=False,
     )
     assert done.returncode != 0
 
@@ -68,6 +84,15 @@ def test_an_unknown_goal_says_where_the_list_is(core) -> None:
     assert done.returncode == 2
     assert "pytest" in done.stderr
     assert "retrai plugins list" in done.stderr
+
+
+def test_without_a_sandbox_it_says_what_to_install(core, tmp_path: Path) -> None:
+    (tmp_path / "project" / "expected.txt").write_text("a.txt: right\n")
+    for words in ((), ("--sandbox", "local")):
+        done = core("run", "expected-text", "--model", "turns", *words, PYTHONPATH=str(SITE))
+        assert done.returncode == 2
+        assert "pip install retrai-sandbox-local" in done.stderr
+        assert "Traceback" not in done.stderr
 
 
 def plugin_entries(listed: object) -> list[dict[str, str]]:

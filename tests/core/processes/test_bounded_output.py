@@ -7,7 +7,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrai_core.sandbox.output import BoundedOutput
+from retrai_core.workspace.processes.output import BoundedOutput
 
 
 @given(st.lists(st.binary(max_size=40)), st.integers(2, 60))

@@ -1,4 +1,4 @@
-"""A sandbox in an empty project, and ways to watch processes."""
+"""A runner in an empty project, and ways to watch processes."""
 
 from __future__ import annotations
 
@@ -10,18 +10,17 @@ from pathlib import Path
 import psutil
 import pytest
 
-from retrai_core import RunContext
-from retrai_core.sandbox.local import LocalOptions, LocalSandbox
+from retrai_core import ProcessOptions, ProcessRunner, RunContext
 from retrai_core.workspace.safe_paths import SafeWorkspace
 
 
 @pytest.fixture
-async def make_sandbox(tmp_path: Path) -> AsyncIterator[Callable[..., LocalSandbox]]:
-    made: list[LocalSandbox] = []
+async def make_runner(tmp_path: Path) -> AsyncIterator[Callable[..., ProcessRunner]]:
+    made: list[ProcessRunner] = []
 
-    def make(**options: object) -> LocalSandbox:
-        context = RunContext("r1", tmp_path, SafeWorkspace(tmp_path), sys.executable, tmp_path)
-        made.append(LocalSandbox(LocalOptions.model_validate(options), context))
+    def make(python: str = sys.executable, **options: object) -> ProcessRunner:
+        context = RunContext("r1", tmp_path, SafeWorkspace(tmp_path), python, tmp_path)
+        made.append(ProcessRunner(context, ProcessOptions.model_validate(options)))
         return made[-1]
 
     yield make
@@ -30,8 +29,8 @@ async def make_sandbox(tmp_path: Path) -> AsyncIterator[Callable[..., LocalSandb
 
 
 @pytest.fixture
-def sandbox(make_sandbox: Callable[..., LocalSandbox]) -> LocalSandbox:
-    return make_sandbox(grace_s=0.2)
+def runner(make_runner: Callable[..., ProcessRunner]) -> ProcessRunner:
+    return make_runner(grace_s=0.2)
 
 
 async def _until(holds: Callable[[], bool]) -> None:

@@ -1,4 +1,4 @@
-"""The sandbox without walls: clean environment, limits, and nothing left behind."""
+"""What sandboxes are built on: commands with limits and a clean environment, all of them reaped."""
 
 from __future__ import annotations
 
@@ -8,22 +8,21 @@ import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import MappingProxyType
-from typing import IO, Any, ClassVar
+from typing import IO
 
 from pydantic import Field
 
-from ..contracts.context import RunContext
-from ..contracts.sandbox import Completed, Limits, Sandbox, SandboxOptions, View
-from ..errors import ToolError
+from ...contracts.context import RunContext
+from ...contracts.sandbox import Completed, Limits, SandboxOptions
+from ...errors import ToolError
 from .environment import clean_environment
 from .output import OutputPipe
 from .protocol import KILL_TIMEOUT_S
 from .supervisor import Command, Ended, Supervisor
 
 
-class LocalOptions(SandboxOptions):
-    """Options of the `local` sandbox."""
+class ProcessOptions(SandboxOptions):
+    """Options that every sandbox over a `ProcessRunner` has."""
 
     pass_env: list[str] = Field(
         default_factory=list,
@@ -41,38 +40,31 @@ class LocalOptions(SandboxOptions):
     )
 
 
-class LocalSandbox(Sandbox):
-    """Runs commands as the user's own processes.
+class ProcessRunner:
+    """Starts commands for a sandbox, limits them, and reaps all that they started.
 
-    It does not keep a command from reading or writing what the user can; the `bwrap` plugin does.
-    What it gives: an environment by allow-list, no terminal, bounded output, limits, and the end of
-    every descendant (on Linux also of daemons that left the process group; on macOS of the process
+    Commands get an environment by allow-list, no terminal, bounded output and limits. Every
+    descendant is ended (on Linux also daemons that left the process group; on macOS the process
     group) when the command ends, runs out of time or is cancelled, or when retrai is killed.
-    `writable`, `readable` and `view` change nothing here.
+
+    Args:
+        context: the run's: its project is where commands run, its interpreter's environment is
+            active in them.
+        options: the sandbox's.
+
+    Example:
+        >>> import asyncio, sys
+        >>> from retrai_core.workspace.safe_paths import SafeWorkspace
+        >>> here = Path.cwd()
+        >>> context = RunContext("r1", here, SafeWorkspace(here), sys.executable, here)
+        >>> runner = ProcessRunner(context, ProcessOptions())
+        >>> asyncio.run(runner.run(["echo", "hello"], timeout_s=10)).stdout
+        'hello\\n'
     """
 
-    name: ClassVar[str] = "local"
-    summary: ClassVar[str] = "the user's own processes, with limits and a clean environment"
-    Options: type[SandboxOptions] = LocalOptions
-    wraps: ClassVar[bool] = False
-    """Whether a sandbox that builds on this one runs commands through a program of its own, which
-    is not to be ended when a command is asked to end."""
-
-    joins: Sequence[str] = ()
-    """The `cgroup.procs` files of the control groups that commands shall be in."""
-
-    opens: Mapping[int, str] = MappingProxyType({})
-    """Files that commands shall find open for reading, by descriptor (above 31)."""
-
-    streams_owner: tuple[int, int] | None = None
-    """The user and group that commands are, where root lets them be another user: who opens
-    `/dev/stderr` opens the pipe anew, which its owner may."""
-
-    def __init__(self, options: Any, context: RunContext) -> None:
-        super().__init__(options, context)
-        # A sandbox that builds on this one may have options of its own beside these.
-        known = isinstance(options, LocalOptions)
-        self._settings = options if known else LocalOptions.model_validate(options.model_dump())
+    def __init__(self, context: RunContext, options: ProcessOptions) -> None:
+        self._context = context
+        self._options = options
         self._supervisor = Supervisor()
         self._running: set[Command] = set()
 
@@ -85,34 +77,53 @@ class LocalSandbox(Sandbox):
         env: Mapping[str, str] | None = None,
         limits: Limits | None = None,
         stdin: bytes | None = None,
-        writable: Sequence[Path] = (),
-        readable: Sequence[Path] = (),
-        view: View | None = None,
+        wraps: bool = False,
+        joins: Sequence[str] = (),
+        opens: Mapping[int, str] | None = None,
+        streams_owner: tuple[int, int] | None = None,
     ) -> Completed:
-        """Run a program or a shell line; see `Sandbox.run`."""
-        settings = self._settings
-        variables = clean_environment(os.environ, self.context.python, settings.pass_env)
+        """Run a program or a shell line; the first arguments are those of `Sandbox.run`.
+
+        Args:
+            command: argv, or one shell line.
+            timeout_s: wall-clock seconds; then the process group is ended.
+            cwd: where it runs; the project when left out.
+            env: variables added to the clean environment.
+            limits: what it may use.
+            stdin: what it reads; nothing when left out.
+            wraps: the program runs another one (as bubblewrap does): at a time-out that one is
+                asked to end, and the program ends by itself.
+            joins: the `cgroup.procs` files of the control groups that it shall be in.
+            opens: files that it finds open for reading, by descriptor (above 31).
+            streams_owner: the user and group that it is, where root lets it be another user: who
+                opens `/dev/stderr` opens the pipe anew, which its owner may.
+
+        Raises:
+            ToolError: the program does not exist or cannot be started.
+        """
+        options = self._options
+        variables = clean_environment(os.environ, self._context.python, options.pass_env)
         variables.update(env or {})
-        argv = _argv(command, variables)
+        argv = command_words(command, variables["PATH"])
         asked = limits or Limits()
         started = time.monotonic()
         out, err = OutputPipe(asked.output_bytes), OutputPipe(asked.output_bytes)
         running: Command | None = None
         try:
             with _input(stdin) as source:
-                if self.streams_owner is not None:
+                if streams_owner is not None:
                     for stream in (*([source.fileno()] if stdin else []), out.writer, err.writer):
-                        os.fchown(stream, *self.streams_owner)
+                        os.fchown(stream, *streams_owner)
                 running = self._supervisor.start(
                     argv,
-                    cwd=cwd or self.context.project,
+                    cwd=cwd or self._context.project,
                     env=variables,
-                    limits=_limits(settings, asked),
-                    grace_s=settings.grace_s,
+                    limits=_limits(options, asked),
+                    grace_s=options.grace_s,
                     streams=(source.fileno(), out.writer, err.writer),
-                    wraps=self.wraps,
-                    joins=self.joins,
-                    opens=self.opens,
+                    wraps=wraps,
+                    joins=joins,
+                    opens=opens,
                 )
             out.close_writer()
             err.close_writer()
@@ -140,7 +151,7 @@ class LocalSandbox(Sandbox):
             if ended is not None:
                 return ended, False
             running.order(kill=False)
-            ended = await running.wait(self._settings.grace_s + 2 * KILL_TIMEOUT_S)
+            ended = await running.wait(self._options.grace_s + 2 * KILL_TIMEOUT_S)
         except BaseException:
             # Cancelled: whoever waits for us may rely on it that nothing runs any more.
             await running.kill()
@@ -156,9 +167,18 @@ class LocalSandbox(Sandbox):
         await self._supervisor.aclose()
 
 
-def _argv(command: Sequence[str] | str, env: Mapping[str, str]) -> list[str]:
+def command_words(command: Sequence[str] | str, path: str) -> list[str]:
+    """A program and its arguments; of a shell line, the shell's.
+
+    Args:
+        command: argv, or one shell line.
+        path: the `PATH` on which bash, or else sh, is looked for.
+
+    Raises:
+        ToolError: there is no shell, the command is empty or has a NUL byte.
+    """
     if isinstance(command, str):
-        shell = shutil.which("bash", path=env["PATH"]) or shutil.which("sh", path=env["PATH"])
+        shell = shutil.which("bash", path=path) or shutil.which("sh", path=path)
         if shell is None:
             raise ToolError("neither bash nor sh is on PATH")
         argv = [shell, "-c", command]
@@ -171,11 +191,11 @@ def _argv(command: Sequence[str] | str, env: Mapping[str, str]) -> list[str]:
     return argv
 
 
-def _limits(settings: LocalOptions, asked: Limits) -> dict[str, int]:
+def _limits(options: ProcessOptions, asked: Limits) -> dict[str, int]:
     chosen = {
-        "cpu_s": asked.cpu_s or settings.cpu_s,
-        "memory_bytes": asked.memory_bytes or settings.memory_bytes,
-        "file_bytes": asked.file_bytes or settings.file_bytes,
+        "cpu_s": asked.cpu_s or options.cpu_s,
+        "memory_bytes": asked.memory_bytes or options.memory_bytes,
+        "file_bytes": asked.file_bytes or options.file_bytes,
     }
     # Core dumps would land in the project.
     return {"core_bytes": 0, **{name: value for name, value in chosen.items() if value}}

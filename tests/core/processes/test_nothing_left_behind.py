@@ -11,8 +11,7 @@ from typing import Protocol
 
 import pytest
 
-from retrai_core import Completed, ToolError
-from retrai_core.sandbox.local import LocalSandbox
+from retrai_core import Completed, ProcessRunner, ToolError
 
 # Three kinds of descendants: a child, one of the same group whose parent is gone, and a daemon that
 # left group and session. Each ignores SIGTERM and holds the pipes open.
@@ -41,9 +40,9 @@ async def _family(processes: Watch) -> list[int]:
 
 @linux
 async def test_what_a_command_leaves_running_is_ended_with_it(
-    sandbox: LocalSandbox, processes: Watch
+    runner: ProcessRunner, processes: Watch
 ) -> None:
-    done = await sandbox.run(FAMILY, timeout_s=60)
+    done = await runner.run(FAMILY, timeout_s=60)
 
     assert done.stdout == "ready\n"
     assert done.exit_code == 0
@@ -51,18 +50,18 @@ async def test_what_a_command_leaves_running_is_ended_with_it(
 
 
 @linux
-async def test_a_time_out_ends_every_descendant(sandbox: LocalSandbox, processes: Watch) -> None:
-    done = await sandbox.run(FAMILY + "sleep 600", timeout_s=3)
+async def test_a_time_out_ends_every_descendant(runner: ProcessRunner, processes: Watch) -> None:
+    done = await runner.run(FAMILY + "sleep 600", timeout_s=3)
 
     assert done.timed_out
     assert done.exit_code == -signal.SIGKILL
     assert not any(processes.is_alive(pid) for pid in await _family(processes))
 
 
-async def test_a_time_out_lets_a_command_end_politely(sandbox: LocalSandbox) -> None:
+async def test_a_time_out_lets_a_command_end_politely(runner: ProcessRunner) -> None:
     polite = "trap 'echo cleaned; exit 5' TERM; echo ready; while :; do sleep 0.01; done"
 
-    done = await sandbox.run(polite, timeout_s=2)
+    done = await runner.run(polite, timeout_s=2)
 
     assert done.timed_out
     assert (done.exit_code, done.stdout) == (5, "ready\ncleaned\n")
@@ -70,9 +69,9 @@ async def test_a_time_out_lets_a_command_end_politely(sandbox: LocalSandbox) -> 
 
 @linux
 async def test_a_cancelled_command_is_gone_when_the_cancellation_arrives(
-    sandbox: LocalSandbox, processes: Watch
+    runner: ProcessRunner, processes: Watch
 ) -> None:
-    running = asyncio.create_task(sandbox.run(FAMILY + "sleep 600", timeout_s=60))
+    running = asyncio.create_task(runner.run(FAMILY + "sleep 600", timeout_s=60))
     family = await _family(processes)
 
     running.cancel()
@@ -84,12 +83,12 @@ async def test_a_cancelled_command_is_gone_when_the_cancellation_arrives(
 
 @linux
 async def test_closing_the_sandbox_ends_what_still_runs(
-    sandbox: LocalSandbox, processes: Watch
+    runner: ProcessRunner, processes: Watch
 ) -> None:
-    running = asyncio.create_task(sandbox.run(FAMILY + "sleep 600", timeout_s=60))
+    running = asyncio.create_task(runner.run(FAMILY + "sleep 600", timeout_s=60))
     family = await _family(processes)
 
-    await sandbox.aclose()
+    await runner.aclose()
 
     assert not any(processes.is_alive(pid) for pid in family)
     assert (await running).exit_code == -signal.SIGKILL
@@ -97,14 +96,14 @@ async def test_closing_the_sandbox_ends_what_still_runs(
 
 @linux
 async def test_one_commands_end_leaves_the_others_alone(
-    sandbox: LocalSandbox, processes: Watch, tmp_path: Path
+    runner: ProcessRunner, processes: Watch, tmp_path: Path
 ) -> None:
     wait = "(setsid sh -c 'echo $$ > other; until [ -e go ]; do sleep 0.01; done; touch went' &) ;"
     wait += "until [ -e went ]; do sleep 0.01; done; echo well"
-    running = asyncio.create_task(sandbox.run(wait, timeout_s=60))
+    running = asyncio.create_task(runner.run(wait, timeout_s=60))
     other = await processes.written("other")
 
-    await sandbox.run(FAMILY, timeout_s=60)
+    await runner.run(FAMILY, timeout_s=60)
 
     assert processes.is_alive(other)
     (tmp_path / "go").touch()
@@ -113,7 +112,7 @@ async def test_one_commands_end_leaves_the_others_alone(
 
 @linux
 async def test_a_process_that_keeps_forking_is_ended(
-    sandbox: LocalSandbox, processes: Watch
+    runner: ProcessRunner, processes: Watch
 ) -> None:
     # Each generation starts the next in a session of its own and goes away.
     hydra = """
@@ -127,25 +126,24 @@ while True:
     if generation == 20:
         open("running", "w").write("1\\n")
 """
-    running = asyncio.create_task(sandbox.run([sys.executable, "-c", hydra], timeout_s=60))
+    running = asyncio.create_task(runner.run([sys.executable, "-c", hydra], timeout_s=60))
 
     done = await running
 
     assert done.exit_code == 0
-    marked = await sandbox.run(["ps", "-eo", "args"], timeout_s=30)
+    marked = await runner.run(["ps", "-eo", "args"], timeout_s=30)
     assert "generation == 20" not in marked.stdout
 
 
 KILLED = """
 import asyncio, sys
 from pathlib import Path
-from retrai_core import RunContext, SandboxOptions
-from retrai_core.sandbox.local import LocalSandbox
+from retrai_core import ProcessOptions, ProcessRunner, RunContext
 from retrai_core.workspace.safe_paths import SafeWorkspace
 folder = Path(sys.argv[1])
 context = RunContext("r1", folder, SafeWorkspace(folder), sys.executable, folder)
-sandbox = LocalSandbox(SandboxOptions(), context)
-asyncio.run(sandbox.run(sys.argv[2], timeout_s=600))
+runner = ProcessRunner(context, ProcessOptions())
+asyncio.run(runner.run(sys.argv[2], timeout_s=600))
 """
 
 
@@ -165,10 +163,10 @@ async def test_when_retrai_is_killed_nothing_outlives_it(tmp_path: Path, process
 
 @linux
 async def test_when_the_keeper_is_killed_its_command_ends_and_the_next_one_runs(
-    sandbox: LocalSandbox, processes: Watch
+    runner: ProcessRunner, processes: Watch
 ) -> None:
     command = "echo $PPID > keeper; " + FAMILY + "sleep 600"
-    running = asyncio.create_task(sandbox.run(command, timeout_s=60))
+    running = asyncio.create_task(runner.run(command, timeout_s=60))
     family = await _family(processes)
 
     os.kill(await processes.written("keeper"), signal.SIGKILL)
@@ -177,21 +175,21 @@ async def test_when_the_keeper_is_killed_its_command_ends_and_the_next_one_runs(
         await running
     for pid in family:
         await processes.end(pid)
-    assert (await sandbox.run(["echo", "on"], timeout_s=30)).stdout == "on\n"
+    assert (await runner.run(["echo", "on"], timeout_s=30)).stdout == "on\n"
 
 
 @linux
 async def test_when_the_helper_is_killed_a_new_one_takes_over(
-    sandbox: LocalSandbox, processes: Watch
+    runner: ProcessRunner, processes: Watch
 ) -> None:
-    first: Completed = await sandbox.run("ps -o ppid= -p $PPID", timeout_s=30)
+    first: Completed = await runner.run("ps -o ppid= -p $PPID", timeout_s=30)
 
     os.kill(int(first.stdout), signal.SIGKILL)
     await processes.end(int(first.stdout))
 
     # Side by side, for one of them the keeper is there already.
     done = await asyncio.gather(
-        *(sandbox.run("echo $PPID; ps -o ppid= -p $PPID", timeout_s=30) for _ in range(2))
+        *(runner.run("echo $PPID; ps -o ppid= -p $PPID", timeout_s=30) for _ in range(2))
     )
     keepers = {one.stdout.split()[0] for one in done}
     helpers = {one.stdout.split()[1] for one in done}
@@ -201,13 +199,13 @@ async def test_when_the_helper_is_killed_a_new_one_takes_over(
 
 @linux
 async def test_a_keeper_that_is_killed_while_it_waits_is_replaced(
-    sandbox: LocalSandbox, processes: Watch
+    runner: ProcessRunner, processes: Watch
 ) -> None:
-    first = await sandbox.run("echo $PPID", timeout_s=30)
-    again = await sandbox.run("echo $PPID", timeout_s=30)
+    first = await runner.run("echo $PPID", timeout_s=30)
+    again = await runner.run("echo $PPID", timeout_s=30)
     assert again.stdout == first.stdout
 
     os.kill(int(first.stdout), signal.SIGKILL)
     await processes.end(int(first.stdout))
 
-    assert (await sandbox.run("echo on", timeout_s=30)).stdout == "on\n"
+    assert (await runner.run("echo on", timeout_s=30)).stdout == "on\n"

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..errors import ToolError
+from ...errors import ToolError
 from .protocol import BEGIN, KILL, KILL_TIMEOUT_S, TERMINATE, framed, missing_bytes, unframed
 
 STOP_TIMEOUT_S = 10.0
@@ -26,7 +26,7 @@ MAX_IDLE = 4
 _HELPER = "import sys; sys.path.append(sys.argv[1]); from {} import main; main()".format(
     f"{__package__}.keeper"
 )
-_IMPORT_ROOT = Path(__file__).parents[2]
+_IMPORT_ROOT = Path(__file__).parents[3]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,1 @@
+"""A sandbox for retrai: the user's own processes, with limits and a clean environment."""
