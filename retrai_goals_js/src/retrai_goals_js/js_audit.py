@@ -136,8 +136,7 @@ def audit_js(diff: str, project: Path | None = None) -> list[Suspicion]:
 
 
 def _is_source(path: str) -> bool:
-    # What a package calls a test is loaded like everything else of it.
-    if "node_modules" not in path.split("/") and _TEST_PATH.search(path):
+    if _TEST_PATH.search(path):
         return False
     known = _SOURCE.search(path) or _MANIFEST.search(path)
     return bool(known) or not _NO_SOURCE.search(path)

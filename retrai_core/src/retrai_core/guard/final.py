@@ -94,7 +94,7 @@ class FinalCheck:
             if problem:
                 return result, problem if result.achieved else ""
         if changed and not result.achieved:
-            note = f"{changed[0]} does not count: the run changed it, and no lock file names it so"
+            note = f"what the run changed in node_modules does not count: {changed[0]}"
             result = replace(result, reason=f"{result.reason} ({note})")
         return result, ""
 

@@ -14,13 +14,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from ..contracts.context import RunContext
 from ..errors import ToolError
 from ..workspace.installed import INSTALLED, is_package
 from ..workspace.tree_walk import NEVER_WALKED
 from .clean_copy import make_clean_copy
-from .files import CACHES, copy_file, is_virtual_environment, project_files, remove
+from .files import CACHES, copy_file, fingerprint, is_virtual_environment, project_files, remove
 
 INSTALL_TIMEOUT_S = 300.0
 _NPM = ("npm", "ci", "--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error")
@@ -137,7 +138,7 @@ class NodePackages:
         }
         found: dict[Path, bool] = {}
         for folder, lock in lock_of.items():
-            if not _has_any(folder, changed):
+            if not any(f"{path}/".startswith(f"{folder}/") for path in changed):
                 continue
             if lock is None:
                 raise ToolError(f"there was no lock file when the run began ({_NAMES})")
@@ -157,30 +158,20 @@ class NodePackages:
         remove(copy / settings)
         if (self.folder / settings).is_file():
             copy_file(self.folder / settings, copy / settings)
-        known = (self.folder / lock).read_bytes()
-        now = (copy / lock).read_bytes() if (copy / lock).is_file() else known
-        usable = known if now == known else _from_registry(now, known)
-        if usable is None:
+        if not (copy / lock).is_file():
+            remove(copy / lock)
+            copy_file(self.folder / lock, copy / lock)
+        is_known = fingerprint(copy / lock) == fingerprint(self.folder / lock)
+        if not is_known and _COMMANDS[lock.name] is not _NPM:
             raise ToolError(f"the run changed {lock} too")
-        remove(copy / lock)
-        (copy / lock).write_bytes(usable)
-        return now == known
+        return is_known
 
     def _refuse_own_archives(self, copy: Path, lock: Path) -> None:
-        """A manifest that the run changed may ask for an archive or a repository of the run's."""
-        notes = copy / lock.parent / INSTALLED / ".package-lock.json"
-        if not notes.is_file():
-            return  # nothing was installed
-        before = json.loads((self.folder / lock).read_bytes())["packages"]
-        for place, entry in json.loads(notes.read_bytes())["packages"].items():
-            source, known = entry.get("resolved", ""), before.get(place, {})
-            is_known = [source, entry.get("integrity")] == [
-                known.get("resolved"),
-                known.get("integrity"),
-            ]
-            is_of_registry = not source or source.startswith(("http://", "https://"))
-            if not (is_known or is_of_registry or entry.get("link")):
-                raise ToolError(f"{place} is {source}, which the run added, and of no registry")
+        """Of a lock file that the run changed, no archive or repository of the run's counts."""
+        known = _sources(self.folder / lock)
+        for source in _sources(copy / lock.parent / INSTALLED / ".package-lock.json") - known:
+            if source[0] and not source[0].startswith(("http://", "https://")):
+                raise ToolError(f"the run added {source[0]}, which is of no registry")
 
     async def _run(
         self,
@@ -263,21 +254,13 @@ def _is_newer(path: str | Path, since_s: float) -> bool:
         return False  # gone since it was listed
 
 
-def _has_any(folder: str, paths: Sequence[str]) -> bool:
-    return any(f"{path}/".startswith(f"{folder}/") for path in paths)
-
-
-def _from_registry(now: bytes, known: bytes) -> bytes | None:
-    """npm's lock file in which each entry that the run wrote has only a version.
-
-    The registry gives that then, and not an archive of the run's own. None for any other file.
-    """
-    try:
-        lock, before = [json.loads(now), json.loads(known)]
-        for place, entry in lock["packages"].items():
-            if entry != before["packages"].get(place) and not entry.get("link"):
-                entry.pop("resolved", None)
-                entry.pop("integrity", None)
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        return None
-    return json.dumps(lock).encode()
+def _sources(lock: Path) -> set[tuple[str, str]]:
+    """Where npm's lock file has packages from, each with its digest; links have none."""
+    packages: Mapping[str, Any] = {}
+    with suppress(OSError, ValueError, KeyError):
+        packages = json.loads(lock.read_bytes())["packages"]
+    return {
+        (entry.get("resolved", ""), entry.get("integrity", ""))
+        for entry in packages.values()
+        if not entry.get("link")
+    }
