@@ -7,6 +7,7 @@ import ast
 import dataclasses
 import inspect
 import re
+from collections.abc import Callable, Iterator
 from dataclasses import is_dataclass
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -64,13 +65,20 @@ def table(page: str, heading: str) -> dict[str, list[str]]:
     return {name: [cell.strip() for cell in cells.split(" | ")] for name, cells in rows}
 
 
+def arguments(function: Callable[..., object]) -> Iterator[str]:
+    """The names of its arguments, and of those that a typed dictionary gives."""
+    for name, parameter in inspect.signature(function).parameters.items():
+        given = re.fullmatch(r"Unpack\[(\w+)\]", str(parameter.annotation))
+        yield from getattr(retrai_core, given[1]).__annotations__ if given else [name]
+
+
 def signatures(contract: type) -> set[str]:
     """`name(argument, argument)` of every public method that a class defines itself."""
     found: set[str] = set()
     for name, value in vars(contract).items():
         function = inspect.unwrap(getattr(value, "__func__", getattr(value, "fget", value)))
         if not name.startswith("_") and inspect.isfunction(function):
-            names = list(inspect.signature(function).parameters)
+            names = list(arguments(function))
             if not isinstance(value, staticmethod):
                 names = names[1:]
             found.add(f"{name}({', '.join(names)})")

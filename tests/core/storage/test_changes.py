@@ -6,7 +6,6 @@ import asyncio
 import gc
 import subprocess
 import sys
-import threading
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from pathlib import Path
@@ -16,7 +15,7 @@ from weakref import ref
 import pytest
 
 from retrai_core import FilesStore, RunRecord
-from retrai_core.storage.changes import ChangeReader, Listener, note_change
+from retrai_core.storage.changes import Listener
 
 
 def record(run_id: str) -> RunRecord:
@@ -30,44 +29,6 @@ def changes(store: FilesStore, run_id: str | None) -> aclosing[AsyncGenerator[st
 @pytest.fixture
 def store(tmp_path: Path) -> FilesStore:
     return FilesStore(state=tmp_path / "state")
-
-
-def test_the_file_of_changes_begins_anew_and_nobody_misses_one(tmp_path: Path) -> None:
-    path = tmp_path / "runs.changed"
-    note_change(path, "before")
-    reader, late = ChangeReader(path), ChangeReader(path)
-    told: list[str] = []
-    for number in range(400):
-        note_change(path, f"{number}" + "x" * 5000)
-        if number % 7 == 0:
-            told += reader.read()
-    told += reader.read()
-    assert [each.rstrip("x") for each in told] == [f"{number}" for number in range(400)]
-    assert path.stat().st_size < 1_100_000
-    assert not reader.began_anew
-    late.read()
-    assert late.began_anew, "what it missed is not known: it looks at every run"
-    assert [each.name for each in tmp_path.iterdir()] == ["runs.changed"]
-
-
-def test_many_who_write_at_once_lose_nothing(tmp_path: Path) -> None:
-    path = tmp_path / "runs.changed"
-    note_change(path, "before")
-    reader = ChangeReader(path)
-    writers = [
-        threading.Thread(
-            target=lambda n=n: [note_change(path, f"{n}.{i}." + "x" * 3000) for i in range(100)]
-        )
-        for n in range(4)
-    ]
-    told: list[str] = []
-    for writer in writers:
-        writer.start()
-    while any(writer.is_alive() for writer in writers):
-        told += reader.read()
-    told += reader.read()
-    names = {each.rstrip("x") for each in told}
-    assert names == {f"{n}.{i}." for n in range(4) for i in range(100)}
 
 
 async def test_a_run_whose_holder_dies_is_told_to_who_waits_for_all(store: FilesStore) -> None:
@@ -125,14 +86,26 @@ async def test_changes_of_a_run_that_is_deleted_meanwhile_do_not_end(store: File
         assert await asyncio.wait_for(anext(of_run), 60) == "r1"
 
 
-async def test_who_was_away_for_long_looks_at_every_run(store: FilesStore) -> None:
-    for name in ("r1", "r2"):
+async def test_who_was_away_hears_of_every_run_that_others_changed(store: FilesStore) -> None:
+    code = (
+        "import asyncio, sys\n"
+        "from pathlib import Path\n"
+        "from retrai_core import FilesStore, RunRecord\n"
+        "async def change():\n"
+        "    store = FilesStore(state=Path(sys.argv[1]))\n"
+        "    claim = await store.claim('r1', 'another process')\n"
+        "    for number in range(300):\n"
+        "        await store.save(claim, await store.load('r1'))\n"
+        "    await store.delete('r2')\n"
+        "    record = RunRecord(id='r3', model='offline', project=Path('/p'))\n"
+        "    await store.create(record)\n"
+        "    await store.aclose()\n"
+        "asyncio.run(change())\n"
+    )
+    for name in ("r1", "r2", "unchanged"):
         await store.create(record(name))
     async with changes(store, None) as of_all:
-        waiting = asyncio.ensure_future(anext(of_all))
-        await asyncio.sleep(0)
-        for number in range(300):
-            note_change(store.state / "runs.changed", f"{number}" + "x" * 5000)
-        told = {await asyncio.wait_for(waiting, 60)}
-        while not told >= {"r1", "r2"}:
-            told.add(await asyncio.wait_for(anext(of_all), 60))
+        command = [sys.executable, "-c", code, str(store.state)]
+        await asyncio.to_thread(subprocess.run, command, check=True)
+        told = {await asyncio.wait_for(anext(of_all), 60) for _ in range(3)}
+    assert told == {"r1", "r2", "r3"}

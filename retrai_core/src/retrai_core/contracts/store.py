@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypedDict, Unpack
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -97,6 +97,25 @@ class JournalledResult:
     duration_s: float
 
 
+class RunFilter(TypedDict, total=False):
+    """Which runs `list` gives; None and what is left out ask for nothing."""
+
+    project: Path | str | None
+    """Only those of this folder."""
+    status: str | None
+    """Only those with this status."""
+    goal: str | None
+    """Only those with a goal of this name."""
+    text: str | None
+    """Only those whose id, goal, model, project, input or reason has this text."""
+    labels: Mapping[str, str] | None
+    """Only those that have all of these labels."""
+    before: float | None
+    """Only those that were created earlier, in seconds since 1970."""
+    limit: int | None
+    """At most so many."""
+
+
 class Journal(ABC):
     """Which tool calls of a run began and how they ended, so that none is repeated.
 
@@ -170,47 +189,22 @@ class RunStore(ABC):
         """
 
     @abstractmethod
-    async def list(
-        self,
-        *,
-        project: Path | None = None,
-        status: str | None = None,
-        goal: str | None = None,
-        text: str | None = None,
-        labels: Mapping[str, str] | None = None,
-        before: float | None = None,
-        limit: int | None = None,
-    ) -> Sequence[RunRecord | UnreadableRun]:
-        """Runs, newest first.
-
-        Args:
-            project: only those of this folder.
-            status: only those with this status.
-            goal: only those with a goal of this name.
-            text: only those whose id, goal, model, project, input or reason has this text.
-            labels: only those that have all of these labels.
-            before: only those that were created earlier, in seconds since 1970.
-            limit: at most so many.
-        """
+    async def list(self, **wanted: Unpack[RunFilter]) -> Sequence[RunRecord | UnreadableRun]:
+        """Runs, newest first: see `RunFilter`."""
 
     @staticmethod
     def select(
-        runs: Iterable[RunRecord | UnreadableRun],
-        *,
-        project: Path | None = None,
-        status: str | None = None,
-        goal: str | None = None,
-        text: str | None = None,
-        labels: Mapping[str, str] | None = None,
-        before: float | None = None,
-        limit: int | None = None,
+        runs: Iterable[RunRecord | UnreadableRun], **wanted: Unpack[RunFilter]
     ) -> Sequence[RunRecord | UnreadableRun]:
         """Those of `runs` that `list` gives, for a store that has them all at hand.
 
         A record that cannot be read is left out where one of its values is asked for.
         """
+        project, status, goal = wanted.get("project"), wanted.get("status"), wanted.get("goal")
+        text, labels = wanted.get("text"), wanted.get("labels")
+        before, limit = wanted.get("before"), wanted.get("limit")
         asked = (project, status, goal, text, labels)
-        there = project.resolve() if project is not None else None
+        there = Path(project).resolve() if project is not None else None
         found: list[tuple[float, RunRecord | UnreadableRun]] = []
         for run in runs:
             if isinstance(run, UnreadableRun):

@@ -9,9 +9,9 @@ from contextlib import AbstractAsyncContextManager, suppress
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
-from ..contracts.store import RunStore
+from ..contracts.store import RunFilter, RunStore
 from ..errors import RunNotFoundError, RunUnderWayError, UsageError
 from ..runs.record import UNDER_WAY, RunRecord, Status
 from ..storage.state_folder import state_dir
@@ -188,27 +188,9 @@ class RunManager:
         """
         return Run(self, (await self.store.load(run_id)).id)
 
-    async def list(
-        self,
-        *,
-        project: Path | str | None = None,
-        status: str | None = None,
-        goal: str | None = None,
-        text: str | None = None,
-        labels: Mapping[str, str] | None = None,
-        before: float | None = None,
-        limit: int | None = None,
-    ) -> Sequence[RunRecord | UnreadableRun]:
-        """Runs, newest first: see `RunStore.list`."""
-        return await self.store.list(
-            project=None if project is None else _real(project),
-            status=status,
-            goal=goal,
-            text=text,
-            labels=labels,
-            before=before,
-            limit=limit,
-        )
+    async def list(self, **wanted: Unpack[RunFilter]) -> Sequence[RunRecord | UnreadableRun]:
+        """Runs, newest first: see `RunFilter`."""
+        return await self.store.list(**wanted)
 
     async def events(self) -> AsyncIterator[RunRecord]:
         """The record of any run, whenever its status has changed, from now on."""
@@ -495,10 +477,6 @@ class RunManager:
             else:
                 ended.set_result(None)
         self._start_next()
-
-
-def _real(folder: Path | str) -> Path:
-    return Path(folder).resolve()
 
 
 def _closed(run_id: str) -> UsageError:

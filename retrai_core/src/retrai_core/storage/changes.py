@@ -6,13 +6,11 @@ A wake-up is only a hint to look again, so what this module remembers changes no
 from __future__ import annotations
 
 import asyncio
-import fcntl
-import os
 import threading
-from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import BinaryIO, Literal
+from typing import Literal
 from weakref import WeakSet
 
 Holder = Literal["alive", "dead", "none"]
@@ -20,7 +18,6 @@ Holder = Literal["alive", "dead", "none"]
 
 _RUN_POLL_S = 0.1
 _ALL_POLL_S = 0.3
-_MAX_BYTES = 1_000_000
 
 
 class Listener:
@@ -90,23 +87,48 @@ async def changes_of_run(
         listener.close()
 
 
+class Records:
+    """The records of all runs, for who looks again and again what has changed.
+
+    Args:
+        marker: another one after every change of a record; cheap.
+        signatures: what stands for each record, by the run's id.
+    """
+
+    def __init__(
+        self, marker: Callable[[], object], signatures: Callable[[], Mapping[str, object]]
+    ) -> None:
+        self._marker = marker
+        self._signatures = signatures
+        self._marked = marker()
+        self._seen = signatures()
+
+    async def changed(self) -> list[str]:
+        """The ids of runs whose record is new, another one or gone since the last time."""
+        marked = self._marker()
+        if marked == self._marked:
+            return []
+        before, now = self._seen, await asyncio.to_thread(self._signatures)
+        self._marked, self._seen = marked, now
+        return [each for each in before.keys() | now.keys() if before.get(each) != now.get(each)]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._seen)
+
+
 async def changes_of_all(
-    listener: Listener,
-    feed: ChangeReader,
-    runs: Callable[[], Iterable[str]],
-    holder: Callable[[str], Holder],
+    listener: Listener, records: Records, holder: Callable[[str], Holder]
 ) -> AsyncGenerator[str]:
     """The ids of runs whose record has changed, or whose holder is dead.
 
     Args:
         listener: what wakes us.
-        feed: gives the ids of changed records.
-        runs: gives the ids of all runs.
+        records: tells which records have changed.
         holder: what has become of a run's holder.
     """
 
     def all_holders() -> Mapping[str, Holder]:
-        return {run_id: holder(run_id) for run_id in runs()}
+        return {run_id: holder(run_id) for run_id in records}
 
     try:
         found = await asyncio.to_thread(all_holders)
@@ -114,9 +136,7 @@ async def changes_of_all(
         # Also those who died just before we looked.
         changed = [run_id for run_id, state in found.items() if state == "dead"]
         while True:
-            changed += feed.read()
-            if feed.began_anew:  # perhaps more than once since we looked
-                changed += await asyncio.to_thread(runs)
+            changed += await records.changed()
             gone = {run_id for run_id in watched if holder(run_id) != "alive"}
             watched = (watched - gone) | {each for each in changed if holder(each) == "alive"}
             for run_id in dict.fromkeys([*changed, *gone]):
@@ -125,91 +145,3 @@ async def changes_of_all(
             await listener.wait(_ALL_POLL_S)
     finally:
         listener.close()
-        feed.close()
-
-
-class ChangeReader:
-    """The lines that are appended to `runs.changed` from now on.
-
-    Args:
-        path: the file.
-
-    Attributes:
-        began_anew: when it was read last, another file had taken its place.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self.began_anew = False
-        self._path = path
-        self._rest = b""
-        self._file = _opened(path)
-        if self._file is not None:
-            self._file.seek(0, os.SEEK_END)
-
-    def read(self) -> list[str]:
-        """What is new."""
-        found = self._lines()
-        new = _opened(self._path)
-        if new is not None and self._file is not None:
-            same = os.path.sameopenfile(new.fileno(), self._file.fileno())
-        else:
-            same = new is None
-        self.began_anew = not same
-        if same:
-            if new is not None:
-                new.close()
-            return found
-        found += self._lines()  # somebody may have written to the old one until just now
-        self.close()
-        self._file = new
-        return found + self._lines()
-
-    def close(self) -> None:
-        """No more lines."""
-        if self._file is not None:
-            self._file.close()
-            self._file = None
-
-    def _lines(self) -> list[str]:
-        if self._file is None:
-            return []
-        *lines, self._rest = (self._rest + self._file.read()).split(b"\n")
-        return [line.decode("utf-8", "replace") for line in lines if line]
-
-
-def note_change(path: Path, run_id: str) -> None:
-    """Append a run's id to `runs.changed`, which begins anew when it is long.
-
-    Nobody is stopped by a file that cannot be written: other processes hear of it later.
-    """
-    with suppress(OSError):
-        while not _noted(path, f"{run_id}\n".encode()):
-            pass
-
-
-def _noted(path: Path, line: bytes) -> bool:
-    """Append the line; False where another file has taken the place of the one it is in."""
-    handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        os.write(handle, line)
-        ours = os.fstat(handle)
-        if not os.path.samestat(ours, path.stat()):
-            return False
-        if ours.st_size > _MAX_BYTES:
-            # One of those who see that it is long: a second new file would hide the first one.
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if not os.path.samestat(ours, path.stat()):
-                return True
-            fresh = path.with_name(f"{path.name}.{os.getpid()}.{threading.get_ident()}")
-            fresh.touch(mode=0o600)
-            fresh.replace(path)
-    finally:
-        os.close(handle)
-    return True
-
-
-def _opened(path: Path) -> BinaryIO | None:
-    try:
-        return path.open("rb")
-    except OSError:
-        return None

@@ -18,10 +18,10 @@ import tempfile
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import gettempprefix
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, Unpack
 
 from pydantic import BaseModel, ValidationError
 
@@ -31,6 +31,7 @@ from ..contracts.store import (
     Command,
     Journal,
     JournalledResult,
+    RunFilter,
     RunStore,
     SentCommand,
     StoreOptions,
@@ -68,8 +69,7 @@ _DEAD_LIMIT_S = 5.0
 _Model = TypeVar("_Model", bound=BaseModel)
 
 
-@dataclass(frozen=True, slots=True)
-class _LockNote:
+class _LockNote(BaseModel):
     """What the lock's file says of its last holder."""
 
     number: int = 0
@@ -171,36 +171,13 @@ class FilesStore(RunStore):
             )
         return run
 
-    async def list(
-        self,
-        *,
-        project: Path | None = None,
-        status: str | None = None,
-        goal: str | None = None,
-        text: str | None = None,
-        labels: Mapping[str, str] | None = None,
-        before: float | None = None,
-        limit: int | None = None,
-    ) -> Sequence[RunRecord | UnreadableRun]:
+    async def list(self, **wanted: Unpack[RunFilter]) -> Sequence[RunRecord | UnreadableRun]:
         """See the contract; those whose record cannot be read are among them.
 
         Raises:
             StateFolderError: the state folder cannot be looked into.
         """
-
-        def found() -> Sequence[RunRecord | UnreadableRun]:
-            return self.select(
-                self._entries(),
-                project=project,
-                status=status,
-                goal=goal,
-                text=text,
-                labels=labels,
-                before=before,
-                limit=limit,
-            )
-
-        return await asyncio.to_thread(found)
+        return await asyncio.to_thread(lambda: self.select(self._entries(), **wanted))
 
     async def delete(self, run_id: str) -> None:
         """See the contract.
@@ -236,7 +213,7 @@ class FilesStore(RunStore):
         held = self._require(claim)
         try:
             if not held.note.saved:
-                held.note = replace(held.note, saved=True)
+                held.note = held.note.model_copy(update={"saved": True})
                 _write_lock_note(held.lock, held.note)
             record.save(self.folder(claim.run_id))
         except OSError as error:
@@ -255,7 +232,9 @@ class FilesStore(RunStore):
             await self.release(self._held[run_id].claim)
         last = _lock_note(lock)
         claim = Claim(run_id, worker, last.number + 1)
-        note = _LockNote(claim.number, os.getpid(), worker, after_release=last.released)
+        note = _LockNote(
+            number=claim.number, pid=os.getpid(), worker=worker, after_release=last.released
+        )
         try:
             _write_lock_note(lock, note)
         except OSError as error:
@@ -278,7 +257,7 @@ class FilesStore(RunStore):
         if held.log is not None:
             held.log.close()
         with suppress(OSError):
-            _write_lock_note(held.lock, replace(held.note, released=True))
+            _write_lock_note(held.lock, held.note.model_copy(update={"released": True}))
         os.close(held.lock)
         changes.wake(self.runs, claim.run_id)
 
@@ -387,17 +366,13 @@ class FilesStore(RunStore):
         run, a third for all."""
         listener = changes.Listener(self.runs, run_id)
         if run_id is None:
-            feed = changes.ChangeReader(self._feed)
-            return changes.changes_of_all(listener, feed, self._names, self._holder)
+            records = changes.Records(lambda: _stat_of(self.runs), self._signatures)
+            return changes.changes_of_all(listener, records, self._holder)
         folder = self._existing(run_id)
         return changes.changes_of_run(listener, run_id, lambda: _signature(folder))
 
-    @property
-    def _feed(self) -> Path:
-        return self.state / "runs.changed"
-
-    def _names(self) -> Sequence[str]:
-        return [folder.name for folder in self._folders()]
+    def _signatures(self) -> Mapping[str, object]:
+        return {folder.name: _stat_of(folder / "run.json") for folder in self._folders()}
 
     def _holder(self, run_id: str) -> changes.Holder:
         if _is_alive(self.folder(run_id)):
@@ -406,7 +381,11 @@ class FilesStore(RunStore):
         return "dead" if note.number and not note.released else "none"
 
     def _record_changed(self, run_id: str) -> None:
-        changes.note_change(self._feed, run_id)
+        # For other processes, which look at the folder of all runs. Not the system's own time of
+        # now, which may be the same for two changes.
+        now = time.time_ns()
+        with suppress(OSError):
+            os.utime(self.runs, ns=(now, now))
         changes.wake(self.runs, run_id, record=True)
 
     # The journal, checkpoints, blobs
@@ -689,21 +668,13 @@ def _is_alive(folder: Path) -> bool:
 
 def _lock_note(handle: int) -> _LockNote:
     try:
-        note = cast("dict[str, Any]", json.loads(os.pread(handle, 65_536, 0)))
-        return _LockNote(
-            int(note["number"]),
-            int(note["pid"]),
-            str(note["worker"]),
-            bool(note["released"]),
-            bool(note["saved"]),
-            bool(note["after_release"]),
-        )
-    except (ValueError, KeyError, TypeError):  # empty: nobody has had it, or retrai 0.1
+        return _LockNote.model_validate_json(os.pread(handle, 65_536, 0))
+    except ValueError:  # empty: nobody has had it, or retrai 0.1
         return _LockNote()
 
 
 def _write_lock_note(handle: int, note: _LockNote) -> None:
-    data = json.dumps(asdict(note)).encode()
+    data = note.model_dump_json().encode()
     os.pwrite(handle, data, 0)
     os.ftruncate(handle, len(data))
 
@@ -733,15 +704,17 @@ def _process_lives(pid: int) -> bool:
 def _signature(folder: Path) -> object:
     """Another one after every change of the record, events, questions, mailbox or holder."""
 
-    def of(name: str) -> object:
-        try:
-            found = (folder / name).stat()
-        except OSError:
-            return None
-        return found.st_ino, found.st_mtime_ns, found.st_size
-
     names = ("run.json", _EVENTS, _QUESTIONS, _MAILBOX)
-    return _is_alive(folder), [of(name) for name in names]
+    return _is_alive(folder), [_stat_of(folder / name) for name in names]
+
+
+def _stat_of(path: Path) -> object:
+    """Another one after every change of a file or of what is in a folder; None: it is gone."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns, found.st_size
 
 
 def _unreadable(folder: Path, error: OSError | ValueError) -> UnreadableRun | None:
