@@ -22,7 +22,7 @@ from .plugins.record import PluginRecord
 LIMIT_S = 120.0
 """For one plugin: it may have to import a large library, or to start a server."""
 
-Close = Callable[[Tool, PluginRecord, RunContext], Awaitable[None]]
+Close = Callable[[Tool, PluginRecord], Awaitable[None]]
 
 
 async def contribute(
@@ -81,7 +81,7 @@ async def _offered(
         raise WrongAnswerError(answer, f"tools() returned {wrong}", record)
     tools = list(cast("Sequence[Tool]", answer or ()))
     for tool in tools:  # at once: what it started must end also when the run ends right now
-        stack.push_async_callback(close, tool, record, context)
+        stack.push_async_callback(close, tool, record)
     return [checked_answers(tool, record) for tool in tools]
 
 

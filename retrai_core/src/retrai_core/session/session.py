@@ -266,7 +266,7 @@ class RunSession:
                 self.left_out.add(tool)
             return tool in self.left_out
 
-        offers = contribute(self.hooks, self.context, self._stack, self._close_tool, leaves_out)
+        offers = contribute(self.hooks, self.context, self._stack, self._close_part, leaves_out)
         self.contributing = asyncio.create_task(offers)
         self._stack.push_async_callback(self._stop_asking)
 
@@ -298,9 +298,7 @@ class RunSession:
         """Load every hook plugin; one that is broken is left out, unless it guards tool calls."""
         every = await self._load_every("hook")
         broken = [(record, error) for record, error in every if isinstance(error, PluginError)]
-        loaded = [
-            (record, plugin) for record, plugin in every if not isinstance(plugin, PluginError)
-        ]
+        loaded = [each for each in every if not isinstance(each[1], PluginError)]
         unknown = unknown_hooks(plugin for _, plugin in loaded)
         others = await self._load(partial(load_hookspecs, self.resolved.catalog, unknown))
         hooks = await asyncio.to_thread(HookCaller, loaded, others=others)
@@ -379,9 +377,6 @@ class RunSession:
         if self._closes_until is None:
             self._closes_until = now + _CLOSE_LIMIT_S
         return max(_LEAST_CLOSE_S, self._closes_until - now)
-
-    async def _close_tool(self, tool: _Closeable, record: PluginRecord, _: RunContext) -> None:
-        await self._close_part(tool, record)
 
     async def _close_part(self, part: _Closeable, record: PluginRecord) -> None:
         """Close one part; a part that fails or hangs keeps none of the others from closing."""
