@@ -395,11 +395,15 @@ class Resolver:
         return self._goal_part(record, record.name, options), evidence
 
     def provider(self, default: str | None = None) -> Part[LLMProvider]:
-        """The provider of the model; that of `default` where none was set and no key is there."""
+        """The provider of the model; that of `default` where none was set and no key is there.
+
+        The model is then set: the run keeps it, whatever keys there are when it is resumed.
+        """
         model = self.config.model_name
         part = self._provider_of(model)
         problem = self._problem_with(part, model)
         if problem is None:
+            self.config = self.config.model_copy(update={"model_name": model})
             return part
         is_set = "model_name" in self.config.model_fields_set
         other = None if is_set or default is None else self._default_part(default)

@@ -15,6 +15,7 @@ from retrai_core.plugins.catalog import Catalog
 from retrai_core.plugins.providers import strength
 from retrai_core.plugins.requirements import accepts, core_range
 from retrai_core.resolver import Resolver
+from retrai_core.run_config import DEFAULT_MODEL
 from retrai_core.settings import Settings
 
 
@@ -226,6 +227,22 @@ def test_a_model_whose_provider_is_switched_off_is_not_called_unknown(
         Resolver(Settings(RunConfig(cwd=tmp_path, model="solo"))).model_name()
     with pytest.raises(UsageError, match=r"nobody knows the model sol \(did you mean solo\?\)"):
         Resolver(Settings(RunConfig(cwd=tmp_path, model="sol"))).model_name()
+
+
+def test_the_model_that_was_taken_is_set_from_then_on(site: Any, tmp_path: Path) -> None:
+    site.install(
+        "solo",
+        entry_points="[retrai.llms]\nsolo = solo.plugin:Solo\n",
+        code="from retrai_core import LLMProvider\n"
+        "class Solo(LLMProvider):\n"
+        "    name = 'solo'\n"
+        "    def create(self, model, temperature, context, api_key=None):\n"
+        "        raise NotImplementedError\n",
+        manifest=f'schema = 1\n[llms.solo]\nmodel_patterns = ["{DEFAULT_MODEL}"]\n',
+    )
+    resolver = Resolver(Settings(RunConfig(cwd=tmp_path)))
+    assert resolver.provider("offline").record.name == "solo"
+    assert "model_name" in resolver.config.model_fields_set  # so a resumed run has it too
 
 
 def test_a_provider_without_manifest_still_serves_its_models(site: Any) -> None:
