@@ -85,6 +85,48 @@ def signatures(contract: type) -> set[str]:
     return found
 
 
+def way_to_call(value: object) -> str:
+    """What the column `async` says of a method, an attribute of its class."""
+    function = getattr(value, "__func__", getattr(value, "fget", value))
+    inner = inspect.unwrap(function)
+    returns = str(inner.__annotations__.get("return", ""))
+    is_generator = inspect.isasyncgenfunction(inner)
+    if inspect.iscoroutinefunction(inner):
+        return "yes"
+    if "AsyncContextManager" in returns or (is_generator and inner is not function):
+        return "`async with`"
+    if is_generator or returns.startswith("AsyncIterator"):
+        return "`async for`"
+    if "Awaitable" in returns or "Coroutine" in returns:
+        return "may be" if "|" in returns else "yes"
+    return "no"
+
+
+WITH_METHODS = {
+    **{(kind, "Methods"): contract for kind, contract in CONTRACTS.items()},
+    ("agent", "The steps"): retrai_core.LoopSteps,
+    ("engine", "The host"): retrai_core.EngineHost,
+    ("frontend", "Run"): retrai_core.Run,
+    ("frontend", "RunManager"): retrai_core.RunManager,
+    ("hook", "Hooks"): HookSpecs,
+    ("store", "The journal"): retrai_core.Journal,
+    ("tool", "The workspace"): retrai_core.Workspace,
+}
+
+
+@pytest.mark.parametrize(("page", "heading"), WITH_METHODS)
+def test_every_method_says_whether_it_is_async(page: str, heading: str) -> None:
+    contract = WITH_METHODS[page, heading]
+    rows = {name.partition("(")[0]: cells[0] for name, cells in table(page, heading).items()}
+    methods = {name: inspect.getattr_static(contract, name, None) for name in rows}
+    assert rows == {
+        name: way_to_call(value)
+        if callable(value) or hasattr(value, "__func__") or hasattr(value, "fget")
+        else ""
+        for name, value in methods.items()
+    }
+
+
 def test_every_kind_has_a_page_that_the_index_links() -> None:
     index = text_of("writing")
     for kind in GROUP_OF.keys() - {"hookspec"}:  # which stands on the page of hooks

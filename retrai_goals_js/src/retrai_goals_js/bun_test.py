@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from pydantic import Field
 
-from retrai_core import Completed, Detection, GoalOptions, Marker, RunContext
+from retrai_core import Completed, Detection, Marker
 from retrai_goal_support import ShellWords, missing_folder
 
 from .bun_report import read_bun_report
@@ -45,7 +45,7 @@ class BunTestOptions(PlaceOptions):
     """More arguments for `bun test` (`--timeout 10000`), split like a shell line."""
 
 
-class BunTestGoal(JsGoal):
+class BunTestGoal(JsGoal[BunTestOptions]):
     """`bun test` ends well and every test passes, by bun's JUnit report. Each test is a case
     (`src/sum.test.ts::sum::adds`); those of the beginning must all be there and none may be newly
     skipped. The report goes outside the project; a run that leaves none, because something ended
@@ -55,11 +55,6 @@ class BunTestGoal(JsGoal):
     summary: ClassVar[str] = "every test passes (bun test)"
     markers: ClassVar[Sequence[Marker]] = tuple(Marker(name, "", PRIORITY) for name in LOCK_FILES)
     programs: ClassVar[Sequence[str]] = ("bun",)
-    Options: type[GoalOptions] = BunTestOptions
-
-    def __init__(self, options: Any, context: RunContext) -> None:
-        super().__init__(options, context)
-        self.options: BunTestOptions = options
 
     @classmethod
     def detect(cls, project: Path) -> Detection | None:

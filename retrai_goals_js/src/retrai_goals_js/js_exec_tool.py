@@ -41,7 +41,7 @@ class JsExecArgs(ToolArgs):
     timeout_s: float = Field(default=30.0, gt=0, description="seconds after which it is ended")
 
 
-class JsExec(Tool):
+class JsExec(Tool[JsExecArgs, JsExecOptions]):
     """Runs code with bun, else with node, in the project's root."""
 
     name: ClassVar[str] = "js_exec"
@@ -53,14 +53,12 @@ class JsExec(Tool):
     )
     # Code can write files, and act must then not run it beside other calls.
     needs: ClassVar[frozenset[str]] = frozenset({"read", "write", "run"})
-    Args: type[ToolArgs] = JsExecArgs
-    Options: type[ToolOptions] = JsExecOptions
 
     def summary(self, args: JsExecArgs) -> str:
         return args.code.strip().partition("\n")[0][:80]
 
     async def run(self, args: JsExecArgs, context: RunContext) -> ToolResult:
-        options: JsExecOptions = self.options
+        options = self.options
         timeout_s = min(args.timeout_s, options.max_timeout_s)
         command = _command(args.code)
         done = await context.sandbox.run(

@@ -9,7 +9,7 @@ import tempfile
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from retrai_core import (
     CaseOutcome,
@@ -43,7 +43,11 @@ MAX_CONTRADICTED = 40
 MAX_PRINTED = 2500
 
 
-class JsGoal(GoalBase):
+PlaceT = TypeVar("PlaceT", bound=PlaceOptions)
+"""The options of a goal that builds on `JsGoal`."""
+
+
+class JsGoal(GoalBase[PlaceT]):
     """A goal that a JavaScript test runner decides."""
 
     needs: ClassVar[frozenset[str]] = frozenset({"read", "run"})
@@ -53,9 +57,8 @@ class JsGoal(GoalBase):
     steers: ClassVar[str] = "new files that configure the runner, or that it loads by itself"
     default_tools: ClassVar[Sequence[str]] = (*GoalBase.default_tools, "js_exec")
 
-    def __init__(self, options: Any, context: RunContext) -> None:
+    def __init__(self, options: PlaceT, context: RunContext) -> None:
         super().__init__(options, context)
-        self.place: PlaceOptions = options
         self._versions: dict[str, str] = {}
 
     @abstractmethod
@@ -71,7 +74,7 @@ class JsGoal(GoalBase):
         """The program that runs the project's code; None where it is not installed."""
 
     async def check(self, state: Mapping[str, Any], cwd: Path) -> GoalResult:
-        folder = cwd / self.place.path
+        folder = cwd / self.options.path
         reports = await asyncio.to_thread(_fresh_folder)
         try:
             run, done = await self.run_suite(folder, reports)
@@ -106,10 +109,10 @@ class JsGoal(GoalBase):
             return await self.check(state, cwd)
 
     def protected(self, project: Path) -> Sequence[str]:
-        return globs_below(self.place.path, protected_globs())
+        return globs_below(self.options.path, protected_globs())
 
     def steering(self, project: Path) -> Sequence[str]:
-        return globs_below(self.place.path, STEERING)
+        return globs_below(self.options.path, STEERING)
 
     def audit(self, diff: str) -> Sequence[Suspicion]:
         return audit_js(diff, self.context.project)
@@ -119,12 +122,12 @@ class JsGoal(GoalBase):
 
     async def external_state(self, project: Path) -> str:
         version = await self.version(self.program() or "")
-        folders = dict.fromkeys([project / self.place.path, project])
+        folders = dict.fromkeys([project / self.options.path, project])
         installed = [await asyncio.to_thread(installed_fingerprint, each) for each in folders]
         return f"{version} {hash_of(installed)}"
 
     async def contradict(self, copy: Path, cases: Sequence[str]) -> Contradiction:
-        folder = copy / self.place.path
+        folder = copy / self.options.path
         tried = await asyncio.to_thread(contradict_js_tests, folder, cases, MAX_CONTRADICTED)
         if not tried:
             return Contradiction()
@@ -171,7 +174,7 @@ class JsGoal(GoalBase):
 
     def _problem(self, run: SuiteRun, done: Completed, printed: str) -> str:
         if done.timed_out:
-            return f"the tests were still running after {self.place.timeout_s:g} s"
+            return f"the tests were still running after {self.options.timeout_s:g} s"
         bad = any(outcome in ("failed", "error") for outcome in run.cases.values())
         how = (
             f"ended by signal {-done.exit_code}"

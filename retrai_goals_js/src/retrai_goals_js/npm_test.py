@@ -6,11 +6,11 @@ import asyncio
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from pydantic import Field
 
-from retrai_core import Completed, Detection, GoalOptions, Marker, RunContext
+from retrai_core import Completed, Detection, Marker
 from retrai_goal_support import ShellWords, missing_folder
 
 from .jest_report import read_jest_report
@@ -59,7 +59,7 @@ class NpmTestOptions(PlaceOptions):
     """More arguments for the runner, split like a shell line."""
 
 
-class NpmTestGoal(JsGoal):
+class NpmTestGoal(JsGoal[NpmTestOptions]):
     """The project's own `npm test` ends well and every test passes, by the report of the runner:
     jest, vitest, mocha or node:test, found from the script. Each test is a case
     (`src/sum.test.ts::sum::adds`); those of the beginning must all be there and none may be newly
@@ -73,11 +73,6 @@ class NpmTestGoal(JsGoal):
         for text in ("jest", "vitest", "mocha", "node --test", '"test"')
     )
     programs: ClassVar[Sequence[str]] = ("npm",)
-    Options: type[GoalOptions] = NpmTestOptions
-
-    def __init__(self, options: Any, context: RunContext) -> None:
-        super().__init__(options, context)
-        self.options: NpmTestOptions = options
 
     @classmethod
     def detect(cls, project: Path) -> Detection | None:

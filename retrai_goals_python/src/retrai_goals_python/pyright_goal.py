@@ -16,7 +16,6 @@ from retrai_core import (
     Completed,
     Detection,
     GoalBase,
-    GoalOptions,
     GoalResult,
     Limits,
     Marker,
@@ -76,7 +75,7 @@ class PyrightGoalOptions(FolderOptions):
     """Wall-clock seconds for one run of pyright."""
 
 
-class PyrightGoal(GoalBase):
+class PyrightGoal(GoalBase[PyrightGoalOptions]):
     """pyright reports no error."""
 
     name: ClassVar[str] = "pyright"
@@ -90,11 +89,9 @@ class PyrightGoal(GoalBase):
     steers: ClassVar[str] = (
         "new configuration of pyright, and files that change its types or its Python"
     )
-    Options: type[GoalOptions] = PyrightGoalOptions
 
-    def __init__(self, options: Any, context: RunContext) -> None:
+    def __init__(self, options: PyrightGoalOptions, context: RunContext) -> None:
         super().__init__(options, context)
-        self.options: PyrightGoalOptions = options
         self._environment: ProbedEnvironment | None = None
 
     @classmethod

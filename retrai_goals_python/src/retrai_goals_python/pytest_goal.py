@@ -14,7 +14,6 @@ from retrai_core import (
     Detection,
     Environment,
     GoalBase,
-    GoalOptions,
     GoalResult,
     Marker,
     RunContext,
@@ -79,7 +78,7 @@ class PytestGoalOptions(FolderOptions):
     """How many different failures the model gets in full; of the rest only names."""
 
 
-class PytestGoal(GoalBase):
+class PytestGoal(GoalBase[PytestGoalOptions]):
     """Every test passes, in the project's own environment."""
 
     name: ClassVar[str] = "pytest"
@@ -89,11 +88,9 @@ class PytestGoal(GoalBase):
     default_tools: ClassVar[Sequence[str]] = (*GoalBase.default_tools, "run_pytest")
     protects: ClassVar[str] = "the tests, conftest.py, test data, and what configures pytest"
     steers: ClassVar[str] = "new files that configure pytest, or that Python loads by itself"
-    Options: type[GoalOptions] = PytestGoalOptions
 
-    def __init__(self, options: Any, context: RunContext) -> None:
+    def __init__(self, options: PytestGoalOptions, context: RunContext) -> None:
         super().__init__(options, context)
-        self.options: PytestGoalOptions = options
         self._environment: ProbedEnvironment | None = None
         self._runner_files: RunnerFiles | None = None
         self._seen = SeenInCheck()

@@ -42,7 +42,7 @@ class PythonExecArgs(ToolArgs):
     timeout_s: float = Field(default=30.0, gt=0, description="seconds after which it is ended")
 
 
-class PythonExec(Tool):
+class PythonExec(Tool[PythonExecArgs, PythonExecOptions]):
     """Runs code with the project's interpreter, in the project's root."""
 
     name: ClassVar[str] = "python_exec"
@@ -53,14 +53,12 @@ class PythonExec(Tool):
     )
     # Code can write files, and act must then not run it beside other calls.
     needs: ClassVar[frozenset[str]] = frozenset({"read", "write", "run"})
-    Args: type[ToolArgs] = PythonExecArgs
-    Options: type[ToolOptions] = PythonExecOptions
 
     def summary(self, args: PythonExecArgs) -> str:
         return args.code.strip().partition("\n")[0][:80]
 
     async def run(self, args: PythonExecArgs, context: RunContext) -> ToolResult:
-        options: PythonExecOptions = self.options
+        options = self.options
         timeout_s = min(args.timeout_s, options.max_timeout_s)
         folder = await asyncio.to_thread(_write_code, args.code)
         try:

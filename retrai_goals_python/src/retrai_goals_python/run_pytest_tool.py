@@ -57,7 +57,7 @@ class RunPytestArgs(ToolArgs):
         return value
 
 
-class RunPytest(Tool):
+class RunPytest(Tool[RunPytestArgs, RunPytestOptions]):
     """Runs the project's tests in the project's own environment."""
 
     name: ClassVar[str] = "run_pytest"
@@ -67,15 +67,13 @@ class RunPytest(Tool):
         "lines around it. Name targets to run only some of them."
     )
     needs: ClassVar[frozenset[str]] = frozenset({"read", "run"})
-    Args: type[ToolArgs] = RunPytestArgs
-    Options: type[ToolOptions] = RunPytestOptions
 
     def summary(self, args: RunPytestArgs) -> str:
         parts = [*args.targets, *([f"-k {args.keyword}"] if args.keyword else [])]
         return " ".join(parts) or "all tests"
 
     async def run(self, args: RunPytestArgs, context: RunContext) -> ToolResult:
-        options: RunPytestOptions = self.options
+        options = self.options
         # Where the goal says how the project is tested, the tool tests it the same way.
         chosen: Any = context.goal_part.options if context.goal_part else None
         goal = chosen if isinstance(chosen, PytestGoalOptions) else PytestGoalOptions()

@@ -31,7 +31,7 @@ class ExpectedFilesOptions(GoalOptions):
     """The text that each file must hold, by path; blanks around it make no difference."""
 
 
-class ExpectedFiles(GoalBase):
+class ExpectedFiles(GoalBase[ExpectedFilesOptions]):
     """Each file holds its text: one case a file.
 
     Example:
@@ -43,7 +43,6 @@ class ExpectedFiles(GoalBase):
     summary: ClassVar[str] = "files hold given texts, for tests of plugins"
     needs: ClassVar[frozenset[str]] = frozenset({"read"})
     default_tools: ClassVar[Sequence[str]] = ("put_file",)
-    Options: type[GoalOptions] = ExpectedFilesOptions
 
     async def check(self, state: Mapping[str, Any], cwd: Path) -> GoalResult:
         cases = await asyncio.to_thread(_compare, cwd, self.options.files)
@@ -73,13 +72,12 @@ class PutFileArgs(ToolArgs):
     text: str = Field(description="The file's whole content.")
 
 
-class PutFile(Tool):
+class PutFile(Tool[PutFileArgs]):
     """Writes a file."""
 
     name: ClassVar[str] = "put_file"
     description: ClassVar[str] = "Write a file, for tests of plugins."
     needs: ClassVar[frozenset[str]] = frozenset({"write"})
-    Args: type[ToolArgs] = PutFileArgs
 
     async def run(self, args: PutFileArgs, context: RunContext) -> ToolResult:
         data = args.text.encode()

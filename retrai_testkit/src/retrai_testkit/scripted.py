@@ -24,7 +24,7 @@ class ScriptedOptions(LLMOptions):
     """The model's answers in order; after the last one it only says that it is done."""
 
 
-class ScriptedProvider(LLMProvider):
+class ScriptedProvider(LLMProvider[ScriptedOptions]):
     """Makes a model of given turns, for tests: no key, no network.
 
     Example:
@@ -38,7 +38,6 @@ class ScriptedProvider(LLMProvider):
     summary: ClassVar[str] = "plays given turns, for tests of plugins"
     model_patterns = ("scripted",)
     per_run: ClassVar[bool] = True
-    Options = ScriptedOptions
 
     def create(
         self, model: str, temperature: float, context: RunContext, api_key: str | None = None
@@ -54,7 +53,7 @@ class ScriptedProvider(LLMProvider):
         # langchain-core is slow to import, and `ready` must be cheap.
         from .scripted_chat import ScriptedChat
 
-        options: ScriptedOptions = self.options
+        options = self.options
         return ScriptedChat(
             turns=tuple(options.turns), seen=context.run_dir / SEEN if context else None
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
@@ -39,7 +39,7 @@ class FetchOptions(ToolOptions):
     )
 
 
-class WebFetch(Tool):
+class WebFetch(Tool[FetchArgs, FetchOptions]):
     """Reads a page of the public web as text.
 
     Only http and https. The host's name is looked up once: if one of its addresses is private,
@@ -55,10 +55,8 @@ class WebFetch(Tool):
     )
     needs: ClassVar[frozenset[str]] = frozenset({"network"})
     offered: ClassVar[Literal["always", "by_goal"]] = "always"
-    Args: type[ToolArgs] = FetchArgs
-    Options: type[ToolOptions] = FetchOptions
 
-    async def run(self, args: Any, context: RunContext) -> ToolResult:
+    async def run(self, args: FetchArgs, context: RunContext) -> ToolResult:
         """Read it.
 
         Raises:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
@@ -35,7 +35,7 @@ class SearchOptions(ToolOptions):
     )
 
 
-class WebSearch(Tool):
+class WebSearch(Tool[SearchArgs, SearchOptions]):
     """Searches the web through ddgs: one engine after the other until one has results.
 
     What an engine answers counts only where it holds titles and addresses of pages; an engine that
@@ -49,10 +49,8 @@ class WebSearch(Tool):
     )
     needs: ClassVar[frozenset[str]] = frozenset({"network"})
     offered: ClassVar[Literal["always", "by_goal"]] = "always"
-    Args: type[ToolArgs] = SearchArgs
-    Options: type[ToolOptions] = SearchOptions
 
-    async def run(self, args: Any, context: RunContext) -> ToolResult:
+    async def run(self, args: SearchArgs, context: RunContext) -> ToolResult:
         """Search.
 
         Raises:

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from pydantic import Field
 
-from retrai_core import Contradiction, GoalBase, GoalOptions, GoalResult, RunContext, Suspicion
+from retrai_core import Contradiction, GoalBase, GoalOptions, GoalResult, Suspicion
 from retrai_goal_support import Trick, audit_lines
 from retrai_goals_python.runner import contradict_tests, render_failures
 
@@ -66,7 +66,7 @@ class AiEvalOptions(GoalOptions):
     """How many different failures the model gets in full; of the rest only names."""
 
 
-class AiEvalGoal(GoalBase):
+class AiEvalGoal(GoalBase[AiEvalOptions]):
     """Every test of `.retrai/eval_harness.py` passes, which `retrai generate-eval` has written.
 
     The harness is held to the hash in its first line when the run begins, and is protected from
@@ -78,11 +78,6 @@ class AiEvalGoal(GoalBase):
     needs: ClassVar[frozenset[str]] = frozenset({"read", "run"})
     protects: ClassVar[str] = "the generated harness"
     steers: ClassVar[str] = "new files that Python loads by itself, or in place of its own modules"
-    Options: type[GoalOptions] = AiEvalOptions
-
-    def __init__(self, options: Any, context: RunContext) -> None:
-        super().__init__(options, context)
-        self.options: AiEvalOptions = options
 
     async def ready(self) -> str | None:
         text = await asyncio.to_thread(read_harness, self.context.project)

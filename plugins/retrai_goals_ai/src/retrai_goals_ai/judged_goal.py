@@ -13,7 +13,6 @@ from retrai_core import (
     CheckReport,
     Contradiction,
     GoalBase,
-    GoalOptions,
     GoalResult,
     RetraiError,
     RunContext,
@@ -28,7 +27,7 @@ NO_JUDGES = ("offline", "replay:")
 """Models that answer with tool calls of their own choice and cannot be asked for an opinion."""
 
 
-class JudgedGoal(GoalBase):
+class JudgedGoal(GoalBase[JudgedOptions]):
     """Base of the goals whose text a judge scores."""
 
     needs: ClassVar[frozenset[str]] = frozenset({"read", "network"})
@@ -41,13 +40,11 @@ class JudgedGoal(GoalBase):
         "find_files",
     )
     protects: ClassVar[str] = "the rubric's file, where there is one"
-    Options: type[GoalOptions] = JudgedOptions
     own_rubric: ClassVar[str] = ""
     keeps_what_is_said: ClassVar[bool] = False
 
-    def __init__(self, options: Any, context: RunContext) -> None:
+    def __init__(self, options: JudgedOptions, context: RunContext) -> None:
         super().__init__(options, context)
-        self.options: JudgedOptions = options
         self._judged: dict[str, Verdict] = {}
 
     @property

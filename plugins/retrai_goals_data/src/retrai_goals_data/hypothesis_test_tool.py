@@ -46,7 +46,7 @@ class HypothesisTestArgs(ToolArgs):
     alpha: float = Field(default=0.05, gt=0, lt=1, description="the level of significance")
 
 
-class HypothesisTest(Tool):
+class HypothesisTest(Tool[HypothesisTestArgs, HypothesisTestOptions]):
     """Tests with SciPy in a process of retrai's own."""
 
     name: ClassVar[str] = "hypothesis_test"
@@ -56,11 +56,9 @@ class HypothesisTest(Tool):
         "Levene, expected counts). Use it before you call a difference real."
     )
     needs: ClassVar[frozenset[str]] = frozenset({"read", "run"})
-    Args: type[ToolArgs] = HypothesisTestArgs
-    Options: type[ToolOptions] = HypothesisTestOptions
 
     async def run(self, args: HypothesisTestArgs, context: RunContext) -> ToolResult:
-        options: HypothesisTestOptions = self.options
+        options = self.options
         if bool(args.path) == bool(args.samples):
             raise ToolError("give either `path` with `columns`, or `samples`")
         if args.path and not args.columns:

@@ -14,9 +14,7 @@ from retrai_core import (
     CheckReport,
     Contradiction,
     GoalBase,
-    GoalOptions,
     GoalResult,
-    RunContext,
     Suspicion,
 )
 from retrai_goal_support import Trick, audit_lines
@@ -57,7 +55,7 @@ global state are seeded already), so that the same tree gives the same figure.
 """
 
 
-class MlOptimize(GoalBase):
+class MlOptimize(GoalBase[MlOptimizeOptions]):
     """The project's training script reaches a metric, on held-out rows where there are any."""
 
     name: ClassVar[str] = "ml-optimize"
@@ -74,11 +72,6 @@ class MlOptimize(GoalBase):
     steers: ClassVar[str] = (
         "new files that Python loads by itself, or in place of the metric's library"
     )
-    Options: type[GoalOptions] = MlOptimizeOptions
-
-    def __init__(self, options: Any, context: RunContext) -> None:
-        super().__init__(options, context)
-        self.options: MlOptimizeOptions = options
 
     async def ready(self) -> str | None:
         script = self.context.project / self.options.train_script

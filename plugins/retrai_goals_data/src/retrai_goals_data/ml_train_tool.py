@@ -46,7 +46,7 @@ class MlTrainArgs(ToolArgs):
     seed: int = Field(default=0, ge=0, le=2**32 - 1, description="of the folds and estimators")
 
 
-class MlTrain(Tool):
+class MlTrain(Tool[MlTrainArgs, MlTrainOptions]):
     """Cross-validates scikit-learn's estimators in a process of retrai's own."""
 
     name: ClassVar[str] = "ml_train"
@@ -56,14 +56,12 @@ class MlTrain(Tool):
         "encoded within each fold. Use it to find out what a data set gives before you write code."
     )
     needs: ClassVar[frozenset[str]] = frozenset({"read", "run"})
-    Args: type[ToolArgs] = MlTrainArgs
-    Options: type[ToolOptions] = MlTrainOptions
 
     def summary(self, args: MlTrainArgs) -> str:
         return f"{args.target} of {args.path}"
 
     async def run(self, args: MlTrainArgs, context: RunContext) -> ToolResult:
-        options: MlTrainOptions = self.options
+        options = self.options
         data = await read_file(args.path, context)
         job = TrainJob(**args.model_dump(exclude={"path"}))
         outcome = await analyse("training", job, data, context, options.timeout_s)

@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import asdict
 from pathlib import Path
 from statistics import median
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from pydantic import Field, field_validator
 
@@ -54,7 +54,7 @@ class SqlBenchArgs(ToolArgs):
     rows: int = Field(default=5, ge=0, le=100, description="how many rows of the answer to show")
 
 
-class SqlBench(Tool):
+class SqlBench(Tool[SqlBenchArgs, SqlBenchOptions]):
     """Measures a query in a process of retrai's own."""
 
     name: ClassVar[str] = "sql_bench"
@@ -64,10 +64,8 @@ class SqlBench(Tool):
         "reads; CREATE INDEX, DROP INDEX and ANALYZE run too where the user allows indexes."
     )
     needs: ClassVar[frozenset[str]] = frozenset({"read", "write", "run", "network"})
-    Args: type[ToolArgs] = SqlBenchArgs
-    Options: type[ToolOptions] = SqlBenchOptions
 
-    def __init__(self, options: Any, context: RunContext) -> None:
+    def __init__(self, options: SqlBenchOptions, context: RunContext) -> None:
         super().__init__(options, context)
         goal = context.goal_part if context else None
         of_goal = goal.dsn if isinstance(goal, SqlBenchmark) else None
@@ -80,7 +78,7 @@ class SqlBench(Tool):
         return " ".join(args.query.split())[:100]
 
     async def run(self, args: SqlBenchArgs, context: RunContext) -> ToolResult:
-        options: SqlBenchOptions = self.options
+        options = self.options
         goal = context.goal_part if isinstance(context.goal_part, SqlBenchmark) else None
         if args.database:
             target = await asyncio.to_thread(_file_of, args.database, context)

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
-from retrai_core import CheckReport, GoalBase, GoalOptions, GoalResult, RunContext, Suspicion
+from retrai_core import CheckReport, GoalBase, GoalResult, RunContext, Suspicion
 from retrai_goal_support import Trick, audit_lines
 
 from .child import Child, ChildError
@@ -37,7 +37,7 @@ TRICKS = (
 )
 
 
-class SqlBenchmark(GoalBase):
+class SqlBenchmark(GoalBase[SqlBenchmarkOptions]):
     """A query on SQLite, DuckDB or PostgreSQL answers in under `max_ms`, with the same rows."""
 
     name: ClassVar[str] = "sql-benchmark"
@@ -45,11 +45,9 @@ class SqlBenchmark(GoalBase):
     needs: ClassVar[frozenset[str]] = frozenset({"read", "run", "network"})
     default_tools: ClassVar[Sequence[str]] = (*GoalBase.default_tools, "sql_bench")
     protects: ClassVar[str] = "the data files, the seeds and the benchmarks"
-    Options: type[GoalOptions] = SqlBenchmarkOptions
 
-    def __init__(self, options: Any, context: RunContext) -> None:
+    def __init__(self, options: SqlBenchmarkOptions, context: RunContext) -> None:
         super().__init__(options, context)
-        self.options: SqlBenchmarkOptions = options
         self.dsn = Dsn.parse(self.options.dsn)
         if self.dsn.dialect != "postgresql":
             # A database in a file needs no network, and its run gets none.

@@ -40,7 +40,7 @@ class VisualizeArgs(ToolArgs):
     height: float = Field(default=5.0, ge=1, le=40, description="in inches")
 
 
-class Visualize(Tool):
+class Visualize(Tool[VisualizeArgs, VisualizeOptions]):
     """Draws with matplotlib in a process of retrai's own, and writes through the workspace."""
 
     name: ClassVar[str] = "visualize"
@@ -49,14 +49,12 @@ class Visualize(Tool):
         "columns, and write it as a PNG image; the answer says where."
     )
     needs: ClassVar[frozenset[str]] = frozenset({"read", "write", "run"})
-    Args: type[ToolArgs] = VisualizeArgs
-    Options: type[ToolOptions] = VisualizeOptions
 
     def summary(self, args: VisualizeArgs) -> str:
         return f"{args.kind}: {args.output}"
 
     async def run(self, args: VisualizeArgs, context: RunContext) -> ToolResult:
-        options: VisualizeOptions = self.options
+        options = self.options
         if bool(args.path) == bool(args.data):
             raise ToolError("give either `path` or `data`")
         if not args.output.endswith(".png"):

@@ -15,10 +15,8 @@ from retrai_core import (
     Completed,
     Contradiction,
     Environment,
-    GoalOptions,
     GoalResult,
     Marker,
-    RunContext,
     Suspicion,
     ToolError,
 )
@@ -72,7 +70,7 @@ class CargoTestOptions(PlaceOptions):
     """Whether tests that stand inside source files must stay word for word as they are."""
 
 
-class CargoTestGoal(ToolChainGoal):
+class CargoTestGoal(ToolChainGoal[CargoTestOptions]):
     """`cargo test` ends well and every unit test, integration test and documentation example
     passes. Each is a case of its own (`src/lib.rs::tests::adds`); those of the beginning must all
     be there and none may be newly ignored. The text of tests inside source files is kept when the
@@ -88,11 +86,6 @@ class CargoTestGoal(ToolChainGoal):
     version_begins: ClassVar[str] = "cargo "
     protects: ClassVar[str] = "the tests, their snapshots, and Cargo's own files"
     steers: ClassVar[str] = "new files that configure cargo or the tool chain"
-    Options: type[GoalOptions] = CargoTestOptions
-
-    def __init__(self, options: Any, context: RunContext) -> None:
-        super().__init__(options, context)
-        self.options: CargoTestOptions = options
 
     async def check(self, state: Mapping[str, Any], cwd: Path) -> GoalResult:
         folder = cwd / self.options.path

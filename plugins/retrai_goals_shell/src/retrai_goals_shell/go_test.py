@@ -17,7 +17,6 @@ from retrai_core import (
     Completed,
     Contradiction,
     Environment,
-    GoalOptions,
     GoalResult,
     Limits,
     Marker,
@@ -69,7 +68,7 @@ class GoTestOptions(PlaceOptions):
     """Whether go may only use modules that were downloaded already (`go mod download`)."""
 
 
-class GoTestGoal(ToolChainGoal):
+class GoTestGoal(ToolChainGoal[GoTestOptions]):
     """`go test` ends well and every test, subtest and example passes. Each is a case of its own
     (`cart/cart_test.go::TestTotal/empty`); those of the beginning must all be there and none may be
     newly skipped. The test functions that the test files hold are known beforehand (`go list`): a
@@ -85,11 +84,9 @@ class GoTestGoal(ToolChainGoal):
     version_begins: ClassVar[str] = "go version"
     protects: ClassVar[str] = "the tests, their data, and the module's own files"
     steers: ClassVar[str] = "new workspaces, vendored modules and settings of go"
-    Options: type[GoalOptions] = GoTestOptions
 
-    def __init__(self, options: Any, context: RunContext) -> None:
+    def __init__(self, options: GoTestOptions, context: RunContext) -> None:
         super().__init__(options, context)
-        self.options: GoTestOptions = options
         self._cache = GoCache(context.run_dir / "go-test")
 
     async def check(self, state: Mapping[str, Any], cwd: Path) -> GoalResult:

@@ -17,10 +17,8 @@ from retrai_core import (
     Detection,
     Environment,
     GoalBase,
-    GoalOptions,
     GoalResult,
     Marker,
-    RunContext,
     Suspicion,
     ToolError,
 )
@@ -75,7 +73,7 @@ class MakeTestOptions(PlaceOptions):
     """More globs of files that belong to the check and may not be changed."""
 
 
-class MakeTestGoal(GoalBase):
+class MakeTestGoal(GoalBase[MakeTestOptions]):
     """`make test` exits 0 and ran something: where make says that there is nothing to be done, for
     a file of the target's name, say, the goal is not achieved. There is one case, the target; a
     Makefile or target that is missing, a time-out and a signal are no complete run. On the clean
@@ -93,11 +91,6 @@ class MakeTestGoal(GoalBase):
     steers: ClassVar[str] = (
         "new makefiles, a file of the target's name, and what programs load by themselves"
     )
-    Options: type[GoalOptions] = MakeTestOptions
-
-    def __init__(self, options: Any, context: RunContext) -> None:
-        super().__init__(options, context)
-        self.options: MakeTestOptions = options
 
     @classmethod
     def detect(cls, project: Path) -> Detection | None:

@@ -16,10 +16,8 @@ from retrai_core import (
     Completed,
     Environment,
     GoalBase,
-    GoalOptions,
     GoalResult,
     Limits,
-    RunContext,
     Suspicion,
     ToolError,
 )
@@ -89,7 +87,7 @@ class Measured:
         return max(self.groups, key=lambda group: group.median)
 
 
-class PerfCheckGoal(GoalBase):
+class PerfCheckGoal(GoalBase[PerfCheckOptions]):
     """After `warmup` repeats, `runs` times in a row the median of `repeats` repeats of `command`
     stays below `max_seconds`, and what it prints is what it printed when the run began. The clock
     is retrai's, outside the sandbox. There are two cases, the time and the output. A command that
@@ -101,11 +99,6 @@ class PerfCheckGoal(GoalBase):
     programs: ClassVar[Sequence[str]] = ("bash",)
     protects: ClassVar[str] = "the tests, and checking files that the command names"
     steers: ClassVar[str] = "new files that configure tests, or that programs load by themselves"
-    Options: type[GoalOptions] = PerfCheckOptions
-
-    def __init__(self, options: Any, context: RunContext) -> None:
-        super().__init__(options, context)
-        self.options: PerfCheckOptions = options
 
     async def ready(self) -> str | None:
         return await asyncio.to_thread(missing_folder, self.context.project, self.options.path)

@@ -14,9 +14,7 @@ from retrai_core import (
     Contradiction,
     Environment,
     GoalBase,
-    GoalOptions,
     GoalResult,
-    RunContext,
     Suspicion,
     ToolError,
 )
@@ -59,7 +57,7 @@ class ShellGoalOptions(PlaceOptions):
     """More globs of files that belong to the check and may not be changed."""
 
 
-class ShellGoal(GoalBase):
+class ShellGoal(GoalBase[ShellGoalOptions]):
     """The command `check_command` ends by itself and meets every part of `success_condition`: its
     exit status, texts or a pattern in what it prints (standard output and standard error together),
     and how long it takes. Each part is a case of its own. A command that is ended by its time-out
@@ -73,11 +71,6 @@ class ShellGoal(GoalBase):
         "the tests, what configures them, and checking files that the command names"
     )
     steers: ClassVar[str] = "new files that configure tests, or that programs load by themselves"
-    Options: type[GoalOptions] = ShellGoalOptions
-
-    def __init__(self, options: Any, context: RunContext) -> None:
-        super().__init__(options, context)
-        self.options: ShellGoalOptions = options
 
     async def ready(self) -> str | None:
         return await asyncio.to_thread(missing_folder, self.context.project, self.options.path)

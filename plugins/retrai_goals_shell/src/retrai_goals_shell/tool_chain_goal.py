@@ -7,15 +7,18 @@ import shutil
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from retrai_core import Completed, Detection, GoalBase, GoalResult, RunContext, ToolError
 from retrai_goal_support import missing_folder, without_files
 
 from .place import PlaceOptions
 
+PlaceT = TypeVar("PlaceT", bound=PlaceOptions)
+"""The options of a goal that builds on `ToolChainGoal`."""
 
-class ToolChainGoal(GoalBase):
+
+class ToolChainGoal(GoalBase[PlaceT]):
     """A goal that the first of its `programs` decides."""
 
     needs: ClassVar[frozenset[str]] = frozenset({"read", "run"})
@@ -26,9 +29,8 @@ class ToolChainGoal(GoalBase):
     version_begins: ClassVar[str]
     """How its answer begins when it is asked for its version."""
 
-    def __init__(self, options: Any, context: RunContext) -> None:
+    def __init__(self, options: PlaceT, context: RunContext) -> None:
         super().__init__(options, context)
-        self.place: PlaceOptions = options
         self._version: str | None = None
 
     @abstractmethod
@@ -48,7 +50,7 @@ class ToolChainGoal(GoalBase):
         return Detection(cls.manifest) if (project / cls.manifest).is_file() else None
 
     async def ready(self) -> str | None:
-        project, path = self.context.project, self.place.path
+        project, path = self.context.project, self.options.path
         problem = await asyncio.to_thread(missing_folder, project, path)
         if problem:
             return problem

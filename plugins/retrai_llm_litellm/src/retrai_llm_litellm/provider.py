@@ -41,7 +41,7 @@ ANSWER_LIMIT_S = 30.0
 """For what LiteLLM answers without asking a server."""
 
 
-class LiteLLMProvider(LLMProvider):
+class LiteLLMProvider(LLMProvider[LiteLLMOptions]):
     """Any model that LiteLLM knows, by LiteLLM's own name for it.
 
     Example:
@@ -54,11 +54,9 @@ class LiteLLMProvider(LLMProvider):
     summary = "Every hosted or local model that LiteLLM speaks to"
     needs = frozenset({"network"})
     model_patterns = ("*",)
-    Options = LiteLLMOptions
 
-    def __init__(self, options: Any, context: RunContext) -> None:
+    def __init__(self, options: LiteLLMOptions, context: RunContext) -> None:
         super().__init__(options, context)
-        self.options: LiteLLMOptions = options
         self._known_models: KnownModels | None = None
         self._reading = Lock()
         self._process = LiteLLMProcess()

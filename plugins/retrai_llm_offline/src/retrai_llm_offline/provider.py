@@ -24,7 +24,7 @@ class OfflineOptions(LLMOptions):
     """Searches in a row that find nothing to mend before it gives up."""
 
 
-class OfflineProvider(LLMProvider):
+class OfflineProvider(LLMProvider[OfflineOptions]):
     """Makes the model that searches for repairs.
 
     Example:
@@ -38,7 +38,6 @@ class OfflineProvider(LLMProvider):
     model_patterns = ("offline",)
     per_run: ClassVar[bool] = True
     uses_tokens: ClassVar[bool] = False
-    Options = OfflineOptions
 
     def create(
         self, model: str, temperature: float, context: RunContext, api_key: str | None = None
@@ -48,7 +47,7 @@ class OfflineProvider(LLMProvider):
         from .model import OfflineModel
         from .searching import Searcher
 
-        options: OfflineOptions = self.options
+        options = self.options
         searcher = Searcher(context, cpu_s=options.cpu_s, wall_s=options.wall_s)
         return OfflineModel(searcher=searcher, max_searches=options.max_searches)
 

@@ -50,7 +50,7 @@ class ReplayOptions(LLMOptions):
         return prefixes
 
 
-class ReplayProvider(LLMProvider):
+class ReplayProvider(LLMProvider[ReplayOptions]):
     """Makes a chat model of a recorded run.
 
     Example:
@@ -63,7 +63,6 @@ class ReplayProvider(LLMProvider):
     needs: ClassVar[frozenset[str]] = frozenset({"read"})
     model_patterns = ("replay:*",)
     per_run: ClassVar[bool] = True
-    Options = ReplayOptions
 
     def create(
         self, model: str, temperature: float, context: RunContext, api_key: str | None = None
@@ -76,7 +75,7 @@ class ReplayProvider(LLMProvider):
         # langchain-core is slow to import, and `ready` must be cheap.
         from .model import ReplayModel
 
-        options: ReplayOptions = self.options
+        options = self.options
         recording = self.load(model, context)
         for warning in recording.warnings:
             context.publish("log", level="warning", message=f"replay: {warning}")

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar
+from typing import ClassVar, TypeVar
 
 from pydantic import Field
 
@@ -42,7 +42,7 @@ class FileMemoryOptions(MemoryOptions):
     """How many strategies the file keeps; the least trusted go first."""
 
 
-class FileMemory(MemoryStore):
+class FileMemory(MemoryStore[FileMemoryOptions]):
     """Keeps strategies in `.retrai/memory.json` of the project.
 
     Example:
@@ -56,9 +56,8 @@ class FileMemory(MemoryStore):
     name: ClassVar[str] = "file"
     summary: ClassVar[str] = "strategies that worked, in .retrai/memory.json of the project"
     needs: ClassVar[frozenset[str]] = frozenset({"read", "write"})
-    Options = FileMemoryOptions
 
-    def __init__(self, options: Any, context: RunContext) -> None:
+    def __init__(self, options: FileMemoryOptions, context: RunContext) -> None:
         super().__init__(options, context)
         self._shown: list[tuple[str, str]] = []
 

@@ -7,7 +7,7 @@ import os
 import sqlite3
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar
+from typing import ClassVar, TypeVar
 
 import platformdirs
 from pydantic import Field
@@ -43,7 +43,7 @@ class SqliteMemoryOptions(MemoryOptions):
     """How many strategies the file keeps; the least trusted go first."""
 
 
-class SqliteMemory(MemoryStore):
+class SqliteMemory(MemoryStore[SqliteMemoryOptions]):
     """Keeps what worked in all of a user's projects in one file.
 
     Example:
@@ -57,9 +57,8 @@ class SqliteMemory(MemoryStore):
     name: ClassVar[str] = "sqlite"
     summary: ClassVar[str] = "strategies of all your projects, in one SQLite file"
     needs: ClassVar[frozenset[str]] = frozenset[str]()
-    Options = SqliteMemoryOptions
 
-    def __init__(self, options: Any, context: RunContext) -> None:
+    def __init__(self, options: SqliteMemoryOptions, context: RunContext) -> None:
         super().__init__(options, context)
         self._shown: list[str] = []
 

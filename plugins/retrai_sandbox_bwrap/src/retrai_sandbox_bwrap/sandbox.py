@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from retrai_core import (
     Completed,
@@ -19,7 +19,6 @@ from retrai_core import (
     ProcessRunner,
     RunContext,
     Sandbox,
-    SandboxOptions,
     ToolError,
     View,
     command_words,
@@ -65,7 +64,7 @@ _numbers = itertools.count()
 """Tells the control groups of one process apart."""
 
 
-class BwrapSandbox(Sandbox):
+class BwrapSandbox(Sandbox[BwrapOptions]):
     """Runs commands under bubblewrap (https://github.com/containers/bubblewrap).
 
     The system is there to be read, the project to be written; the home folder, /tmp and /run are
@@ -76,12 +75,10 @@ class BwrapSandbox(Sandbox):
 
     name: ClassVar[str] = "bwrap"
     summary: ClassVar[str] = "namespaces of their own: the project, and no home, no network, no key"
-    Options: type[SandboxOptions] = BwrapOptions
     arranges_view: ClassVar[bool] = True
 
-    def __init__(self, options: Any, context: RunContext) -> None:
+    def __init__(self, options: BwrapOptions, context: RunContext) -> None:
         super().__init__(options, context)
-        self._chosen: BwrapOptions = options
         self._processes = ProcessRunner(context, options)
         self._program = ""
         self._walls: Walls | None = None
@@ -91,7 +88,7 @@ class BwrapSandbox(Sandbox):
         self._filter: int | None = None
         self._owner: Owner | None = None
         self._namespace: int | None = None
-        self._inside = process_limit(self._chosen.processes)
+        self._inside = process_limit(self.options.processes)
         self._around: list[str] = []
         self._opens: dict[int, str] = {}
 
@@ -166,7 +163,7 @@ class BwrapSandbox(Sandbox):
             self._choose(next(iter(programs()), "bwrap"), filtered=True)
         if self._walls is None:
             self._walls = await asyncio.to_thread(
-                build_walls, self.context, self._chosen, os.environ, self._owner
+                build_walls, self.context, self.options, os.environ, self._owner
             )
         if self._group is None:
             bounds = self._bounds()
@@ -257,7 +254,7 @@ class BwrapSandbox(Sandbox):
 
         Libraries that a command left in the project are not for bubblewrap.
         """
-        passed = ("LD_LIBRARY_PATH", *self._chosen.pass_env)
+        passed = ("LD_LIBRARY_PATH", *self.options.pass_env)
         known = {
             name: value
             for name, value in os.environ.items()
@@ -271,8 +268,8 @@ class BwrapSandbox(Sandbox):
     def _has_network(self) -> bool:
         if self._network is not None:
             return self._network
-        if self._chosen.network != "auto":
-            return self._chosen.network == "on"
+        if self.options.network != "auto":
+            return self.options.network == "on"
         goal = self.context.goal_part
         # A tool that only asks the network itself does so in retrai's own process.
         wanted = any({"run", "network"} <= tool.needs for tool in self.context.tools.values())
@@ -283,7 +280,7 @@ class BwrapSandbox(Sandbox):
         return self._network
 
     def _bounds(self) -> Bounds:
-        chosen = self._chosen
+        chosen = self.options
         memory = chosen.total_memory_bytes or machine_memory_bytes() * 4 // 5
         return Bounds(chosen.processes, memory, chosen.disk_bytes)
 
@@ -291,7 +288,7 @@ class BwrapSandbox(Sandbox):
         """Find what bounds the number of processes here, or say that nothing does."""
         if self._inside or (self._group and "pids" in self._group.binds):
             return
-        self._around = few_numbers(self._chosen.processes, as_root=self._owner is not None)
+        self._around = few_numbers(self.options.processes, as_root=self._owner is not None)
         if self._around and not await self._try():
             return
         self._around = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from retrai_core import (
     Completed,
@@ -13,12 +13,11 @@ from retrai_core import (
     ProcessRunner,
     RunContext,
     Sandbox,
-    SandboxOptions,
     View,
 )
 
 
-class LocalSandbox(Sandbox):
+class LocalSandbox(Sandbox[ProcessOptions]):
     """Runs commands as the user's own processes; see `retrai_core.ProcessRunner`.
 
     It does not keep a command from reading or writing what the user can; retrai-sandbox-bwrap does.
@@ -26,9 +25,8 @@ class LocalSandbox(Sandbox):
 
     name: ClassVar[str] = "local"
     summary: ClassVar[str] = "the user's own processes, with limits and a clean environment"
-    Options: type[SandboxOptions] = ProcessOptions
 
-    def __init__(self, options: Any, context: RunContext) -> None:
+    def __init__(self, options: ProcessOptions, context: RunContext) -> None:
         super().__init__(options, context)
         self._processes = ProcessRunner(context, options)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from pydantic import Field
 
@@ -38,7 +38,7 @@ class BashOptions(ToolOptions):
     )
 
 
-class BashExec(Tool):
+class BashExec(Tool[BashArgs, BashOptions]):
     """Runs a shell line and gives its exit code and output."""
 
     name: ClassVar[str] = "bash_exec"
@@ -47,15 +47,13 @@ class BashExec(Tool):
         "standard error. Everything it started is ended when it ends, background processes too."
     )
     needs: ClassVar[frozenset[str]] = frozenset({"read", "write", "run"})
-    Args: type[ToolArgs] = BashArgs
-    Options: type[ToolOptions] = BashOptions
 
-    def summary(self, args: Any) -> str:
+    def summary(self, args: BashArgs) -> str:
         """The first line of the command."""
         first, *others = args.command.strip().split("\n")
         return f"{first} ..." if others else first
 
-    async def run(self, args: Any, context: RunContext) -> ToolResult:
+    async def run(self, args: BashArgs, context: RunContext) -> ToolResult:
         """Run it; a command that fails is a good answer, one that ran out of time is not."""
         if ruin := why_ruinous(args.command):
             return ToolResult(f"refused: {ruin}. Name just the files that you mean.", ok=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import posixpath
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from pydantic import Field
 
@@ -36,7 +36,7 @@ class ListOptions(ToolOptions):
     max_entries: int = Field(default=500, gt=0, description="how many entries one answer shows")
 
 
-class FileList(Tool):
+class FileList(Tool[ListArgs, ListOptions]):
     """Lists a folder."""
 
     name: ClassVar[str] = "file_list"
@@ -44,14 +44,12 @@ class FileList(Tool):
         "List a folder of the project: folders end in `/`, files show their size in bytes."
     )
     needs: ClassVar[frozenset[str]] = frozenset({"read"})
-    Args: type[ToolArgs] = ListArgs
-    Options: type[ToolOptions] = ListOptions
 
-    def summary(self, args: Any) -> str:
+    def summary(self, args: ListArgs) -> str:
         """The folder."""
         return args.path
 
-    async def run(self, args: Any, context: RunContext) -> ToolResult:
+    async def run(self, args: ListArgs, context: RunContext) -> ToolResult:
         """List it."""
         entries = await asyncio.to_thread(_entries, context.workspace, args.path, args.depth)
         if not entries:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from pydantic import Field
 
@@ -33,7 +33,7 @@ class PatchOptions(ToolOptions):
     max_bytes: int = Field(default=8_000_000, gt=0, description="the largest file it changes")
 
 
-class FilePatch(Tool):
+class FilePatch(Tool[PatchArgs, PatchOptions]):
     """Replaces one piece of a file."""
 
     name: ClassVar[str] = "file_patch"
@@ -42,14 +42,12 @@ class FilePatch(Tool):
         "when it does not, the answer shows the nearest lines. Encoding and line ends are kept."
     )
     needs: ClassVar[frozenset[str]] = frozenset({"read", "write"})
-    Args: type[ToolArgs] = PatchArgs
-    Options: type[ToolOptions] = PatchOptions
 
-    def summary(self, args: Any) -> str:
+    def summary(self, args: PatchArgs) -> str:
         """The path."""
         return args.path
 
-    async def run(self, args: Any, context: RunContext) -> ToolResult:
+    async def run(self, args: PatchArgs, context: RunContext) -> ToolResult:
         """Patch it."""
         done = await asyncio.to_thread(self._patch, context.workspace, args)
         last = done.first_line + max(done.new_lines, 1) - 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from pydantic import Field
 
@@ -42,7 +42,7 @@ class ReadOptions(ToolOptions):
     max_chars: int = Field(default=201_000, gt=0, description="the longest answer, in characters")
 
 
-class FileRead(Tool):
+class FileRead(Tool[ReadArgs, ReadOptions]):
     """Shows a file's text."""
 
     name: ClassVar[str] = "file_read"
@@ -51,16 +51,14 @@ class FileRead(Tool):
         "200 kB unless configured otherwise; it says when there is more."
     )
     needs: ClassVar[frozenset[str]] = frozenset({"read"})
-    Args: type[ToolArgs] = ReadArgs
-    Options: type[ToolOptions] = ReadOptions
 
-    def summary(self, args: Any) -> str:
+    def summary(self, args: ReadArgs) -> str:
         """The path, and the range where one is given."""
         if args.start_line is None and args.end_line is None:
             return args.path
         return f"{args.path}:{args.start_line or 1}-{args.end_line or ''}"
 
-    async def run(self, args: Any, context: RunContext) -> ToolResult:
+    async def run(self, args: ReadArgs, context: RunContext) -> ToolResult:
         """Read it."""
         file = await asyncio.to_thread(_read, context.workspace, args.path)
         lines = lines_of(file.text)

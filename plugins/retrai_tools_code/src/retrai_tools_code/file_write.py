@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from pydantic import Field
 
@@ -27,7 +27,7 @@ class WriteOptions(ToolOptions):
     max_bytes: int = Field(default=2_000_000, gt=0, description="the largest file it writes")
 
 
-class FileWrite(Tool):
+class FileWrite(Tool[WriteArgs, WriteOptions]):
     """Writes a whole file."""
 
     name: ClassVar[str] = "file_write"
@@ -36,14 +36,12 @@ class FileWrite(Tool):
         "use file_patch."
     )
     needs: ClassVar[frozenset[str]] = frozenset({"read", "write"})
-    Args: type[ToolArgs] = WriteArgs
-    Options: type[ToolOptions] = WriteOptions
 
-    def summary(self, args: Any) -> str:
+    def summary(self, args: WriteArgs) -> str:
         """The path and the number of lines."""
         return f"{args.path} ({_count(args.content)})"
 
-    async def run(self, args: Any, context: RunContext) -> ToolResult:
+    async def run(self, args: WriteArgs, context: RunContext) -> ToolResult:
         """Write it."""
         try:
             data = args.content.encode()

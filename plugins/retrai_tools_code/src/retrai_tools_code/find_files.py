@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import posixpath
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from pydantic import Field
 
@@ -33,7 +33,7 @@ class FindOptions(ToolOptions):
     max_results: int = Field(default=500, gt=0, description="how many paths one answer shows")
 
 
-class FindFiles(Tool):
+class FindFiles(Tool[FindArgs, FindOptions]):
     """Finds files by name."""
 
     name: ClassVar[str] = "find_files"
@@ -41,14 +41,12 @@ class FindFiles(Tool):
         "Find files of the project by a glob pattern; gives their paths, sorted, one a line."
     )
     needs: ClassVar[frozenset[str]] = frozenset({"read"})
-    Args: type[ToolArgs] = FindArgs
-    Options: type[ToolOptions] = FindOptions
 
-    def summary(self, args: Any) -> str:
+    def summary(self, args: FindArgs) -> str:
         """The pattern, and where."""
         return args.pattern if args.path == "." else f"{args.pattern} in {args.path}"
 
-    async def run(self, args: Any, context: RunContext) -> ToolResult:
+    async def run(self, args: FindArgs, context: RunContext) -> ToolResult:
         """Find them."""
         found = await asyncio.to_thread(_find, context.workspace, args)
         if not found:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from pydantic import Field
 
@@ -55,7 +55,7 @@ class DiffOptions(ToolOptions):
     timeout_s: float = Field(default=30, gt=0, description="seconds that git may take")
 
 
-class GitDiff(Tool):
+class GitDiff(Tool[DiffArgs, DiffOptions]):
     """Shows uncommitted changes."""
 
     name: ClassVar[str] = "git_diff"
@@ -65,14 +65,12 @@ class GitDiff(Tool):
     )
     needs: ClassVar[frozenset[str]] = frozenset({"read", "run"})
     programs: ClassVar[Sequence[str]] = ("git",)
-    Args: type[ToolArgs] = DiffArgs
-    Options: type[ToolOptions] = DiffOptions
 
-    def summary(self, args: Any) -> str:
+    def summary(self, args: DiffArgs) -> str:
         """The path, where one is given."""
         return "" if args.path == "." else args.path
 
-    async def run(self, args: Any, context: RunContext) -> ToolResult:
+    async def run(self, args: DiffArgs, context: RunContext) -> ToolResult:
         """Ask git."""
         # Only to refuse what leads outside; a deleted file has a diff as well.
         await asyncio.to_thread(context.workspace.stat, args.path)

@@ -70,7 +70,7 @@ class GrepOptions(ToolOptions):
     timeout_s: float = Field(default=30, gt=0, description="seconds that a search may take")
 
 
-class GrepSearch(Tool):
+class GrepSearch(Tool[GrepArgs, GrepOptions]):
     """Searches the project's files.
 
     Symlinks, binary files and what git ignores are left out. It may run ripgrep and an interpreter
@@ -83,15 +83,13 @@ class GrepSearch(Tool):
         "for each line that matches, sorted. What `.gitignore` names is left out."
     )
     needs: ClassVar[frozenset[str]] = frozenset({"read"})
-    Args: type[ToolArgs] = GrepArgs
-    Options: type[ToolOptions] = GrepOptions
 
-    def summary(self, args: Any) -> str:
+    def summary(self, args: GrepArgs) -> str:
         """The pattern, and where."""
         where = " ".join(part for part in (args.glob, args.path) if part not in ("", "."))
         return f"{args.pattern} in {where}" if where else args.pattern
 
-    async def run(self, args: Any, context: RunContext) -> ToolResult:
+    async def run(self, args: GrepArgs, context: RunContext) -> ToolResult:
         """Search."""
         regex = _compiled(args.pattern, args.ignore_case)
         paths, too_large = await asyncio.to_thread(self._candidates, context.workspace, args)

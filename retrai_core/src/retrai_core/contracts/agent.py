@@ -5,11 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal
 
 from pydantic import BaseModel, ConfigDict
 
 from .context import RunContext
+from .models import OptionsT, TakesModels
 
 if TYPE_CHECKING:
     from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -67,7 +68,7 @@ class StateUpdate:
     as_node: str = ""
 
 
-class Agent(ABC):
+class Agent(TakesModels, ABC, Generic[OptionsT]):
     """Builds the graph that a run executes, over a state of its own.
 
     A node gets the run by `self.context`, never by the state: `model()`, `call_tools()`, `ask()`,
@@ -107,7 +108,7 @@ class Agent(ABC):
     """What a caller gives; validated, it is `context.input`."""
     Options: type[AgentOptions] = AgentOptions
 
-    def __init__(self, options: Any, context: RunContext) -> None:
+    def __init__(self, options: OptionsT, context: RunContext) -> None:
         self.options = options
         self.context = context
 

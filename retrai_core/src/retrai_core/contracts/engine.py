@@ -6,10 +6,11 @@ import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Coroutine
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Generic, Protocol
 
 from pydantic import BaseModel, ConfigDict
 
+from .models import OptionsT, TakesModels
 from .store import RunStore
 
 
@@ -43,7 +44,7 @@ class EngineHost(Protocol):
         ...
 
 
-class Engine(ABC):
+class Engine(TakesModels, ABC, Generic[OptionsT]):
     """Executes runs that are in the store.
 
     Example:
@@ -62,7 +63,7 @@ class Engine(ABC):
     """A run that waits for a person frees its worker; it is submitted again after the answer."""
     Options: type[EngineOptions] = EngineOptions
 
-    def __init__(self, options: Any, host: EngineHost) -> None:
+    def __init__(self, options: OptionsT, host: EngineHost) -> None:
         self.options = options
         self.host = host
 

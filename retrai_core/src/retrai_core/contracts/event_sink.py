@@ -6,11 +6,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Awaitable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar, Generic
 
 from pydantic import BaseModel, ConfigDict
 
 from ..events import AgentEvent
+from .models import OptionsT, TakesModels
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,7 @@ class SinkOptions(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class EventSink(ABC):
+class EventSink(TakesModels, ABC, Generic[OptionsT]):
     """Hears a run: for a log, a dashboard, a message when it is done.
 
     Each installed sink gets one instance a run and a thread of its own, in which all of its methods
@@ -64,7 +65,7 @@ class EventSink(ABC):
     needs: ClassVar[frozenset[str]] = frozenset()
     Options: type[SinkOptions] = SinkOptions
 
-    def __init__(self, options: Any) -> None:
+    def __init__(self, options: OptionsT) -> None:
         self.options = options
 
     def start(self, run: RunInfo) -> Awaitable[None] | None:

@@ -6,11 +6,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Generic, Literal
 
 from pydantic import BaseModel, ConfigDict
 
 from .context import RunContext
+from .models import OptionsT, TakesModels
 
 CaseOutcome = Literal["passed", "failed", "error", "skipped", "xfailed", "xpassed"]
 
@@ -139,7 +140,7 @@ class GoalOptions(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class GoalBase(ABC):
+class GoalBase(TakesModels, ABC, Generic[OptionsT]):
     """A goal that a machine can check.
 
     One instance serves one run. `check` may be called many times, also on a clean copy of the
@@ -147,11 +148,11 @@ class GoalBase(ABC):
     `context.sandbox` only.
 
     Example:
-        >>> class FileExists(GoalBase):
+        >>> class FileExistsOptions(GoalOptions):
+        ...     path: str
+        >>> class FileExists(GoalBase[FileExistsOptions]):
         ...     name = "file-exists"
         ...     summary = "a file exists"
-        ...     class Options(GoalOptions):
-        ...         path: str
         ...     async def check(self, state, cwd):
         ...         there = (cwd / self.options.path).is_file()
         ...         cases = {self.options.path: "passed" if there else "failed"}
@@ -185,7 +186,7 @@ class GoalBase(ABC):
     )
     Options: type[GoalOptions] = GoalOptions
 
-    def __init__(self, options: Any, context: RunContext) -> None:
+    def __init__(self, options: OptionsT, context: RunContext) -> None:
         self.options = options
         self.context = context
 

@@ -6,12 +6,13 @@ import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic
 
 from pydantic import BaseModel, ConfigDict
 
 from ..errors import PluginError
 from .context import RunContext
+from .models import OptionsT, TakesModels
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -42,7 +43,7 @@ class LLMOptions(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class LLMProvider(ABC):
+class LLMProvider(TakesModels, ABC, Generic[OptionsT]):
     """Creates chat models by name.
 
     Which provider serves a model is decided from the manifests' `model_patterns` alone; an exact
@@ -69,7 +70,7 @@ class LLMProvider(ABC):
     """False where a call sends nothing anywhere: no limit of tokens or money is in its way."""
     Options: type[LLMOptions] = LLMOptions
 
-    def __init__(self, options: Any, context: RunContext) -> None:
+    def __init__(self, options: OptionsT, context: RunContext) -> None:
         self.options = options
         self.context = context
 

@@ -6,12 +6,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar, Generic
 
 from pydantic import BaseModel, ConfigDict
 
 from ..errors import UsageError
 from .context import RunContext
+from .models import OptionsT, TakesModels
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,7 @@ class MemoryOptions(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class MemoryStore(ABC):
+class MemoryStore(TakesModels, ABC, Generic[OptionsT]):
     """Recalls strategies at the start of a run and learns from its end.
 
     Example:
@@ -84,7 +85,7 @@ class MemoryStore(ABC):
     needs: ClassVar[frozenset[str]] = frozenset({"read", "write"})
     Options: type[MemoryOptions] = MemoryOptions
 
-    def __init__(self, options: Any, context: RunContext) -> None:
+    def __init__(self, options: OptionsT, context: RunContext) -> None:
         self.options = options
         self.context = context
 

@@ -6,11 +6,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar, Generic
 
 from pydantic import BaseModel, ConfigDict
 
 from .context import RunContext
+from .models import OptionsT, TakesModels
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +79,7 @@ class SandboxOptions(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class Sandbox(ABC):
+class Sandbox(TakesModels, ABC, Generic[OptionsT]):
     """Starts commands, waits for them, and leaves nothing behind.
 
     However a command ends (by itself, by its time-out, by the cancellation of the awaiting task),
@@ -110,7 +111,7 @@ class Sandbox(ABC):
     arranges_view: ClassVar[bool] = False
     """Whether `run` arranges a `view`; it is given none otherwise. A final check relies on it."""
 
-    def __init__(self, options: Any, context: RunContext) -> None:
+    def __init__(self, options: OptionsT, context: RunContext) -> None:
         self.options = options
         self.context = context
 

@@ -7,10 +7,11 @@ from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypedDict, Unpack
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, Literal, TypedDict, Unpack
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from .models import OptionsT, TakesModels
 from .question import Answer, Question
 
 if TYPE_CHECKING:
@@ -153,7 +154,7 @@ class StoreOptions(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class RunStore(ABC):
+class RunStore(TakesModels, ABC, Generic[OptionsT]):
     """Keeps records, events, questions, journals, checkpoints and blobs of runs.
 
     Every write but `create`, `send` and `delete` takes the claim and raises `ClaimLostError` once
@@ -167,7 +168,7 @@ class RunStore(ABC):
     needs: ClassVar[frozenset[str]] = frozenset()
     Options: type[StoreOptions] = StoreOptions
 
-    def __init__(self, options: Any) -> None:
+    def __init__(self, options: OptionsT) -> None:
         self.options = options
 
     @abstractmethod

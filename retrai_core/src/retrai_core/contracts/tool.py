@@ -5,11 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Generic, Literal
 
 from pydantic import BaseModel, ConfigDict
+from typing_extensions import TypeVar
 
 from .context import RunContext
+from .models import TakesModels
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,11 @@ class ToolArgs(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class Tool(ABC):
+ArgsT = TypeVar("ArgsT", bound=ToolArgs, default=Any)
+ToolOptionsT = TypeVar("ToolOptionsT", bound=ToolOptions, default=Any)
+
+
+class Tool(TakesModels, ABC, Generic[ArgsT, ToolOptionsT]):
     """Something the model can do. One instance serves one run.
 
     Files and processes are touched only through `context.workspace` and `context.sandbox`.
@@ -59,11 +65,10 @@ class Tool(ABC):
         >>> import asyncio
         >>> class CountArgs(ToolArgs):
         ...     text: str
-        >>> class Count(Tool):
+        >>> class Count(Tool[CountArgs]):
         ...     name = "count"
         ...     description = "Count the characters of a text."
         ...     needs = frozenset()
-        ...     Args = CountArgs
         ...     async def run(self, args, context):
         ...         return ToolResult(str(len(args.text)))
         >>> tool = Count(ToolOptions(), context=None)
@@ -80,10 +85,11 @@ class Tool(ABC):
     """`always`: every run has it once it is installed, but one whose `tools:` is a plain list (one
     that needs the network: unless the sandbox's `network` is off). `by_goal`: a run has it where
     its goal or the user names it."""
+    _models = ("Args", "Options")
     Args: type[ToolArgs] = ToolArgs
     Options: type[ToolOptions] = ToolOptions
 
-    def __init__(self, options: Any, context: RunContext) -> None:
+    def __init__(self, options: ToolOptionsT, context: RunContext) -> None:
         self.options = options
         self.context = context
 
@@ -92,13 +98,13 @@ class Tool(ABC):
         """The longest result that the model gets, in characters."""
         return self.options.max_chars
 
-    def summary(self, args: Any) -> str:
+    def summary(self, args: ArgsT) -> str:
         """One short line for people that says what a call does; the first argument by default."""
         values = args.model_dump(exclude_defaults=True).values()
         return next((str(value) for value in values), "")
 
     @abstractmethod
-    async def run(self, args: Any, context: RunContext) -> ToolResult:
+    async def run(self, args: ArgsT, context: RunContext) -> ToolResult:
         """Do it. `args` is an instance of `Args`, already validated.
 
         Raises:

@@ -14,7 +14,7 @@ class ReportImpossibleArgs(ToolArgs):
     reason: str = Field(min_length=1, description="What contradicts what, with file and line.")
 
 
-class ReportImpossible(Tool):
+class ReportImpossible(Tool[ReportImpossibleArgs]):
     """Ends the run as `failed` with the model's reason, or asks a person; never `achieved`."""
 
     name = "report_impossible"
@@ -23,7 +23,6 @@ class ReportImpossible(Tool):
         "This ends the run as failed. Use it only when you can name the contradiction."
     )
     needs = frozenset[str]()
-    Args = ReportImpossibleArgs
 
     async def run(self, args: ReportImpossibleArgs, context: RunContext) -> ToolResult:
         """Note the report; the loop acts on it."""

@@ -13,7 +13,6 @@ import pytest
 from retrai_core import (
     GateDecision,
     GoalBase,
-    GoalOptions,
     RunContext,
     Tool,
     ToolCall,
@@ -26,7 +25,7 @@ from retrai_core.plugins.other_hookspecs import load_hookspecs, unknown_hooks
 from retrai_core.plugins.record import PluginRecord
 
 from ..bench import Bench
-from ..expected_files import ExpectedFiles
+from ..expected_files import ExpectedFiles, ExpectedFilesOptions
 from ..footprint import Footprint
 from .plugin import PluginConformance
 
@@ -141,8 +140,7 @@ class HookConformance(PluginConformance):
     def _drive(self, base: Path, use: Callable[[Bench], Awaitable[T]]) -> T:
         async def work() -> T:
             async with Bench.open(base) as bench:
-                options: GoalOptions = ExpectedFiles.Options()
-                bench.context.goal_part = ExpectedFiles(options, bench.context)
+                bench.context.goal_part = ExpectedFiles(ExpectedFilesOptions(), bench.context)
                 return await use(bench)
 
         return asyncio.run(work())
