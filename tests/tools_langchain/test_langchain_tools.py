@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 pytest.importorskip("retrai_tools_langchain")
 
@@ -19,6 +20,7 @@ from retrai_core.loop.tool_schema import schema
 from retrai_core.workspace.safe_paths import SafeWorkspace
 from retrai_testkit import HookConformance, RetraiProject, ScriptedModel, call
 from retrai_tools_langchain.hook import LangChainTools
+from retrai_tools_langchain.settings import LangChainOptions
 
 MODULE = '''
 import asyncio
@@ -98,15 +100,9 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 
 
 def offered(folder: Path, *tools: dict[str, Any]) -> dict[str, Tool]:
-    context = RunContext(
-        "r1",
-        folder,
-        SafeWorkspace(folder),
-        sys.executable,
-        folder,
-        plugin_options={"langchain": {"tools": list(tools)}},
-    )
-    return {tool.name: tool for tool in LangChainTools().tools(context)}
+    context = RunContext("r1", folder, SafeWorkspace(folder), sys.executable, folder)
+    options = LangChainOptions.model_validate({"tools": tools})
+    return {tool.name: tool for tool in LangChainTools(options).tools(context)}
 
 
 async def ask(tool: Tool, **args: Any) -> str:
@@ -174,7 +170,7 @@ async def test_a_tool_that_hangs_is_given_up(module: str, tmp_path: Path, name: 
 @pytest.mark.parametrize(
     ("entry", "said"),
     [
-        ({"name": "MODULE.add"}, r"plugins\.langchain\.tools\.0\.needs: say what the tool does"),
+        ({"name": "MODULE.add"}, r"tools\.0\n.*say what the tool does: `needs: \[\]`"),
         ({"name": "add", "needs": []}, "must be a dotted name"),
         ({"name": "MODULE.add", "needs": ["all"]}, r"tools\.0\.needs\.0"),
         ({"name": "MODULE.add", "needs": [], "arg": {}}, r"tools\.0\.arg"),
@@ -194,9 +190,9 @@ def test_what_is_configured_wrongly_is_a_usage_error(
     module: str, tmp_path: Path, entry: dict[str, Any], said: str
 ) -> None:
     entry["name"] = entry["name"].replace("MODULE", module)
-    with pytest.raises(UsageError) as caught:
+    with pytest.raises((UsageError, ValidationError)) as caught:
         offered(tmp_path, entry)
-    assert re.search(said, f"{caught.value.message} {caught.value.hint}")
+    assert re.search(said, f"{caught.value} {getattr(caught.value, 'hint', '')}")
 
 
 def test_without_a_section_langchain_s_tools_are_not_imported() -> None:
@@ -248,6 +244,17 @@ def test_a_wrong_tool_ends_the_run_before_its_first_step(retrai_project: RetraiP
     )
     assert run.exit_code == 2
     assert "no_such_package.x cannot be imported" in run.stderr
+
+
+def test_an_unknown_option_is_named_with_the_hook(retrai_project: RetraiProject) -> None:
+    run = retrai_project.run(
+        "expected-files",
+        model="scripted",
+        files={"a.txt": "right"},
+        plugins={"langchain": {"tool": []}},
+    )
+    assert run.exit_code == 2
+    assert "no option of the hook langchain" in run.stderr
 
 
 class TestLangChainTools(HookConformance):

@@ -157,7 +157,6 @@ def make_context(
         max_iterations=config.max_iterations,
         hitl_enabled=config.hitl_enabled,
         attended=attended,
-        plugin_options=config.plugins,
         permissions=config.permissions.model_dump() if config.permissions else {},
         mcp=config.mcp,
         on_event=on_event,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from pydantic import BaseModel
 
 from retrai_core import GateDecision, PluginError, ToolCall, hookimpl
 from retrai_core.plugins.catalog import Catalog
@@ -55,6 +56,18 @@ class Unbuildable:
         """Never called."""
 
 
+class Greeting:
+    class Options(BaseModel):
+        word: str = "hello"
+
+    def __init__(self, options: Options) -> None:
+        self.options = options
+
+    @hookimpl
+    def system_prompt(self) -> str:
+        return self.options.word
+
+
 class FormerSink:
     @hookimpl
     def on_event(self, event: object) -> None:
@@ -78,6 +91,19 @@ def test_only_those_that_implement_a_hook_are_called_for_it() -> None:
     assert (record.name, answer) == ("gate", GateDecision("deny", "not bash_exec"))
     assert hooks.call_one(record, "before_tool", call=call, context=None) == answer
     assert hooks.call_one(record, "system_prompt", goal=1, context=None) is None
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [({}, "hello"), ({"greet@dist-of-greet": Greeting.Options(word="hi")}, "hi")],
+)
+def test_a_class_with_options_is_built_with_them_or_with_their_defaults(
+    options: dict[str, BaseModel], said: str
+) -> None:
+    hooks = HookCaller([(a_record("greet"), Greeting)], options=options)
+    assert [answer for _, answer in hooks.call_each("system_prompt", goal=1, context=None)] == [
+        said
+    ]
 
 
 @pytest.mark.parametrize(

@@ -6,23 +6,27 @@ from collections.abc import Sequence
 
 from retrai_core import RunContext, Tool, hookimpl
 
-from .settings import SECTION, settings_of
+from .settings import LangChainOptions
 
 
 class LangChainTools:
     """Offers the LangChain tools that `plugins: {langchain: {tools: [...]}}` names."""
+
+    Options = LangChainOptions
+
+    def __init__(self, options: LangChainOptions) -> None:
+        self._wanted = options.tools
 
     @hookimpl
     def tools(self, context: RunContext) -> Sequence[Tool]:
         """The tools; nothing is imported where none is configured.
 
         Raises:
-            UsageError: the section is wrong, or a tool cannot be made.
+            UsageError: a tool cannot be made.
         """
-        wanted = settings_of(context.plugin_options.get(SECTION, {})).tools
-        if not wanted:
+        if not self._wanted:
             return []
         from .loading import load
         from .wrapped_tool import wrapped
 
-        return [wrapped(inner, one, context) for one in wanted for inner in load(one)]
+        return [wrapped(inner, one, context) for one in self._wanted for inner in load(one)]

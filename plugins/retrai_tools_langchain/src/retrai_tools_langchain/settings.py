@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from retrai_core import UsageError
-
-SECTION = "langchain"
 _DOTTED = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+")
 _TOOL_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
@@ -31,6 +27,15 @@ class OneTool(BaseModel):
     timeout_s: float = Field(default=60.0, gt=0, le=3600)
     """Seconds that one call may take."""
 
+    @model_validator(mode="before")
+    @classmethod
+    def _says_what_it_does(cls, given: object) -> object:
+        if isinstance(given, dict) and "needs" not in given:
+            raise ValueError(
+                "say what the tool does: `needs: []`, or some of read, write, run, network"
+            )
+        return cast("object", given)
+
     @field_validator("name")
     @classmethod
     def _is_dotted(cls, value: str) -> str:
@@ -46,28 +51,10 @@ class OneTool(BaseModel):
         return value
 
 
-class LangChainSettings(BaseModel):
-    """The whole section."""
+class LangChainOptions(BaseModel):
+    """Options of the hook `langchain`."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     tools: list[OneTool] = Field(default_factory=list[OneTool])
-
-
-def settings_of(given: Mapping[str, Any]) -> LangChainSettings:
-    """The section, checked.
-
-    Raises:
-        UsageError: a key that nobody knows, a value that does not fit, or no `needs`.
-    """
-    try:
-        return LangChainSettings.model_validate(given)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        where = ".".join(str(part) for part in ("plugins", SECTION, *first["loc"]))
-        if first["type"] == "missing" and first["loc"][-1] == "needs":
-            raise UsageError(
-                f"{where}: say what the tool does",
-                hint="`needs: []`, or some of read, write, run, network",
-            ) from error
-        raise UsageError(f"{where}: {first['msg'].lower()}, got {first['input']!r}") from error
+    """The LangChain tools that runs get: `name`, `needs`, `args`, `rename`, `timeout_s`."""

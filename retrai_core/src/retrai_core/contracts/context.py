@@ -84,7 +84,6 @@ class RunContext:
         context_tokens: how much of the project's tree and key files a first prompt may show.
         pending: in an agent's `resume`, the nodes that its graph has still to run.
         attended: somebody sees what the run says and can act on it (a login in a browser, say).
-        plugin_options: what stands under `plugins:` in the configuration, by plugin name.
         permissions: the `permissions:` section of the configuration; empty when there is none.
         mcp: the servers of the `mcp:` section, by name; for the plugin that speaks to them.
         failure: what the first check found wrong, in one line; empty before it, and where the goal
@@ -120,9 +119,6 @@ class RunContext:
     max_iterations: int = 50
     hitl_enabled: bool = False
     attended: bool = True
-    plugin_options: Mapping[str, Mapping[str, Any]] = field(
-        default_factory=dict[str, Mapping[str, Any]]
-    )
     permissions: Mapping[str, Any] = field(default_factory=dict[str, Any])
     mcp: Mapping[str, McpServer] = field(default_factory=dict[str, "McpServer"])
     on_event: Callable[[AgentEvent], None] = drop_event

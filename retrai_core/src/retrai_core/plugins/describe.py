@@ -34,6 +34,7 @@ def describe_plugin(kind: Kind, plugin: object) -> ManifestEntry:
         return ManifestEntry(
             summary=_summary(plugin),
             needs=declared_needs(plugin),
+            options=described_fields(getattr(plugin, "Options", None)),
             hooks=hook_names(plugin) if kind == "hook" else spec_names(plugin),
             programs=_programs(plugin),
         )

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any, cast
 
 import pluggy
+from pydantic import BaseModel
 
 from ..contracts.hooks import FORMER_HOOKS, PROJECT_NAME, HookSpecs
 from ..errors import PluginError
@@ -26,11 +28,14 @@ class HookCaller:
 
     Args:
         plugins: records with what `Catalog.load` returned for them. A class is built without
-            arguments. One that cannot be built, that implements a hook which is unknown, or that
-            asks for an argument the hook does not give, is marked `broken` in its record and left
-            out; the caller decides what that means (a configured gate must not be missing).
+            arguments, or with its options where it has a model `Options`. One that cannot be
+            built, that implements a hook which is unknown, or that asks for an argument the hook
+            does not give, is marked `broken` in its record and left out; the caller decides what
+            that means (a configured gate must not be missing).
         specs: retrai's own hooks; another class than `HookSpecs` is for tests.
         others: the hooks of other distributions.
+        options: what a class is built with that has a model `Options`, by the full name of its
+            record; its defaults where nothing is given.
 
     Attributes:
         broken: the records that were left out, each with the error that says why.
@@ -53,13 +58,14 @@ class HookCaller:
         plugins: Iterable[tuple[PluginRecord, object]],
         specs: type = HookSpecs,
         others: OtherSpecs | None = None,
+        options: Mapping[str, BaseModel] = MappingProxyType({}),
     ) -> None:
         self.broken: list[tuple[PluginRecord, PluginError]] = []
         self._managers: list[tuple[PluginRecord, pluggy.PluginManager]] = []
         others = others or OtherSpecs()
         for record, plugin in sorted(plugins, key=lambda pair: pair[0].full_name):
             try:
-                self._managers.append((record, _registered(record, plugin, specs, others)))
+                self._managers.append((record, _registered(record, plugin, specs, others, options)))
             except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever it raises, it is broken
                 record.status = "broken"
                 record.error = f"{type(error).__name__}: {' '.join(str(error).split())}"
@@ -101,7 +107,11 @@ class HookCaller:
 
 
 def _registered(
-    record: PluginRecord, plugin: object, specs: type, others: OtherSpecs
+    record: PluginRecord,
+    plugin: object,
+    specs: type,
+    others: OtherSpecs,
+    options: Mapping[str, BaseModel],
 ) -> pluggy.PluginManager:
     manager = pluggy.PluginManager(PROJECT_NAME)
     manager.add_hookspecs(specs)
@@ -116,8 +126,15 @@ def _registered(
                 raise UnknownHookError(f"{unknown}{others.why_without(name)}")
             if FORMER_HOOKS[name]:
                 raise UnknownHookError(f"`{name}` is no hook any more: {FORMER_HOOKS[name]}")
-    manager.register(plugin() if isinstance(plugin, type) else plugin, record.full_name)
+    manager.register(_built(plugin, options.get(record.full_name)), record.full_name)
     return manager
+
+
+def _built(plugin: object, options: BaseModel | None) -> object:
+    if not isinstance(plugin, type):
+        return plugin
+    model: Any = getattr(plugin, "Options", None)
+    return plugin() if model is None else plugin(model() if options is None else options)
 
 
 def _implements(manager: pluggy.PluginManager, hook_name: str) -> bool:

@@ -16,6 +16,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar, cast
 
+from pydantic import BaseModel
+
 from ..contracts.agent import Agent
 from ..contracts.context import RunContext, drop_event
 from ..contracts.event_sink import EventSink
@@ -301,8 +303,13 @@ class RunSession:
         loaded = [each for each in every if not isinstance(each[1], PluginError)]
         unknown = unknown_hooks(plugin for _, plugin in loaded)
         others = await self._load(partial(load_hookspecs, self.resolved.catalog, unknown))
-        hooks = await asyncio.to_thread(HookCaller, loaded, others=others)
-        config = self.resolved.config
+        resolver, config = self.resolver(), self.resolved.config
+        options = {
+            record.full_name: cast("BaseModel", resolver.part(record, object).options)
+            for record, plugin in loaded
+            if isinstance(plugin, type) and hasattr(plugin, "Options")
+        }
+        hooks = await asyncio.to_thread(HookCaller, loaded, others=others, options=options)
         for record, error in [*broken, *hooks.broken]:
             if "before_tool" in record.hooks or record.name in config.plugins:
                 raise PluginError(

@@ -68,10 +68,14 @@ class HookConformance(PluginConformance):
         for _, error in self._caller().broken:
             pytest.fail(str(error), pytrace=False)
 
-    def test_it_is_built_without_arguments(self) -> None:
-        """A class is built once a run, without arguments; building it does no work."""
-        if isinstance(self.plugin, type):
-            assert self.plugin() is not self.plugin(), "two runs share one object"
+    def test_each_run_has_an_object_of_its_own(self) -> None:
+        """A class is built once a run, without arguments, or with its `Options`, each of which has
+        a default; building it does no work."""
+        plugin: Any = self.plugin
+        if isinstance(plugin, type):
+            model: Any = getattr(plugin, "Options", None)
+            given = () if model is None else (model(),)
+            assert plugin(*given) is not plugin(*given), "two runs share one object"
 
     def test_every_hook_answers_as_specified(self, tmp_path: Path) -> None:
         """Each hook takes every call and context, and answers with what it should."""

@@ -12,7 +12,7 @@ from typing import Literal, TypedDict
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
-from pydantic import Field, PrivateAttr, field_validator
+from pydantic import BaseModel, Field, PrivateAttr, field_validator
 
 from retrai_core import (
     Agent,
@@ -228,10 +228,15 @@ class Scripted(LLMProvider):
 class Asks:
     """A gate that wants a person asked about one tool, where the configuration names one."""
 
+    class Options(BaseModel, extra="forbid"):
+        about: str = ""
+
+    def __init__(self, options):
+        self.about = options.about
+
     @hookimpl
-    def before_tool(self, call, context):
-        about = context.plugin_options.get("asks", {}).get("about")
-        return GateDecision("ask", "to be sure") if call.name == about else None
+    def before_tool(self, call):
+        return GateDecision("ask", "to be sure") if call.name == self.about else None
 
 
 class Look(Tool):
