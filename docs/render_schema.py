@@ -15,7 +15,6 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from retrai_core.receipts.receipt import HeldOutCases, Receipt, SandboxUsed, Tampering, Trees
 from retrai_core.runs.record import (
     CheckEvidence,
     GoalRecord,
@@ -25,6 +24,7 @@ from retrai_core.runs.record import (
     RunRecord,
     Tokens,
 )
+from retrai_receipts.receipt import HeldOutCases, Receipt, SandboxUsed, Tampering, Trees
 
 HERE = Path(__file__).parent
 DIALECT = "https://json-schema.org/draft/2020-12/schema"

@@ -132,9 +132,10 @@ async def test_every_outcome_is_printed_as_the_schema_says_with_a_reason_and_wha
         assert said[line].strip() or (outcome, line) == ("answered", "next_step"), outcome
         assert "\n" not in said[line]
     assert json.loads((FilesStore().folder(record.id) / "run.json").read_text()) == said
-    assert bool(said["receipt"]) == (outcome == "achieved")
-    if said["receipt"]:
-        check(json.loads(Path(said["receipt"]).read_text())["receipt"], "receipt.schema.json")
+    assert said["artifacts"] == (["receipt.json"] if outcome == "achieved" else [])
+    if said["artifacts"]:
+        receipt = FilesStore().folder(record.id) / "artifacts" / "receipt.json"
+        check(json.loads(receipt.read_text())["receipt"], "receipt.schema.json")
 
 
 def test_run_json_prints_the_same_form(

@@ -82,6 +82,7 @@ if TYPE_CHECKING:
     from .session.session import open_workbench
     from .storage.files import FilesStore
     from .usable_models import UsableModel
+    from .workspace.portable_tree import tree_digest, tree_files
     from .workspace.processes.runner import ProcessOptions, ProcessRunner, command_words
 
 _HOME = {
@@ -160,6 +161,8 @@ _HOME = {
     "run_config": ("RunConfig",),
     "storage.files": ("FilesStore",),
     "session.session": ("open_workbench",),
+    # For those who compare the tree of a run with another.
+    "workspace.portable_tree": ("tree_digest", "tree_files"),
     # For sandboxes.
     "workspace.processes.runner": ("ProcessOptions", "ProcessRunner", "command_words"),
 }
@@ -271,6 +274,8 @@ __all__ = [
     "make_clean_copy",
     "open_workbench",
     "somebody_watches",
+    "tree_digest",
+    "tree_files",
 ]
 
 

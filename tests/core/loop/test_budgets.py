@@ -7,7 +7,6 @@ import asyncio
 import json
 import sys
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -141,7 +140,6 @@ def test_a_raised_limit_goes_on_and_every_call_is_billed_once(
     assert ended["cost_usd"] == pytest.approx(spent(runs, record, prices))
     assert first["cost_usd"] < ended["cost_usd"] <= 5
     assert ended["tokens"]["total"] == sum(event.payload["total_tokens"] for event in calls)
-    assert Path(ended["receipt"]).is_file()
 
 
 async def test_a_price_that_nobody_knows_refuses_a_limit_in_money_before_the_first_call(

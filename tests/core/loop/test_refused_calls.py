@@ -42,8 +42,6 @@ async def test_refused_calls_are_no_tampering(runs: Runs) -> None:
     turns = [call("shell", line=f"git push {number}") for number in range(3)]
     record = await runs.run([*turns, MEND], max_tampering=1, **ASKING)
     assert (record.status, len(record.refused)) == ("achieved", 3)
-    receipt = (runs.store.folder(record.id) / "receipt.json").read_bytes()
-    assert b"git push" not in receipt
 
 
 async def test_a_secret_in_a_refused_call_is_not_in_the_record(runs: Runs) -> None:

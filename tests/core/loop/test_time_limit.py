@@ -77,10 +77,9 @@ async def test_a_check_that_hangs_ends_with_the_time(runs: Runs, number: int) ->
     options = {"hanging_checks": [number]}
     record = await run_until_it_hangs(runs, [MEND], options=options, confirm=2)
     assert processes_of(runs, record) == []
-    assert not record.receipt
     assert (runs.project / "a.txt").read_text() == ("wrong\n" if number == 1 else "right\n")
     ended = await runs.resume(record.id, max_time_s=600)
-    assert (ended.status, bool(ended.receipt)) == ("achieved", True), ended.reason
+    assert ended.status == "achieved", ended.reason
 
 
 @pytest.mark.parametrize("asks", [0, 2], ids=["the agent's model", "a judge's"])

@@ -17,7 +17,6 @@ COMMANDS = {
     "init": LazyCommand(".init", "init", "Write .retrai.yml for a project."),
     "demo": LazyCommand(".demo", "demo", "Mend a small broken project: no key, no network."),
     "runs": LazyCommand(".runs", "runs", "List, show, resume, compare and prune runs."),
-    "verify": LazyCommand(".verify", "verify", "Check a receipt: signature, tree, check."),
     "plugins": LazyCommand(".plugins", "plugins", "List, check, install and lock plugins."),
     "goals": LazyCommand(".goals", "goals", "List the goals, and show what one checks."),
     "agents": LazyCommand(".agents", "agents", "List the agents, and draw what one does."),

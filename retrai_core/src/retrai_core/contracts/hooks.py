@@ -14,8 +14,10 @@ from typing import Any, Literal
 import pluggy
 
 from .context import RunContext
+from .event_sink import RunInfo
 from .goal import GoalBase
 from .tool import Tool
+from .verdict import Verdict
 
 PROJECT_NAME = "retrai"
 hookspec = pluggy.HookspecMarker(PROJECT_NAME)
@@ -99,3 +101,28 @@ class HookSpecs:
             []
         """
         return ()
+
+    @hookspec
+    def artifacts(self, run: RunInfo, verdict: Verdict) -> Mapping[str, bytes]:
+        """Files that the store keeps with a run: a report, a badge, a receipt.
+
+        Called once when a run with a goal ends, whatever its outcome: in the process that works on
+        the run, in a thread of its own, after the last check and before `run_end`. `Run.artifact`
+        returns them. One that raises, or takes longer than a minute, costs only its own files.
+
+        Args:
+            run: which run it is.
+            verdict: the last check. Its `evidence` has further layers: see `Verdict`.
+
+        Returns:
+            content by name: letters, digits, `.`, `_` and `-`.
+
+        Example:
+            >>> class Badge:
+            ...     @hookimpl
+            ...     def artifacts(self, run, verdict):
+            ...         return {"badge.txt": b"green" if verdict.achieved else b"red"}
+            >>> Badge().artifacts(None, Verdict(True, "2 passed"))
+            {'badge.txt': b'green'}
+        """
+        return {}

@@ -1,4 +1,4 @@
-"""What a check says of a project, without a run."""
+"""What a check says of a project."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .goal import CaseOutcome
 
 @dataclass(frozen=True)
 class Verdict:
-    """The answer of `RunManager.check`.
+    """The answer of `RunManager.check`, and what the hook `artifacts` gets of a run.
 
     Attributes:
         achieved: the goal holds, and nothing speaks against believing it.
@@ -21,7 +21,10 @@ class Verdict:
         suspicions: why the verdict is not believed although every case passes.
         evidence: by layer, JSON values: `check` (what was run), `details` (what it said, for a
             model), `clean_copy` (the final verification; where one was made), `baseline` (what
-            another check is held against).
+            another check is held against), `python` (the project's interpreter), `versions` (of the
+            distributions that the check used). Of a run also: `record`, `events` (all of them so
+            far), `tree` (`files`: as `tree_files` gives them, of the tree that was judged),
+            `sandbox` (`state_within_reach`: the agent's commands could read the state folder).
     """
 
     achieved: bool

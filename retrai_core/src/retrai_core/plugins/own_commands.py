@@ -16,7 +16,6 @@ OWN_COMMANDS: Mapping[str, frozenset[str] | None] = {
     "runs": frozenset(
         {"answer", "cancel", "diff", "follow", "list", "prune", "resume", "show", "undo"}
     ),
-    "verify": None,
     "plugins": frozenset(
         {
             "disable",

@@ -72,7 +72,7 @@ def _next_step(record: RunRecord) -> str:
             steps.append(f"retrai runs undo {run} takes back what it changed")
         return "; ".join([*steps, "retrai run --model NAME takes another model"])
     if record.status == "achieved" and not record.changed_files:
-        return f"retrai verify {run}" if record.receipt else ""
+        return f"retrai runs show {run}"
     if record.status == "error" and record.iterations:
         return f"retrai runs resume {run} goes on"
     if record.status == "aborted" and not record.changed_files:

@@ -216,8 +216,8 @@ class RunRecord(BaseModel):
     """Hash of the project's files before the first turn."""
     sandboxes: list[str] = Field(default_factory=list)
     """Where commands ran; more than one when the run was resumed with another."""
-    receipt: str = ""
-    """The signed receipt of an achieved run, a file's path."""
+    artifacts: list[str] = Field(default_factory=list)
+    """Names of the files that plugins have kept with the run: `receipt.json`."""
     saved_iterations: int = 0
     """Iterations that a run which went round in circles was not let make."""
     saved_tokens: int = 0

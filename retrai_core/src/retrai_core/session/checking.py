@@ -36,17 +36,21 @@ async def check(settings: Settings, baseline: Verdict | None, *, final: bool) ->
                 await guard.take_over(before)
                 result = None if final else await guard.check({})
             suspect = ""
-            evidence: dict[str, Any] = {"baseline": guard.baseline.model_dump(mode="json")}
+            evidence: dict[str, Any] = {
+                "versions": {each.dist: each.version for each in resolved.records}
+            }
             if final and (result is None or result.achieved):
                 result, suspect = await guard.final_check({})
                 evidence["clean_copy"] = {"achieved": result.achieved, "suspect": suspect}
             assert result is not None
-            return _verdict(guard, result, suspect, evidence)
+            return verdict_of(guard, result, suspect, evidence)
 
 
-def _verdict(guard: Guard, result: GoalResult, suspect: str, evidence: dict[str, Any]) -> Verdict:
+def verdict_of(guard: Guard, result: GoalResult, suspect: str, evidence: dict[str, Any]) -> Verdict:
+    """The answer of a check, with what every check knows beside the `evidence` of this one."""
     report = result.report
     evidence |= {"goal": guard.context.goal.name, "details": result.details}
+    evidence |= {"baseline": guard.baseline.model_dump(mode="json"), "python": guard.context.python}
     if report is not None:
         ran = {"command": list(report.command), "interpreter": report.interpreter}
         evidence |= {"check": ran}
@@ -65,5 +69,6 @@ def _taken(baseline: Verdict) -> Baseline:
         return Baseline.model_validate(baseline.evidence["baseline"])
     except (KeyError, ValueError) as error:
         raise UsageError(
-            "this verdict holds no baseline", hint="give one that `RunManager.check` has made"
+            "the baseline of this verdict is missing or not known here",
+            hint="give one that `RunManager.check` has made",
         ) from error

@@ -16,8 +16,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar, cast
 
-from pydantic import BaseModel
-
 from ..contracts.agent import Agent
 from ..contracts.context import RunContext, drop_event
 from ..contracts.event_sink import EventSink
@@ -305,7 +303,7 @@ class RunSession:
         others = await self._load(partial(load_hookspecs, self.resolved.catalog, unknown))
         resolver, config = self.resolver(), self.resolved.config
         options = {
-            record.full_name: cast("BaseModel", resolver.part(record, object).options)
+            record.full_name: resolver.part(record, object).options
             for record, plugin in loaded
             if isinstance(plugin, type) and hasattr(plugin, "Options")
         }

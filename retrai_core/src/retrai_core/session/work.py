@@ -19,8 +19,6 @@ from ..loop.budget import Budget
 from ..loop.deadline import Deadline, OutOfTimeError
 from ..loop.steadiness import SHOWN as FLAKY_NAMED
 from ..loop.verifier import Verifier
-from ..receipts.signing import SigningKey
-from ..receipts.writing import Judged, write_receipt
 from ..redaction.redactor import Redactor
 from ..resolved_run import ResolvedRun
 from ..run_config import RunConfig
@@ -29,7 +27,8 @@ from ..runs.record import CheckEvidence, HeldOutCounts, Status, Tokens
 from ..sinks import EventSinks
 from ..workspace.file_system import is_read_only
 from ..workspace.lock import WorkspaceLock
-from ..workspace.portable_tree import digest_of
+from ..workspace.portable_tree import tree_digest
+from .artifacts import keep_artifacts, verdict_of_run
 from .holder import Holder
 from .live import LiveText
 from .session import RunSession
@@ -41,6 +40,7 @@ if TYPE_CHECKING:
     from .agent_run import AgentRun
 
 _LEARN_LIMIT_S = 60.0
+_ARTIFACTS_LIMIT_S = 60.0
 _LATE_LIMIT_S = 2.0
 """For a run whose time is over."""
 
@@ -157,12 +157,14 @@ class RunWork:
 
     def _sinks(self) -> EventSinks:
         """Let the event sinks hear what has been said so far, and what follows."""
-        context, agent = self._session.context, self._record.agent
-        goals = tuple(goal.name for goal in self._record.goals)
-        run = RunInfo(context.run_id, goals, agent, context.model_name, context.project)
-        sinks = EventSinks(self._session.sinks, run, partial(self._log, "warning"))
+        sinks = EventSinks(self._session.sinks, self._run_info(), partial(self._log, "warning"))
         self._holder.bus.listen(sinks.hear)
         return sinks
+
+    def _run_info(self) -> RunInfo:
+        context, agent = self._session.context, self._record.agent
+        goals = tuple(goal.name for goal in self._record.goals)
+        return RunInfo(context.run_id, goals, agent, context.model_name, context.project)
 
     async def configure(self, config: RunConfig, changed: Collection[str]) -> None:
         """Take over settings of a run that goes on, from its next iteration on.
@@ -265,7 +267,7 @@ class RunWork:
 
     def _note_baseline(self, context: RunContext, verifier: Verifier, baseline: GoalResult) -> None:
         if not self._record.tree_before and not self._session.snapshots.all():
-            self._record.tree_before = digest_of(verifier.files)
+            self._record.tree_before = tree_digest(verifier.files)
         if context.sandbox.name not in self._record.sandboxes:
             self._record.sandboxes.append(context.sandbox.name)
         evidence = CheckEvidence.of(baseline.achieved, baseline.reason, baseline.report)
@@ -306,8 +308,7 @@ class RunWork:
         await self._snapshot(session.context, record.iterations)
         record.allowed_edits = await asyncio.to_thread(guard.allowed_edits)
         record.refused += [refusal.describe() for refusal in guard.refusals]
-        if outcome == "achieved":
-            await self._write_receipt(session, guard)
+        await self._keep_artifacts(session, guard, achieved=outcome == "achieved")
         memory = session.context.memory_part
         if memory is not None and record.iterations:
             limit_s = _LATE_LIMIT_S if self._deadline.has_passed else _LEARN_LIMIT_S
@@ -332,7 +333,7 @@ class RunWork:
             self._log("warning", line, refused=[line])
             self._record.refused.append(line)
         if undone and self._session.verifier is not None:
-            await self._session.verifier.look()  # a receipt is for the tree as it stands now
+            await self._session.verifier.look()  # artifacts are about the tree as it stands
 
     def _log(self, level: str, message: str, **more: object) -> None:
         payload = {"level": level, "message": message, **more}
@@ -353,25 +354,18 @@ class RunWork:
             context.publish("log", level="error", message=message)
             return
         if undone and self._session.verifier is not None:
-            await self._session.verifier.look()  # a receipt is for the tree as it stands now
+            await self._session.verifier.look()  # artifacts are about the tree as it stands
 
-    async def _write_receipt(self, session: RunSession, guard: Guard) -> None:
-        """Sign what was achieved; without a receipt it still is."""
-        record, verifier = self._record, self._session.verifier
-        if verifier is None or verifier.on_copy is None:
+    async def _keep_artifacts(self, session: RunSession, guard: Guard, *, achieved: bool) -> None:
+        """What plugins keep with the run, now that it has been judged for the last time."""
+        verifier, holder, hooks = session.verifier, self._holder, session.hooks
+        if verifier is None or verifier.last is None or not hooks.implementers("artifacts"):
             return
-        record.versions |= {hook.dist: hook.version for hook in session.hooks.records}
-        holdout = guard.holdout
-        held_out = holdout.last if holdout is not None else None
-        judged = Judged(verifier.files, verifier.on_copy, verifier.passed_on_copies, held_out)
-        key = SigningKey(self._folder.parents[1])  # runs/<id> stands in the state folder
-        try:
-            path = await write_receipt(record, session.context, guard.baseline, judged, key)
-            record.receipt = str(path)
-            holder, content = self._holder, await asyncio.to_thread(path.read_bytes)
-            await holder.store.put_blob(holder.claim, path.name, content)
-        except (RetraiError, OSError, ImportError) as error:
-            session.context.publish("log", level="warning", message=f"no receipt: {error}")
+        self._record.versions |= {hook.dist: hook.version for hook in hooks.records}
+        self.with_counts("")  # the record gets them
+        verdict = await verdict_of_run(holder, guard, verifier, achieved=achieved)
+        limit_s = _LATE_LIMIT_S if self._deadline.has_passed else _ARTIFACTS_LIMIT_S
+        await keep_artifacts(hooks, self._run_info(), verdict, holder, limit_s)
 
     async def _snapshot(self, context: RunContext, iteration: int) -> None:
         """Keep the tree as it stands, and what has changed; a failure costs only `runs diff`."""

@@ -8,12 +8,26 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Mapping
-from pathlib import PurePosixPath
+from collections.abc import Collection, Mapping
+from pathlib import Path, PurePosixPath
 
 from .installed import INSTALLED
-from .tree_hash import TreeState
+from .tree_hash import TreeHasher, TreeState
 from .tree_walk import ENVIRONMENT_MARK
+
+
+def tree_files(project: Path, without: Collection[str] = ()) -> dict[str, str]:
+    """What each file of a project is now, by relative path: the same in every copy of the tree.
+
+    A value is `f:`, `x:` (executable) or `l:` (symlink) and a SHA-256. Ignored files, version
+    control, virtual environments and installed packages are left out. It reads every file, so call
+    it in a thread.
+
+    Args:
+        project: the project's folder.
+        without: paths to leave out.
+    """
+    return portable_files(TreeHasher(project).state().without(without))
 
 
 def portable_files(state: TreeState) -> dict[str, str]:
@@ -36,22 +50,17 @@ def portable_files(state: TreeState) -> dict[str, str]:
     }
 
 
-def digest_of(files: Mapping[str, str]) -> str:
-    """One SHA-256 over all files, in hexadecimal.
+def tree_digest(files: Mapping[str, str]) -> str:
+    """One SHA-256 over all files, as `tree_files` gives them, in hexadecimal.
 
     Example:
-        >>> digest_of({}) == hashlib.sha256().hexdigest()
+        >>> tree_digest({}) == hashlib.sha256().hexdigest()
         True
     """
     whole = hashlib.sha256()
     for path, known in sorted(files.items()):
         whole.update(os.fsencode(path) + b"\0" + known.encode() + b"\n")
     return whole.hexdigest()
-
-
-def differing_files(one: Mapping[str, str], other: Mapping[str, str]) -> list[str]:
-    """Paths that only one of the trees has, or that differ; sorted."""
-    return sorted(path for path in one.keys() | other.keys() if one.get(path) != other.get(path))
 
 
 def _belongs_elsewhere(path: PurePosixPath, environments: set[PurePosixPath]) -> bool:

@@ -57,8 +57,8 @@ def summary_lines(record: RunRecord) -> list[Text]:
         lines.append(_row("sandbox", ", ".join(record.sandboxes)))
     if record.saved_iterations:
         lines.append(_row("saved", _saved(record)))
-    if record.receipt:
-        lines.append(_row("receipt", f"retrai verify {record.id}"))
+    if record.artifacts:
+        lines.append(_row("artifacts", ", ".join(record.artifacts)))
     lines.append(_row("run", record.id))
     if record.next_step:
         lines.append(_row("next", record.next_step))

@@ -10,14 +10,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+import yaml
 
-from .output import echo
-from .run import parse_options
+from retrai_core import FilesStore, RunManager, RunNotFoundError, RunRecord, UsageError, echo
 
 if TYPE_CHECKING:
-    from ..receipts.receipt import ReceiptError
-    from ..receipts.verifying import Verification
-    from ..storage.files import FilesStore
+    from .verifying import Verification, VerifyOptions
+
+_MAX_CHARS = 2000
+"""Of a note or a problem."""
 
 
 @click.command()
@@ -52,87 +53,107 @@ def verify(
     RECEIPT is a file; a run's id stands for the run's own receipt. The exit code is 0 only when
     everything holds, and 1 when something does not.
     """
-    from ..receipts.receipt import ReceiptError, read_file
-    from ..receipts.signing import SigningKey, pinned_fingerprint
-    from ..receipts.verifying import Wish
-    from ..receipts.verifying import verify as verify_receipt
-    from ..storage.files import FilesStore
+    from .signing import pinned_fingerprint
+    from .verifying import VerifyOptions
 
-    store = FilesStore()
-    path = _path_of(receipt, store)
-    wish = Wish(project, pinned_fingerprint(key) if key else "", python, parse_options(options))
-    try:
-        content = read_file(path)
-        found = asyncio.run(verify_receipt(content, str(path), wish, SigningKey(store.state)))
-    except ReceiptError as error:
-        raise _with_way_on(error, path, store) from error
+    fingerprint = pinned_fingerprint(key) if key else ""
+    wanted = VerifyOptions(project, fingerprint, python, _parsed(options))
+    found = asyncio.run(_verify(receipt, wanted))
     echo(json.dumps(_as_json(found), indent=2) if as_json else "\n".join(_lines(found)))
     return 0 if found.verified else 1
 
 
-def _with_way_on(error: ReceiptError, path: Path, store: FilesStore) -> ReceiptError:
-    """The error; of the run's own receipt it does not point to the run's own receipt."""
-    from ..errors import RunNotFoundError
-    from ..receipts.receipt import ANOTHER, ReceiptError
+async def _verify(receipt: str, wanted: VerifyOptions) -> Verification:
+    from .receipt import ANOTHER, ReceiptError, read_file
+    from .signing import SigningKey
+    from .verifying import verify as verify_receipt
 
-    folder = path.absolute().parent
-    if error.hint != ANOTHER or folder.parent != store.runs:
-        return error
+    key = SigningKey(FilesStore().state)
+    async with RunManager() as manager:
+        if _is_path(receipt):
+            content = read_file(Path(receipt))
+            return await verify_receipt(manager, content, receipt, wanted, key)
+        record, content = await _of_run(manager, receipt)
+        name = f"the receipt of run {record.id}"
+        try:
+            return await verify_receipt(manager, content, name, wanted, key)
+        except ReceiptError as error:
+            if error.hint != ANOTHER:
+                raise
+            anew = shlex.join(["retrai", "run", record.goal, "-C", str(record.project)])
+            raise ReceiptError(error.message, hint=f"`{anew}` makes a new one") from error
+
+
+def _is_path(receipt: str) -> bool:
+    path = Path(receipt)
+    return path.is_file() or bool(path.suffix) or len(path.parts) != 1
+
+
+async def _of_run(manager: RunManager, run_id: str) -> tuple[RunRecord, bytes]:
+    """A run, and its own receipt."""
+    from .receipt import RECEIPT_FILE, ReceiptError
+
     try:
-        record = asyncio.run(store.load(folder.name))
-    except RunNotFoundError:
-        return error
-    anew = shlex.join(["retrai", "run", record.goal, "-C", str(record.project)])
-    return ReceiptError(error.message, hint=f"this is the run's own; `{anew}` makes a new one")
-
-
-def _path_of(name: str, store: FilesStore) -> Path:
-    from ..errors import RunNotFoundError, UnreadableRunError
-    from ..receipts.receipt import RECEIPT_FILE, ReceiptError
-
-    path = Path(name)
-    if path.is_file() or path.suffix or len(path.parts) != 1:
-        return path / RECEIPT_FILE if path.is_dir() else path
-    try:
-        record = asyncio.run(store.load(name))
-    except UnreadableRunError:
-        raise
+        run = await manager.get(run_id)
     except RunNotFoundError as error:
+        if type(error) is not RunNotFoundError:  # it is there, and cannot be read
+            raise
         raise RunNotFoundError(
-            f"{name} is neither a file nor a run", hint="`retrai runs list` shows the runs"
+            f"{run_id} is neither a file nor a run", hint="`retrai runs list` shows the runs"
         ) from error
-    there = store.folder(record.id) / RECEIPT_FILE
-    if not there.is_file():
+    record, content = await run.record(), await run.artifact(RECEIPT_FILE)
+    if content is None:
         why = "it was made without one" if record.status == "achieved" else "nothing was achieved"
         raise ReceiptError(
             f"run {record.id} ({record.status}) has no receipt: {why}",
             hint=f"`retrai runs show {record.id}` says how it ended; `retrai run` starts anew",
         )
-    return there
+    return record, content
+
+
+def _parsed(pairs: Sequence[str]) -> dict[str, Any]:
+    """`key=value` pairs, each value read as YAML, as `retrai run --option` reads it."""
+    options: dict[str, Any] = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals or not name:
+            raise UsageError(f"--option takes key=value, not {pair!r}")
+        try:
+            options[name] = yaml.safe_load(value) if value else ""
+        except (yaml.YAMLError, ValueError) as error:
+            raise UsageError(f"--option {name}: {value!r} is not a YAML value") from error
+    return options
 
 
 def _lines(found: Verification) -> list[str]:
-    from .render.words import count, one_line, outcome_counts
-
     receipt = found.receipt
     whose = "your key" if found.own_key else "the key that you named"
     tree = "the same" if found.tree == receipt.trees.final else "another one"
     lines = [
         f"signature  holds: {whose} {found.signer}, {receipt.issued_at}",
-        f"tree       {tree}: {count(receipt.trees.file_count, 'file')} in {found.project}",
+        f"tree       {tree}: {_count(receipt.trees.file_count, 'file')} in {found.project}",
     ]
     if found.counts:
-        lines.append(f"check      {outcome_counts(found.counts)}, on a clean copy")
+        counts = ", ".join(f"{number} {outcome}" for outcome, number in found.counts.items())
+        lines.append(f"check      {counts}, on a clean copy")
     refused = receipt.tampering.refused
     if refused:
-        lines.append(f"note       {count(len(refused), 'change')} of the check refused or undone")
-    lines += [f"note       {one_line(note, 300)}" for note in [receipt.sandbox.note, *found.notes]]
-    lines += [f"problem    {one_line(problem, 2000)}" for problem in found.problems]
+        lines.append(f"note       {_count(len(refused), 'change')} of the check refused or undone")
+    lines += [f"note       {_line(note)}" for note in [receipt.sandbox.note, *found.notes]]
+    lines += [f"problem    {_line(problem)}" for problem in found.problems]
     if not found.verified:
         lines.append(f"next       {_next(found)}")
     goal = f"{receipt.goal}, as run {receipt.run} left it"
     lines.append(f"verified: {goal}" if found.verified else f"not verified: {goal}")
     return lines
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())[:_MAX_CHARS]
 
 
 def _next(found: Verification) -> str:

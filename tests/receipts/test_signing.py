@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrai_core.errors import RetraiError, UsageError
-from retrai_core.receipts.signing import (
+from retrai_core import RetraiError, UsageError
+from retrai_receipts.signing import (
     BadSignatureError,
     PublicKey,
     SigningKey,

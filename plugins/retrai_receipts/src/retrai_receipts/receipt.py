@@ -8,8 +8,8 @@ from typing import Any, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from ..contracts.goal import CaseOutcome
-from ..errors import RetraiError
+from retrai_core import CaseOutcome, RetraiError
+
 from .signing import BadSignatureError, PublicKey, SigningKey
 
 RECEIPT_FILE = "receipt.json"
@@ -100,7 +100,7 @@ class Receipt(_Part):
     model: str
     """The model's name."""
     iterations: int
-    """How many times plan, act and evaluate went round; 0 when nothing had to be done."""
+    """How many iterations the run made; 0 when nothing had to be done."""
     project: str
     """The folder of the run."""
     command: list[str]
@@ -214,7 +214,7 @@ def _parsed(content: bytes, name: str) -> dict[str, Any]:
     if isinstance(version, int) and version > SCHEMA_VERSION:
         raise ReceiptError(
             f"{name} is a receipt of form {version}; this retrai reads form {SCHEMA_VERSION}",
-            hint="`pip install --upgrade retrai-core`",
+            hint="`pip install --upgrade retrai-receipts`",
         )
     return whole
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
-from ..contracts.goal import CaseOutcome, GoalResult
-from ..guard.verdict import function_of
-from ..workspace.portable_tree import differing_files
+from retrai_core import CaseOutcome, Verdict
+
 from .receipt import Receipt
 
 SHOWN = 10
@@ -20,26 +19,27 @@ def other_tree(receipt: Receipt, files: Mapping[str, str]) -> str:
     if trees.files is None:
         there = f"{len(files)} files here, {trees.file_count} in the receipt"
         return f"the tree is another one ({there}; too many to name those that differ)"
-    differing = differing_files(trees.files, files)
+    paths = sorted(trees.files.keys() | files.keys())
+    differing = [path for path in paths if trees.files.get(path) != files.get(path)]
     missing = sum(path not in files for path in differing)
     new = sum(path not in trees.files for path in differing)
     more = f" and {len(differing) - SHOWN} more" if len(differing) > SHOWN else ""
     changed = len(differing) - missing - new
     kinds = ((changed, "changed"), (missing, "missing"), (new, "new"))
-    said = ", ".join(f"{number} {kind}" for number, kind in kinds if number)
-    return f"the tree is another one ({said}): {', '.join(differing[:SHOWN])}{more}"
+    counts = ", ".join(f"{number} {kind}" for number, kind in kinds if number)
+    return f"the tree is another one ({counts}): {', '.join(differing[:SHOWN])}{more}"
 
 
-def other_cases(receipt: Receipt, result: GoalResult) -> list[str]:
+def other_cases(receipt: Receipt, verdict: Verdict) -> list[str]:
     """Cases that do not end as the receipt says; ids of parametrised ones may change."""
     expected = receipt.after
-    now: dict[str, CaseOutcome] = dict(result.report.cases) if result.report else {}
+    now: dict[str, CaseOutcome] = dict(verdict.cases)
     if receipt.held_out.globs:  # they are back in the project, and have passed if the check holds
         now = {case: outcome for case, outcome in now.items() if case in expected}
     if now == expected or _by_function(now) == _by_function(expected):
         return []
-    if not now and not result.achieved:
-        return []  # that the check fails is said already
+    if not now and not verdict.achieved:
+        return []  # that the check fails is a problem by itself
     differing = [
         f"{case} is {now.get(case, 'gone')} (receipt: {expected.get(case, 'not there')})"
         for case in sorted(now.keys() | expected.keys())
@@ -50,4 +50,5 @@ def other_cases(receipt: Receipt, result: GoalResult) -> list[str]:
 
 
 def _by_function(cases: Mapping[str, CaseOutcome]) -> Counter[tuple[str, CaseOutcome]]:
-    return Counter((function_of(case), outcome) for case, outcome in cases.items())
+    """How many cases of each function, parameters aside, have each outcome."""
+    return Counter((case.split("[", 1)[0], outcome) for case, outcome in cases.items())

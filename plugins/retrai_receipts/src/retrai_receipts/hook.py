@@ -1,0 +1,24 @@
+"""The hook plugin `receipts`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from retrai_core import FilesStore, RunInfo, Verdict, hookimpl
+
+
+class ReceiptHook:
+    """Signs what a run has achieved, as the artifact `receipt.json`."""
+
+    @hookimpl
+    def artifacts(self, run: RunInfo, verdict: Verdict) -> Mapping[str, bytes]:
+        """The receipt; nothing where the check did not pass on a clean copy."""
+        if not verdict.achieved or "clean_copy" not in verdict.evidence:
+            return {}
+        # Every run builds this plugin, and few end here.
+        from .receipt import RECEIPT_FILE, sign
+        from .signing import SigningKey
+        from .writing import make_receipt
+
+        key = SigningKey(FilesStore().state)
+        return {RECEIPT_FILE: sign(make_receipt(run, verdict, key.public.fingerprint), key)}
