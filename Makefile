@@ -7,7 +7,7 @@
 DISTRIBUTIONS := retrai_core $(patsubst %/pyproject.toml,%,$(wildcard retrai_goals_*/pyproject.toml retrai_testkit/pyproject.toml retrai_tools_*/pyproject.toml plugins/*/pyproject.toml)) .
 PYPROJECTS := $(addsuffix /pyproject.toml,$(DISTRIBUTIONS))
 # What `pip install retrai` brings, and so all that the demo needs; a test holds it to pyproject.toml.
-WITH_RETRAI := retrai_core retrai_goals_python $(addprefix plugins/retrai_,goal_support goals_shell llm_litellm llm_offline llm_replay memory_file permissions receipts sandbox_bwrap sandbox_local tools_code) .
+WITH_RETRAI := retrai_core retrai_goals_python $(addprefix plugins/retrai_,goal_support goals_shell llm_litellm llm_offline llm_replay memory_file permissions plugin_dev receipts sandbox_bwrap sandbox_local tools_code) .
 
 # A name on PATH may be a shim for a version that is not there, so each is tried by running it.
 define FIND_PYTHON

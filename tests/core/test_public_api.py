@@ -39,8 +39,8 @@ def test_public_names_stand_once_and_sorted_case_by_case() -> None:
 
 
 def test_a_name_that_is_not_public_is_no_attribute() -> None:
-    with pytest.raises(AttributeError, match="'Catalog'"):
-        _ = retrai_core.Catalog
+    with pytest.raises(AttributeError, match="'Guard'"):
+        _ = retrai_core.Guard
 
 
 def test_importing_the_package_imports_nothing_heavy() -> None:

@@ -36,7 +36,8 @@ CONTRACTS = {
 }
 TYPES = {
     "agent": "AgentResult StateUpdate",
-    "frontend": "AgentInfo FoundGoal PluginInfo SettingInfo TextDelta UsableModel Verdict",
+    "frontend": "AgentInfo Finding FoundGoal PlannedPlugin PluginInfo RunPlan SettingInfo "
+    "TextDelta UsableModel Verdict",
     "goal": "CheckReport Contradiction Environment Detection GoalResult Marker Suspicion",
     "tool": "Entry ToolResult",
     "llm": "AvailableModel LocalServer",
@@ -46,7 +47,7 @@ TYPES = {
     "store": "Claim JournalledResult UnreadableRun",
     "hook": "GateDecision HookAnswer ToolCall",
 }
-ELSEWHERE = {"AgentEvent", "RunContext"}
+ELSEWHERE = {"AgentEvent", "PluginRecord", "RunContext"}
 """Dataclasses that are documented in the text, and as a table of attributes."""
 FOR_HANDLES = {"ended", "execute_again", "is_executing", "is_to_go_on", "withdraw", "undo"}
 """Methods of `RunManager` that a `Run` uses."""

@@ -17,7 +17,7 @@ import retrai_core
 
 ROOT = Path(__file__).parents[2]
 PAGES = ROOT / "docs" / "plugins"
-TEMPLATES = ROOT / "retrai_core" / "src" / "retrai_core" / "plugins" / "templates"
+TEMPLATES = ROOT / "plugins" / "retrai_plugin_dev" / "src" / "retrai_plugin_dev" / "templates"
 EXAMPLES = ROOT / "examples"
 AUTHORS = ("goal", "tool", "llm", "agent", "frontend", "store")
 PROGRAMS = {

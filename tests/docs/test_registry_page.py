@@ -7,7 +7,7 @@ from pathlib import Path
 
 from retrai_core.plugins.kinds import KINDS, STATUSES, table_of
 from retrai_core.plugins.manifest import parse_manifest
-from retrai_core.plugins.manifest_text import manifest_text
+from retrai_plugin_dev.manifest_text import manifest_text
 
 PAGE = Path(__file__).parents[2] / "docs" / "plugins" / "registry.md"
 

@@ -108,11 +108,12 @@ def test_the_core_s_wheel_has_the_quickstart(core, wheel) -> None:
     assert len(modules) >= 4
 
 
-def test_the_core_s_wheel_has_every_template_for_plugins(core, wheel) -> None:
-    names = set(zipfile.ZipFile(wheel(core)).namelist())
+def test_a_wheel_has_every_template_for_plugins(every, wheel) -> None:
+    dist = every["retrai-plugin-dev"]
+    names = set(zipfile.ZipFile(wheel(dist)).namelist())
     templates = {
-        path.relative_to(core.package.parent).as_posix()
-        for path in (core.package / "plugins" / "templates").rglob("*.tmpl")
+        path.relative_to(dist.package.parent).as_posix()
+        for path in (dist.package / "templates").rglob("*.tmpl")
     }
     assert len(templates) > 30
     assert templates <= names

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from .contracts.local_servers import LocalServer, find_local_servers, local_address
     from .contracts.mcp_server import McpServer
     from .contracts.memory import MemoryOptions, MemoryStore, RunOutcome, Strategy
+    from .contracts.plan import Finding, PlannedPlugin, RunPlan
     from .contracts.question import APPROVE, REJECT, Answer, Choice, Question
     from .contracts.sandbox import Completed, Limits, Sandbox, SandboxOptions, View
     from .contracts.store import (
@@ -70,7 +71,15 @@ if TYPE_CHECKING:
     from .loop.graph import GoalLoopAgent
     from .loop.state import AgentState
     from .loop.steps import LoopSteps
+    from .plugins.catalog import Catalog
+    from .plugins.describe import describe_plugin
+    from .plugins.entry import ManifestEntry, OptionEntry
+    from .plugins.kinds import GROUP_OF, Kind
+    from .plugins.lock import current_lock, require_locked
+    from .plugins.missing import missing_requirements
     from .plugins.own_hooks import HookAnswer, OwnHooks
+    from .plugins.package import find_package
+    from .plugins.record import PluginRecord
     from .run_config import RunConfig
     from .runs.record import RunRecord
     from .session.agent_graph import AgentInfo, GraphEdge
@@ -140,6 +149,16 @@ _HOME = {
         "WorkspaceError",
     ),
     "events": ("EVENT_KINDS", "AgentEvent", "EventKind"),
+    # For tools of plugin authors: what is installed, and what manifests say.
+    "plugins.catalog": ("Catalog",),
+    "plugins.describe": ("describe_plugin",),
+    "plugins.entry": ("ManifestEntry", "OptionEntry"),
+    "plugins.kinds": ("GROUP_OF", "Kind"),
+    "plugins.lock": ("current_lock", "require_locked"),
+    "plugins.missing": ("missing_requirements",),
+    "plugins.package": ("find_package",),
+    "plugins.record": ("PluginRecord",),
+    "contracts.plan": ("Finding", "PlannedPlugin", "RunPlan"),
     # For distributions that call hooks of their own.
     "plugins.own_hooks": ("HookAnswer", "OwnHooks"),
     # For goals that try something which changes the project.
@@ -172,6 +191,7 @@ __all__ = [
     "APPROVE",
     "EVENT_KINDS",
     "GAVE_UP",
+    "GROUP_OF",
     "REJECT",
     "Agent",
     "AgentEvent",
@@ -184,6 +204,7 @@ __all__ = [
     "AvailableModel",
     "Cancel",
     "CaseOutcome",
+    "Catalog",
     "CheckReport",
     "Choice",
     "Claim",
@@ -201,6 +222,7 @@ __all__ = [
     "EventKind",
     "EventSink",
     "FilesStore",
+    "Finding",
     "FoundGoal",
     "Frontend",
     "GateDecision",
@@ -212,19 +234,24 @@ __all__ = [
     "HookAnswer",
     "Journal",
     "JournalledResult",
+    "Kind",
     "LLMOptions",
     "LLMProvider",
     "Limits",
     "LocalServer",
     "LoopSteps",
+    "ManifestEntry",
     "Marker",
     "McpServer",
     "MemoryOptions",
     "MemoryStore",
     "ModelError",
+    "OptionEntry",
     "OwnHooks",
+    "PlannedPlugin",
     "PluginError",
     "PluginInfo",
+    "PluginRecord",
     "ProcessOptions",
     "ProcessRunner",
     "Question",
@@ -237,6 +264,7 @@ __all__ = [
     "RunManager",
     "RunNotFoundError",
     "RunOutcome",
+    "RunPlan",
     "RunRecord",
     "RunRequest",
     "RunStore",
@@ -266,13 +294,18 @@ __all__ = [
     "WorkspaceError",
     "__version__",
     "command_words",
+    "current_lock",
+    "describe_plugin",
     "echo",
     "find_local_servers",
+    "find_package",
     "hookimpl",
     "hookspec",
     "local_address",
     "make_clean_copy",
+    "missing_requirements",
     "open_workbench",
+    "require_locked",
     "somebody_watches",
     "tree_digest",
     "tree_files",

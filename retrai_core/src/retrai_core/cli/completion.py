@@ -72,11 +72,6 @@ def complete_switch(ctx: click.Context, _: click.Parameter, incomplete: str) -> 
         return []
 
 
-def complete_distribution(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
-    """The installed distributions that offer plugins."""
-    return _beginning(set(plugin_names().values()), incomplete)
-
-
 def _beginning(names: Iterable[str], incomplete: str) -> list[str]:
     return sorted(name for name in names if name.startswith(incomplete))
 

@@ -17,7 +17,7 @@ COMMANDS = {
     "init": LazyCommand(".init", "init", "Write .retrai.yml for a project."),
     "demo": LazyCommand(".demo", "demo", "Mend a small broken project: no key, no network."),
     "runs": LazyCommand(".runs", "runs", "List, show, resume, compare and prune runs."),
-    "plugins": LazyCommand(".plugins", "plugins", "List, check, install and lock plugins."),
+    "plugins": LazyCommand(".plugins", "plugins", "List plugins, and switch them off and on."),
     "goals": LazyCommand(".goals", "goals", "List the goals, and show what one checks."),
     "agents": LazyCommand(".agents", "agents", "List the agents, and draw what one does."),
     "tools": LazyCommand(".tools", "tools", "List the tools that a run can give to the model."),

@@ -1,4 +1,4 @@
-"""`retrai plugins`: what is installed, whether it can be used, and what mends it."""
+"""`retrai plugins`: what is installed, whether it can be used, and what fixes it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
-from ..errors import UsageError
 from ..plugins.kinds import KINDS, STATUSES, Kind
 from .columns import aligned
 from .completion import complete_plugin
@@ -15,7 +14,6 @@ from .output import echo
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from ..plugins.catalog import Catalog
     from ..plugins.record import PluginRecord
@@ -26,12 +24,7 @@ _KIND_OPTION = click.option("--kind", type=click.Choice(KINDS), help="Only this 
 _JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 _ELSEWHERE = {
     "disable": ".plugins_switch",
-    "doctor": ".plugins_doctor",
     "enable": ".plugins_switch",
-    "install": ".plugins_install",
-    "lock": ".plugins_lock",
-    "new": ".plugins_new",
-    "uninstall": ".plugins_install",
 }
 """The module of each command that is not in this one: `list` starts faster without them."""
 
@@ -49,7 +42,7 @@ class _PluginCommands(click.Group):
 
 @click.group(cls=_PluginCommands)
 def plugins() -> None:
-    """List, check, install, lock and write plugins; none is imported into this process."""
+    """List plugins, and switch them off and on; none is imported into this process."""
 
 
 @plugins.command("list")
@@ -112,38 +105,6 @@ def show(name: str, kind: Kind | None, as_json: bool) -> None:
         return
     owners = _owners(catalog) if any(record.kind == "hook" for record in records) else {}
     echo("\n\n".join(_described(record, owners) for record in records))
-
-
-@plugins.command()
-@click.argument("target", metavar="PACKAGE_OR_FOLDER")
-@click.option("--check", is_flag=True, help="Write nothing; exit 1 when a manifest differs.")
-def manifest(target: str, check: bool) -> int:
-    """Write the manifest (retrai.toml) of an installed plugin package from its classes.
-
-    PACKAGE_OR_FOLDER is a distribution, an import package, or the folder of either.
-    """
-    from ..plugins.authoring import manifests_of
-    from ..plugins.catalog import Catalog
-
-    different = 0
-    for written in manifests_of(Catalog.scan(), target):
-        if not written.differs:
-            echo(f"{written.path} says what the classes say")
-            continue
-        different += 1
-        if check:
-            echo(f"{written.path} differs: `retrai plugins manifest {target}` writes it")
-        else:
-            _write(written.path, written.text)
-            echo(f"{written.path} written")
-    return 1 if check and different else 0
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"{path} cannot be written: {error.strerror}") from error
 
 
 def _load_apart(records: list[PluginRecord]) -> None:

@@ -33,9 +33,6 @@ from .record import PluginRecord
 SCHEMA = 1
 EDITABLE = "editable"
 UNKNOWN = "unknown"
-_HEADER = (
-    "# Written by `retrai plugins lock`; `retrai run --locked` refuses any other set of plugins.\n"
-)
 _INSTALLERS_OWN = {"INSTALLER", "RECORD", "REQUESTED", "direct_url.json", "uv_cache.json"}
 
 
@@ -56,16 +53,6 @@ def current_lock(catalog: Catalog) -> Lock:
         dist: LockedDistribution(active[dist].version, _files_of(active[dist]))
         for dist in sorted(active)
     }
-
-
-def lock_text(lock: Lock) -> str:
-    """The text of the lock file; the same lock always gives the same text."""
-    parts = [
-        f"[[distributions]]\ndist = {json.dumps(dist)}\nversion = {json.dumps(locked.version)}\n"
-        f"files = {json.dumps(locked.files)}\n"
-        for dist, locked in sorted(lock.items())
-    ]
-    return "\n".join([f"{_HEADER}schema = {SCHEMA}\n", *parts])
 
 
 def read_lock(path: Path) -> Lock:

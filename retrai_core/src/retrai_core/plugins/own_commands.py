@@ -16,20 +16,7 @@ OWN_COMMANDS: Mapping[str, frozenset[str] | None] = {
     "runs": frozenset(
         {"answer", "cancel", "diff", "follow", "list", "prune", "resume", "show", "undo"}
     ),
-    "plugins": frozenset(
-        {
-            "disable",
-            "doctor",
-            "enable",
-            "install",
-            "list",
-            "lock",
-            "manifest",
-            "new",
-            "show",
-            "uninstall",
-        }
-    ),
+    "plugins": frozenset({"disable", "enable", "list", "show"}),
     "goals": frozenset({"list", "show"}),
     "agents": frozenset({"graph", "list"}),
     "tools": frozenset({"list"}),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import get_args
+import json
+from typing import Any, cast, get_args
 
 from pydantic import BaseModel
 
@@ -10,9 +11,9 @@ from ..contracts.needs import Need
 from ..errors import nearest
 from ..run_config import RunConfig
 from .describe import declared_needs, describe_plugin
+from .entry import ManifestEntry
 from .kinds import Kind, table_of
 from .manifest import Manifest
-from .manifest_text import manifest_text
 
 _SECRET = "secrets:"
 _FOR_GOALS = frozenset({"task"})
@@ -71,14 +72,28 @@ def manifest_problem(kind: Kind, name: str, plugin: object, manifest: Manifest) 
     key = (kind, name)
     if key not in manifest:
         return f"its manifest lacks [{table_of(kind)}.{name}]"
-    # Compared as text, so that the values of a class and those of TOML have one form.
-    written = manifest_text({key: manifest[key]}).splitlines()
-    of_class = manifest_text({key: describe_plugin(kind, plugin)}).splitlines()
-    if written == of_class:
+    written, of_class = _plain(manifest[key]), _plain(describe_plugin(kind, plugin))
+    differing = next((part for part, value in of_class.items() if value != written[part]), None)
+    if differing is None:
         return ""
-    differing = next((line for line in of_class if line not in written), None)
-    told = f"the class says {differing}" if differing else "the class says less"
-    return f"its manifest is out of date: {told}"
+    return f"its manifest is out of date: the class says {differing} = {of_class[differing]}"
+
+
+def _plain(entry: ManifestEntry) -> dict[str, str]:
+    """Each part as JSON, which has one form for a class's values and for those of TOML."""
+    options = {name: option._asdict() for name, option in entry.options.items()}
+    parts = {**entry._asdict(), "options": options}
+    return {part: json.dumps(_without_none(value), sort_keys=True) for part, value in parts.items()}
+
+
+def _without_none(value: Any) -> Any:
+    """TOML has no null: a manifest leaves it out."""
+    if isinstance(value, dict):
+        entries = cast("dict[str, Any]", value)
+        return {k: _without_none(each) for k, each in entries.items() if each is not None}
+    if isinstance(value, (list, tuple)):
+        return [_without_none(each) for each in cast("list[Any]", value) if each is not None]
+    return value
 
 
 def _options(model: type[BaseModel]) -> frozenset[str]:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from ..contracts.engine import Engine
     from ..contracts.memory import MemoryStore
+    from ..contracts.plan import RunPlan
     from ..contracts.store import UnreadableRun
     from ..contracts.verdict import Verdict
     from ..plugins.kinds import Kind
@@ -243,6 +244,16 @@ class RunManager:
         from .looking import detect
 
         return await asyncio.to_thread(detect, Path(project))
+
+    async def plan(self, project: Path | str) -> RunPlan:
+        """Which plugins a run of the project would use, and why; none is imported.
+
+        Raises:
+            UsageError: the configuration cannot be read.
+        """
+        from .plan import plan_run
+
+        return await asyncio.to_thread(plan_run, Path(project))
 
     async def plugins(self, kind: Kind | None = None) -> Sequence[PluginInfo]:
         """Every installed plugin, or those of one kind; none is imported."""

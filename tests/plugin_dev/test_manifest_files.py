@@ -14,13 +14,14 @@ from hypothesis import strategies as st
 
 from retrai_core import RetraiError
 from retrai_core.cli.plugins import plugins
-from retrai_core.plugins.authoring import manifests_of
 from retrai_core.plugins.catalog import Catalog
 from retrai_core.plugins.entry import OFFERS, ManifestEntry, MarkerEntry, OptionEntry
 from retrai_core.plugins.kinds import KINDS, table_of
 from retrai_core.plugins.manifest import ManifestError, parse_manifest
-from retrai_core.plugins.manifest_text import manifest_text
 from retrai_core.plugins.written import ManifestLines
+from retrai_plugin_dev.manifest_command import manifest
+from retrai_plugin_dev.manifest_text import manifest_text
+from retrai_plugin_dev.manifests import manifests_of
 
 GOAL = """
 from typing import Literal
@@ -71,7 +72,7 @@ path = { type = "str", required = true, description = "The file, relative to the
 
 def call(*arguments: str) -> tuple[int, str]:
     # The command returns its exit code, as `retrai` expects of every command.
-    result = CliRunner().invoke(plugins, ["manifest", *arguments], standalone_mode=False)
+    result = CliRunner().invoke(manifest, list(arguments), standalone_mode=False)
     if result.exception is not None:
         raise result.exception
     return result.return_value, result.output

@@ -7,10 +7,24 @@ from collections.abc import Sequence
 
 import click
 
-from .completion import complete_distribution
-from .output import echo
+from retrai_core import Catalog, echo
+
+from .installer import find_installer
+from .installing import (
+    changes,
+    check_removable,
+    check_requirements,
+    command_of,
+    installed_plugins,
+    run_installer,
+)
 
 _EXIT_FAILED = 1
+
+
+def _distributions(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+    found = {record.dist for record in Catalog.scan().records()}
+    return sorted(dist for dist in found if dist.startswith(incomplete))
 
 
 @click.command()
@@ -21,8 +35,6 @@ def install(distributions: Sequence[str]) -> int:
     DIST is a requirement as pip takes it (`acme`, `acme>=1.2`, a folder or a wheel). Nothing of it
     is imported.
     """
-    from ..plugins.installing import check_requirements
-
     check_requirements(distributions)
     return _change(distributions, remove=False)
 
@@ -33,21 +45,15 @@ def install(distributions: Sequence[str]) -> int:
     nargs=-1,
     required=True,
     metavar="DIST...",
-    shell_complete=complete_distribution,
+    shell_complete=_distributions,
 )
 def uninstall(distributions: Sequence[str]) -> int:
     """Remove distributions with this environment's own installer, and show what went."""
-    from ..plugins.catalog import Catalog
-    from ..plugins.installing import check_removable
-
     check_removable(distributions, Catalog.scan())
     return _change(distributions, remove=True)
 
 
 def _change(distributions: Sequence[str], *, remove: bool) -> int:
-    from ..plugins.installer import find_installer
-    from ..plugins.installing import changes, command_of, installed_plugins, run_installer
-
     installer = find_installer(distributions, remove=remove)
     command = command_of(installer, distributions, remove=remove)
     before = installed_plugins()

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from retrai_core.plugins.new_distribution import NewDistribution, new_distribution
+from retrai_plugin_dev.new_distribution import NewDistribution, new_distribution
 
 NAMES = {
     "goal": "script-passes",

@@ -2,27 +2,36 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import click
 
-from .output import echo
-from .project_option import project_option
+from retrai_core import Catalog, UsageError, current_lock, echo, require_locked
+
+from .doctor import LOCK_FILE
+
+_HEADER = (
+    "# Written by `retrai plugins lock`; `retrai run --locked` refuses any other set of plugins.\n"
+    "schema = 1\n"
+)
 
 
 @click.command()
-@project_option
+@click.option(
+    "-C",
+    "project",
+    type=click.Path(path_type=Path),
+    default=Path(),
+    metavar="DIR",
+    help="The project; the current folder by default.",
+)
 @click.option("--check", is_flag=True, help="Write nothing; exit 2 when the set differs.")
 def lock(project: Path, check: bool) -> None:
     """Write retrai.lock: every distribution whose plugins are used, with version and hash.
 
     `retrai run --locked` refuses any other set.
     """
-    from ..config_files import LOCK_FILE
-    from ..errors import UsageError
-    from ..plugins.catalog import Catalog
-    from ..plugins.lock import current_lock, lock_text, require_locked
-
     catalog = Catalog.configured(project)
     path = project / LOCK_FILE
     if check:
@@ -30,8 +39,13 @@ def lock(project: Path, check: bool) -> None:
         echo(f"the plugins are those of {path}")
         return
     current = current_lock(catalog)
+    tables = [
+        f"[[distributions]]\ndist = {json.dumps(dist)}\nversion = {json.dumps(locked.version)}\n"
+        f"files = {json.dumps(locked.files)}\n"
+        for dist, locked in sorted(current.items())
+    ]
     try:
-        path.write_text(lock_text(current), encoding="utf-8")
+        path.write_text("\n".join([_HEADER, *tables]), encoding="utf-8")
     except OSError as error:
         raise UsageError(f"{path} cannot be written: {error.strerror}") from error
     echo(f"wrote {path} with {len(current)} distributions")

@@ -8,14 +8,16 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
-from ..errors import PluginError, UsageError
-from .catalog import Catalog
-from .installer import Installer
-from .kinds import CORE_DIST, normalised
-from .requirements import requirement_name
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.utils import canonicalize_name
 
+from retrai_core import Catalog, PluginError, UsageError
+
+from .installer import Installer
+
+CORE_DIST = "retrai-core"
 _SCAN = (
-    "import json; from retrai_core.plugins.catalog import Catalog; "
+    "import json; from retrai_core import Catalog; "
     "print(json.dumps([record.to_json() for record in Catalog.scan().records()]))"
 )
 _SCAN_TIMEOUT_S = 60.0
@@ -106,7 +108,7 @@ def check_removable(distributions: Sequence[str], catalog: Catalog) -> None:
     from importlib.metadata import PackageNotFoundError, distribution
 
     for dist in distributions:
-        if normalised(dist) == CORE_DIST:
+        if canonicalize_name(dist) == CORE_DIST:
             raise UsageError(
                 f"{CORE_DIST} is what this command runs on",
                 hint=f"`{sys.executable} -m pip uninstall {CORE_DIST}` removes it",
@@ -130,10 +132,18 @@ def check_requirements(requirements: Sequence[str]) -> None:
     """
     for requirement in requirements:
         is_path = "/" in requirement or requirement.startswith(".")
-        if requirement.startswith("-") or not (is_path or requirement_name(requirement)):
+        if requirement.startswith("-") or not (is_path or _is_requirement(requirement)):
             raise UsageError(
                 f"{requirement!r} is no distribution", hint="write it as pip does: `acme>=1.2`"
             )
+
+
+def _is_requirement(text: str) -> bool:
+    try:
+        Requirement(text)
+    except InvalidRequirement:
+        return False
+    return True
 
 
 def command_of(installer: Installer, distributions: Sequence[str], *, remove: bool) -> list[str]:

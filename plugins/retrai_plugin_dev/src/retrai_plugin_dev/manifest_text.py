@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from typing import Any, cast
 
-from .entry import ManifestEntry, OptionEntry
-from .kinds import KINDS, table_of
-from .manifest import Manifest
-from .written import SCHEMA, WRITTEN
+from retrai_core import GROUP_OF, Kind, ManifestEntry, OptionEntry
 
-_HEADER = f"{WRITTEN} from the classes; `--check` compares.\n"
+Manifest = Mapping[tuple[Kind, str], ManifestEntry]
+"""What a manifest says, by kind and entry-point name."""
+
+# The core reads a file that begins so faster.
+_HEADER = "# Written by `retrai plugins manifest` from the classes; `--check` compares.\n"
+_SCHEMA = 1
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 
@@ -21,10 +24,11 @@ def manifest_text(entries: Manifest) -> str:
     Raises:
         TypeError: an option's default has a form that TOML does not know.
     """
-    parts = [f"{_HEADER}schema = {SCHEMA}\n"]
-    for kind in KINDS:
+    parts = [f"{_HEADER}schema = {_SCHEMA}\n"]
+    for kind, group in GROUP_OF.items():
+        table = group.removeprefix("retrai.")
         names = sorted(name for of_kind, name in entries if of_kind == kind)
-        parts += [_entry(f"{table_of(kind)}.{_key(name)}", entries[kind, name]) for name in names]
+        parts += [_entry(f"{table}.{_key(name)}", entries[kind, name]) for name in names]
     return "\n".join(parts)
 
 

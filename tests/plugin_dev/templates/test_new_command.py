@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 import retrai_core
 from retrai_core import UsageError
 from retrai_core.plugins.manifest import parse_manifest
-from retrai_core.plugins.new_distribution import new_distribution
-from retrai_core.plugins.template_fields import WITH_TEMPLATE
+from retrai_plugin_dev.new_distribution import new_distribution
+from retrai_plugin_dev.template_fields import WITH_TEMPLATE
 
 
 def names_in(folder: Path) -> list[str]:
@@ -34,6 +34,17 @@ def test_it_writes_a_folder_named_after_the_distribution(retrai, tmp_path: Path)
     assert set(names_in(tmp_path / "retrai-line-count")) == wanted
     package = tmp_path / "retrai-line-count" / "src" / "retrai_line_count"
     assert names_in(package) == ["__init__.py", "py.typed", "retrai.toml", "tool.py"]
+
+
+def test_the_distribution_may_have_a_name_of_its_own(retrai, tmp_path: Path) -> None:
+    code, out, _ = retrai("plugins", "new", "goal", "tidy", "--dist", "acme-checks")
+    assert (code, names_in(tmp_path)) == (0, ["acme-checks"])
+    assert "cd acme-checks" in out
+    project = tomllib.loads((tmp_path / "acme-checks" / "pyproject.toml").read_text())["project"]
+    assert project["name"] == "acme-checks"
+    assert project["entry-points"]["retrai.goals"] == {"tidy": "acme_checks.goal:TidyGoal"}
+    code, _, err = retrai("plugins", "new", "goal", "tidy", "--dist", "Acme Checks")
+    assert (code, "cannot be a distribution's name" in err) == (2, True)
 
 
 def test_an_empty_folder_may_be_there_already(retrai, tmp_path: Path) -> None:
@@ -137,8 +148,11 @@ def test_it_imports_no_plugin(tmp_path: Path) -> None:
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
     )
     loaded = set(done.stdout.splitlines()[-1].split())
-    assert {name for name in loaded if name.startswith("retrai_")} == {"retrai_core"}
-    assert not loaded & {"langchain_core", "langgraph", "pydantic"}
+    assert {name for name in loaded if name.startswith("retrai_")} == {
+        "retrai_core",
+        "retrai_plugin_dev",
+    }
+    assert not loaded & {"langchain_core", "langgraph"}
 
 
 words = st.from_regex(r"[a-z][a-z0-9]{0,5}", fullmatch=True)

@@ -11,7 +11,7 @@ import pytest
 
 from retrai_core.errors import PluginError, UsageError
 from retrai_core.plugins.catalog import Catalog
-from retrai_core.plugins.lock import current_lock, lock_text, read_lock, require_locked
+from retrai_core.plugins.lock import current_lock, read_lock, require_locked
 
 Retrai = Callable[..., tuple[int, str, str]]
 
@@ -34,13 +34,17 @@ def locked(site: Any, project: Path, retrai: Retrai) -> Any:
     return site
 
 
-def test_the_lock_names_every_active_distribution(locked: Any, project: Path) -> None:
+def test_the_lock_names_every_active_distribution(
+    locked: Any, project: Path, retrai: Retrai
+) -> None:
     lock = read_lock(project / "retrai.lock")
     assert {"acme-a", "acme-b", "retrai-core"} <= set(lock)
     assert list(lock) == sorted(lock)
     assert lock["acme-a"].version == "1.0"
     assert lock["acme-a"].files.startswith("sha256:")
-    assert lock_text(lock) == (project / "retrai.lock").read_text()
+    text = (project / "retrai.lock").read_text()
+    assert retrai("plugins", "lock")[0] == 0
+    assert (project / "retrai.lock").read_text() == text
     require_locked(project, Catalog.scan())
 
 

@@ -1,96 +1,24 @@
-"""Everything that is wrong with the plugins of this environment, for this project."""
+"""What a run of a project would use, from the manifests alone."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..config_files import LOCK_FILE
-from ..errors import RetraiError, UsageError
+from ..contracts.plan import Finding, PlannedPlugin, RunPlan
+from ..errors import RetraiError
+from ..plugins.catalog import Catalog
+from ..plugins.record import PluginRecord
 from ..resolver import Resolver, Wanted
 from ..run_config import unknown_option
 from ..settings import load_settings
-from .catalog import Catalog
-from .environment import Finding, environment_findings
-from .lock import current_lock, lock_differences, read_lock
-from .record import PluginRecord
-
-_SCHEMA = 1
 
 
-@dataclass
-class Plan:
-    """What a run would use, each plugin with why; `findings` says what stands in its way.
-
-    Attributes:
-        model: the model's name and where it comes from.
-    """
-
-    model: str = ""
-    parts: list[tuple[PluginRecord, str]] = field(default_factory=list[tuple[PluginRecord, str]])
-    findings: list[Finding] = field(default_factory=list[Finding])
-
-
-@dataclass(frozen=True)
-class Diagnosis:
-    """What the doctor found; `plan` is None where the configuration cannot be read."""
-
-    plan: Plan | None
-    findings: list[Finding]
-
-    @property
-    def is_well(self) -> bool:
-        """No problem was found; notes are none."""
-        return not any(finding.level == "problem" for finding in self.findings)
-
-    def to_json(self) -> dict[str, Any]:
-        """JSON values only; the keys are stable within one `schema`."""
-        plan = self.plan
-        return {
-            "schema": _SCHEMA,
-            "ok": self.is_well,
-            "findings": [finding._asdict() for finding in self.findings],
-            "plan": None
-            if plan is None
-            else {"model": plan.model, "parts": [_part_json(*part) for part in plan.parts]},
-        }
-
-
-def examine(project: Path) -> Diagnosis:
-    """Look at everything, without importing a plugin; whatever is broken becomes a finding."""
-    findings: list[Finding] = []
-    plan: Plan | None = None
-    try:
-        settings = load_settings(project)
-        catalog = Catalog.of(settings)
-        plan = _Planner(Resolver(settings, catalog)).plan()
-    except UsageError as error:
-        findings.append(Finding("problem", "configuration", error.message, error.hint))
-        catalog = Catalog.scan()
-    used = [] if plan is None else [record for record, _ in plan.parts]
-    findings += [] if plan is None else plan.findings
-    findings += environment_findings(catalog, used)
-    findings += _lock_findings(project, catalog)
-    unique = dict.fromkeys(findings)
-    return Diagnosis(plan, sorted(unique, key=lambda found: found.level != "problem"))
-
-
-def _lock_findings(project: Path, catalog: Catalog) -> list[Finding]:
-    if not (project / LOCK_FILE).exists():
-        return []
-    try:
-        differences = lock_differences(read_lock(project / LOCK_FILE), current_lock(catalog))
-    except UsageError as error:
-        return [Finding("problem", LOCK_FILE, error.message, error.hint)]
-    mend = "install what it names, or `retrai plugins lock`"
-    return [Finding("note", LOCK_FILE, difference, mend) for difference in differences]
-
-
-def _part_json(record: PluginRecord, why: str) -> dict[str, Any]:
-    fields = {name: getattr(record, name) for name in ("kind", "name", "dist", "version")}
-    return fields | {"why": why}
+def plan_run(project: Path) -> RunPlan:
+    """The plugins that a run of the project would use; nothing is imported."""
+    settings = load_settings(project)
+    return _Planner(Resolver(settings, Catalog.of(settings))).plan()
 
 
 class _Planner:
@@ -100,13 +28,13 @@ class _Planner:
         self._resolver = resolver
         self._config = resolver.config
         self._catalog = resolver.catalog
-        self._plan = Plan()
+        self._plugins: list[PlannedPlugin] = []
+        self._findings: list[Finding] = []
 
-    def plan(self) -> Plan:
+    def plan(self) -> RunPlan:
         """What a run would use, from the manifests alone."""
         resolver, config = self._resolver, self._config
         origin = resolver.settings.origins.get("model_name", "default")
-        self._plan.model = f"{config.model_name} ({origin})"
         for problem in resolver.problems():
             self._problem("configuration", problem)
         goal = self._goal()
@@ -115,17 +43,17 @@ class _Planner:
         if goal is not None:
             self._add(lambda: resolver.wanted_tools(goal.default_tools, goal.name, is_checked=True))
         if not self._add(resolver.wanted_sandboxes):
-            self._plan.findings.append(Finding("problem", "sandbox", "no sandbox can be used"))
+            self._findings.append(Finding("problem", "sandbox", "no sandbox can be used"))
         self._add(resolver.wanted_memory)
         every = [*self._catalog.records("hook"), *self._catalog.records("sink")]
-        self._plan.parts += [
-            (record, f"every {record.kind} is called") for record in every if record.is_usable
-        ]
+        for record in every:
+            if record.is_usable:
+                self._use(record, f"every {record.kind} is called")
         self._check_options(goal)
         notes = [notice.message for notice in resolver.notices]
         for line in [*resolver.warnings(), *notes]:
-            self._plan.findings.append(Finding("note", "configuration", line))
-        return self._plan
+            self._findings.append(Finding("note", "configuration", line))
+        return RunPlan(f"{config.model_name} ({origin})", self._plugins, self._findings)
 
     def _goal(self) -> PluginRecord | None:
         """The named goal, or the first whose marker the project shows."""
@@ -155,7 +83,7 @@ class _Planner:
                 self._problem(f"{each.kind} {each.name}", error)
                 continue
             origin = self._resolver.settings.origin(each.setting) if each.setting else ""
-            self._plan.parts.append((record, f"{each.why}{origin}"))
+            self._use(record, f"{each.why}{origin}")
             added.append(record)
         return added
 
@@ -190,7 +118,11 @@ class _Planner:
             if option.required and name not in given:
                 about, what = f"{record.kind} {record.name}", f"its option {name} must be given"
                 mend = f"retrai plugins show {record.name}"
-                self._plan.findings.append(Finding("problem", about, what, mend))
+                self._findings.append(Finding("problem", about, what, mend))
 
     def _problem(self, about: str, error: RetraiError) -> None:
-        self._plan.findings.append(Finding("problem", about, error.message, error.hint))
+        self._findings.append(Finding("problem", about, error.message, error.hint))
+
+    def _use(self, record: PluginRecord, why: str) -> None:
+        planned = PlannedPlugin(record.kind, record.name, record.dist, record.version, why)
+        self._plugins.append(planned)

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import click
 
-from ..plugins.template_fields import WITH_TEMPLATE
-from .output import echo
+from retrai_core import Catalog, echo
+
+from .new_distribution import new_distribution
+from .template_fields import WITH_TEMPLATE
 
 
 def _kinds(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
@@ -24,17 +26,19 @@ def _kinds(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
     type=click.Path(path_type=Path),
     help="Where it is written: an empty folder or a new one. Default: one named after it.",
 )
+@click.option("--dist", default="", metavar="NAME", help="The distribution. Default: retrai-NAME.")
 @click.option("--author", default="", help="`Name` or `Name <address>`, for the metadata.")
-def new(kind: str, name: str, folder: Path | None, author: str) -> None:
+@click.pass_context
+def new(
+    ctx: click.Context, kind: str, name: str, folder: Path | None, dist: str, author: str
+) -> None:
     """Write a distribution with a working plugin NAME of KIND, with its tests.
 
     KIND is goal, tool, llm, memory, frontend, agent, sandbox, sink or hook.
     """
-    from ..plugins.catalog import Catalog
-    from ..plugins.new_distribution import new_distribution
-    from .main import COMMANDS
-
-    made = new_distribution(kind, name, author, commands=COMMANDS)
+    root = ctx.find_root().command
+    commands = root.list_commands(ctx) if isinstance(root, click.Group) else []
+    made = new_distribution(kind, name, author, dist=dist, commands=commands)
     folder = folder or Path(made.dist)
     made.write(folder)
     echo(f"{made.dist} written to {folder}, {len(made.files)} files; go on with:")

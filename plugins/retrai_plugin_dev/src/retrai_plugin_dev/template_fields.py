@@ -11,11 +11,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 import retrai_core
-
-from ..errors import UsageError
-from .kinds import GROUP_OF, KINDS, Kind, table_of
+from retrai_core import GROUP_OF, Kind, UsageError
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*")
+_DIST = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
 _LONGEST_NAME = 30
 _PREFIX = "retrai-"
 _AUTHOR = re.compile(r"(?P<name>[^<>]+?)(?:\s*<(?P<email>[^<>@\s]+@[^<>@\s]+)>)?")
@@ -62,7 +61,7 @@ _WORD_FOR: Mapping[Kind, str] = {
 
 
 def template_fields(
-    kind: str, name: str, author: str = "", *, commands: Collection[str] = ()
+    kind: str, name: str, author: str = "", *, dist: str = "", commands: Collection[str] = ()
 ) -> tuple[Kind, dict[str, Any]]:
     """The kind, and every field of its templates but `usage`.
 
@@ -70,6 +69,7 @@ def template_fields(
         kind: one of `WITH_TEMPLATE`.
         name: the plugin's name.
         author: `Name` or `Name <address>`; nobody is named when left out.
+        dist: the distribution's name; `retrai-` and the plugin's when left out.
         commands: names of commands, which no frontend can have.
 
     Raises:
@@ -79,8 +79,13 @@ def template_fields(
     _check_name(name)
     if known == "frontend" and ("_" in name or name in commands):
         raise UsageError(f"`{name}` cannot be a new command's name", hint="take another name")
-    dist = name.replace("_", "-")
-    dist = dist if dist.startswith(_PREFIX) else _PREFIX + dist
+    if not dist:
+        dist = _PREFIX + name.replace("_", "-").removeprefix(_PREFIX)
+    elif not _DIST.fullmatch(dist):
+        raise UsageError(
+            f"{dist!r} cannot be a distribution's name",
+            hint="small letters, digits, single - between them: `--dist acme-retrai-lint`",
+        )
     return known, _fields(known, name, dist, author)
 
 
@@ -89,7 +94,7 @@ def _known_kind(kind: str) -> Kind:
         if kind == known:
             return known
     kinds = f"kinds: {', '.join(WITH_TEMPLATE)}"
-    if kind in KINDS:
+    if kind in GROUP_OF:
         raise UsageError(
             f"there is no template for a plugin of the kind {kind}",
             hint=f"docs/plugins/{kind}.md has its contract; {kinds}",
@@ -123,7 +128,7 @@ def _fields(kind: Kind, name: str, dist: str, author: str) -> dict[str, Any]:
         "class_name": camel + shape.last_word,
         "variable": f"{package.upper()}_FILE",
         "group": GROUP_OF[kind],
-        "table": table_of(kind),
+        "table": GROUP_OF[kind].removeprefix("retrai."),
         "description": intro.removesuffix(".").replace("`", ""),
         "intro": intro,
         "authors": authors,

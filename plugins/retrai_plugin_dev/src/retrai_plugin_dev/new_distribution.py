@@ -18,8 +18,8 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from string import Template
 
-from ..errors import UsageError
-from .kinds import Kind
+from retrai_core import Kind, UsageError
+
 from .template_fields import template_fields
 
 _SUFFIX = ".tmpl"
@@ -61,24 +61,25 @@ class NewDistribution:
 
 
 def new_distribution(
-    kind: str, name: str, author: str = "", *, commands: Collection[str] = ()
+    kind: str, name: str, author: str = "", *, dist: str = "", commands: Collection[str] = ()
 ) -> NewDistribution:
     """A complete distribution with one working plugin, its tests and its manifest.
 
     Args:
         kind: one of `template_fields.WITH_TEMPLATE`.
-        name: the plugin's name, which users write; the distribution is called after it.
+        name: the plugin's name, which users write.
         author: `Name` or `Name <address>`; nobody is named when left out.
+        dist: the distribution's name; `retrai-` and the plugin's when left out.
         commands: names of commands, which no frontend can have.
 
     Raises:
         UsageError: the kind is unknown, or the name or the author cannot be used.
     """
-    known, fields = template_fields(kind, name, author, commands=commands)
+    known, fields = template_fields(kind, name, author, dist=dist, commands=commands)
     dist, package = fields["dist"], fields["package"]
     if _is_installed(dist):
         raise UsageError(f"{dist} is installed already", hint="take another name")
-    root = files("retrai_core.plugins") / "templates"
+    root = files("retrai_plugin_dev") / "templates"
     fields["usage"] = Template((root / known / "usage.md.tmpl").read_text("utf-8")).substitute(
         fields
     )

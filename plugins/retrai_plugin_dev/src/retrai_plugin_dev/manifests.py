@@ -5,15 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..errors import PluginError, UsageError
-from .catalog import Catalog
-from .describe import describe_plugin
-from .entry import ManifestEntry
-from .kinds import Kind, normalised
-from .manifest import Manifest
-from .manifest_text import manifest_text
-from .package import MANIFEST, find_package
-from .record import PluginRecord
+from packaging.utils import canonicalize_name
+
+from retrai_core import (
+    Catalog,
+    Kind,
+    ManifestEntry,
+    PluginError,
+    PluginRecord,
+    UsageError,
+    describe_plugin,
+    find_package,
+)
+
+from .manifest_text import Manifest, manifest_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +72,9 @@ def _belongs(record: PluginRecord, target: str) -> bool:
     if record.status == "shadowed":
         return False
     module = record.entry_point.partition(":")[0]
-    if normalised(record.dist) == normalised(target) or f"{module}.".startswith(f"{target}."):
+    if canonicalize_name(record.dist) == canonicalize_name(target) or f"{module}.".startswith(
+        f"{target}."
+    ):
         return True
     folder = Path(target)
     if not folder.is_dir():
@@ -87,7 +94,7 @@ def _folder(record: PluginRecord) -> str:
 
 
 def _compared(folder: Path, entries: Manifest) -> WrittenManifest:
-    path = folder / MANIFEST
+    path = folder / "retrai.toml"
     text = manifest_text(entries)
     differs = not path.is_file() or path.read_text(encoding="utf-8", errors="replace") != text
     return WrittenManifest(path, text, differs)

@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
-from ..errors import UsageError
+from retrai_core import UsageError
 
 
 class Installer(NamedTuple):

@@ -5,49 +5,32 @@ from __future__ import annotations
 import csv
 import shlex
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal
 
-from .catalog import Catalog
-from .kinds import normalised
-from .missing import missing_requirements
-from .record import PluginRecord
+from packaging.utils import canonicalize_name
 
-Level = Literal["problem", "note"]
+from retrai_core import Catalog, Finding, PluginRecord, missing_requirements
 
 
-class Finding(NamedTuple):
-    """Something that the doctor has found.
-
-    Attributes:
-        level: a problem makes the doctor exit with 1; a note does not.
-        about: the plugin, distribution, file or setting.
-        message: what is wrong.
-        mend: the command that mends it, or what to change; empty where none is known.
-    """
-
-    level: Level
-    about: str
-    message: str
-    mend: str = ""
-
-
-def environment_findings(catalog: Catalog, used: Iterable[PluginRecord]) -> Iterator[Finding]:
+def environment_findings(
+    catalog: Catalog, used: Collection[tuple[str, str, str]]
+) -> Iterator[Finding]:
     """What is wrong with any plugin, and with its distribution.
 
     Args:
         catalog: what is installed.
-        used: the plugins that a run of this project would use; what these lack is a problem, what
-            others lack is a note.
+        used: kind, name and distribution of the plugins that a run of this project would use; what
+            these lack is a problem, what others lack is a note.
     """
-    names_used = {id(record) for record in used}
     records = catalog.records()
     for record in records:
         yield from _own_finding(record)
-        yield from _programs(record, "problem" if id(record) in names_used else "note")
+        is_used = (record.kind, record.name, record.dist) in used
+        yield from _programs(record, "problem" if is_used else "note")
     yield from _shared_patterns(records)
-    first = {normalised(r.dist): r for r in reversed(records) if r.status != "shadowed"}
+    first = {canonicalize_name(r.dist): r for r in reversed(records) if r.status != "shadowed"}
     for dist in sorted(first):
         yield from _distribution(first[dist])
 
@@ -67,7 +50,7 @@ def _own_finding(record: PluginRecord) -> Iterator[Finding]:
         )
 
 
-def _programs(record: PluginRecord, level: Level) -> Iterator[Finding]:
+def _programs(record: PluginRecord, level: Literal["problem", "note"]) -> Iterator[Finding]:
     if not record.is_usable:
         return
     for program in record.programs:
@@ -117,7 +100,7 @@ def _distribution(record: PluginRecord) -> Iterator[Finding]:
             f"it requires {', '.join(missing)}, which is not installed like that",
             f"pip install {shlex.join(missing)}",
         )
-    yield from _leftovers(folder.parent, normalised(record.dist))
+    yield from _leftovers(folder.parent, canonicalize_name(record.dist))
 
 
 def _gone_files(folder: Path) -> tuple[int, int]:

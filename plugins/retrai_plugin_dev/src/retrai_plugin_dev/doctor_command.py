@@ -2,34 +2,34 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from .columns import aligned
-from .output import echo
-from .project_option import project_option
+from retrai_core import Finding, RunPlan, echo
 
-if TYPE_CHECKING:
-    from ..plugins.doctor import Plan
-    from ..plugins.environment import Finding
+from .doctor import examine
 
 
 @click.command()
-@project_option
+@click.option(
+    "-C",
+    "project",
+    type=click.Path(path_type=Path),
+    default=Path(),
+    metavar="DIR",
+    help="The project; the current folder by default.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def doctor(project: Path, as_json: bool) -> int:
     """Look for what is wrong, and show what a run of this project would use.
 
     Imports no plugin. Exit code 1 when there is a problem; a note is none.
     """
-    from ..plugins.doctor import examine
-
-    diagnosis = examine(project)
+    diagnosis = asyncio.run(examine(project))
     if as_json:
-        import json
-
         echo(json.dumps(diagnosis.to_json(), indent=2, ensure_ascii=False))
         return 0 if diagnosis.is_well else 1
     if diagnosis.plan is not None:
@@ -43,14 +43,16 @@ def doctor(project: Path, as_json: bool) -> int:
     return 0 if diagnosis.is_well else 1
 
 
-def _plan(plan: Plan) -> str:
+def _plan(plan: RunPlan) -> str:
     rows = [("KIND", "NAME", "DIST", "WHY")]
-    rows += [(part.kind, part.name, part.dist, why) for part, why in plan.parts]
-    return aligned(rows)
+    rows += [(part.kind, part.name, part.dist, part.why) for part in plan.plugins]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
+    return "\n".join(lines)
 
 
 def _line(finding: Finding) -> str:
     message = finding.message.rstrip(".")
     if finding.about and finding.about not in message:
         message = f"{finding.about}: {message}"
-    return f"{finding.level}: {message}" + (f"\n    mend: {finding.mend}" if finding.mend else "")
+    return f"{finding.level}: {message}" + (f"\n    fix: {finding.mend}" if finding.mend else "")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from retrai_core.plugins.template_fields import WITH_TEMPLATE
+from retrai_plugin_dev.template_fields import WITH_TEMPLATE
 
 _CHECK = """
 import sys
