@@ -326,7 +326,7 @@ def test_a_plugin_that_the_user_switches_off_here_is_the_users_own_word(
     monkeypatch.chdir(project)
     (project / ".retrai.yml").write_text("memory: none\n")
     assert retrai("plugins", "disable", "shell", "--project")[0] == 0
-    assert claims(project) == {"disabled_plugins": ["shell"]}
+    assert claims(project) == {}
     assert "run commands, redirect the run" not in retrai(*stranger)[2]
     (project / ".retrai.yml").write_text(SHELL)
     assert retrai("plugins", "disable", "greet", "--project")[0] == 0

@@ -76,7 +76,8 @@ def read_plugin_settings(project: str | os.PathLike[str] = ".") -> PluginSetting
     Raises:
         UsageError: a file that names plugins cannot be read.
     """
-    disabled: dict[str, str] = {}
+    path = switched_off_path()
+    disabled = dict.fromkeys(names_switched_off(project), path)
     pins: dict[str, str] = {}
     for path in (user_config_path(), os.path.join(project, PROJECT_FILE)):
         text = read_text(path)
@@ -87,6 +88,38 @@ def read_plugin_settings(project: str | os.PathLike[str] = ".") -> PluginSetting
             disabled.setdefault(name, path)
         pins |= _pins_of(values, path)
     return PluginSettings(disabled, pins)
+
+
+def switched_off_path() -> str:
+    """The file that `retrai plugins disable` owns: names by project, `""` for every project."""
+    return os.path.join(os.path.dirname(user_config_path()), "switched_off.json")
+
+
+def read_switched_off() -> dict[str, list[str]]:
+    """What `retrai plugins disable` has switched off.
+
+    Raises:
+        UsageError: the file cannot be read.
+    """
+    path = switched_off_path()
+    text = read_text(path)
+    if text is None:
+        return {}
+    import json
+
+    try:
+        return {str(key): [str(name) for name in names] for key, names in json.loads(text).items()}
+    except (ValueError, AttributeError, TypeError) as error:
+        raise UsageError(
+            f"{path} is damaged: {error}", hint="delete it; nothing else uses it"
+        ) from error
+
+
+def names_switched_off(project: str | os.PathLike[str]) -> list[str]:
+    """The names that `retrai plugins disable` has switched off for a project."""
+    known = read_switched_off()
+    names = known and [*known.get("", ()), *known.get(os.path.realpath(project), ())]
+    return list(dict.fromkeys(names))
 
 
 class GoalEntry(NamedTuple):

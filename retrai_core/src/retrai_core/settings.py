@@ -16,7 +16,14 @@ from typing import Any, cast
 from pydantic import ValidationError
 from pydantic_settings import BaseSettings, EnvSettingsSource, SettingsConfigDict
 
-from .config_files import PROJECT_FILE, parse_config, read_text, user_config_path
+from .config_files import (
+    PROJECT_FILE,
+    names_switched_off,
+    parse_config,
+    read_text,
+    switched_off_path,
+    user_config_path,
+)
 from .errors import UsageError
 from .run_config import (
     AGENT_LIMITS,
@@ -136,7 +143,9 @@ def load_settings(cwd: Path, flags: Mapping[str, Any] | None = None) -> Settings
                 f"{project_file}: a project cannot say which {key} its runs have",
                 hint=f"`{key}: NAME` belongs in {user_config_file()}",
             )
-    sources = [user, project, _environment_layer(), _flag_layer(flags or {})]
+    names = names_switched_off(cwd)
+    switched_off: Layer = [(switched_off_path(), "disabled_plugins", names)] if names else []
+    sources = [user, project, switched_off, _environment_layer(), _flag_layer(flags or {})]
     goal, agent = _one_goal(sources), str(_last(sources, "agent") or DEFAULT_AGENT)
     sources = [_of_run(source, goal, agent) for source in sources]
     for source in sources:  # what is wrong in a file is told, though a flag overrules it

@@ -1,24 +1,22 @@
-"""`retrai plugins disable` and `enable`: write `disabled_plugins` in a configuration file."""
+"""`retrai plugins disable` and `enable`: a file of the program's own says what is switched off."""
 
 from __future__ import annotations
 
-import errno
+import json
 import os
-from collections.abc import Generator
-from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import click
 
-from ..config_files import PROJECT_FILE, read_plugin_settings, read_text, user_config_path
+from ..config_files import read_plugin_settings, read_switched_off, switched_off_path
 from ..errors import UsageError
 from ..plugins.kinds import normalised
 from .completion import complete_switch
 from .output import echo
 
 _NAME = click.argument("name", shell_complete=complete_switch)
-_USER = click.option("--user", "user", is_flag=True, help="In your own config.yml.")
-_PROJECT = click.option("--project", "project", is_flag=True, help="In .retrai.yml, here.")
+_USER = click.option("--user", "user", is_flag=True, help="For every project.")
+_PROJECT = click.option("--project", "project", is_flag=True, help="For this project, for you.")
 
 
 @click.command()
@@ -29,19 +27,18 @@ def disable(name: str, user: bool, project: bool) -> None:
     """Do not use the plugin or distribution NAME (or NAME@DIST) from now on.
 
     Without --project it is off everywhere. Nothing is uninstalled, and nothing is imported.
+    `disabled_plugins` in .retrai.yml switches off for everybody who works on the project.
     """
-    from ..plugins.disabling import with_disabled
-
     _require_known(name)
-    for path in _files(user or not project, project):
-        text = _text_of(path)
-        edited = with_disabled(text, name, str(path))
-        if edited == text:
-            echo(f"{name} is switched off in {path} already")
+    switched_off = read_switched_off()
+    for key, where in _places(user or not project, project):
+        names = switched_off.setdefault(key, [])
+        if name in names:
+            echo(f"{name} is switched off {where} already")
         else:
-            with _own_word(path):
-                _write(path, edited)
-            echo(f"{name} is switched off in {path}")
+            names.append(name)
+            _write(switched_off)
+            echo(f"{name} is switched off {where}")
 
 
 @click.command()
@@ -51,45 +48,27 @@ def disable(name: str, user: bool, project: bool) -> None:
 def enable(name: str, user: bool, project: bool) -> None:
     """Use the plugin or distribution NAME again.
 
-    Without --user or --project it is switched on in both files.
+    Without --user or --project it is switched on for both.
     """
-    from ..plugins.disabling import without_disabled
-
     both = not user and not project
+    switched_off = read_switched_off()
     changed = False
-    for path in _files(user or both, project or both):
-        text = _text_of(path)
-        edited = without_disabled(text, name, str(path))
-        if edited != text:
-            with _own_word(path):
-                _write(path, edited)
-            echo(f"{name} is switched on in {path}")
+    for key, where in _places(user or both, project or both):
+        if name in switched_off.get(key, ()):
+            switched_off[key].remove(name)
+            _write(switched_off)
+            echo(f"{name} is switched on {where}")
             changed = True
-    if not changed:
+    still = read_plugin_settings().disabled.get(name)
+    if not changed and not still:
         _require_known(name)
         echo(f"{name} is not switched off there")
-    still = read_plugin_settings().disabled.get(name)
-    if still:
-        echo(f"it is still switched off in {still}")
+    if still == switched_off_path():
+        echo(f"it is still switched off: `retrai plugins enable {name}`")
+    elif still:
+        echo(f"it is still switched off in {still}: take it out of `disabled_plugins` there")
     elif name in os.environ.get("RETRAI_DISABLE_PLUGINS", "").split(","):
         echo("it is still switched off by RETRAI_DISABLE_PLUGINS")
-
-
-@contextmanager
-def _own_word(path: Path) -> Generator[None]:
-    """What the user changes in a project that is trusted is the user's own word."""
-    if path != Path(PROJECT_FILE):
-        yield
-        return
-    from ..settings import load_settings
-    from ..trust import agree, claims_of, is_agreed
-
-    before = load_settings(Path())
-    trusted = is_agreed(before)
-    yield
-    after = load_settings(Path())
-    if trusted and (claims := claims_of(after)):
-        agree(after.config.cwd, claims)
 
 
 def _require_known(name: str) -> None:
@@ -103,31 +82,21 @@ def _require_known(name: str) -> None:
         raise catalog.unknown(name)
 
 
-def _files(user: bool, project: bool) -> list[Path]:
-    files = [Path(user_config_path())] if user else []
-    return [*files, Path(PROJECT_FILE)] if project else files
+def _places(user: bool, project: bool) -> list[tuple[str, str]]:
+    """The keys in the file, and what they mean for people."""
+    here = os.path.realpath(".")
+    places = [("", "for every project")] if user else []
+    return [*places, (here, f"in {here}")] if project else places
 
 
-def _text_of(path: Path) -> str:
-    return read_text(str(path)) or ""
-
-
-def _write(path: Path, text: str) -> None:
-    """Replace the file at once, where a symlink leads; its mode stays."""
-    target = path.resolve()
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+def _write(switched_off: dict[str, list[str]]) -> None:
+    """Replace the file at once, so that no reader sees a part of it."""
+    path = Path(switched_off_path())
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    kept = {key: names for key, names in sorted(switched_off.items()) if names}
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        mode = target.stat().st_mode & 0o777 if target.exists() else None
-        if mode is not None and not mode & 0o222:
-            # A rename would succeed all the same; the owner has said no.
-            raise PermissionError(errno.EACCES, "its mode allows nobody to write")
-        with temporary.open("w", encoding="utf-8", newline="") as file:
-            file.write(text)
-        if mode is not None:
-            temporary.chmod(mode)
-        temporary.replace(target)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary.write_text(json.dumps(kept, indent=2) + "\n", encoding="utf-8")
+        temporary.replace(path)
     except OSError as error:
-        with suppress(OSError):  # it may not even have been made
-            temporary.unlink()
         raise UsageError(f"{path} cannot be written: {error.strerror}") from error
