@@ -201,6 +201,33 @@ async def test_nobody_hears_of_what_was_cleaned_out() -> None:
     assert kept.numbers == [number(one) for one in heard] == [0]
 
 
+async def test_who_gives_up_a_flush_loses_no_event() -> None:
+    kept = Kept()
+    kept.gate.clear()
+    bus = EventBus(kept.append)
+    bus.publish(event(0))
+    flushing = asyncio.create_task(bus.flush())
+    await asyncio.sleep(0)
+    flushing.cancel()
+    await asyncio.wait({flushing})
+    kept.gate.set()
+    bus.publish(event(1))
+    await bus.aclose()
+    assert (kept.numbers, kept.seqs) == ([0, 1], [1, 2])
+
+
+async def test_a_store_that_fails_in_its_own_way_is_told_to_who_publishes_next() -> None:
+    async def append(_: Sequence[AgentEvent]) -> None:
+        raise ConnectionError("the database is gone")
+
+    bus = EventBus(append)
+    bus.publish(event(0))
+    with pytest.raises(RetraiError, match="ConnectionError: the database is gone"):
+        await bus.flush()
+    with pytest.raises(RetraiError, match="the database is gone"):
+        bus.publish(event(1))
+
+
 async def test_closing_keeps_what_is_left() -> None:
     kept = Kept()
     bus = EventBus(kept.append)

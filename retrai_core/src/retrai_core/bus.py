@@ -46,7 +46,6 @@ class EventBus:
         self._from_threads: deque[AgentEvent] = deque()
         self._waiting: list[AgentEvent] = []
         self._unheard: list[AgentEvent] = []
-        self._one_at_a_time = asyncio.Lock()
         self._writer: asyncio.Task[None] | None = None
         self._problem: RetraiError | None = None
         self._loop = asyncio.get_running_loop()
@@ -88,7 +87,8 @@ class EventBus:
             RetraiError: as for `publish`.
         """
         self._take_over()
-        await self._write()
+        if self._writer is not None:  # a task of its own: nobody who gives up cuts off a write
+            await asyncio.wait({self._writer})
         if self._problem is not None:
             raise self._problem
 
@@ -96,8 +96,6 @@ class EventBus:
         """Keep what is left; nobody is told where that fails, since nobody can do anything."""
         with suppress(RetraiError):
             await self.flush()
-        if self._writer is not None:
-            await asyncio.wait({self._writer})
 
     def _take_over(self) -> None:
         while self._from_threads:
@@ -117,10 +115,12 @@ class EventBus:
             self._writer = self._loop.create_task(self._write())
 
     async def _write(self) -> None:
-        async with self._one_at_a_time:
-            while self._waiting and self._problem is None:
-                batch, self._waiting = self._waiting, []
-                try:
-                    await self._append(batch)
-                except RetraiError as error:
-                    self._problem = error
+        while self._waiting and self._problem is None:
+            batch, self._waiting = self._waiting, []
+            try:
+                await self._append(batch)
+            except RetraiError as error:
+                self._problem = error
+            except Exception as error:  # noqa: BLE001 - a store's own; the log has a hole from here
+                what = f"{type(error).__name__}: {error}"
+                self._problem = RetraiError(f"the run's events cannot be kept: {what}")
