@@ -1,7 +1,7 @@
 """An editor's session: JSON lines on standard input and output, one request or notice each.
 
     {"id": 1, "method": "session/new", "params": {"project": DIR, "goal": "pytest"}}
-    {"id": 2, "method": "session/prompt", "params": {"session": ID, "task": "mend it"}}
+    {"id": 2, "method": "session/prompt", "params": {"session": ID, "task": "fix it"}}
 
 While a prompt goes on, the editor gets `session/update` notices. It is asked for permission by
 requests of ours (`session/permission`), which it answers by id: `{"choice": "approve_always"}`.
@@ -31,14 +31,12 @@ class EditorSessions:
         self._send = send
         self._settings: dict[str, dict[str, Any]] = {}
         self._runs: dict[str, str] = {}
-        self._permissions: dict[str, tuple[str, str]] = {}
+        self._permissions: dict[str, dict[str, Any]] = {}
 
     async def hear(self, message: dict[str, Any]) -> None:
         """Do what one message asks for, and answer it."""
         if "method" not in message:  # the answer to a permission that we asked for
-            run_id, question = self._permissions.pop(message["id"], ("", ""))
-            if run_id:
-                await (await self._manager.get(run_id)).answer(question, **message["result"])
+            await self._permit(message["id"], message.get("result", {}))
             return
         methods = {
             "session/new": self._new,
@@ -94,9 +92,25 @@ class EditorSessions:
             question = event.payload.get("question", {})
             if question and question["id"] in {each.id for each in await run.questions()}:
                 permission = f"{run_id}/{question['id']}"
-                self._permissions[permission] = (run_id, question["id"])
-                params = {"session": session, "question": question}
-                self._send({"id": permission, "method": "session/permission", "params": params})
+                self._permissions[permission] = {"session": session, "question": question}
+                self._ask(permission)
+
+    def _ask(self, permission: str) -> None:
+        params = self._permissions[permission]
+        self._send({"id": permission, "method": "session/permission", "params": params})
+
+    async def _permit(self, permission: str, answer: dict[str, Any]) -> None:
+        """Give the editor's answer to the run; after one that means nothing it is asked again."""
+        if permission not in self._permissions:
+            return
+        question = self._permissions[permission]["question"]
+        try:
+            run = await self._manager.get(question["run_id"])
+            await run.answer(question["id"], **answer)
+        except (RetraiError, TypeError):
+            self._ask(permission)
+        else:
+            del self._permissions[permission]
 
 
 async def main() -> None:

@@ -76,6 +76,18 @@ def test_a_permission_given_always_is_asked_for_once(
     assert again.updates == editor.updates
 
 
+def test_a_permission_is_asked_for_again_after_an_answer_that_means_nothing(
+    editor: Editor, asking: RetraiProject
+) -> None:
+    session = opened(editor, asking)
+    prompt = editor.send("session/prompt", session=session, task="fix both")
+    permission = editor.next("session/permission")
+    editor.permit(permission, "perhaps")
+    assert editor.next("session/permission") == permission
+    editor.permit(permission, "approve_always")
+    assert editor.next(prompt)["result"] == {"status": "achieved"}
+
+
 def test_a_turn_is_cancelled_while_a_permission_is_open(
     editor: Editor, asking: RetraiProject
 ) -> None:
