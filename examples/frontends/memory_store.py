@@ -1,12 +1,13 @@
 """A store that keeps runs in memory, with a lease: a worker that was silent for too long can write
 nothing any more.
 
-A store in a database has this shape: `Kept` is its tables, `held` the condition of each write.
+A store in a database has this shape: `Kept` is its tables, `_held` the condition of each write.
 """
 
 import asyncio
 import re
 import time
+from collections import defaultdict
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -34,8 +35,7 @@ class Kept:
     """What is kept of one run."""
 
     record: RunRecord
-    claim: Claim | None = None
-    claims: int = 0
+    claim: Claim = field(default_factory=lambda: Claim("", "nobody", 0))
     lease_s: float = 0.0
     until: float = 0.0
     events: list = field(default_factory=list)
@@ -46,22 +46,17 @@ class Kept:
     blobs: dict = field(default_factory=dict)
     saver: InMemorySaver = field(default_factory=InMemorySaver)
 
-    @property
-    def is_claimed(self):
-        return self.claim is not None and time.monotonic() < self.until
-
 
 class Place:
     """What several stores share: the runs, and who waits for changes of which."""
 
     def __init__(self):
         self.runs = {}
-        self.waiting = []
+        self.waiting = defaultdict(list)
 
     def changed(self, run_id, *, record=False):
-        for wanted, queue in self.waiting:
-            if wanted == run_id or (wanted is None and record):
-                queue.put_nowait(run_id)
+        for queue in [*self.waiting[run_id], *(self.waiting[None] if record else [])]:
+            queue.put_nowait(run_id)
 
 
 class InMemory(RunStore):
@@ -78,10 +73,10 @@ class InMemory(RunStore):
             raise RunNotFoundError(f"no run {run_id!r} is kept in memory")
         return self.place.runs[run_id]
 
-    def held(self, claim):
+    def _held(self, claim):
         """The run, as long as this claim is its last and the lease has not passed."""
         kept = self.place.runs.get(claim.run_id)
-        if kept is None or kept.claim != claim or not kept.is_claimed:
+        if kept is None or kept.claim != claim or time.monotonic() >= kept.until:
             raise ClaimLostError(f"{claim.worker} does not hold run {claim.run_id} any more")
         return kept
 
@@ -103,37 +98,36 @@ class InMemory(RunStore):
         return self.select([each.record.model_copy(deep=True) for each in kept], **filters)
 
     async def delete(self, run_id):
-        if self._kept(run_id).is_claimed:
+        if time.monotonic() < self._kept(run_id).until:
             raise UsageError(f"somebody works on run {run_id}")
         del self.place.runs[run_id]
         self.place.changed(run_id, record=True)
 
     async def claim(self, run_id, worker, lease_s=60.0):
         kept = self._kept(run_id)
-        if kept.is_claimed:
+        if time.monotonic() < kept.until:
             return None
-        kept.claims += 1
-        kept.claim, kept.lease_s = Claim(run_id, worker, kept.claims), lease_s
+        kept.claim, kept.lease_s = Claim(run_id, worker, kept.claim.number + 1), lease_s
         kept.until = time.monotonic() + lease_s
         self.claims.append(kept.claim)
         return kept.claim
 
     async def heartbeat(self, claim):
-        kept = self.held(claim)
+        kept = self._held(claim)
         kept.until = time.monotonic() + kept.lease_s
 
     async def release(self, claim):
         kept = self.place.runs.get(claim.run_id)
         if kept is not None and kept.claim == claim:
-            kept.claim = None
+            kept.until = 0.0
             self.place.changed(claim.run_id)
 
     async def save(self, claim, record):
-        self.held(claim).record = record.model_copy(deep=True)
+        self._held(claim).record = record.model_copy(deep=True)
         self.place.changed(claim.run_id, record=True)
 
     async def append_events(self, claim, events):
-        kept = self.held(claim)
+        kept = self._held(claim)
         last = len(kept.events)
         if [event.seq for event in events] != [last + 1 + n for n in range(len(events))]:
             raise ValueError(f"the numbers of these events do not go on from {last}")
@@ -142,10 +136,10 @@ class InMemory(RunStore):
         return len(kept.events)
 
     async def read_events(self, run_id, after=0):
-        return self._kept(run_id).events[after : after + 100]
+        return self._kept(run_id).events[after:]
 
     async def put_question(self, claim, question):
-        self.held(claim).questions[question.id] = question
+        self._held(claim).questions[question.id] = question
         self.place.changed(claim.run_id)
 
     async def questions(self, run_id):
@@ -155,10 +149,9 @@ class InMemory(RunStore):
         kept = self._kept(run_id)
         if isinstance(command, Answer):
             question = kept.questions.get(command.question_id)
-            answers = [sent.command for sent in kept.mailbox if isinstance(sent.command, Answer)]
-            if question is None or question.state != "open":
-                return False
-            if any(answer.question_id == question.id for answer in answers):
+            sent = [each.command for each in kept.mailbox if isinstance(each.command, Answer)]
+            is_late = command.question_id in [answer.question_id for answer in sent]
+            if is_late or question is None or question.state != "open":
                 return False
         number = len(kept.mailbox) + 1
         kept.mailbox.append(SentCommand(number=number, sent_at=time.time(), command=command))
@@ -166,13 +159,13 @@ class InMemory(RunStore):
         return True
 
     async def commands(self, claim, after):
-        return self.held(claim).mailbox[after:]
+        return self._held(claim).mailbox[after:]
 
     def changes(self, run_id):
         if run_id is not None:
             self._kept(run_id)
         queue = asyncio.Queue()
-        self.place.waiting.append((run_id, queue))
+        self.place.waiting[run_id].append(queue)
         return self._changes(run_id, queue)
 
     async def _changes(self, run_id, queue):
@@ -182,12 +175,12 @@ class InMemory(RunStore):
             while True:
                 yield await queue.get()
         finally:
-            self.place.waiting.remove((run_id, queue))
+            self.place.waiting[run_id].remove(queue)
 
     @asynccontextmanager
     async def journal(self, claim):
-        self.held(claim)
-        yield Calls(self, claim)
+        self._held(claim)
+        yield Calls(lambda: self._held(claim), claim.number)
 
     async def tool_result(self, run_id, call_id):
         ended = self._kept(run_id).ended.items()
@@ -195,12 +188,12 @@ class InMemory(RunStore):
 
     @asynccontextmanager
     async def checkpointer(self, claim):
-        yield Checkpoints(self.held(claim).saver, lambda: self.held(claim))
+        yield Checkpoints(self._held(claim).saver, lambda: self._held(claim))
 
     async def put_blob(self, claim, name, data):
         if not re.fullmatch(r"(?!\.+$)[A-Za-z0-9._-]+", name):
             raise UsageError(f"{name!r} is no name of an artifact")
-        self.held(claim).blobs[name] = data
+        self._held(claim).blobs[name] = data
 
     async def get_blob(self, run_id, name):
         return self._kept(run_id).blobs.get(name)
@@ -211,68 +204,67 @@ class InMemory(RunStore):
 
 
 class Calls(Journal):
-    """The journal of a claim."""
+    """The journal of a claim; `held` gives the run, or says that the claim is lost."""
 
-    def __init__(self, store, claim):
-        self.store, self.claim = store, claim
-        self.kept = store.held(claim)
+    def __init__(self, held, number):
+        self.held, self.number, self.kept = held, number, held()
 
     async def finished(self, key):
         return self.kept.ended.get(key)
 
     async def cut_off(self, key):
-        began = self.kept.begun.get(key, self.claim.number)
-        return began != self.claim.number and key not in self.kept.ended
+        return self.kept.begun.get(key, self.number) != self.number and key not in self.kept.ended
 
     async def begin(self, key, tool):
-        self.store.held(self.claim).begun.setdefault(key, self.claim.number)
+        self.held().begun.setdefault(key, self.number)
 
     async def end(self, key, result):
-        self.store.held(self.claim).ended[key] = result
+        self.held().ended[key] = result
 
 
 class Checkpoints(InMemorySaver):
     """LangGraph's checkpoints; the latest one is the one that was written last."""
 
-    def __init__(self, shared, may_write):
+    def __init__(self, shared, held):
         super().__init__()
         self.storage, self.writes, self.blobs = shared.storage, shared.writes, shared.blobs
-        self.may_write = may_write
+        self.held = held
 
-    def _named(self, config):
+    def _written(self, config):
+        place = config["configurable"]
+        return self.storage[place["thread_id"]][place.get("checkpoint_ns", "")]
+
+    def _latest(self, config):
         """The configuration with the id of the latest checkpoint, where it has none."""
-        place = {"checkpoint_ns": "", **config["configurable"]}
-        ids = self.storage[place["thread_id"]][place["checkpoint_ns"]]
-        if get_checkpoint_id(config) or not ids:
+        written = self._written(config)
+        if get_checkpoint_id(config) or not written:
             return config
-        return {"configurable": {**place, "checkpoint_id": next(reversed(ids))}}
+        return {"configurable": {**config["configurable"], "checkpoint_id": [*written][-1]}}
 
     def get_tuple(self, config):
-        return super().get_tuple(self._named(config))
+        return super().get_tuple(self._latest(config))
 
     def get_delta_channel_history(self, *, config, channels):
-        return super().get_delta_channel_history(config=self._named(config), channels=channels)
+        return super().get_delta_channel_history(config=self._latest(config), channels=channels)
 
     def list(self, config, *, filter=None, before=None, limit=None):  # noqa: A002 - LangGraph's
         found = {each.checkpoint["id"]: each for each in super().list(config, filter=filter)}
-        spaces = self.storage[config["configurable"]["thread_id"]].values()
-        ids = [name for space in spaces for name in reversed(space)]
+        ids = [*reversed(self._written(config))]
         if before is not None:
             ids = ids[ids.index(get_checkpoint_id(before)) + 1 :]
         return iter([found[name] for name in ids if name in found][:limit])
 
     def put(self, config, checkpoint, metadata, new_versions):
-        self.may_write()
-        place = {"checkpoint_ns": "", **config["configurable"]}
-        self.storage[place["thread_id"]][place["checkpoint_ns"]].pop(checkpoint["id"], None)
+        self.held()
+        self._written(config).pop(checkpoint["id"], None)
         return super().put(config, checkpoint, metadata, new_versions)
 
     def put_writes(self, config, writes, task_id, task_path=""):
-        self.may_write()
+        self.held()
         super().put_writes(config, writes, task_id, task_path)
 
     def delete_thread(self, thread_id):
-        self.may_write()
+        self.held()
         super().delete_thread(thread_id)
 
 
