@@ -45,6 +45,12 @@ async def test_a_reader_goes_on_after_what_it_knows(runs: Runs) -> None:
         assert await heard(run, rest[-1].seq) == []
 
 
+async def test_a_number_that_no_event_has_keeps_no_reader(runs: Runs) -> None:
+    record = await runs.run([MEND])
+    async with manager_for(runs.store) as manager:
+        assert await heard(await manager.get(record.id), 1000) == []
+
+
 async def test_the_events_of_an_ended_run_are_read_by_another_manager(runs: Runs) -> None:
     record = await runs.run([MEND])
     async with manager_for(runs.store) as manager:

@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 
 from retrai_core import Question, Run, RunRequest, UsageError
+from retrai_core.errors import WorkspaceLockedError
+from retrai_core.workspace.lock import WorkspaceLock
 
 from ..running import SITE, Runs, elsewhere, manager_for, reached, submitted, work
 
@@ -208,6 +210,26 @@ async def test_an_answer_that_came_before_a_kill_is_kept(runs: Runs) -> None:
             assert [each.id for each in found] == [question.id]
         assert await run.answer(question.id, "yes")
         assert (await run.result()).status == "achieved"
+
+
+async def test_an_answer_survives_a_resume_that_was_refused(runs: Runs) -> None:
+    config = runs.config([MEND], **ASKS_ABOUT_PUT)
+    async with (
+        elsewhere(runs.store, config, interactive=True) as process,
+        manager_for(runs.store) as manager,
+    ):
+        run = await _found(manager, config.run_id)
+        question = await asked(run)
+        process.kill()
+        await process.wait()
+        assert await run.answer(question.id, "yes")
+        with WorkspaceLock(runs.project, runs.store.state, "another"):
+            await run.resume()
+            with pytest.raises(WorkspaceLockedError):
+                await run.result()
+        await run.resume()
+        async with asyncio.timeout(60):
+            assert (await run.result()).status == "achieved"
 
 
 async def test_waiting_ends_with_the_answer_and_is_told(runs: Runs) -> None:

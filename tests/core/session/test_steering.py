@@ -4,12 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from retrai_core import PluginError, Run, RunNotFoundError, RunRequest, UsageError
+from retrai_core import (
+    Cancel,
+    Claim,
+    FilesStore,
+    Run,
+    RunManager,
+    RunNotFoundError,
+    RunRequest,
+    TextDelta,
+    UsageError,
+)
 from retrai_core.errors import WorkspaceLockedError
 
 from ..running import Runs, elsewhere, manager_for, reached, submitted
@@ -17,6 +28,8 @@ from ..running import Runs, elsewhere, manager_for, reached, submitted
 LOOK = {"calls": [{"name": "look", "args": {"path": "b.txt"}}]}
 HANG = {"calls": [{"name": "hang", "args": {}}]}
 MEND = {"calls": [{"id": "p1", "name": "put", "args": {"path": "a.txt", "text": "right\n"}}]}
+
+MEND_A_LITTLE = {"calls": [{"name": "put", "args": {"path": "a.txt", "text": "half\n"}}]}
 
 
 def steps(count: int) -> list[dict[str, Any]]:
@@ -71,16 +84,68 @@ async def test_a_person_is_asked_from_the_next_iteration_on(runs: Runs) -> None:
 
 
 async def test_the_model_is_another_from_the_next_iteration_on(runs: Runs) -> None:
-    config = runs.config([HANG, *steps(1), MEND], tools=["hang", "put"])
-    config = config.model_copy(update={"plugins": config.plugins | {"hang": {"limit_s": 1.0}}})
-    async with submitted(runs.store, config) as run:
-        await reached(run, "tool_call", tool="hang")
-        with pytest.raises((UsageError, PluginError)):
-            await run.configure(model="no-such-model", max_iterations=0)
-        await run.configure(temperature=0.5)
+    config = runs.config([MEND_A_LITTLE, MEND], plugins={"asks": {"about": "put"}})
+    async with submitted(runs.store, config, interactive=True) as run:
+        asked = await reached(run, "human_check_required")
+        await run.configure(model="turns-two", temperature=0.5)
+        await reached(run, "log", message="changed: model_name: turns-two, temperature: 0.5")
+        assert await run.answer(asked.payload["question"]["id"], "allow_always")
         record = await run.result()
+    used = [event.payload["model"] for event in runs.events(record, "llm_usage")]
+    assert (record.status, used) == ("achieved", ["turns", "turns-two"])
+    assert (record.model, record.config["temperature"]) == ("turns-two", 0.5)
+
+
+async def test_a_model_that_cannot_be_had_changes_nothing(runs: Runs) -> None:
+    config = runs.config([MEND], plugins={"asks": {"about": "put"}})
+    async with submitted(runs.store, config, interactive=True) as run:
+        asked = await reached(run, "human_check_required")
+        await run.configure(model="no-such-model", max_iterations=3)
+        async for event in run.events():
+            if event.payload.get("message", "").startswith("not changed:"):
+                assert "no-such-model" in event.payload["message"]
+                break
+        before = await run.record()
+        assert await run.answer(asked.payload["question"]["id"], "yes")
+        record = await run.result()
+    for each in (before, record):
+        assert (each.model, each.limits.max_iterations) == ("turns", 6)
+        assert "no-such-model" not in each.config.values()
     assert record.status == "achieved"
-    assert record.config["temperature"] == 0.5
+
+
+async def test_a_run_that_waits_its_turn_begins_with_what_was_changed(
+    runs: Runs, projects: list[Path]
+) -> None:
+    async with manager_for(runs.store, max_parallel=1) as manager:
+        first = await manager.submit(request(runs, [HANG], projects[0], tools=["hang"]))
+        second = await manager.submit(request(runs, steps(9), projects[1]))
+        await second.configure(max_iterations=1, model="turns-two")
+        await first.cancel()
+        record = await second.result()
+    assert (record.status, record.iterations, record.model) == ("failed", 1, "turns-two")
+    assert runs.events(record, "llm_usage")[0].payload["model"] == "turns-two"
+
+
+async def test_a_run_that_is_about_to_go_on_is_configured_and_heard(runs: Runs) -> None:
+    record = await runs.stopped_at("hang", [HANG], tools=["hang"])
+    async with manager_for(runs.store) as manager:
+        run = await manager.get(record.id)
+        ended = (await run.logged())[-1]
+        await run.resume()
+        await run.configure(max_iterations=5)
+
+        async def hear() -> list[TextDelta]:
+            return [delta async for delta in run.deltas()]
+
+        hearing = asyncio.ensure_future(hear())
+        async for event in run.events(ended.seq):
+            if event.kind == "tool_call":
+                break
+        assert not hearing.done()
+        await run.cancel()
+        assert (await run.result()).limits.max_iterations == 5
+        await hearing  # it ends with the run
 
 
 @pytest.mark.parametrize(
@@ -166,6 +231,94 @@ async def test_a_cancellation_of_a_run_that_is_just_gone_on_with_is_heeded(runs:
         async with asyncio.timeout(60):
             assert await run.cancel("interrupted")
             assert (await run.result()).status == "interrupted"
+
+
+async def test_a_cancellation_that_came_too_late_is_not_for_the_part_that_follows(
+    runs: Runs,
+) -> None:
+    record = await runs.run([LOOK, MEND], max_iterations=1)
+    await runs.store.send(record.id, Cancel())
+    assert (await runs.resume(record.id, max_iterations=3)).status == "achieved"
+
+
+async def test_a_cancellation_that_comes_when_the_run_has_ended_cuts_off_nothing(
+    runs: Runs,
+) -> None:
+    class CancelledAtItsEnd(FilesStore):
+        """A receipt is kept behind the run's work."""
+
+        async def put_blob(self, claim: Claim, name: str, data: bytes) -> None:
+            await self.send(claim.run_id, Cancel())
+            async with asyncio.timeout(60):
+                await self.is_taken.wait()
+            await asyncio.sleep(0)
+            await super().put_blob(claim, name, data)
+
+        async def commands(self, claim: Claim, after: int) -> Any:
+            found = await super().commands(claim, after)
+            if found:
+                self.is_taken.set()
+            return found
+
+    store = CancelledAtItsEnd(state=runs.store.state)
+    store.is_taken = asyncio.Event()
+    async with RunManager(store, "inline") as manager:
+        run = await manager.submit(request(runs, [MEND]))
+        record = await run.result()
+        assert (record.status, record.reason) == ("achieved", "all files are right")
+        assert await run.artifact("receipt.json")
+
+
+async def test_a_run_that_was_ended_before_it_began_does_not_begin(runs: Runs) -> None:
+    async with manager_for(runs.store, max_parallel=0) as manager:
+        run = await manager.submit(request(runs, [MEND]))
+        assert await run.cancel("interrupted")
+        async with manager_for(runs.store) as late:  # whose engine had just taken it
+            await late.execute(run.id)
+        record = await run.record()
+        assert (record.status, record.started_at) == ("interrupted", None)
+        assert (runs.project / "a.txt").read_text() == "wrong\n"
+    assert (await runs.resume(run.id)).status == "achieved"
+
+
+async def test_a_run_whose_mailbox_fails_ends(runs: Runs) -> None:
+    class Fails(FilesStore):
+        broken = False
+
+        async def commands(self, claim: Claim, after: int) -> Any:
+            if self.broken:
+                raise OSError("the mailbox is gone")
+            return await super().commands(claim, after)
+
+    store = Fails(state=runs.store.state)
+    config = runs.config([MEND], plugins={"asks": {"about": "put"}})
+    async with RunManager(store, "inline") as manager:
+        run = await manager.submit(RunRequest(config=config, interactive=True))
+        asked = await reached(run, "human_check_required")
+        store.broken = True
+        assert await run.answer(asked.payload["question"]["id"], "yes")
+        async with asyncio.timeout(60):
+            record = await run.result()
+    assert record.status == "error"
+    assert record.reason == "the run's mailbox fails: OSError: the mailbox is gone"
+
+
+async def test_a_run_that_another_manager_has_begun_is_followed(runs: Runs) -> None:
+    async with manager_for(runs.store, max_parallel=1) as first:
+        busy = await first.submit(request(runs, [HANG], tools=["hang"]))
+        await reached(busy, "tool_call")
+        other = runs.project.parent / "other"
+        shutil.copytree(runs.project, other)
+        run = await first.submit(request(runs, [HANG], other, tools=["hang"]))
+        waiting = asyncio.ensure_future(run.result())
+        async with manager_for(runs.store) as second:
+            await second.attach()
+            await reached(run, "tool_call")
+            await busy.cancel()
+            await busy.result()
+            await (await second.get(run.id)).cancel()
+            async with asyncio.timeout(60):
+                assert (await waiting).status == "aborted"
 
 
 async def test_who_stops_waiting_for_the_result_ends_no_run(runs: Runs) -> None:

@@ -149,3 +149,43 @@ async def test_a_verdict_is_given_without_a_run(runs: Runs) -> None:
         (runs.project / "a.txt").write_text("right\n")
         assert (await manager.check(request, baseline=first)).achieved
     assert await runs.store.list() == []
+
+
+async def test_pruning_leaves_what_goes_on_and_what_can_be_gone_on_with(
+    runs: Runs, several: list[RunRecord]
+) -> None:
+    failed, mended, other = (record.id for record in several)
+    async with manager_for(runs.store, max_parallel=0) as manager:
+        waiting = await manager.submit(RunRequest(config=runs.config([MEND])))
+        pruned = await manager.prune(keep=1)
+        assert (set(pruned.removed), pruned.spared) == ({failed, mended}, [])
+        pruned = await manager.prune(keep=0)
+        assert (pruned.removed, pruned.spared) == ([other], [waiting.id])
+        assert [run.id for run in await manager.list()] == [waiting.id]
+        assert (await manager.prune(keep=0, unfinished=True)).removed == [waiting.id]
+
+
+async def test_a_project_is_looked_at_without_a_run(runs: Runs) -> None:
+    (runs.project / ".retrai.yml").write_text("max_iterations: 7\n")
+    async with manager_for(runs.store) as manager:
+        found = await manager.detect(runs.project)
+        assert (found[0].name, found[0].evidence) == ("expected-text", "expected.txt")
+        settings = {each.name: each for each in await manager.settings(runs.project)}
+        assert settings["max_iterations"].value == 7
+        assert settings["max_iterations"].origin.endswith(".retrai.yml")
+        assert settings["hitl_enabled"].origin == "default"
+
+
+async def test_what_earlier_runs_have_taught_is_read_through_the_manager(
+    runs: Runs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RETRAI_STATE_DIR", str(runs.store.state))
+    await runs.run([HALF, MEND], memory="file")
+    (runs.project / ".retrai.yml").write_text("memory: file\n")
+    async with manager_for(runs.store) as manager, manager.memory(runs.project) as memory:
+        assert [entry.goal for entry in await memory.entries(runs.project)] == ["expected-text"]
+    (runs.project / ".retrai.yml").write_text("memory: none\n")
+    async with manager_for(runs.store) as manager:
+        with pytest.raises(UsageError, match="no memory store"):
+            async with manager.memory(runs.project):
+                pass

@@ -62,7 +62,7 @@ async def ids(store: FilesStore) -> list[str]:
 
 async def test_a_store_that_was_never_used_lists_nothing(store: FilesStore) -> None:
     assert await entries(store) == []
-    assert await prune(store, keep=0) == Pruned()
+    assert await prune(store, store.state, keep=0) == Pruned()
     with pytest.raises(RunNotFoundError):
         await store.load("abc")
     assert not store.state.exists(), "looking makes nothing"
@@ -74,7 +74,7 @@ async def test_a_state_folder_that_is_a_file_is_told(tmp_path: Path, below: str)
     file.parent.mkdir(exist_ok=True)
     file.write_text("no folder\n")
     store = FilesStore(state=tmp_path / "state")
-    for look in (store.list, lambda: store.load("abc"), lambda: prune(store, keep=0)):
+    for look in (store.list, lambda: store.load("abc"), lambda: prune(store, store.state, keep=0)):
         with pytest.raises(StateFolderError, match="Not a directory") as caught:
             await look()
         assert str(tmp_path / "state") in caught.value.message
@@ -148,13 +148,13 @@ async def test_a_run_whose_record_cannot_be_read_is_told_among_the_others(
     with pytest.raises(UnreadableRunError) as caught:
         await store.load("hal")
     assert str(store.folder("half") / "run.json") in caught.value.message
-    pruned = await prune(store, keep=0)
+    pruned = await prune(store, store.state, keep=0)
     assert pruned.removed == ["good"], "what cannot be read may still be needed"
     assert set(pruned.unreadable) == found.keys()
     claim = await claimed(store, "half")
-    assert "half" not in (await prune(store, keep=0, unreadable=True)).removed
+    assert "half" not in (await prune(store, store.state, keep=0, unreadable=True)).removed
     await store.release(claim)
-    assert await prune(store, keep=0, unreadable=True) == Pruned(["half"])
+    assert await prune(store, store.state, keep=0, unreadable=True) == Pruned(["half"])
     assert [path.name for path in store.runs.iterdir()] == ["empty"]
 
 
@@ -175,7 +175,7 @@ async def test_pruning_goes_on_after_what_cannot_be_deleted(
         deleted(folder)
 
     monkeypatch.setattr(shutil, "rmtree", rmtree)
-    pruned = await prune(store, keep=0, unreadable=True)
+    pruned = await prune(store, store.state, keep=0, unreadable=True)
     assert set(pruned.removed) == {"second", "moved"}
     assert list(pruned.failed) == ["first"]
     assert "Permission denied" in pruned.failed["first"]
@@ -191,7 +191,7 @@ async def test_a_copied_record_has_no_other_folder_pruned(store: FilesStore, of:
     record = store.folder("backup") / "run.json"
     record.write_text(record.read_text().replace('"id": "good"', f'"id": "{of}"'))
     assert await problems(store) == {"backup": f"it is the record of run {of}"}
-    assert await prune(store, keep=0) == Pruned(["good"], unreadable=["backup"])
+    assert await prune(store, store.state, keep=0) == Pruned(["good"], unreadable=["backup"])
     assert record.exists()
     assert elsewhere.is_dir()
 
@@ -269,7 +269,7 @@ async def test_a_run_whose_process_was_killed_is_shown_as_interrupted(store: Fil
 async def test_pruning_keeps_the_newest(store: FilesStore) -> None:
     for age in range(5):
         await add(store, f"run{age}", age_days=age)
-    assert await prune(store, keep=2) == Pruned(["run2", "run3", "run4"])
+    assert await prune(store, store.state, keep=2) == Pruned(["run2", "run3", "run4"])
     assert await ids(store) == ["run0", "run1"]
     assert not store.folder("run2").exists()
 
@@ -277,9 +277,9 @@ async def test_pruning_keeps_the_newest(store: FilesStore) -> None:
 async def test_pruning_spares_what_could_be_resumed_unless_it_is_named(store: FilesStore) -> None:
     for age in range(5):
         await add(store, f"run{age}", age_days=age, status="achieved" if age % 2 else "interrupted")
-    assert await prune(store, keep=1) == Pruned(["run3"], ["run2", "run4"])
-    assert await prune(store, keep=1, older_than_days=3) == Pruned(["run4"], ["run2"])
-    assert await prune(store, keep=1, unfinished=True) == Pruned(["run1", "run2"])
+    assert await prune(store, store.state, keep=1) == Pruned(["run3"], ["run2", "run4"])
+    assert await prune(store, store.state, keep=1, older_than_days=3) == Pruned(["run4"], ["run2"])
+    assert await prune(store, store.state, keep=1, unfinished=True) == Pruned(["run1", "run2"])
     assert await ids(store) == ["run0"]
 
 
@@ -287,26 +287,26 @@ async def test_pruning_by_age_keeps_what_ended_lately(store: FilesStore) -> None
     await add(store, "old", age_days=40)
     await add(store, "long", age_days=40, ended_at=time.time() - DAY_S)
     await add(store, "new", age_days=1)
-    assert await prune(store, older_than_days=30) == Pruned(["old"])
+    assert await prune(store, store.state, older_than_days=30) == Pruned(["old"])
 
 
 async def test_pruning_by_age_keeps_a_run_that_was_killed_just_now(store: FilesStore) -> None:
     await add(store, "killed", status="running", ended_at=None)
     await add(store, "pending", status="pending", started_at=None, ended_at=None)
     await add(store, "forgotten", age_days=40, status="running", ended_at=None)
-    assert await prune(store, older_than_days=30) == Pruned(["forgotten"])
+    assert await prune(store, store.state, older_than_days=30) == Pruned(["forgotten"])
     assert (await store.load("killed")).status == "interrupted"
 
 
 async def test_a_run_that_is_running_is_never_pruned(store: FilesStore) -> None:
     await add(store, "abc", age_days=400, status="running", ended_at=None)
     await claimed(store)
-    assert await prune(store, keep=0, older_than_days=0) == Pruned()
+    assert await prune(store, store.state, keep=0, older_than_days=0) == Pruned()
 
 
 async def test_pruning_without_a_limit_deletes_nothing(store: FilesStore) -> None:
     await add(store, "abc", age_days=400)
-    assert await prune(store) == Pruned()
+    assert await prune(store, store.state) == Pruned()
 
 
 def test_runs_stand_under_the_user_s_state_folder_unless_it_is_named(
@@ -353,3 +353,28 @@ async def test_a_plugin_s_model_call_without_every_figure_counts_as_far_as_it_is
     killed = await store.load("r1")
     assert (killed.iterations, killed.tokens.input, killed.tokens.total) == (1, 1, 9)
     assert killed.cost_usd is None
+
+
+async def test_a_run_that_ends_while_somebody_looks_was_not_killed(tmp_path: Path) -> None:
+    class Slow(FilesStore):
+        """Looks for the holder when that has just saved the run's end and let go."""
+
+        def _was_killed(self, record: RunRecord, folder: Path) -> bool:
+            while steps:
+                steps.pop(0)()
+            return super()._was_killed(record, folder)
+
+    store, reader = FilesStore(state=tmp_path / "state"), Slow(state=tmp_path / "state")
+    folder = await add(store, "abc", status="running", ended_at=None)
+    claim = await claimed(store)
+    record = RunRecord.load(folder)
+    await store.save(claim, record)
+    held = store._held["abc"]
+
+    def end() -> None:
+        record.status = "achieved"
+        record.save(folder)
+        os.close(held.lock)
+
+    steps = [end]
+    assert (await reader.load("abc")).status == "achieved"

@@ -52,15 +52,13 @@ class Engine(TakesModels, ABC, Generic[OptionsT]):
         ...     name = "here"
         ...     def submit(self, run_id):
         ...         return asyncio.ensure_future(self.host.execute(run_id))
-        >>> Here.parks
-        False
+        >>> Here.needs
+        frozenset()
     """
 
     name: ClassVar[str]
     summary: ClassVar[str] = ""
     needs: ClassVar[frozenset[str]] = frozenset()
-    parks: ClassVar[bool] = False
-    """A run that waits for a person frees its worker; it is submitted again after the answer."""
     Options: type[EngineOptions] = EngineOptions
 
     def __init__(self, options: OptionsT, host: EngineHost) -> None:
@@ -70,6 +68,9 @@ class Engine(TakesModels, ABC, Generic[OptionsT]):
     @abstractmethod
     def submit(self, run_id: str) -> asyncio.Future[None]:
         """See to it that the run executes; returns at once.
+
+        One that was executed before goes on where its mailbox has a `Resume` that nobody has
+        taken; else nothing happens.
 
         Returns:
             done when the run has ended, with the UsageError or PluginError that kept it from

@@ -41,7 +41,18 @@ class Configure(BaseModel):
     """Field of `RunConfig` and new value."""
 
 
-Command = Annotated[Answer | Cancel | Configure, Field(discriminator="command")]
+class Resume(BaseModel):
+    """The command that lets a run that has ended go on. A `Cancel` that was sent before it was for
+    the part that has ended."""
+
+    model_config = ConfigDict(frozen=True)
+
+    command: Literal["resume"] = "resume"
+    settings: dict[str, Any] = Field(default_factory=dict)
+    """As in `Configure`: new limits, for example."""
+
+
+Command = Annotated[Answer | Cancel | Configure | Resume, Field(discriminator="command")]
 
 
 class SentCommand(BaseModel):

@@ -70,14 +70,14 @@ class Asking:
         limits: dict[str, Any] = {}
         if allowed.output_tokens is not None:
             limits["max_tokens"] = allowed.output_tokens
-        started = time.monotonic()
+        model, started = self.context.model_name, time.monotonic()
         try:
             message = await answer_of(self.model, shown, self.context, **limits)
         except (Exception, SystemExit, asyncio.CancelledError) as error:  # noqa: BLE001 - whatever a provider raises is told, and counted
             raise_if_cancelled(error)
             return Answer(allowed, error)
         calls = calls_of(message, self.context.tools)
-        used = await self._booked(state["model_name"], message, calls, time.monotonic() - started)
+        used = await self._booked(model, message, calls, time.monotonic() - started)
         return Answer(allowed, message=message, calls=calls, used=used)
 
     async def _booked(
@@ -121,9 +121,9 @@ class Asking:
         spending.agent = used_by_agent(state)
         if not (spending.budget.limits_calls and context.provider.uses_tokens):
             return Allowance()
-        price = await price_of(context, context.provider, state["model_name"])
+        price = await price_of(context, context.provider, context.model_name)
         prompt = prompt_text(messages)
-        model, used = state["model_name"], spending.total
+        model, used = context.model_name, spending.total
         return allowance(
             spending.budget,
             messages,

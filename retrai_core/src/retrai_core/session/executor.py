@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import AsyncGenerator, Mapping
+from collections import deque
+from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import Any
 from ..bus import EventBus
 from ..contracts.agent import AgentResult
 from ..contracts.question import Answer
-from ..contracts.store import Cancel, Claim, Configure, RunStore, SentCommand
+from ..contracts.store import Cancel, Claim, Command, Configure, Resume, RunStore, SentCommand
 from ..errors import (
     ClaimLostError,
     PluginError,
@@ -39,14 +40,15 @@ from ..workspace.lock import WorkspaceLock
 from .ending import LEASE_S, publish_end, worker_name
 from .holder import Holder, read_all
 from .live import LiveText
+from .pruning import delete_run
 from .questions import Questions
 from .request import Tell, resolve_run
 from .work import RunWork
 
 _STOP_LIMIT_S = 5.0
 _CLAIM_TRIES, _CLAIM_PAUSE_S = 5, 0.1
-
-
+_CHANGED = ("config", "limits", "model", "interactive")
+"""What `configure` changes in a record."""
 _REFUSALS = (UsageError, PluginError, WorkspaceLockedError, StateFolderError)
 """What is wrong with how a run was asked for, or keeps it from beginning now."""
 
@@ -76,11 +78,17 @@ class Executor:
         self._resolved = resolved
         self._tell = tell
         self._cancelled: Cancel | None = None
+        self._is_resumed = False
+        self._is_stopping = False
         self._claim_lost: ClaimLostError | None = None
+        self._mailbox_problem = ""
         self._work: RunWork | None = None
-        self._questions: Questions | None = None
-        self._early: list[Answer] = []  # given before anybody could ask
         self._live = LiveText()
+        self._deadline = Deadline(None)
+        self._taken = 0
+        self._changes: deque[SentCommand] = deque()
+        self._is_changed = asyncio.Event()
+        self._is_built = asyncio.Event()
 
     async def run(self) -> None:
         """Work until the run ends.
@@ -113,7 +121,8 @@ class Executor:
         finally:
             await self._store.release(claim)
             if is_discarded:
-                await self._store.delete(self._run_id)
+                with suppress(UsageError):  # somebody has taken it just now, to end or delete it
+                    await delete_run(self._store, self._state, self._run_id)
 
     async def _claim(self) -> Claim | None:
         """The claim; somebody who only looks whether the holder is alive has it for a moment."""
@@ -126,14 +135,26 @@ class Executor:
 
     async def _hold(self, claim: Claim) -> Holder:
         record = await self._store.load(self._run_id)
-        if record.status in UNDER_WAY:  # whoever had the claim is dead
+        self._was_killed = record.status in UNDER_WAY  # whoever had the claim is dead
+        if self._was_killed:
             record = interrupted(record, await read_all(self._store, self._run_id))
         self._earlier = record.model_copy(deep=True)
         self._is_new = record.status == "pending"
         folder = self._state / "runs" / record.id
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         append = partial(self._store.append_events, claim)
-        return Holder(self._store, claim, record, folder, EventBus(append, await append([])))
+        holder = Holder(self._store, claim, record, folder, EventBus(append, await append([])))
+        self._taken = record.commands_seen
+        self._questions = Questions(
+            self._store,
+            claim,
+            holder.publish,
+            self._deadline,
+            self._note_waiting,
+        )
+        self._questions.on_abort = partial(self._cancel, Cancel(status="aborted"))
+        await self._questions.load()
+        return holder
 
     async def _refuse(self) -> bool:
         """Leave things as they were; whether nothing of the run is to be left."""
@@ -150,15 +171,17 @@ class Executor:
             UsageError, PluginError: the run was asked for wrongly, and nothing has begun.
         """
         record = self._holder.record
-        await self._read_mailbox()
-        if record.started_at is None and not (self._is_new or record.resumable):
-            return  # somebody has ended it before it began
-        if not self._is_new:
-            take_up(record, {})
         redactor = await asyncio.to_thread(Redactor.of, record.project, os.environ)
         self._holder.bus.clean = redactor.event
+        await self._read_mailbox()
+        if not (self._is_new or self._is_resumed):  # somebody else has begun it, or ended it
+            if self._was_killed:
+                await self._end()
+            return
+        if not self._is_new:
+            take_up(record, {})
         began = time.monotonic()
-        self._deadline = Deadline(config_of(record).max_time_s)
+        self._deadline.limit(config_of(record).max_time_s)
         failure: RetraiError | None = None
         try:
             if self._cancelled is not None:
@@ -170,7 +193,10 @@ class Executor:
                 await held.enter_async_context(self._live.served(self._holder.folder))
                 await held.enter_async_context(self._work.cleaned_up())
                 work = self._work.go(resume=not self._is_new)
-                outcome, reason = await self._deadline.bound(work)
+                try:
+                    outcome, reason = await self._deadline.bound(work)
+                finally:
+                    self._is_stopping = True  # nothing may cut off what puts things back
                 reason = self._work.with_counts(reason)
         except asyncio.CancelledError:
             outcome, reason = self._how_it_was_cancelled()
@@ -197,13 +223,16 @@ class Executor:
         """Take what was sent while nobody worked on the run."""
         record = self._holder.record
         for sent in await self._commands():
-            record.commands_seen = self._earlier.commands_seen = sent.number
-            if isinstance(sent.command, Configure):
+            if isinstance(sent.command, Answer):
+                await self._questions.answer(sent.command)
+            elif isinstance(sent.command, Cancel):
+                self._cancelled = sent.command
+            else:
                 self._set(sent.command.settings)
-            elif isinstance(sent.command, Cancel) and sent.sent_at >= (record.ended_at or 0.0):
-                self._cancelled = sent.command  # an earlier one was meant for the earlier part
-            elif isinstance(sent.command, Answer):
-                self._early.append(sent.command)
+                self._choice = None  # it was made with the earlier settings
+            if isinstance(sent.command, Resume):
+                self._is_resumed, self._cancelled = True, None  # that was for an earlier part
+            self._taken = record.commands_seen = self._earlier.commands_seen = sent.number
 
     @property
     def _has_begun(self) -> bool:
@@ -225,7 +254,7 @@ class Executor:
             settings = Settings(config_of(record))
             resolve = resolve_run(settings, holder.folder, self._tell, attended=record.attended)
             self._resolved = await self._deadline.bound(resolve)
-        self._questions = await self._asker()
+        self._questions.can_ask = record.interactive
         return RunWork(
             self._resolved,
             holder,
@@ -234,6 +263,7 @@ class Executor:
             self._questions,
             self._live,
             await self._previous(),
+            on_built=self._is_built.set,
         )
 
     async def _previous(self) -> AgentResult | None:
@@ -256,8 +286,7 @@ class Executor:
     async def _end(self) -> None:
         """Keep the record as it stands, and then the run's last event."""
         holder, record = self._holder, self._holder.record
-        if self._questions is not None:
-            await self._questions.withdraw()
+        await self._questions.withdraw()
         try:
             await holder.save()
         except OSError as error:
@@ -276,6 +305,10 @@ class Executor:
     def _how_it_was_cancelled(self) -> tuple[Status, str]:
         if self._claim_lost is not None:
             raise self._claim_lost
+        if self._mailbox_problem:
+            if self._main is not None:
+                self._main.uncancel()
+            return "error", self._mailbox_problem
         if self._cancelled is None:
             return "interrupted", "stopped before it was done"
         if self._main is not None:
@@ -289,55 +322,89 @@ class Executor:
     @asynccontextmanager
     async def _mailbox(self) -> AsyncGenerator[None]:
         """Carry out commands, and keep the claim alive, while the work goes on."""
-        tasks = [asyncio.create_task(work) for work in (self._heed(), self._beat())]
+        jobs = (self._heed, self._configure, self._beat)
+        tasks = [asyncio.create_task(self._ending_the_run(job)) for job in jobs]
         try:
             yield
         finally:
             for task in tasks:
                 await end(task, _STOP_LIMIT_S)
 
+    async def _ending_the_run(self, job: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Do a job of the mailbox; where it fails nobody can reach the run any more: it ends."""
+        try:
+            await job()
+        except ClaimLostError as error:
+            self._claim_lost = error
+            self._stop()
+        except Exception as error:  # noqa: BLE001 - a store's own too; the run's reason says it
+            what = "" if isinstance(error, RetraiError) else f"{type(error).__name__}: "
+            self._mailbox_problem = f"the run's mailbox fails: {what}{error}"
+            self._stop()
+
     async def _beat(self) -> None:
         while True:
             await asyncio.sleep(LEASE_S / 3)
-            try:
-                await self._store.heartbeat(self._holder.claim)
-            except ClaimLostError as error:
-                self._claim_lost = error
-                self._stop()
-                return
+            await self._store.heartbeat(self._holder.claim)
 
     async def _heed(self) -> None:
         async for _ in self._store.changes(self._run_id):
             for sent in await self._commands():
-                self._holder.record.commands_seen = sent.number
-                await self._carry_out(sent.command)
+                await self._carry_out(sent)
+                self._taken = sent.number
+                self._note_seen()
 
     async def _commands(self) -> list[SentCommand]:
-        return list(
-            await self._store.commands(self._holder.claim, self._holder.record.commands_seen)
-        )
+        return list(await self._store.commands(self._holder.claim, self._taken))
 
-    async def _carry_out(self, command: Answer | Cancel | Configure) -> None:
+    def _note_seen(self) -> None:
+        """What was taken and not yet carried out is taken again by whoever goes on."""
+        first = self._changes[0].number - 1 if self._changes else self._taken
+        self._holder.record.commands_seen = first
+
+    async def _carry_out(self, sent: SentCommand) -> None:
+        command: Command = sent.command
         if isinstance(command, Cancel):
             self._cancel(command)
         elif isinstance(command, Configure):
-            try:
-                self._set(command.settings)
-                if self._work is not None:
-                    config = config_of(self._holder.record)
-                    await self._work.configure(config, command.settings)
-                if self._questions is not None:
-                    self._questions.can_ask = self._holder.record.interactive
-            except RetraiError as error:
-                self._holder.publish("log", level="warning", message=f"not changed: {error}")
-                return
-            changed = ", ".join(f"{name}: {value}" for name, value in command.settings.items())
-            self._holder.publish("log", level="info", message=f"changed: {changed}")
-            await self._holder.save()
-        elif self._questions is not None:
+            self._changes.append(sent)
+            self._is_changed.set()
+        elif isinstance(command, Answer):
             await self._questions.answer(command)
-        else:
-            self._early.append(command)
+
+    async def _configure(self) -> None:
+        """Change settings, one command after the other; a model that takes long keeps nobody from
+        cancelling."""
+        while True:
+            await self._is_changed.wait()
+            self._is_changed.clear()
+            while self._changes:
+                await self._is_built.wait()
+                command = self._changes[0].command
+                assert isinstance(command, Configure)
+                await self._change(command.settings)
+                self._changes.popleft()
+                self._note_seen()
+
+    async def _change(self, settings: Mapping[str, Any]) -> None:
+        """Let the run go on with these settings, or as it was where it cannot."""
+        holder, record, work = self._holder, self._holder.record, self._work
+        assert work is not None
+        before = {name: getattr(record, name) for name in _CHANGED}
+        try:
+            self._set(settings)
+            await work.configure(config_of(record), settings)
+        except Exception as error:  # noqa: BLE001 - of a model's provider; the run goes on
+            for name, value in before.items():
+                setattr(record, name, value)
+            known = blamed(error, self._choice.catalog.records()) if self._choice else None
+            message = f"not changed: {known or error}"
+            holder.publish("log", level="warning", message=message)
+            return
+        self._questions.can_ask = record.interactive
+        changed = ", ".join(f"{name}: {value}" for name, value in settings.items())
+        holder.publish("log", level="info", message=f"changed: {changed}")
+        await holder.save()
 
     def _set(self, settings: Mapping[str, Any]) -> None:
         """Give the record the settings that hold from now on."""
@@ -353,23 +420,13 @@ class Executor:
             self._stop()
 
     def _stop(self) -> None:
-        if self._main is not None:
+        """Cancel the work, once: what puts things back after it is not cut off."""
+        if self._main is not None and not self._is_stopping:
+            self._is_stopping = True
             self._main.cancel()
 
-    # Questions
-
-    async def _asker(self) -> Questions:
-        holder = self._holder
-        asker = Questions(
-            self._store, holder.claim, holder.publish, self._deadline, self._note_waiting
-        )
-        await asker.load()
-        while self._early:
-            await asker.answer(self._early.pop(0))
-        asker.can_ask = holder.record.interactive
-        asker.on_abort = partial(self._cancel, Cancel(status="aborted"))
-        return asker
-
     async def _note_waiting(self, is_waiting: bool) -> None:
-        self._holder.record.status = "waiting" if is_waiting else "running"
-        await self._holder.save()
+        status: Status = "waiting" if is_waiting else "running"
+        if status != self._holder.record.status:
+            self._holder.record.status = status
+            await self._holder.save()

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..contracts.question import Question
-from ..contracts.store import Cancel, Configure, JournalledResult, RunStore
+from ..contracts.store import Cancel, Configure, JournalledResult, Resume, RunStore
 from ..errors import UsageError, nearest
 from ..events import AgentEvent
 from ..run_config import RunConfig
@@ -95,7 +95,9 @@ class Run:
                 if wake.is_set():
                     continue
                 if (is_quiet or kind == "run_end") and await self._is_over(kind):
-                    return
+                    if not await self._store.read_events(self.id, after):
+                        return
+                    continue
                 is_quiet = not await _set_within(wake, _LOOK_S)
 
     async def logged(self, after: int = 0) -> list[AgentEvent]:
@@ -154,8 +156,7 @@ class Run:
             reason = "ended by a person before it began"
             if await self._manager.withdraw(self.id, status, reason):
                 return True
-        is_ended = record.status not in ("pending", *UNDER_WAY)
-        if is_ended and not self._manager.is_to_go_on(record):
+        if not self._goes_on(record):
             return False
         return await self._store.send(self.id, Cancel(status=status))
 
@@ -173,7 +174,7 @@ class Run:
         record = await self.record()
         changes = live_settings(settings)
         config_of(record, changes)
-        if record.status not in ("pending", *UNDER_WAY):
+        if not self._goes_on(record):
             raise UsageError(
                 f"run {self.id} has ended: {record.status}",
                 hint=f"`retrai runs resume {self.id}` takes new limits"
@@ -195,9 +196,7 @@ class Run:
         record = await self.record()
         changes = live_settings(limits)
         take_up(record, changes)
-        if changes:
-            await self._store.send(self.id, Configure(settings=changes))
-        await self._manager.execute_again(record)
+        await self._manager.execute_again(record, Resume(settings=changes))
         return self
 
     async def deltas(self) -> AsyncIterator[TextDelta]:
@@ -205,7 +204,7 @@ class Run:
         while True:
             async for delta in deltas_of(self.folder):
                 yield delta
-            if (await self.record()).status not in ("pending", *UNDER_WAY):
+            if not self._goes_on(await self.record()):
                 return
             await asyncio.sleep(_CONNECT_AGAIN_S)
 
@@ -249,8 +248,11 @@ class Run:
 
         return Snapshots(self.folder, record.project)
 
+    def _goes_on(self, record: RunRecord) -> bool:
+        return record.status in ("pending", *UNDER_WAY) or self._manager.is_to_go_on(record)
+
     async def _is_over(self, last_kind: str) -> bool:
-        """Whether no event can come any more: the run has ended, and its log says so."""
+        """Whether no event is written any more: the run has ended, and its log says so."""
         record = await self.record()
         if record.status == "pending" or self._manager.is_to_go_on(record):
             return False
@@ -258,7 +260,7 @@ class Run:
             return True
         # Nobody may be left to write the end; where somebody is, the claim cannot be taken.
         ended = await end_killed_run(self._store, self._manager.state, self.id)
-        return ended is not None and last_kind == "run_end" and ended.status not in UNDER_WAY
+        return ended is not None and ended.status not in ("pending", *UNDER_WAY)
 
 
 def live_settings(given: Mapping[str, Any]) -> dict[str, Any]:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ..contracts.engine import Engine
     from ..contracts.memory import MemoryStore
     from ..contracts.plan import RunPlan
-    from ..contracts.store import UnreadableRun
+    from ..contracts.store import Resume, UnreadableRun
     from ..contracts.verdict import Verdict
     from ..plugins.kinds import Kind
     from ..runs.putting_back import Undone
@@ -76,7 +76,6 @@ class RunManager:
         self._last_parts: dict[str, float | None] = {}
         self._executing: dict[str, asyncio.Future[None]] = {}
         self._following: set[asyncio.Future[None]] = set()
-        self._attached: set[str] = set()
 
     async def __aenter__(self) -> Self:
         """The manager itself."""
@@ -216,7 +215,6 @@ class RunManager:
                 self._follow(run.id)
         for run in sorted(found, key=lambda run: run.created_at):
             if run.status == "pending" and run.id not in self._ended:
-                self._attached.add(run.id)
                 self._enqueue(run.id)
 
     # What is there
@@ -336,14 +334,15 @@ class RunManager:
         Args:
             keep: how many stay.
             older_than_days: those stay that ended later than that.
-            unfinished: `keep` counts interrupted runs like all others; else they stay beside the
-                newest, until they are too old.
+            unfinished: `keep` counts interrupted and pending runs like all others; else they stay
+                beside the newest, until they are too old.
             unreadable: those whose record cannot be read count like all others; else they stay.
         """
         from .pruning import prune
 
         return await prune(
             self.store,
+            self.state,
             keep=keep,
             older_than_days=older_than_days,
             unfinished=unfinished,
@@ -356,12 +355,19 @@ class RunManager:
         """Done when a run that this manager submitted has ended; None for any other."""
         return self._ended.get(run_id)
 
-    async def execute_again(self, record: RunRecord) -> None:
+    async def execute_again(self, record: RunRecord, command: Resume) -> None:
         """Have a run executed that somebody wants to go on with."""
         ended = self._ended.get(record.id)
         if ended is not None and not ended.done():
             raise UsageError(f"run {record.id} is under way already")
+        # Before anything is awaited: of two who ask for it here one does it.
+        ended = self._ended[record.id] = _quiet_future()
         self._last_parts[record.id] = record.part_started_at
+        try:
+            await self.store.send(record.id, command)
+        except BaseException as error:
+            ended.set_exception(error if isinstance(error, UsageError) else _closed(record.id))
+            raise
         self._enqueue(record.id)
 
     def is_executing(self, run_id: str) -> bool:
@@ -392,6 +398,7 @@ class RunManager:
         await end_killed_run(self.store, self.state, run_id)  # its last event
         if run_id in self._waiting:
             self._waiting.remove(run_id)
+            self._requests.pop(run_id, None)
             self._ended[run_id].set_result(None)
         return True
 
@@ -455,7 +462,7 @@ class RunManager:
         return self._engine
 
     def _enqueue(self, run_id: str) -> None:
-        self._ended[run_id] = _quiet_future()
+        self._expect_end(run_id)
         self._waiting.append(run_id)
         self._start_next()
 
@@ -466,18 +473,20 @@ class RunManager:
             self._note_execution(run_id, self._opened_engine().submit(run_id))
 
     def _note_execution(self, run_id: str, task: asyncio.Future[None]) -> None:
-        if run_id not in self._ended or self._ended[run_id].done():
-            self._ended[run_id] = _quiet_future()
+        self._expect_end(run_id)
         self._executing[run_id] = task
         task.add_done_callback(partial(self._note_end, run_id))
+
+    def _expect_end(self, run_id: str) -> None:
+        if run_id not in self._ended or self._ended[run_id].done():
+            self._ended[run_id] = _quiet_future()
 
     def _note_end(self, run_id: str, task: asyncio.Future[None]) -> None:
         del self._executing[run_id]
         self._requests.pop(run_id, None)
         ended = self._ended[run_id]
         is_taken = not task.cancelled() and isinstance(task.exception(), RunUnderWayError)
-        if is_taken and run_id in self._attached:  # the earlier manager's child has begun after all
-            self._attached.discard(run_id)
+        if is_taken and run_id not in self._last_parts:  # another manager has begun the new run
             self._follow(run_id)
             return
         if not ended.done():

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import shutil
 import time
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from ..contracts.store import RunStore, UnreadableRun
 from ..errors import RetraiError, UsageError
@@ -29,6 +32,7 @@ class Pruned:
 
 async def prune(
     store: RunStore,
+    state: Path,
     *,
     keep: int | None = None,
     older_than_days: float | None = None,
@@ -39,10 +43,11 @@ async def prune(
 
     Args:
         store: where they are kept.
+        state: the state folder of this machine.
         keep: how many stay.
         older_than_days: those stay that ended, or were killed, later than that.
-        unfinished: `keep` counts interrupted runs like all others; else they stay beside the
-            newest, until they are too old.
+        unfinished: `keep` counts interrupted and pending runs like all others; else they stay
+            beside the newest, until they are too old.
         unreadable: those whose record cannot be read count like all others; else they stay.
     """
     limit = time.time() - (older_than_days or 0) * 86_400
@@ -55,7 +60,7 @@ async def prune(
         stays = damaged and not unreadable
         too_many = keep is not None and passed >= keep
         too_old = older_than_days is not None and _last_change(run) < limit
-        waits = not damaged and run.status == "interrupted" and not unfinished
+        waits = not damaged and run.status in ("interrupted", "pending") and not unfinished
         passed += not (waits or stays)
         if not (too_many or too_old):
             continue
@@ -64,13 +69,26 @@ async def prune(
         elif waits and not too_old:
             pruned.spared.append(run.id)
         else:
-            await _delete(store, run.id, pruned)
+            await _prune_one(store, state, run.id, pruned)
     return pruned
 
 
-async def _delete(store: RunStore, run_id: str, pruned: Pruned) -> None:
+async def delete_run(store: RunStore, state: Path, run_id: str) -> None:
+    """Delete a run, and its folder on this machine, which a store may know nothing of.
+
+    Raises:
+        UsageError: somebody works on it, or it is gone.
+        RetraiError: a file of it cannot be deleted.
+    """
+    await store.delete(run_id)
+    folder = state / "runs" / run_id
+    if folder.exists():
+        await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+
+
+async def _prune_one(store: RunStore, state: Path, run_id: str, pruned: Pruned) -> None:
     try:
-        await store.delete(run_id)
+        await delete_run(store, state, run_id)
     except UsageError:  # somebody works on it, or has just deleted it
         return
     except RetraiError as error:

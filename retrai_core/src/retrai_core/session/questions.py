@@ -21,7 +21,7 @@ class Questions:
         claim: the holder's.
         publish: publishes an event: its kind, and its payload by keyword.
         deadline: stands still while a person is asked.
-        on_waiting: hears whether the run waits for a person, whenever that changes.
+        on_waiting: hears whether the run waits for a person, whenever that may have changed.
 
     Attributes:
         can_ask: whether somebody answers; else nothing is asked.
@@ -66,8 +66,8 @@ class Questions:
             self._open[question.id] = answered
             await self._keep(question)
             self._publish("human_check_required", question=question.model_dump(mode="json"))
-            if len(self._open) == 1:
-                await self._on_waiting(True)
+            # Not `True`: where the store is slow, it may have been answered by now.
+            await self._on_waiting(bool(self._open))
         with self._deadline.paused():
             return await asyncio.shield(answered)
 
@@ -85,8 +85,8 @@ class Questions:
             approved=answer.approved,
         )
         waiting = self._open.pop(answer.question_id, None)
-        if waiting is not None and not self._open:
-            await self._on_waiting(False)
+        if waiting is not None:
+            await self._on_waiting(bool(self._open))
         ends_itself = any(choice.id == answer.choice for choice in question.choices)
         if answer.aborts and not ends_itself:
             self.on_abort()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Collection, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Sequence
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING
@@ -60,6 +60,7 @@ class RunWork:
         asker: asks a person.
         live: hands the model's text on as it comes.
         previous: what the run came to that this one continues.
+        on_built: hears when `configure` takes effect.
 
     Attributes:
         begun: the first check has been made, so that nothing was wrong with how the run was asked.
@@ -75,6 +76,8 @@ class RunWork:
         asker: Asker,
         live: LiveText,
         previous: AgentResult | None = None,
+        *,
+        on_built: Callable[[], None],
     ) -> None:
         self._config = resolved.config
         self._holder = holder
@@ -84,6 +87,7 @@ class RunWork:
         self._session.context.asker, self._session.context.live = asker, live
         self._deadline = deadline
         self._previous = previous
+        self._on_built = on_built
         self._agent_run: AgentRun | None = None
         self._outcome: Status = "error"
         self.begun = False
@@ -116,6 +120,7 @@ class RunWork:
         session = self._session
         await session.build()
         self.sinks = self._sinks()
+        self._on_built()
         if session.guard is not None and self._config.holdout:
             await self._hold_out(session, session.guard)
         try:
@@ -167,7 +172,7 @@ class RunWork:
         return RunInfo(context.run_id, goals, agent, context.model_name, context.project)
 
     async def configure(self, config: RunConfig, changed: Collection[str]) -> None:
-        """Take over settings of a run that goes on, from its next iteration on.
+        """Take over settings of a run whose parts are built, from its next iteration on.
 
         Args:
             config: the run's, as it is from now on.
@@ -176,13 +181,11 @@ class RunWork:
         Raises:
             UsageError, PluginError: the model cannot be used.
         """
-        if "max_time_s" in changed:
-            self._deadline.limit(config.max_time_s)
         session = self._session
-        if not session.is_built:
-            return
         if {"model_name", "temperature"} & set(changed):
             await self._take_model(session, config)
+        if "max_time_s" in changed:
+            self._deadline.limit(config.max_time_s)
         session.context.max_iterations = config.max_iterations
         session.context.hitl_enabled = config.hitl_enabled
         session.spending.budget = Budget(config.max_cost_usd, config.max_tokens)
@@ -193,9 +196,14 @@ class RunWork:
         context = session.context
         provider = session.build_part(part)
         await asyncio.to_thread(provider.warm_up)
+        before = context.provider_part, context.model_name
         context.provider_part, context.model_name = provider, config.model_name
-        if self._agent_run is not None:
-            self._agent_run.take_model(config.temperature)
+        try:
+            if self._agent_run is not None:
+                self._agent_run.take_model(config.temperature)
+        except BaseException:
+            context.provider_part, context.model_name = before
+            raise
 
     def with_counts(self, reason: str) -> str:
         """The reason, with how the held-out cases ended where there are some."""

@@ -159,8 +159,8 @@ class FilesStore(RunStore):
             StateFolderError: the state folder cannot be looked into.
         """
         folder = self._find(run_id)
-        run = self._read(folder)
-        if isinstance(run, RunRecord) and self._was_killed(run, folder):
+        run, was_killed = self._look(folder)
+        if isinstance(run, RunRecord) and was_killed:
             run = await asyncio.to_thread(interrupted, run, read_events(folder / _EVENTS))
         if run is None:
             raise self._not_found(run_id)
@@ -538,14 +538,22 @@ class FilesStore(RunStore):
     # Reading records
 
     def _entries(self) -> Sequence[RunRecord | UnreadableRun]:
-        found = [(folder, self._read(folder)) for folder in self._folders()]
+        found = [(folder, *self._look(folder)) for folder in self._folders()]
         return [
             interrupted(run, read_events(folder / _EVENTS))
-            if isinstance(run, RunRecord) and self._was_killed(run, folder)
+            if isinstance(run, RunRecord) and was_killed
             else run
-            for folder, run in found
+            for folder, run, was_killed in found
             if run is not None
         ]
+
+    def _look(self, folder: Path) -> tuple[RunRecord | UnreadableRun | None, bool]:
+        """The run in this folder, and whether its holder was killed while it worked."""
+        run = self._read(folder)
+        if isinstance(run, RunRecord) and self._was_killed(run, folder):
+            run = self._read(folder)  # its holder may have saved its end since, and let go
+            return run, isinstance(run, RunRecord) and self._was_killed(run, folder)
+        return run, False
 
     def _read(self, folder: Path) -> RunRecord | UnreadableRun | None:
         """The run in this folder; None when it is none, or one that is only being made."""

@@ -16,6 +16,7 @@ from pydantic import ValidationError
 from retrai_core import (
     Engine,
     FilesStore,
+    Resume,
     Run,
     RunConfig,
     RunManager,
@@ -151,6 +152,7 @@ class EngineTests:
             assert await run.cancel("interrupted")
             await future
             assert (await run.record()).resumable
+            await manager.store.send(run.id, Resume())
             again = engine.submit(run.id)
             await _answer(manager, run, "approve")
             await again
@@ -174,6 +176,7 @@ class EngineTests:
                 assert await _end(run) == "interrupted"
             assert (await run.record()).resumable
             assert (await run.logged())[-1].kind == "run_end"
+            await manager.store.send(run.id, Resume())
             again = engine.submit(run.id)
             await _answer(manager, run, "approve")
             await again

@@ -204,7 +204,7 @@ class Scripted(LLMProvider):
 
     name = "turns"
     summary = "plays given turns"
-    model_patterns = ("turns",)
+    model_patterns = ("turns", "turns-*")
     per_run = True
 
     class Options(LLMOptions):
