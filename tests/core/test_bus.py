@@ -205,8 +205,12 @@ async def test_who_gives_up_a_flush_loses_no_event() -> None:
     kept = Kept()
     kept.gate.clear()
     bus = EventBus(kept.append)
-    bus.publish(event(0))
-    flushing = asyncio.create_task(bus.flush())
+
+    async def publish_and_flush() -> None:
+        bus.publish(event(0))
+        await bus.flush()
+
+    flushing = asyncio.create_task(publish_and_flush())
     await asyncio.sleep(0)
     flushing.cancel()
     await asyncio.wait({flushing})
