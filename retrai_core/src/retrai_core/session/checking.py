@@ -36,9 +36,7 @@ async def check(settings: Settings, baseline: Verdict | None, *, final: bool) ->
                 await guard.take_over(before)
                 result = None if final else await guard.check({})
             suspect = ""
-            evidence: dict[str, Any] = {
-                "versions": {each.dist: each.version for each in resolved.records}
-            }
+            evidence: dict[str, Any] = {"versions": resolved.versions()}
             if final and (result is None or result.achieved):
                 result, suspect = await guard.final_check({})
                 evidence["clean_copy"] = {"achieved": result.achieved, "suspect": suspect}
