@@ -16,8 +16,10 @@ ROOT = HERE.parent
 OURS = (
     "retrai_core",
     "retrai_goals_python",
-    "plugins/retrai_tools_code",
+    "plugins/retrai_goal_support",
     "plugins/retrai_llm_litellm",
+    "plugins/retrai_sandbox_local",
+    "plugins/retrai_tools_code",
 )
 SUBMIT = {"command": "echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT"}
 MEND = {"path": "ages.py", "old": "age > 18", "new": "age >= 18"}
