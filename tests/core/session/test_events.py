@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from retrai_core import AgentEvent, Run
+from retrai_core import AgentEvent, Run, UsageError
 
 from ..running import Runs, elsewhere, manager_for, reached, submitted
 
@@ -188,3 +188,10 @@ async def test_deltas_of_a_run_that_has_ended_end(runs: Runs) -> None:
     async with manager_for(runs.store) as manager, asyncio.timeout(30):
         run = await manager.get(record.id)
         assert [delta async for delta in run.deltas()] == []
+
+
+async def test_a_negative_number_is_a_usage_error(runs: Runs) -> None:
+    record = await runs.run([MEND])
+    async with manager_for(runs.store) as manager:
+        with pytest.raises(UsageError, match=r"after: .*greater than or equal to 0, got -1"):
+            await heard(await manager.get(record.id), -1)

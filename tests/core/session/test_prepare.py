@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -85,6 +86,17 @@ async def test_a_prepared_request_names_goal_options_and_versions(
         ({"goal": ["expected-text", "expected-text"]}, "goal"),
         ({"options": {"fails_in_copy": True}}, "fails_in_copies"),
         ({"agent": "goal_loop"}, "goal-loop"),
+        ({"goal": 3}, "goal: input should be a valid string, got 3"),
+        ({"input": "hello"}, "input: input should be a valid dictionary"),
+        ({"labels": {"a": 1}}, "labels: input should be a valid string, got 1"),
+        ({"labels": ["a"]}, "labels: input should be a valid dictionary"),
+        ({"engine": "process"}, "RunManager(engine=...)"),
+        ({"store": "files"}, "RunManager(store=...)"),
+        ({"agents": {"talkr": {}}}, "no agent is called `talkr`"),
+        ({"goals": {"expected-txt": {}}}, "did you mean `expected-text`"),
+        ({"goals": {"expected-text": {"use": "shell-goal"}}}, "expected-text is an installed goal"),
+        ({"continues": "zzz"}, "continues: no run"),
+        ({"parent": "zzz"}, "parent: no run"),
     ],
 )
 async def test_what_cannot_be_is_a_usage_error_and_leaves_no_run(
@@ -93,6 +105,57 @@ async def test_what_cannot_be_is_a_usage_error_and_leaves_no_run(
     with pytest.raises(UsageError) as caught:
         await manager.prepare(runs.project, **PLAIN, **given)
     assert says in str(caught.value)
+    assert await runs.store.list() == []
+
+
+async def test_every_method_says_what_is_wrong_with_an_argument(
+    runs: Runs, manager: RunManager
+) -> None:
+    record = await runs.run([MEND])
+    run = await manager.get(record.id[:8])
+    request = RunRequest(config=runs.config([MEND]))
+    untyped: Any = manager
+    calls: list[Callable[[], Any]] = [
+        lambda: untyped.prepare(None),
+        untyped.prepare,
+        lambda: untyped.get(None),
+        lambda: untyped.submit("x"),
+        lambda: untyped.check(request, baseline="x"),
+        lambda: untyped.list(before="x"),
+        lambda: untyped.list(status="nope"),
+        lambda: untyped.list(limit=-1),
+        lambda: untyped.list(no_such_filter=1),
+        lambda: untyped.prune(keep=-1),
+        lambda: untyped.prune(older_than_days=-0.5),
+        lambda: untyped.model("offline", temperature=9),
+        lambda: run.answer("q", 3),  # pyright: ignore[reportArgumentType]
+        lambda: run.cancel("achieved"),  # pyright: ignore[reportArgumentType]
+        lambda: run.undo(77),
+    ]
+    for call in calls:
+        with pytest.raises(UsageError):
+            await call()
+    assert [run.id for run in await untyped.list(limit="5", status="achieved")] == [record.id]
+
+
+async def test_a_request_without_a_goal_is_not_checked(runs: Runs, manager: RunManager) -> None:
+    asked: dict[str, Any] = {"agent": "talk", "input": {"question": "why?"}}
+    request = await manager.prepare(runs.project, **PLAIN, **asked)
+    with pytest.raises(UsageError, match="no goal to check, only the agent talk"):
+        await manager.check(request)
+
+
+async def test_what_has_not_ended_is_not_continued(runs: Runs) -> None:
+    async with manager_for(runs.store, max_parallel=0) as manager:
+        waiting = await manager.submit(RunRequest(config=runs.config([MEND])))
+        with pytest.raises(UsageError, match="has no result yet: pending"):
+            await manager.prepare(runs.project, **PLAIN, continues=waiting.id)
+
+
+async def test_a_closed_manager_takes_no_run(runs: Runs, manager: RunManager) -> None:
+    await manager.aclose()
+    with pytest.raises(UsageError, match="the manager is closed"):
+        await manager.submit(RunRequest(config=runs.config([MEND])))
     assert await runs.store.list() == []
 
 
@@ -119,7 +182,9 @@ async def test_consent_is_to_exactly_what_was_shown(runs: Runs, manager: RunMana
 async def test_a_request_survives_json_and_another_process(runs: Runs, manager: RunManager) -> None:
     project_file = runs.project / ".retrai.yml"
     project_file.write_text("max_iterations: 5\n")
-    asked = {"labels": {"team": "shop"}, "parent": "p1", "input": {"task": "mend it"}}
+    parent = (await runs.run([MEND])).id
+    (runs.project / "a.txt").write_text("wrong\n")
+    asked = {"labels": {"team": "shop"}, "parent": parent, "input": {"task": "mend it"}}
     request = await manager.prepare(runs.project, **PLAIN, **asked)
     again = RunRequest.model_validate_json(request.model_dump_json())
     assert again.model_dump() == request.model_dump()

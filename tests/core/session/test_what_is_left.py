@@ -146,6 +146,7 @@ async def test_a_verdict_is_given_without_a_run(runs: Runs) -> None:
         request = RunRequest(config=runs.config([]))
         first = await manager.check(request, final=False)
         assert (first.achieved, dict(first.counts)) == (False, {"failed": 1, "passed": 1})
+        assert "evidence" not in repr(first), "it is long"
         (runs.project / "a.txt").write_text("right\n")
         assert (await manager.check(request, baseline=first)).achieved
     assert await runs.store.list() == []

@@ -7,10 +7,12 @@ from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, Literal, TypedDict, Unpack
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, Literal, Unpack
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, with_config
+from typing_extensions import TypedDict
 
+from ..runs.record import Status
 from .models import OptionsT, TakesModels
 from .question import Answer, Question
 
@@ -109,12 +111,13 @@ class JournalledResult:
     duration_s: float
 
 
+@with_config(ConfigDict(extra="forbid"))
 class RunFilter(TypedDict, total=False):
     """Which runs `list` gives; None and what is left out ask for nothing."""
 
     project: Path | str | None
     """Only those of this folder."""
-    status: str | None
+    status: Status | None
     """Only those with this status."""
     goal: str | None
     """Only those with a goal of this name."""
@@ -124,7 +127,7 @@ class RunFilter(TypedDict, total=False):
     """Only those that have all of these labels."""
     before: float | None
     """Only those that were created earlier, in seconds since 1970."""
-    limit: int | None
+    limit: Annotated[int, Field(ge=0)] | None
     """At most so many."""
 
 

@@ -30,6 +30,6 @@ class Verdict:
     achieved: bool
     reason: str
     counts: Mapping[str, int] = field(default_factory=dict[str, int])
-    cases: Mapping[str, CaseOutcome] = field(default_factory=dict[str, CaseOutcome])
+    cases: Mapping[str, CaseOutcome] = field(default_factory=dict[str, CaseOutcome], repr=False)
     suspicions: Sequence[str] = ()
-    evidence: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    evidence: Mapping[str, Any] = field(default_factory=dict[str, Any], repr=False)

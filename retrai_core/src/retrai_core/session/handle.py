@@ -16,6 +16,7 @@ from ..run_config import RunConfig
 from ..runs.beginning import take_up
 from ..runs.ending import config_of
 from ..runs.record import UNDER_WAY, RunRecord
+from .arguments import NotNegative, checked_arguments
 from .ending import end_killed_run
 from .holder import read_all
 from .live import TextDelta, deltas_of
@@ -67,7 +68,8 @@ class Run:
         """
         return await self._store.load(self.id)
 
-    async def events(self, after: int = 0) -> AsyncIterator[AgentEvent]:
+    @checked_arguments
+    async def events(self, after: NotNegative = 0) -> AsyncIterator[AgentEvent]:
         """Events behind number `after`: those that are kept, then each as it comes.
 
         It ends behind the `run_end` that is the log's last event, whoever wrote it. Going away
@@ -125,6 +127,7 @@ class Run:
         asked = await self._store.questions(self.id)
         return [question for question in asked if question.state == "open"]
 
+    @checked_arguments
     async def answer(self, question_id: str, choice: str = "", text: str = "") -> bool:
         """Answer a question; whether it is this answer that counts, or somebody was faster.
 
@@ -145,6 +148,7 @@ class Run:
             )
         return await self._store.send(self.id, question.accept(choice, text))
 
+    @checked_arguments
     async def cancel(self, status: Literal["aborted", "interrupted"] = "aborted") -> bool:
         """End the run, wherever it executes; False when it has ended already.
 
@@ -208,7 +212,8 @@ class Run:
                 return
             await asyncio.sleep(_CONNECT_AGAIN_S)
 
-    async def diff(self, since: int = 0, until: int | None = None) -> str:
+    @checked_arguments
+    async def diff(self, since: NotNegative = 0, until: NotNegative | None = None) -> str:
         """What the run has changed, as a unified diff.
 
         Args:
@@ -222,7 +227,8 @@ class Run:
         """All that the run has changed, for `git apply`."""
         return await self.diff()
 
-    async def undo(self, to: int = 0, *, dry_run: bool = False) -> Undone:
+    @checked_arguments
+    async def undo(self, to: NotNegative = 0, *, dry_run: bool = False) -> Undone:
         """Take back what the run has changed; what others have changed since is kept.
 
         Args:
@@ -235,10 +241,12 @@ class Run:
         """
         return await self._manager.undo(await self.record(), to, dry_run=dry_run)
 
+    @checked_arguments
     async def tool_result(self, call_id: str) -> JournalledResult | None:
         """The whole result of a tool call, of which the event has the beginning."""
         return await self._store.tool_result(self.id, call_id)
 
+    @checked_arguments
     async def artifact(self, name: str) -> bytes | None:
         """What the run has kept under a name (`receipt.json`); None where there is none."""
         return await self._store.get_blob(self.id, name)

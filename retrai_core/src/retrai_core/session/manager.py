@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from ..contracts.store import RunFilter, RunStore
 from ..errors import RunNotFoundError, RunUnderWayError, UsageError
+from ..run_config import ONLY_USERS
 from ..runs.record import UNDER_WAY, RunRecord, Status
 from ..storage.state_folder import state_dir
+from .arguments import Days, NotNegative, Temperature, checked_arguments
 from .ending import end_killed_run, worker_name
 from .handle import Run
 from .setting_up import open_engine, open_store
@@ -68,6 +70,7 @@ class RunManager:
         self.state = folder if isinstance(folder, Path) else state_dir()
         self._engine_name = engine
         self._engine: Engine | None = None
+        self._is_closed = False
         self._max_parallel = max_parallel
         self._tell = tell or _say_nothing
         self._requests: dict[str, RunRequest] = {}
@@ -94,6 +97,7 @@ class RunManager:
         """Give back what the manager holds. Runs of this process end as `interrupted`; those in
         processes of their own go on, and so do those that wait, when a manager attaches again."""
         self._waiting.clear()
+        self._is_closed = True
         if self._engine is not None:
             await self._engine.aclose()
         for following in (left := set(self._following)):
@@ -108,6 +112,7 @@ class RunManager:
 
     # From settings to a run
 
+    @checked_arguments
     async def prepare(
         self,
         project: Path | str,
@@ -147,6 +152,23 @@ class RunManager:
         """
         from .request import prepare
 
+        for name in sorted(settings.keys() & set(ONLY_USERS)):
+            raise UsageError(
+                f"{name}: a request cannot say it",
+                hint=f"`RunManager({name}=...)` does"
+                if name in ("store", "engine")
+                else "it belongs in the user's own configuration",
+            )
+        if parent is not None:
+            parent = (await self._earlier("parent", parent)).id
+        if continues is not None:
+            earlier = await self._earlier("continues", continues)
+            continues = earlier.id
+            if earlier.status in ("pending", *UNDER_WAY):
+                raise UsageError(
+                    f"continues: run {continues} has no result yet: {earlier.status}",
+                    hint=f"`retrai runs follow {continues}` shows when it has ended",
+                )
         goals = [goal] if isinstance(goal, str) else goal
         given = {**settings, "goal": goals[0] if goals and len(goals) == 1 else goals}
         given |= {"agent": agent, "input": None if input is None else dict(input)}
@@ -164,6 +186,7 @@ class RunManager:
             interactive=interactive,
         )
 
+    @checked_arguments
     async def submit(self, request: RunRequest) -> Run:
         """Begin a run; it does not depend on who awaits it.
 
@@ -180,6 +203,7 @@ class RunManager:
         self._enqueue(record.id)
         return Run(self, record.id)
 
+    @checked_arguments
     async def get(self, run_id: str) -> Run:
         """The run with this id, or the only one whose id begins with it.
 
@@ -188,6 +212,7 @@ class RunManager:
         """
         return Run(self, (await self.store.load(run_id)).id)
 
+    @checked_arguments
     async def list(self, **wanted: Unpack[RunFilter]) -> Sequence[RunRecord | UnreadableRun]:
         """Runs, newest first: see `RunFilter`."""
         return await self.store.list(**wanted)
@@ -219,6 +244,7 @@ class RunManager:
 
     # What is there
 
+    @checked_arguments
     async def check(
         self, request: RunRequest, *, baseline: Verdict | None = None, final: bool = True
     ) -> Verdict:
@@ -235,8 +261,14 @@ class RunManager:
         """
         from .checking import check
 
+        if request.versions and not request.goals:  # of one that was not prepared nobody knows yet
+            raise UsageError(
+                f"the request has no goal to check, only the agent {request.config.agent}",
+                hint="`prepare(project, goal=...)` makes one that has",
+            )
         return await check(request.settings, baseline, final=final)
 
+    @checked_arguments
     async def detect(self, project: Path | str) -> Sequence[FoundGoal]:
         """The goals whose sign the project shows, the likeliest first."""
         from .looking import detect
@@ -263,6 +295,7 @@ class RunManager:
         """Every installed goal."""
         return await self.plugins("goal")
 
+    @checked_arguments
     async def agents(self, project: Path | str = ".") -> Sequence[AgentInfo]:
         """Every installed agent: what it is given, and its graph as nodes and edges. They are
         imported; one that is broken says so.
@@ -284,8 +317,9 @@ class RunManager:
 
         return (await asyncio.to_thread(lambda: usable_models(Resolver(user_settings())))).models
 
+    @checked_arguments
     def model(
-        self, name: str, api_key: str | None = None, temperature: float = 0.0
+        self, name: str, api_key: str | None = None, temperature: Temperature = 0.0
     ) -> AbstractAsyncContextManager[BaseChatModel]:
         """A LangChain chat model by the user's own settings, without a run.
 
@@ -301,6 +335,7 @@ class RunManager:
 
         return open_model(name, api_key, temperature)
 
+    @checked_arguments
     async def settings(self, project: Path | str) -> Sequence[SettingInfo]:
         """Every setting of a project, its value, and where that comes from.
 
@@ -311,6 +346,7 @@ class RunManager:
 
         return await asyncio.to_thread(settings_of, Path(project))
 
+    @checked_arguments
     def memory(self, project: Path | str) -> AbstractAsyncContextManager[MemoryStore]:
         """The project's memory store: what earlier runs have taught.
 
@@ -321,11 +357,12 @@ class RunManager:
 
         return open_memory(Path(project), self._tell)
 
+    @checked_arguments
     async def prune(
         self,
         *,
-        keep: int | None = None,
-        older_than_days: float | None = None,
+        keep: NotNegative | None = None,
+        older_than_days: Days | None = None,
         unfinished: bool = False,
         unreadable: bool = False,
     ) -> Pruned:
@@ -409,6 +446,9 @@ class RunManager:
         from ..runs.undo import undo
         from ..workspace.lock import WorkspaceLock
 
+        if to > record.iterations:
+            raise UsageError(f"run {record.id} has made {record.iterations} iterations, not {to}")
+
         def work() -> Undone:
             with WorkspaceLock(record.project, self.state, f"undo of {record.id}"):
                 for line in clean_up_killed_runs(self.state, record.project):
@@ -435,6 +475,12 @@ class RunManager:
             if record is not None and record.status == "pending":
                 await self.withdraw(run_id, "error", reason)
 
+    async def _earlier(self, argument: str, run_id: str) -> RunRecord:
+        try:
+            return await self.store.load(run_id)
+        except RunNotFoundError as error:
+            raise UsageError(f"{argument}: {error.message}", hint=error.hint) from error
+
     async def _of(self, status: str) -> Sequence[RunRecord]:
         """This engine's runs of a status."""
         name = self._opened_engine().name
@@ -457,6 +503,8 @@ class RunManager:
         return self.state / "runs" / run_id
 
     def _opened_engine(self) -> Engine:
+        if self._is_closed:
+            raise UsageError("the manager is closed", hint="make another `RunManager()`")
         if self._engine is None:
             self._engine = open_engine(self._engine_name, self)
         return self._engine

@@ -9,12 +9,14 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, field_serializer
 
+from ..errors import UsageError
 from ..guard.left_behind import clean_up_before
 from ..plugins.catalog import Catalog
+from ..plugins.kinds import Kind
 from ..plugins.patience import patiently
 from ..resolved_run import ResolvedRun
 from ..resolver import Resolver
-from ..run_config import RunConfig
+from ..run_config import USE, RunConfig
 from ..runs.ending import limits_of
 from ..runs.record import GoalRecord, RunRecord
 from ..settings import Settings, load_settings
@@ -141,6 +143,7 @@ async def prepare(
         from ..plugins.lock import require_locked
 
         require_locked(config.cwd, Catalog.of(settings))
+    await asyncio.to_thread(_refuse_names, settings, given)
     asked = RunRequest(config=config, origins=dict(settings.origins), digest=digest, **request)
     return await asked.completed(state / "runs" / config.run_id, tell)
 
@@ -156,3 +159,27 @@ async def resolve_run(
     catalog = await asyncio.to_thread(Catalog.of, settings)
     resolver = Resolver(settings, catalog, run_dir=folder, attended=attended)
     return await patiently(catalog, resolver.run, tell)
+
+
+def _refuse_names(settings: Settings, given: Mapping[str, Any]) -> None:
+    """Refuse a check that hides an installed goal, and what the caller gives to nobody; a file may
+    name what is installed elsewhere."""
+    config = settings.config
+    own = {name for name, entry in config.goals.items() if USE in entry}
+    named: list[tuple[Kind, str]] = [
+        *(("goal", name) for name in given.get("goals") or () if name not in own),
+        *(("agent", name) for name in given.get("agents") or ()),
+    ]
+    if not (own or named):
+        return
+    catalog = Catalog.of(settings)
+    for kind, name in named:
+        if not catalog.matching(name, kind):
+            raise catalog.unknown(name, kind)
+    for name in own:
+        if config.plugin_of(name) != name and catalog.matching(name, "goal"):
+            raise UsageError(
+                f"goals: {name} is an installed goal, and `{USE}: {config.plugin_of(name)}` would "
+                "hide it",
+                hint="give your own check another name",
+            )
