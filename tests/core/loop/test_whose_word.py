@@ -185,10 +185,6 @@ WRONG = {
         "not a mapping with the key 'messages'",
     ),
     "a node that gives a text": ('chain(lambda s: "done")', "its graph cannot be run"),
-    "a graph that never ends": (
-        'graph.add_node("n", lambda s: {}); graph.add_edge(START, "n"); graph.add_edge("n", "n")',
-        "its graph cannot be run: GraphRecursionError",
-    ),
     "an interrupt of LangGraph": (
         'chain(lambda s: interrupt("well?"))',
         "its graph stops before its end: where it uses interrupt()",
@@ -207,6 +203,15 @@ async def test_a_graph_that_breaks_its_contract_is_the_agents_error(
     assert (record.status, record.exit_code) == ("error", 70)
     assert "the agent liar of acme-agents 1.0 failed: " in record.reason
     assert told in record.reason
+
+
+async def test_a_graph_that_never_ends_fails_at_the_run_s_limit(ends: Any) -> None:
+    record = await ends(
+        'graph.add_node("n", lambda s: {}); graph.add_edge(START, "n"); graph.add_edge("n", "n")',
+        max_iterations=1,
+    )
+    assert (record.status, record.exit_code) == ("failed", 1)
+    assert record.reason == "the agent liar did not end within 104 nodes (max_iterations: 1)"
 
 
 async def test_a_crash_is_told_before_the_state_that_it_left_behind(ends: Any) -> None:

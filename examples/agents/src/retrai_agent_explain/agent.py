@@ -56,7 +56,7 @@ class Explain(Agent):
         from langchain_core.messages import HumanMessage, SystemMessage
 
         earlier: list[Any] = []
-        if previous is not None:
+        if previous is not None and previous.output:  # a failed run has no answer
             asked = previous.data.get("question", "")
             earlier = [HumanMessage(f"Earlier I asked: {asked}\nYou answered: {previous.output}")]
         question = HumanMessage(context.input.question)

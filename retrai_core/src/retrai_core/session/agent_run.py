@@ -52,6 +52,10 @@ _INTERRUPTED = (
 )
 
 
+class _OutOfNodesError(Exception):
+    """The graph has run as many nodes as the run's limit lets it."""
+
+
 class AgentRun:
     """One agent's graph in one run.
 
@@ -187,6 +191,8 @@ class AgentRun:
             # Whatever is wrong with the state too, the first error is the one to tell.
             with contextlib.suppress(Exception):
                 await self._take(graph, config)
+            if isinstance(error, _OutOfNodesError):
+                return "failed", str(error)
             if isinstance(error, Exception) and type(error).__module__.startswith("langgraph."):
                 raise _graph_error(self._session.agent, error) from error
             raise
@@ -228,16 +234,15 @@ class AgentRun:
         """How many nodes may run; more than before where the run was given more meanwhile.
 
         Raises:
-            WrongAnswerError: it was not, and the graph has run so many.
+            _OutOfNodesError: it was not, and the graph has run so many.
         """
         agent, iterations = self._session.agent, self._session.context.max_iterations
         limits = self._record.limits.model_copy(update={"max_iterations": iterations})
         limit = _recursion_limit(agent, limits)
         if before >= limit:
-            raise WrongAnswerError(
-                agent,
-                f"its graph cannot be run: GraphRecursionError: it did not end within {limit} "
-                "nodes",
+            raise _OutOfNodesError(
+                f"the agent {agent.name} did not end within {limit} nodes (max_iterations: "
+                f"{iterations})"
             )
         return limit
 
