@@ -95,6 +95,7 @@ def test_a_graph_is_drawn_as_a_picture(retrai: Any, tmp_path: Path, name: str) -
 def test_what_is_wrong_is_said(retrai: Any, tmp_path: Path) -> None:
     code, _, err = retrai("agents", "graph", "goal-lop", "-C", tmp_path)
     assert (code, "did you mean `goal-loop`" in err) == (2, True)
+    assert "`retrai agents list`" in err
     code, _, err = retrai("agents", "graph", "talk", "-C", tmp_path, "--png", tmp_path / "no" / "x")
     assert (code, "cannot be written" in err) == (2, True)
     code, _, err = retrai("agents", "graph", "talk", "--ascii", "--png", tmp_path / "x")

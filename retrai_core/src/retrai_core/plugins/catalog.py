@@ -283,9 +283,11 @@ class Catalog:
             first = f"`pip install retrai-sandbox-{name}` brings it; "
         elif kind == "goal" and os.path.exists(name):
             first = "a project is named by `-C DIR`, its tests by `--option targets=PATH`; "
+        listed = f"plugins list{f' --kind {kind}' if kind else ''}"
+        listed = "agents list" if kind == "agent" else listed
         return UsageError(
             f"no {kind or 'plugin'} is called `{name}`",
-            hint=f"{first}`retrai plugins list{f' --kind {kind}' if kind else ''}` shows all",
+            hint=f"{first}`retrai {listed}` shows all",
         )
 
     def _of_kind(self, kind: Kind) -> list[PluginRecord]:
