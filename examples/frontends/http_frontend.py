@@ -18,7 +18,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from retrai_core import Run, RunManager, TrustRequired, UsageError
+from retrai_core import Run, RunManager, RunNotFoundError, TrustRequired, UsageError
 
 
 def make_app(engine: str | None = None) -> Starlette:
@@ -49,14 +49,13 @@ def make_app(engine: str | None = None) -> Starlette:
 async def start(request: Request) -> Response:
     """Begin a run: `{"project": DIR, "goal": "pytest", ...any setting}`."""
     manager: RunManager = request.app.state.manager
-    wanted = await request.json()
-    run = await manager.submit(await manager.prepare(wanted.pop("project"), **wanted))
+    run = await manager.submit(await manager.prepare(**await _body(request)))
     return JSONResponse({"id": run.id}, status_code=201)
 
 
 async def listed(request: Request) -> Response:
     """The newest runs, `?status=waiting` only those."""
-    found = await request.app.state.manager.list(limit=50, **request.query_params)
+    found = await request.app.state.manager.list(**{"limit": 50, **request.query_params})
     return JSONResponse([{"id": run.id, "status": run.status} for run in found])
 
 
@@ -68,10 +67,11 @@ async def show(request: Request) -> Response:
 async def events(request: Request) -> Response:
     """Every event behind the one that the browser has seen last, until the run ends."""
     run = await _run(request)
-    after = int(request.headers.get("last-event-id") or request.query_params.get("after", 0))
+    after: Any = request.headers.get("last-event-id") or request.query_params.get("after", 0)
+    found = run.events(after)  # which says what is wrong with the number before anything is sent
 
     async def lines() -> AsyncIterator[str]:
-        async for event in run.events(after):
+        async for event in found:
             yield f"id: {event.seq}\nevent: {event.kind}\ndata: {event.to_json()}\n\n"
 
     return StreamingResponse(lines(), media_type="text/event-stream")
@@ -85,7 +85,7 @@ async def questions(request: Request) -> Response:
 
 async def answer(request: Request) -> Response:
     """Answer a question: `{"choice": "approve", "text": ""}`; 409 where somebody was faster."""
-    given = await request.json()
+    given = await _body(request)
     run, question = await _run(request), request.path_params["question"]
     counts = await run.answer(question, given.get("choice", ""), given.get("text", ""))
     return JSONResponse({"counts": counts}, status_code=200 if counts else 409)
@@ -93,7 +93,7 @@ async def answer(request: Request) -> Response:
 
 async def configure(request: Request) -> Response:
     """Change settings of a run that goes on: `{"max_iterations": 30}`."""
-    await (await _run(request)).configure(**await request.json())
+    await (await _run(request)).configure(**await _body(request))
     return Response(status_code=204)
 
 
@@ -104,13 +104,22 @@ async def cancel(request: Request) -> Response:
 
 async def resume(request: Request) -> Response:
     """Go on with a run, with new limits where the body has some."""
-    body = await request.body()
-    run = await (await _run(request)).resume(**(json.loads(body) if body else {}))
+    run = await (await _run(request)).resume(**await _body(request))
     return JSONResponse({"id": run.id})
 
 
 async def _run(request: Request) -> Run:
     return await request.app.state.manager.get(request.path_params["id"])
+
+
+async def _body(request: Request) -> dict[str, Any]:
+    try:
+        given = json.loads(await request.body() or "{}")
+    except ValueError as error:
+        raise UsageError(f"the body is no JSON: {error}") from error
+    if not isinstance(given, dict):
+        raise UsageError("the body is no JSON object")
+    return given
 
 
 async def ask_for_trust(_: Request, error: TrustRequired) -> Response:
@@ -120,8 +129,9 @@ async def ask_for_trust(_: Request, error: TrustRequired) -> Response:
 
 
 async def bad_request(_: Request, error: UsageError) -> Response:
-    """What was wrong, and what to do."""
-    return JSONResponse({"error": error.message, "hint": error.hint}, status_code=400)
+    """What was wrong, and what to do; 404 where there is no such run."""
+    status = 404 if isinstance(error, RunNotFoundError) else 400
+    return JSONResponse({"error": error.message, "hint": error.hint}, status_code=status)
 
 
 if __name__ == "__main__":

@@ -72,6 +72,8 @@ def test_a_run_is_followed_answered_and_reloaded(
     assert client.patch(f"/runs/{run}", json={"goal": "pytest"}).status_code == 400
     assert client.post(path, json={"choice": "approve_always"}).json() == {"counts": True}
     assert client.post(path, json={"choice": "approve"}).status_code == 409
+    events = f"/runs/{run}/events"
+    assert client.get(events, headers={"Last-Event-ID": "abc"}).status_code == 400
     # The browser had gone away; it gets exactly what it has not seen.
     rest = heard(client, run, "run_end", after=first[-1]["seq"])
     numbers = [event["seq"] for event in first + rest]
@@ -93,7 +95,13 @@ def test_a_run_that_waits_is_cancelled(client: httpx.Client, asking: RetraiProje
 
 
 def test_what_is_wrong_is_said(client: httpx.Client, asking: RetraiProject) -> None:
-    assert client.get("/runs/nothing").status_code == 400
+    assert client.get("/runs/nothing").status_code == 404
+    for query in ("before=x", "foo=1", "status=nope", "limit=-1"):
+        refused = client.get(f"/runs?{query}")
+        assert (refused.status_code, bool(refused.json()["error"])) == (400, True)
+    assert client.get("/runs?limit=5&before=1").json() == []
+    for body in ("{bad", "[]", "{}", '{"project": 1}', json.dumps({"project": ".", "input": "x"})):
+        assert client.post("/runs", content=body).status_code == 400
     wanted = {"project": str(asking.folder)}
     trust = client.post("/runs", json=wanted).json()["trust"]
     wrong = client.post("/runs", json={**wanted, "trust": trust, "no_such_key": 1})

@@ -481,7 +481,7 @@ class RunManager:
         except RunNotFoundError as error:
             raise UsageError(f"{argument}: {error.message}", hint=error.hint) from error
 
-    async def _of(self, status: str) -> Sequence[RunRecord]:
+    async def _of(self, status: Status) -> Sequence[RunRecord]:
         """This engine's runs of a status."""
         name = self._opened_engine().name
         found = await self.store.list(status=status)
