@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import pty
@@ -10,8 +11,12 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from pathlib import Path
+from typing import Any
 
 import pytest
+
+from retrai_core import RunManager
 
 from .kept import kept_runs
 
@@ -90,6 +95,7 @@ def test_a_question_is_answered_from_a_second_terminal(
     assert asked.returncode == 0, asked.stderr
     assert "Go on?" in asked.stdout
     assert "approve" in asked.stdout
+    assert len([line for line in asked.stdout.splitlines() if "abort " in line]) == 1
     wrong = second("runs", "answer", run_id, "perhaps")
     assert wrong.returncode == 2
     assert "'perhaps' is no choice" in wrong.stderr
@@ -158,6 +164,22 @@ def test_who_follows_ends_no_run_by_going_away(first: Start, toy: Callable[..., 
     assert second("runs", "answer", run_id, "yes").returncode == 0
     out, _ = run.communicate(timeout=TIMEOUT_S)
     assert run.returncode == 0, out
+
+
+def test_what_a_program_began_goes_on_where_no_terminal_can_ask(
+    toy: Callable[..., list[str]], project: Path
+) -> None:
+    model = toy([WRONG], [RIGHT])[-1]
+
+    async def begin() -> str:
+        async with RunManager(engine="inline") as manager:
+            settings: dict[str, Any] = {"model": model, "max_iterations": 1, "interactive": True}
+            run = await manager.submit(await manager.prepare(project, **settings))
+            assert (await run.result()).status == "failed"
+            return run.id
+
+    resumed = second("runs", "resume", asyncio.run(begin()), "-n", "2")
+    assert resumed.returncode == 0, resumed.stderr
 
 
 def test_an_ended_run_is_followed_and_what_is_unknown_is_a_usage_error(

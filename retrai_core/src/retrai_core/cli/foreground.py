@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
@@ -57,7 +58,9 @@ async def _work(begin: Begin, terminal: RunTerminal) -> RunRecord:
 
         stopping: list[asyncio.Future[bool]] = []
         with terminal, stop_signals(stop, terminal, run.id):
-            shown = asyncio.create_task(show_events(run, terminal, answers=True))
+            # Where no terminal can be asked on, `retrai runs answer` answers.
+            answers = sys.stdin.isatty()
+            shown = asyncio.create_task(show_events(run, terminal, answers=answers))
             try:
                 return await run.result()
             finally:
@@ -85,8 +88,12 @@ async def show_events(run: Run, terminal: RunTerminal, *, answers: bool, after: 
                 terminal.console.print(head_line(await run.record()))
                 begun = True
             terminal.hear(event)
-            if event.kind == "human_check_required" and answers:
+            if event.kind == "human_check_required":
                 question = Question.model_validate(event.payload["question"])
+                if not answers:
+                    if question.id in {each.id for each in await run.questions()}:
+                        terminal.say(f"{question.text} (`retrai runs answer {run.id}`)")
+                    continue
                 asking = asyncio.create_task(_answer(run, question, terminal, asking))
             elif asking is not None and _ends(event, asking):
                 asking.cancel()

@@ -125,7 +125,7 @@ def resume(
 
     async def begin(manager: RunManager) -> Run:
         run = await manager.get(run_id)
-        if (await run.record()).interactive:
+        if (await run.record()).config.get("hitl_enabled"):
             require_someone_to_ask()
         return await run.resume(max_iterations=max_iterations, **budget)
 
@@ -173,6 +173,8 @@ def _asked(question: Question) -> list[str]:
     lines += [f"  {choice.id:<16} {choice.label}" for choice in question.choices]
     if question.takes_text:
         lines.append("  (takes words)")
+    if any(choice.id == ABORT for choice in question.choices):
+        return lines
     return [*lines, f"  {ABORT:<16} end the run"]
 
 
