@@ -31,13 +31,13 @@ from corpus.trajectory import Trajectory  # noqa: E402
 from driving import apply, config_of, exit_code, make_project, run_guarded  # noqa: E402
 
 from retrai_core import RunConfig  # noqa: E402
-from retrai_core.guard.baseline import differing  # noqa: E402
-from retrai_core.guard.guard import Guard  # noqa: E402
-from retrai_core.guard.restoring import restore_files  # noqa: E402
-from retrai_core.guard.verdict import judge  # noqa: E402
-from retrai_core.resolver import Resolver  # noqa: E402
-from retrai_core.session.session import RunSession  # noqa: E402
-from retrai_core.settings import Settings  # noqa: E402
+from retrai_core.config.sources import Settings  # noqa: E402
+from retrai_core.runs.resolver import Resolver  # noqa: E402
+from retrai_core.runs.session import RunSession  # noqa: E402
+from retrai_core.verification.baseline import differing  # noqa: E402
+from retrai_core.verification.guard import Guard  # noqa: E402
+from retrai_core.verification.restore import restore_files  # noqa: E402
+from retrai_core.verification.verdict import judge  # noqa: E402
 
 LAYERS = (
     "the exit code alone",

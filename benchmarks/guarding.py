@@ -26,10 +26,10 @@ from pathlib import Path
 from counts import positive
 
 from retrai_core import ProcessOptions, RunContext
-from retrai_core.guard.clean_copy import make_clean_copy
-from retrai_core.guard.guard import Guard
-from retrai_core.guard.guarded_sandbox import guarded_sandbox
-from retrai_core.runs.snapshots import Snapshots
+from retrai_core.storage.snapshots import Snapshots
+from retrai_core.verification.clean_copy import make_clean_copy
+from retrai_core.verification.guard import Guard
+from retrai_core.verification.guarded_sandbox import guarded_sandbox
 from retrai_core.workspace.safe_paths import SafeWorkspace
 from retrai_core.workspace.tree_hash import TreeHasher
 from retrai_goals_python.pytest_goal import PytestGoal, PytestGoalOptions

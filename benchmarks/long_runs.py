@@ -196,10 +196,10 @@ def resume_in_fresh_process(state: Path, run_id: str, limit: int) -> dict[str, f
 
 async def resume(state: Path, run_id: str, limit: int) -> dict[str, float]:
     """From `resume` to the first step, the imports left out."""
-    import retrai_core.loop.act
-    import retrai_core.loop.evaluate
-    import retrai_core.loop.plan
-    import retrai_core.session.executor
+    import retrai_core.agents.goal_loop.act
+    import retrai_core.agents.goal_loop.evaluate
+    import retrai_core.agents.goal_loop.plan
+    import retrai_core.runs.executor
     import retrai_core.storage.checkpoints  # noqa: F401 - imported so that they are not measured
     from retrai_core import FilesStore, RunManager
 

@@ -22,7 +22,7 @@ from pathlib import Path
 from counts import positive
 
 from retrai_core import ProcessOptions, RunContext, Sandbox, View
-from retrai_core.guard.guarded_sandbox import guarded_sandbox
+from retrai_core.verification.guarded_sandbox import guarded_sandbox
 from retrai_core.workspace.safe_paths import SafeWorkspace
 from retrai_sandbox_bwrap.options import BwrapOptions
 from retrai_sandbox_bwrap.sandbox import BwrapSandbox

@@ -15,7 +15,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from retrai_core.runs.record import (
+from retrai_core.contracts.record import (
     CheckEvidence,
     GoalRecord,
     HeldOutCounts,

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from retrai_core.run_config import DEFAULT_MODEL, RunConfig
-from retrai_core.settings import PROJECT_FILE
+from retrai_core.config.model import DEFAULT_MODEL, RunConfig
+from retrai_core.config.sources import PROJECT_FILE
 
 
 def shown(retrai, project: Path) -> dict[str, dict[str, object]]:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from retrai_core.settings import load_settings
-from retrai_core.trust import claims_of
+from retrai_core.config.sources import load_settings
+from retrai_core.runs.trust import claims_of
 
 RIGHT = ("write_answer", {"text": "42"})
 POEM = ("write_answer", {"text": "roses"})

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from retrai_core.settings import PROJECT_FILE, load_settings
+from retrai_core.config.sources import PROJECT_FILE, load_settings
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from retrai_core import FilesStore
-from retrai_core.runs.record import RunRecord
+from retrai_core.contracts.record import RunRecord
 
 from .kept import kept_run, kept_runs
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from retrai_core.cli.render.summary import head_line, summary_lines
-from retrai_core.runs.record import CheckEvidence, GoalRecord, RunRecord
+from retrai_core.contracts.record import CheckEvidence, GoalRecord, RunRecord
 
 
 def shown(ended: str, **after: Any) -> list[str]:

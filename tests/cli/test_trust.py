@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from retrai_core import FilesStore
-from retrai_core.guard.left_behind import note
+from retrai_core.config.sources import load_settings
 from retrai_core.plugins.catalog import Catalog
-from retrai_core.settings import load_settings
-from retrai_core.trust import claims_of
+from retrai_core.runs.trust import claims_of
+from retrai_core.verification.clean_up import note
 
 from .kept import kept_runs
 

@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from retrai_core import RunContext
 from retrai_core.plugins.hooks import HookCaller
-from retrai_core.runtime_tools import contribute
+from retrai_core.runs.runtime_tools import contribute
 from retrai_core.workspace.safe_paths import SafeWorkspace
 
 

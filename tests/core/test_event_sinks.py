@@ -13,8 +13,8 @@ import pytest
 
 from retrai_core import AgentEvent, EventSink, RunInfo, SinkOptions
 from retrai_core.plugins.record import PluginRecord
-from retrai_core.resolved_run import Part
-from retrai_core.sinks import EventSinks
+from retrai_core.runs.event_sinks import EventSinks
+from retrai_core.runs.resolved_run import Part
 
 RUN = RunInfo("r1", ("pytest",), "goal-loop", "offline", Path("/project"))
 
@@ -263,9 +263,9 @@ HANGING = """
 import asyncio, threading
 from pathlib import Path
 from retrai_core import AgentEvent, EventSink, RunInfo
-from retrai_core.resolved_run import Part
+from retrai_core.runs.resolved_run import Part
 from retrai_core.plugins.record import PluginRecord
-from retrai_core.sinks import EventSinks
+from retrai_core.runs.event_sinks import EventSinks
 
 busy = threading.Event()
 

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from retrai_core import LLMOptions, LLMProvider, PluginError, RunConfig, UsageError
+from retrai_core.config.sources import Settings
 from retrai_core.contracts.llm import create_model
 from retrai_core.plugins.catalog import Catalog
-from retrai_core.resolved_run import ResolvedRun
-from retrai_core.session.session import RunSession
-from retrai_core.settings import Settings
+from retrai_core.runs.resolved_run import ResolvedRun
+from retrai_core.runs.session import RunSession
 
 MODULE = """
 from retrai_core import LLMProvider

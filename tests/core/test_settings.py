@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from retrai_core import UsageError
-from retrai_core.run_config import DEFAULT_MODEL, RunConfig, new_run_id, unknown_option
-from retrai_core.settings import load_settings, user_config_file
+from retrai_core.config.model import DEFAULT_MODEL, RunConfig, new_run_id, unknown_option
+from retrai_core.config.sources import load_settings, user_config_file
 
 
 @pytest.fixture

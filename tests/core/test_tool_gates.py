@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from retrai_core import GateDecision, ToolCall, hookimpl
-from retrai_core.gates import ToolGates
 from retrai_core.plugins.hooks import HookCaller
 from retrai_core.plugins.record import PluginRecord
+from retrai_core.runs.tool_gates import ToolGates
 
 CALL = ToolCall("1", "shell", {"line": "ls"}, frozenset({"run"}))
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from retrai_core import RunContext
-from retrai_core.runtime_tools import contribute
+from retrai_core.runs.runtime_tools import contribute
 from retrai_core.workspace.safe_paths import SafeWorkspace
 
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from retrai_core.cli.main import COMMANDS
+from retrai_core.config.model import RunConfig
+from retrai_core.config.sources import _Environment
+from retrai_core.contracts.record import EXIT_CODES
 from retrai_core.plugins.kinds import GROUP_OF
-from retrai_core.run_config import RunConfig
-from retrai_core.runs.record import EXIT_CODES
-from retrai_core.settings import _Environment
 
 ROOT = Path(__file__).parents[2]
 CONFIGURATION = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")

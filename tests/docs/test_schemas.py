@@ -16,7 +16,7 @@ import pytest
 
 from retrai_core import FilesStore, RunConfig, RunManager, RunRecord, RunRequest
 from retrai_core.cli.main import main
-from retrai_core.runs.record import EXIT_CODES
+from retrai_core.contracts.record import EXIT_CODES
 
 ROOT = Path(__file__).parents[2]
 SITE = ROOT / "tests" / "core" / "loop" / "site"

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from retrai_core.guard.globs import Globs
+from retrai_core.verification.globs import Globs
 from retrai_goals_js.bun_test import BunTestGoal
 from retrai_goals_js.js_audit import audit_js
 from retrai_goals_js.js_contradiction import contradict_js_tests

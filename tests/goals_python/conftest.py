@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from retrai_core import ProcessOptions, RunContext
-from retrai_core.guard.guarded_sandbox import guarded_sandbox
+from retrai_core.verification.guarded_sandbox import guarded_sandbox
 from retrai_core.workspace.safe_paths import SafeWorkspace
 from retrai_goals_python.pytest_goal import PytestGoal, PytestGoalOptions
 from retrai_goals_python.runner import PytestRun, run_pytest

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from retrai_core.guard.guard import Guard
+from retrai_core.verification.guard import Guard
 
 TEST = "from thing import add\n\n\ndef test_add():\n    assert add(2, 3) == 5\n"
 WRONG, RIGHT = "def add(a, b):\n    return a - b\n", "def add(a, b):\n    return a + b\n"

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from retrai_core.guard.guard import Guard
+from retrai_core.verification.guard import Guard
 
 CODE = {"adding.py": "def add(a, b):\n    return a - b\n"}
 TEST = "from adding import add\n\n\ndef test_add():\n    assert add(2, 3) == 5\n"

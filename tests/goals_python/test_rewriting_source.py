@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 
 from retrai_core import ProcessOptions, RunContext
-from retrai_core.guard.guard import Guard
-from retrai_core.guard.guarded_sandbox import guarded_sandbox
+from retrai_core.verification.guard import Guard
+from retrai_core.verification.guarded_sandbox import guarded_sandbox
 from retrai_core.workspace.safe_paths import SafeWorkspace
 from retrai_goals_python.pytest_goal import PytestGoal, PytestGoalOptions
 from retrai_sandbox_local.sandbox import LocalSandbox

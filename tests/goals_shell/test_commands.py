@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from retrai_core.guard.globs import Globs
+from retrai_core.verification.globs import Globs
 from retrai_goals_shell.command_audit import audit_commands
 from retrai_goals_shell.command_environment import command_environment
 from retrai_goals_shell.make_test import MakeTestGoal

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from retrai_core import UsageError
-from retrai_core.guard.masked_git import make_substitute, repository_of
+from retrai_core.verification.masked_git import make_substitute, repository_of
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
 

@@ -20,7 +20,7 @@ from hostile.plugins import ROWS
 from hostile.retrai_cells import COMMANDS, Place, problems_of
 
 from retrai_core import FilesStore, RetraiError, RunManager, RunRequest
-from retrai_core.settings import load_settings
+from retrai_core.config.sources import load_settings
 
 IN_PROCESSES_OF_THEIR_OWN = {
     # What blocks a thread for an hour must not do so in ours.

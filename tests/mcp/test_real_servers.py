@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from retrai_core.loop.tool_schema import schema
+from retrai_core.agents.tool_schema import schema
 
 from .conftest import Offering, installed
 

@@ -15,7 +15,7 @@ from .test_wheels import needed, new_environment, wheel
 
 __all__ = ["wheel"]
 
-SITE = Path(__file__).parents[1] / "core" / "loop" / "site"
+SITE = Path(__file__).parents[1] / "core" / "goal_loop" / "site"
 """A goal and a model that need nothing."""
 
 

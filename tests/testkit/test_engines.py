@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from retrai_core.session.inline import InlineEngine
-from retrai_core.session.process import ProcessEngine
+from retrai_core.runs.inline import InlineEngine
+from retrai_core.runs.process import ProcessEngine
 from retrai_testkit import EngineConformance
 
 

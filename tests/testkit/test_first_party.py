@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from retrai_core.loop.graph import GoalLoopAgent
-from retrai_core.loop.report_impossible import ReportImpossible
+from retrai_core.agents.goal_loop.graph import GoalLoopAgent
+from retrai_core.agents.goal_loop.report_impossible import ReportImpossible
 from retrai_sandbox_local.sandbox import LocalSandbox
 from retrai_testkit import (
     AgentConformance,

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 pytest.importorskip("retrai_tools_langchain")
 
 from retrai_core import RunContext, Tool, ToolError, UsageError
-from retrai_core.loop.tool_schema import schema
+from retrai_core.agents.tool_schema import schema
 from retrai_core.workspace.safe_paths import SafeWorkspace
 from retrai_testkit import HookConformance, RetraiProject, ScriptedModel, call
 from retrai_tools_langchain.hook import LangChainTools

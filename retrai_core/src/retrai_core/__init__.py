@@ -12,8 +12,12 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from .agents.goal_loop.graph import GoalLoopAgent
+    from .agents.goal_loop.state import AgentState
+    from .agents.goal_loop.steps import LoopSteps
     from .cli.asking import somebody_watches
     from .cli.output import echo
+    from .config.model import RunConfig
     from .contracts.agent import Agent, AgentInput, AgentOptions, AgentResult, StateUpdate
     from .contracts.context import RunContext
     from .contracts.engine import Engine, EngineHost, EngineOptions
@@ -38,6 +42,7 @@ if TYPE_CHECKING:
     from .contracts.memory import MemoryOptions, MemoryStore, RunOutcome, Strategy
     from .contracts.plan import Finding, PlannedPlugin, RunPlan
     from .contracts.question import APPROVE, REJECT, Answer, Choice, Question
+    from .contracts.record import RunRecord
     from .contracts.sandbox import Completed, Limits, Sandbox, SandboxOptions, View
     from .contracts.store import (
         Cancel,
@@ -68,10 +73,6 @@ if TYPE_CHECKING:
         WorkspaceError,
     )
     from .events import EVENT_KINDS, AgentEvent, EventKind
-    from .guard.clean_copy import make_clean_copy
-    from .loop.graph import GoalLoopAgent
-    from .loop.state import AgentState
-    from .loop.steps import LoopSteps
     from .plugins.catalog import Catalog
     from .plugins.describe import describe_plugin
     from .plugins.entry import ManifestEntry, OptionEntry
@@ -81,17 +82,16 @@ if TYPE_CHECKING:
     from .plugins.own_hooks import HookAnswer, OwnHooks
     from .plugins.package import find_package
     from .plugins.record import PluginRecord
-    from .run_config import RunConfig
-    from .runs.record import RunRecord
-    from .session.agent_graph import AgentInfo, GraphEdge
-    from .session.handle import Run
-    from .session.live import TextDelta
-    from .session.looking import FoundGoal, PluginInfo, SettingInfo
-    from .session.manager import RunManager
-    from .session.request import RunRequest
-    from .session.session import open_workbench
+    from .runs.agent_graph import AgentInfo, GraphEdge
+    from .runs.handle import Run
+    from .runs.live import TextDelta
+    from .runs.manager import RunManager
+    from .runs.queries import FoundGoal, PluginInfo, SettingInfo
+    from .runs.request import RunRequest
+    from .runs.session import open_workbench
+    from .runs.usable_models import UsableModel
     from .storage.files import FilesStore
-    from .usable_models import UsableModel
+    from .verification.clean_copy import make_clean_copy
     from .workspace.portable_tree import tree_digest, tree_files
     from .workspace.processes.runner import ProcessOptions, ProcessRunner, command_words
 
@@ -164,24 +164,24 @@ _HOME = {
     # For distributions that call hooks of their own.
     "plugins.own_hooks": ("HookAnswer", "OwnHooks"),
     # For goals that try something which changes the project.
-    "guard.clean_copy": ("make_clean_copy",),
+    "verification.clean_copy": ("make_clean_copy",),
     # For agents: they import langgraph.
-    "loop.graph": ("GoalLoopAgent",),
-    "loop.state": ("AgentState",),
-    "loop.steps": ("LoopSteps",),
+    "agents.goal_loop.graph": ("GoalLoopAgent",),
+    "agents.goal_loop.state": ("AgentState",),
+    "agents.goal_loop.steps": ("LoopSteps",),
     # For frontends and callers.
-    "session.agent_graph": ("AgentInfo", "GraphEdge"),
-    "session.manager": ("RunManager",),
-    "usable_models": ("UsableModel",),
-    "session.handle": ("Run",),
-    "session.request": ("RunRequest",),
-    "session.live": ("TextDelta",),
-    "session.looking": ("FoundGoal", "PluginInfo", "SettingInfo"),
+    "runs.agent_graph": ("AgentInfo", "GraphEdge"),
+    "runs.manager": ("RunManager",),
+    "runs.usable_models": ("UsableModel",),
+    "runs.handle": ("Run",),
+    "runs.request": ("RunRequest",),
+    "runs.live": ("TextDelta",),
+    "runs.queries": ("FoundGoal", "PluginInfo", "SettingInfo"),
     "contracts.verdict": ("Verdict",),
-    "runs.record": ("RunRecord",),
-    "run_config": ("RunConfig",),
+    "contracts.record": ("RunRecord",),
+    "config.model": ("RunConfig",),
     "storage.files": ("FilesStore",),
-    "session.session": ("open_workbench",),
+    "runs.session": ("open_workbench",),
     # For those who compare the tree of a run with another.
     "workspace.portable_tree": ("tree_digest", "tree_files"),
     # For sandboxes.

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from retrai_core import CheckReport, FilesStore, GoalBase, GoalResult, RetraiError
+from retrai_core.config.model import RunConfig
 from retrai_core.plugins.answers import checked_answers, problem
-from retrai_core.plugins.blame import WrongAnswerError
-from retrai_core.run_config import RunConfig
+from retrai_core.plugins.error_attribution import WrongAnswerError
 from retrai_core.storage.event_log import read_events
 
 from ..running import work

@@ -10,7 +10,7 @@ import threading
 
 import pytest
 
-from retrai_core.plugins.aside import aside, start_aside
+from retrai_core.plugins.daemon_call import aside, start_aside
 
 
 async def test_work_after_work_takes_the_thread_that_is_idle() -> None:
@@ -50,7 +50,7 @@ async def test_work_that_takes_too_long_is_left_behind() -> None:
 def test_a_forked_child_starts_threads_of_its_own() -> None:
     script = """
 import asyncio, os
-from retrai_core.plugins.aside import aside
+from retrai_core.plugins.daemon_call import aside
 
 asyncio.run(aside(int, 10))
 child = os.fork()
@@ -67,7 +67,7 @@ raise SystemExit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 def test_a_process_ends_although_work_hangs() -> None:
     script = """
 import asyncio, threading
-from retrai_core.plugins.aside import start_aside
+from retrai_core.plugins.daemon_call import start_aside
 
 async def main():
     start_aside(threading.Event().wait)

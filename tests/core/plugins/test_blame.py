@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from retrai_core.plugins.blame import WrongAnswerError, blamed
 from retrai_core.plugins.catalog import Catalog
+from retrai_core.plugins.error_attribution import WrongAnswerError, blamed
 from retrai_core.plugins.record import PluginRecord
 
 CODE = """

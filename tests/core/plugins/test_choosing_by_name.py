@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from packaging.specifiers import SpecifierSet
 
 from retrai_core import PluginError, RunConfig, UsageError, __version__
+from retrai_core.config.model import DEFAULT_MODEL
+from retrai_core.config.sources import Settings
 from retrai_core.plugins.catalog import Catalog
 from retrai_core.plugins.providers import strength
 from retrai_core.plugins.requirements import accepts, core_range
-from retrai_core.resolver import Resolver
-from retrai_core.run_config import DEFAULT_MODEL
-from retrai_core.settings import Settings
+from retrai_core.runs.resolver import Resolver
 
 
 def test_two_distributions_with_one_name_are_an_error_that_names_both(site: Any) -> None:

@@ -165,7 +165,7 @@ def check_imports(imported: set[str], installed: set[str]) -> None:
 def test_a_run_can_be_wired_before_langchain_is_imported() -> None:
     # What a model needs is imported beside that: a provider's own process, say, is started first.
     code = (
-        "import sys, retrai_core.cli.foreground, retrai_core.session.session;"
+        "import sys, retrai_core.cli.foreground, retrai_core.runs.session;"
         "print(*sorted({'langchain_core', 'langgraph'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -12,7 +12,7 @@ import pytest
 
 from retrai_core import PluginError
 from retrai_core.plugins.catalog import Catalog
-from retrai_core.plugins.patience import patiently
+from retrai_core.plugins.import_timeout import patiently
 from retrai_core.plugins.record import PluginRecord
 
 SLOW = """

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
+from retrai_core.config.sources import load_settings
 from retrai_core.errors import PluginError, RetraiError, UsageError
 from retrai_core.plugins.catalog import Catalog
 from retrai_core.plugins.probe import probe_plugin
-from retrai_core.resolver import Resolver
-from retrai_core.settings import load_settings
+from retrai_core.runs.resolver import Resolver
 
 
 def refusal(project: Path, text: str) -> RetraiError:

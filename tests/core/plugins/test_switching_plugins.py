@@ -10,11 +10,11 @@ import platformdirs
 import pytest
 
 from retrai_core.cli.main import main
-from retrai_core.config_files import switched_off_path, user_config_path
+from retrai_core.config.files import switched_off_path, user_config_path
+from retrai_core.config.sources import load_settings
 from retrai_core.errors import PluginError
 from retrai_core.plugins.catalog import Catalog
 from retrai_core.plugins.summaries import plugin_summaries
-from retrai_core.settings import load_settings
 
 Retrai = Callable[..., tuple[int, str, str]]
 

@@ -15,7 +15,7 @@ import pytest
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 from langgraph.graph import START, StateGraph
 
-from retrai_core.loop.state import AgentState, append_messages
+from retrai_core.agents.goal_loop.state import AgentState, append_messages
 from retrai_core.storage.checkpoints import open_checkpoints
 
 CONFIG: dict[str, Any] = {"configurable": {"thread_id": "r1"}}

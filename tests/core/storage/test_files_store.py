@@ -20,7 +20,7 @@ from retrai_core.errors import (
     StateFolderError,
     UnreadableRunError,
 )
-from retrai_core.session.pruning import Pruned, prune
+from retrai_core.runs.prune import Pruned, prune
 from retrai_core.storage.state_folder import state_dir
 
 DAY_S = 86_400

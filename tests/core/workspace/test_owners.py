@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from retrai_core.guard.files import copy_file
-from retrai_core.runs.git_store import FILE, Entry
-from retrai_core.runs.putting_back import put_entry
+from retrai_core.storage.git_store import FILE, Entry
+from retrai_core.storage.restore import put_entry
+from retrai_core.verification.files import copy_file
 from retrai_core.workspace.safe_paths import SafeWorkspace
 
 pytestmark = pytest.mark.skipif(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from retrai_core.guard.repository_settings import without_programs
+from retrai_core.verification.repository_settings import without_programs
 from retrai_core.workspace.repository_paths import is_repository
 
 

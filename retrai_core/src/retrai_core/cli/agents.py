@@ -17,7 +17,7 @@ from .project_option import project_option
 if TYPE_CHECKING:
     from langchain_core.runnables.graph import Graph as Drawing
 
-    from ..session.agent_graph import AgentInfo
+    from ..runs.agent_graph import AgentInfo
 
 _HEADINGS = ("NAME", "GOAL", "INPUT", "SOURCE", "SUMMARY")
 _EXTRA = "`pip install 'retrai[graph]'` brings what draws it; --mermaid needs nothing"
@@ -36,8 +36,8 @@ def list_agents(project: Path, as_json: bool) -> None:
 
     `agent: NAME` in .retrai.yml takes one, `input:` says what it is given.
     """
-    from ..session.agent_graph import agents as installed
-    from ..settings import load_settings
+    from ..config.sources import load_settings
+    from ..runs.agent_graph import agents as installed
 
     found = installed(load_settings(project), with_graphs=as_json)
     if as_json:
@@ -63,9 +63,9 @@ def graph(name: str, project: Path, form: str | None, picture: Path | None) -> N
     """
     if form and picture is not None:
         raise UsageError("--png stands alone", hint=f"`retrai agents graph {name} --png FILE`")
-    from ..resolver import Resolver
-    from ..session.agent_graph import GraphEdge, drawing_of
-    from ..settings import load_settings
+    from ..config.sources import load_settings
+    from ..runs.agent_graph import GraphEdge, drawing_of
+    from ..runs.resolver import Resolver
 
     drawing = drawing_of(Resolver(load_settings(project)), name)
     if picture is not None:

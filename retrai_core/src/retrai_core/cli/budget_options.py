@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from ..config_files import NO_LIMIT
+from ..config.files import NO_LIMIT
 from .numbers import Number, WholeNumber
 
 F = TypeVar("F", bound=Callable[..., Any])

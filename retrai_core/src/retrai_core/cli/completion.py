@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import click
 
-from ..config_files import GoalEntry, read_goal_entries, read_plugin_settings
+from ..config.files import GoalEntry, read_goal_entries, read_plugin_settings
 from ..errors import UsageError
 from ..plugins.summaries import model_patterns, plugin_names
 from .output import echo

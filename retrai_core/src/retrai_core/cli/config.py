@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..config_files import PROJECT_FILE
+from ..config.files import PROJECT_FILE
 from ..errors import RetraiError
 from .columns import aligned
 from .output import echo
@@ -17,8 +17,8 @@ from .project_option import project_option
 from .render.words import one_line
 
 if TYPE_CHECKING:
-    from ..settings import Settings
-    from ..trust import Claims
+    from ..config.sources import Settings
+    from ..runs.trust import Claims
 
 _VALUE_WIDTH = 60
 
@@ -37,8 +37,12 @@ def show(project: Path, as_json: bool) -> None:
     Sources, the later ones stronger: the user's config.yml, the project's .retrai.yml, the
     environment (RETRAI_MODEL and so on), flags.
     """
-    from ..settings import load_settings, misspelt_variables, setting_rows  # TAB imports this too
-    from ..trust import claims_of, is_agreed
+    from ..config.sources import (  # TAB imports this too
+        load_settings,
+        misspelt_variables,
+        setting_rows,
+    )
+    from ..runs.trust import claims_of, is_agreed
 
     settings = load_settings(project)
     rows = [_taken(settings) if row[0] == "model" else row for row in setting_rows(settings)]
@@ -66,7 +70,7 @@ def _is_claimed(name: str, claims: Claims) -> bool:
 
 def _taken(settings: Settings) -> tuple[str, str, str]:
     """The model that a run would take here, and why."""
-    from ..resolver import Resolver
+    from ..runs.resolver import Resolver
 
     model, origin = settings.config.model_name, settings.origins["model_name"]
     if origin != "default":

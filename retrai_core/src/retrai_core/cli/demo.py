@@ -14,8 +14,8 @@ from .completion import complete_model
 from .numbers import WholeNumber
 
 if TYPE_CHECKING:
-    from ..session.handle import Run
-    from ..session.manager import RunManager
+    from ..runs.handle import Run
+    from ..runs.manager import RunManager
 
 QUICKSTART = Path(__file__).parent / "quickstart"
 
@@ -78,7 +78,7 @@ def demo(model: str, max_iterations: int | None) -> int:
 
 
 async def _diff(run_id: str) -> str:
-    from ..session.manager import RunManager
+    from ..runs.manager import RunManager
 
     async with RunManager() as manager:
         return await (await manager.get(run_id)).diff()

@@ -8,11 +8,11 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
 from ..contracts.question import Question
+from ..contracts.record import RunRecord
 from ..events import AgentEvent
-from ..runs.record import RunRecord
-from ..session.event_loop import run_to_end
-from ..session.handle import Run
-from ..session.manager import RunManager
+from ..runs.event_loop import run_to_end
+from ..runs.handle import Run
+from ..runs.manager import RunManager
 from .asking import ask_on_terminal
 from .output import echo
 from .render.summary import head_line, summary_lines

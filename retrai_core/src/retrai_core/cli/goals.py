@@ -16,7 +16,7 @@ from .project_option import project_option
 from .render.words import one_line
 
 if TYPE_CHECKING:
-    from ..config_files import GoalEntry
+    from ..config.files import GoalEntry
     from ..plugins.catalog import Catalog
     from ..plugins.record import PluginRecord
 
@@ -135,7 +135,7 @@ def show(name: str, project: Path, as_json: bool) -> None:
 
 
 def _goals(project: Path) -> list[_Goal]:
-    from ..config_files import read_goal_entries  # TAB imports this module too
+    from ..config.files import read_goal_entries  # TAB imports this module too
     from ..plugins.catalog import Catalog
 
     catalog = Catalog.configured(project)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..config_files import PROJECT_FILE, folder_in_the_way
+from ..config.files import PROJECT_FILE, folder_in_the_way
 from ..errors import RetraiError, UsageError
 from .completion import complete_goal, complete_model
 from .output import echo
@@ -45,8 +45,8 @@ def init(project: Path, goal: str | None, model: str | None, force: bool) -> Non
 
     Asks which goal to take only on a terminal, and only where several fit.
     """
+    from ..config.model import RunConfig
     from ..plugins.catalog import Catalog  # TAB imports this module too
-    from ..run_config import RunConfig
 
     path = project / PROJECT_FILE
     if not project.is_dir():
@@ -85,8 +85,8 @@ def _look_at_model(model: str, project: Path) -> None:
     Raises:
         UsageError: no provider knows the model.
     """
-    from ..resolver import NO_KEY_HINT, Resolver
-    from ..settings import load_settings
+    from ..config.sources import load_settings
+    from ..runs.resolver import NO_KEY_HINT, Resolver
 
     try:
         Resolver(load_settings(project, {"model": model})).model_name()
@@ -98,8 +98,8 @@ def _look_at_model(model: str, project: Path) -> None:
 
 def _agree_to(project: Path) -> None:
     """What the user has just had written is the user's own word."""
-    from ..settings import load_settings
-    from ..trust import agree, claims_of
+    from ..config.sources import load_settings
+    from ..runs.trust import agree, claims_of
 
     settings = load_settings(project)
     claims = claims_of(settings)

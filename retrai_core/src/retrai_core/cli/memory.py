@@ -90,7 +90,7 @@ async def _entries(store: MemoryStore, project: Path, goal: str | None) -> list[
 
 def _with_store(project: Path, use: Callable[[MemoryStore, Path], Awaitable[T]]) -> T:
     """Open the project's memory store for one question; its warnings go to standard error."""
-    from ..session.manager import RunManager
+    from ..runs.manager import RunManager
 
     there = project.resolve()
 

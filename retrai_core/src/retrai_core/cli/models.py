@@ -30,10 +30,10 @@ def models(project: Path, as_json: bool) -> None:
     is asked. A model that is not in the list may still be served: `-m` takes any name that an
     installed provider knows.
     """
-    from ..resolver import Resolver
-    from ..settings import load_settings
-    from ..trust import is_agreed
-    from ..usable_models import usable_models
+    from ..config.sources import load_settings
+    from ..runs.resolver import Resolver
+    from ..runs.trust import is_agreed
+    from ..runs.usable_models import usable_models
 
     settings = load_settings(project)
     config = settings.config

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from ..config_files import read_plugin_settings, read_switched_off, switched_off_path
+from ..config.files import read_plugin_settings, read_switched_off, switched_off_path
 from ..errors import UsageError
 from ..plugins.kinds import normalised
 from .completion import complete_switch

@@ -15,9 +15,9 @@ from .numbers import WholeNumber
 from .project_option import project_option
 
 if TYPE_CHECKING:
-    from ..session.handle import Run
-    from ..session.manager import RunManager
-    from ..session.request import RunRequest
+    from ..runs.handle import Run
+    from ..runs.manager import RunManager
+    from ..runs.request import RunRequest
 
 
 @click.command()
@@ -169,7 +169,7 @@ def parse_options(pairs: Sequence[str]) -> dict[str, Any]:
     """
     import yaml
 
-    from ..config_files import parse_yaml
+    from ..config.files import parse_yaml
 
     options: dict[str, Any] = {}
     for pair in pairs:

@@ -19,11 +19,11 @@ from .render.words import count, one_line
 
 if TYPE_CHECKING:
     from ..contracts.question import Question
+    from ..contracts.record import RunRecord
     from ..events import AgentEvent
-    from ..runs.putting_back import Undone
-    from ..runs.record import RunRecord
-    from ..session.handle import Run
-    from ..session.manager import RunManager
+    from ..runs.handle import Run
+    from ..runs.manager import RunManager
+    from ..storage.restore import Undone
 
 T = TypeVar("T")
 _ON_TERMINAL = 20
@@ -292,7 +292,7 @@ def undo(run_id: str, to: int, dry_run: bool) -> int:
 
 def _without_snapshot(run: Run, events: Sequence[AgentEvent]) -> str:
     """What nobody can tell or take back of a run that was killed; nothing for any other."""
-    from ..storage.killed import calls_without_snapshot
+    from ..storage.crash_recovery import calls_without_snapshot
 
     try:
         calls = calls_without_snapshot(events)
@@ -349,7 +349,7 @@ def _with_manager(use: Callable[[RunManager], Awaitable[T]]) -> T:
     """Open a manager for one question."""
     import asyncio  # TAB imports this module too
 
-    from ..session.manager import RunManager
+    from ..runs.manager import RunManager
 
     async def ask() -> T:
         tell = partial(echo, err=True)

@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from ..contracts.record import RunRecord
 from ..contracts.store import UnreadableRun
 from ..errors import UsageError
-from ..runs.record import RunRecord
 from .columns import aligned
 from .render.words import count, one_line
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from langgraph.checkpoint.base import BaseCheckpointSaver
     from langgraph.graph.state import CompiledStateGraph
 
-    from ..runs.record import Limits
+    from .record import Limits
 
 _NODES_PER_ITERATION = 4
 _NODES_BESIDE = 100

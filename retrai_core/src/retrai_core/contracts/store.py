@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, Literal, Un
 from pydantic import BaseModel, ConfigDict, Field, with_config
 from typing_extensions import TypedDict
 
-from ..runs.record import Status
 from .models import OptionsT, TakesModels
 from .question import Answer, Question
+from .record import Status
 
 if TYPE_CHECKING:
     from langgraph.checkpoint.base import BaseCheckpointSaver
 
     from ..events import AgentEvent
-    from ..runs.record import RunRecord
+    from .record import RunRecord
 
 
 class Cancel(BaseModel):

@@ -22,7 +22,7 @@ from typing import (
 )
 
 from ..errors import PluginError, RetraiError
-from .blame import WrongAnswerError
+from .error_attribution import WrongAnswerError
 from .record import PluginRecord
 
 T = TypeVar("T")

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from .. import __version__
-from ..config_files import read_plugin_settings
+from ..config.files import read_plugin_settings
 from ..errors import PluginError, UsageError
 from .conflicts import Offer, settle_names
 from .hints import Hints, read_hints
@@ -22,7 +22,7 @@ from .switches import Switches
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ..settings import Settings
+    from ..config.sources import Settings
     from .detect import DetectedGoal
 
 

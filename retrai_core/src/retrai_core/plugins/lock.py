@@ -24,7 +24,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
-from ..config_files import LOCK_FILE
+from ..config.files import LOCK_FILE
 from ..errors import PluginError, UsageError
 from .catalog import Catalog
 from .kinds import normalised

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..run_config import RunConfig
+from ..config.model import RunConfig
 from .catalog import Catalog
 from .standard_names import AUTO_SANDBOX, SANDBOXES_TO_TRY, STRICT_SANDBOX, WALLED_SANDBOX
 

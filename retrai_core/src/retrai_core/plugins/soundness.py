@@ -7,9 +7,9 @@ from typing import Any, cast, get_args
 
 from pydantic import BaseModel
 
+from ..config.model import RunConfig
 from ..contracts.needs import Need
 from ..errors import nearest
-from ..run_config import RunConfig
 from .describe import declared_needs, describe_plugin
 from .entry import ManifestEntry
 from .kinds import Kind, table_of

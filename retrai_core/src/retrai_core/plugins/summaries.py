@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 
-from ..config_files import read_plugin_settings
+from ..config.files import read_plugin_settings
 from ..errors import UsageError
 from .entry_points import EntryLine, parse_entry_points
 from .kinds import Kind, table_of

@@ -1,1 +1,1 @@
-"""What a run leaves behind, in its own folder outside the project."""
+"""Runs as frontends see them: resolved, prepared, submitted, executed, followed, answered."""

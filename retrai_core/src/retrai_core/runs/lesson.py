@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..contracts.memory import RunOutcome
-from .record import RunRecord, Status
+from ..contracts.record import RunRecord, Status
 
 if TYPE_CHECKING:
     from langchain_core.messages import AnyMessage

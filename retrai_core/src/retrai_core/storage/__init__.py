@@ -1,1 +1,1 @@
-"""The store `files`: what runs leave, in folders under the user's state folder."""
+"""What runs leave: the store `files`, and snapshots of the project."""

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import cast
 
+from ..contracts.record import Tokens
 from ..events import AgentEvent
-from ..runs.record import Tokens
 from .lines import read_lines
 
 _BATCH_BYTES = 1_000_000

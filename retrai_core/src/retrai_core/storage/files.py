@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, Unpack
 from pydantic import BaseModel, ValidationError
 
 from ..contracts.question import Answer, Question
+from ..contracts.record import UNDER_WAY, RunRecord
 from ..contracts.store import (
     Claim,
     Command,
@@ -46,11 +47,10 @@ from ..errors import (
     UsageError,
 )
 from ..events import AgentEvent
-from ..runs.record import UNDER_WAY, RunRecord
 from . import changes
+from .crash_recovery import interrupted
 from .event_log import Marks, next_batch, read_events
 from .journal import FilesJournal, result_of_call
-from .killed import interrupted
 from .lines import LineFile, append_once, read_lines
 from .state_folder import state_dir
 

@@ -10,7 +10,7 @@ import pytest
 from pydantic import BaseModel, ValidationError
 
 from retrai_core import UsageError
-from retrai_core.loop.graph import completed
+from retrai_core.agents.goal_loop.graph import completed
 from retrai_core.plugins.answers import checked_answers
 from retrai_core.plugins.describe import described_fields
 from retrai_core.plugins.kinds import Kind

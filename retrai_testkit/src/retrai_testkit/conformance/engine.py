@@ -250,7 +250,7 @@ class EngineConformance(EngineTests, PluginConformance):
     in `options`, and start it in a fixture.
 
     Example:
-        >>> from retrai_core.session.inline import InlineEngine
+        >>> from retrai_core.runs.inline import InlineEngine
         >>> class TestInline(EngineConformance):
         ...     plugin = InlineEngine
         >>> TestInline().test_every_option_is_documented()

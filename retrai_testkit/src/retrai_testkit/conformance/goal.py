@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from retrai_core import Detection, GoalResult
-from retrai_core.guard.baseline import Baseline
-from retrai_core.guard.verdict import judge
 from retrai_core.plugins.answers import problem
 from retrai_core.plugins.describe import describe_plugin
 from retrai_core.plugins.kinds import Kind
 from retrai_core.plugins.soundness import options_of_the_core
+from retrai_core.verification.baseline import Baseline
+from retrai_core.verification.verdict import judge
 
 from ..bench import Bench
 from ..footprint import Footprint

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from retrai_core import GoalResult
-from retrai_core.guard.globs import Globs
+from retrai_core.verification.globs import Globs
 
 from ..overriding import NotApplicable
 from .clear_errors import require_clear_line

@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 from retrai_core import EVENT_KINDS, AgentEvent, EventKind, RunInfo
 from retrai_core.plugins.kinds import Kind
 from retrai_core.plugins.record import PluginRecord
-from retrai_core.resolved_run import Part
-from retrai_core.sinks import EventSinks
+from retrai_core.runs.event_sinks import EventSinks
+from retrai_core.runs.resolved_run import Part
 
 from ..bench import Bench
 from ..footprint import Footprint

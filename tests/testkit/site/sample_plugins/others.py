@@ -22,7 +22,7 @@ from retrai_core import (
     Strategy,
     hookimpl,
 )
-from retrai_core.loop.graph import GoalLoopAgent
+from retrai_core.agents.goal_loop.graph import GoalLoopAgent
 from retrai_sandbox_local.sandbox import LocalSandbox
 
 
@@ -198,7 +198,7 @@ class DoesNothing(Agent):
     def build_graph(self, checkpointer):
         from langgraph.graph import END, START, StateGraph
 
-        from retrai_core.loop.state import AgentState
+        from retrai_core.agents.goal_loop.state import AgentState
 
         graph = StateGraph(AgentState)
         graph.add_node("idle", lambda state: {})

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from rich.text import Text
 
-from ...runs.record import GoalRecord, RunRecord
+from ...contracts.record import GoalRecord, RunRecord
 from ..output import visible_name
 from .words import cost, count, one_line, outcome_counts, seconds
 

@@ -1,0 +1,201 @@
+"""A chat model beside the agent's whose calls count as the agent's do."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, cast
+
+from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.utils.function_calling import convert_to_openai_tool
+
+from ..contracts.context import RunContext
+from ..contracts.llm import LLMProvider
+from ..errors import BudgetSpentError
+from .budget import allowance, prompt_text
+from .deltas import answer_of
+from .messages import MALFORMED, calls_of, with_every_call_valid
+from .pricing import cost_of, price_of, tokens_of
+from .spending import Spending, Usage
+from .tool_names import tool_called
+
+
+class Account:
+    """Books the calls of one model.
+
+    Args:
+        context: the run.
+        spending: what the run may use and has used.
+        name: the model's.
+        provider: knows its price.
+        beside: it is another one than the agent's, whose words are not told.
+    """
+
+    def __init__(
+        self,
+        context: RunContext,
+        spending: Spending,
+        name: str,
+        provider: LLMProvider,
+        *,
+        beside: bool = True,
+    ) -> None:
+        self._beside = beside
+        self._context = context
+        self._provider = provider
+        self.spending = spending
+        self.name = name
+
+    async def limits(self, messages: list[BaseMessage], schema_chars: int) -> dict[str, int]:
+        """How long the answer may be.
+
+        Raises:
+            BudgetSpentError: the call may go beyond the run's budget.
+        """
+        spending = self.spending
+        if not spending.budget.limits_calls:
+            return {}
+        asked = self._context, self._provider, self.name
+        price = await price_of(*asked)
+        counted = await tokens_of(*asked, prompt_text(messages), len(messages))
+        total = spending.total
+        allowed = allowance(
+            spending.budget,
+            messages,
+            schema_chars,
+            total.total_tokens,
+            total.cost_usd,
+            price,
+            counted,
+        )
+        if allowed.problem:
+            told = allowed.problem
+            if self._beside:
+                told = f"{told} (for {self.name}, beside the agent's model)"
+            spending.refused = replace(allowed, problem=told)
+            raise BudgetSpentError(told)
+        return {} if allowed.output_tokens is None else {"max_tokens": allowed.output_tokens}
+
+    async def book(self, answer: AIMessage, duration_s: float) -> None:
+        """Count an answer, and tell that it was given."""
+        used = cast("dict[str, Any]", answer.usage_metadata or {})
+        cost = await cost_of(self._context, self._provider, self.name, used) if used else 0.0
+        counts = [int(used.get(f"{name}_tokens", 0)) for name in ("input", "output", "total")]
+        self.spending.others += Usage(*counts, cost_usd=cost)
+        known = self._context.tools
+        calls = [
+            {"id": call["id"], "name": tool_called(call["name"], known), "args": call["args"]}
+            for call in answer.tool_calls
+        ]
+        self._context.publish(
+            "llm_usage",
+            model=self.name,
+            text="" if self._beside else answer.text,
+            tool_calls=[] if self._beside else calls,
+            finish_reason=answer.response_metadata.get("finish_reason"),
+            prompt_tokens=counts[0],
+            completion_tokens=counts[1],
+            total_tokens=counts[2],
+            cost_usd=cost,
+            duration_s=round(duration_s, 3),
+            beside=self._beside,
+        )
+
+
+class CountedModel(BaseChatModel):
+    """Asks the model that it stands for, and books what that used.
+
+    Attributes:
+        model: the model, or what came of binding tools to it.
+        account: an `Account`.
+        schema_chars: the length of the descriptions of its tools, which every call sends.
+    """
+
+    model: Any
+    account: Any
+    schema_chars: int = 0
+
+    @property
+    def _llm_type(self) -> str:
+        return "counted"
+
+    def bind_tools(self, tools: Sequence[Any], **kwargs: Any) -> Any:
+        """The same with tools; raises what the model does that cannot call any."""
+        bound = self.model.bind_tools(tools, **kwargs)
+        chars = sum(len(str(convert_to_openai_tool(tool))) for tool in tools)
+        return self.model_copy(update={"model": bound, "schema_chars": chars})
+
+    async def _agenerate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: AsyncCallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> ChatResult:
+        spending: Spending = self.account.spending
+        if not spending.budget.limits_calls:
+            return await self._asked(messages, stop, kwargs)
+        async with spending.turn:
+            return await self._asked(messages, stop, kwargs)
+
+    def _generate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: CallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> ChatResult:
+        """For a plugin's thread: the run's own event loop would wait for itself.
+
+        Raises:
+            RuntimeError: it was called on that loop.
+        """
+        spending: Spending = self.account.spending
+        if threading.get_ident() == spending.thread:
+            raise RuntimeError("`invoke` would wait for itself here: await `ainvoke`")
+        asked = self._agenerate(messages, stop, **kwargs)
+        return asyncio.run_coroutine_threadsafe(asked, spending.loop).result()
+
+    async def _asked(
+        self, messages: list[BaseMessage], stop: list[str] | None, given: dict[str, Any]
+    ) -> ChatResult:
+        limits = await self.account.limits(messages, self.schema_chars)
+        if limits and "max_tokens" in given:
+            limits["max_tokens"] = min(limits["max_tokens"], given["max_tokens"])
+        if stop is not None:
+            given = given | {"stop": stop}
+        started = time.monotonic()
+        answer = await self._answer(messages, given | limits)
+        await self.account.book(answer, time.monotonic() - started)
+        return ChatResult(generations=[ChatGeneration(message=answer)])
+
+    async def _answer(self, messages: list[BaseMessage], given: dict[str, Any]) -> AIMessage:
+        return await self.model.ainvoke(messages, **given)
+
+
+class AgentModel(CountedModel):
+    """The agent's own model: what it is sent is redacted, what it says is told as it comes.
+
+    Attributes:
+        context: the run's `RunContext`.
+    """
+
+    context: Any
+
+    async def _answer(self, messages: list[BaseMessage], given: dict[str, Any]) -> AIMessage:
+        context = cast("RunContext", self.context)
+        redact = context.redactor.value
+        sent = [each.model_copy(update={"content": redact(each.content)}) for each in messages]
+        answer = await answer_of(self.model, sent, context, **given)
+        calls = calls_of(answer, context.tools)
+        if [call["id"] for call in answer.tool_calls] != [call["id"] for call in calls]:
+            answer = with_every_call_valid(answer, calls)
+            problems = {call["id"]: call["problem"] for call in calls if call["problem"]}
+            answer.response_metadata = {**answer.response_metadata, MALFORMED: problems}
+        return answer

@@ -1,0 +1,1 @@
+"""The agent `goal-loop`: plan, act, evaluate, and where wanted a person's check."""

@@ -1,0 +1,99 @@
+"""The plan node: one model call."""
+
+from __future__ import annotations
+
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
+from langchain_core.runnables import RunnableConfig
+from langchain_core.utils.utils import LC_ID_PREFIX
+
+from ...contracts.llm import GAVE_UP
+from ...errors import ModelError, RetraiError
+from ..messages import with_every_call_valid
+from ..model_client import Answer
+from ..spending import used_by_agent
+from . import prompt
+from .parts import LoopParts, parts_of
+from .state import AgentState, NodeUpdate, PendingCall, Stop
+
+MAX_MODEL_FAILURES = 3
+"""Model calls that fail in a row before the run ends as `error`; each has had its own retries."""
+
+MAX_IDLE_TURNS = 3
+"""Turns in a row without a tool call before the run ends: the model has nothing more to do."""
+
+
+async def plan(state: AgentState, config: RunnableConfig) -> NodeUpdate:
+    """Ask the model what to do next."""
+    parts = parts_of(config)
+    parts.context.iteration = state["iteration"]
+    asked = await parts.asking.answer(state)
+    if asked.allowed.problem:
+        stop = Stop(outcome="budget", reason=asked.allowed.problem)
+        if asked.allowed.needed is not None:
+            stop["needed"] = asked.allowed.needed.model_dump()
+        return {"pending_tool_calls": [], "stop": stop}
+    if asked.error is not None:
+        return _failed_call(parts, state, asked.error)
+    assert asked.message is not None
+    return _answered(parts, state, asked.message, asked)
+
+
+def _failed_call(parts: LoopParts, state: AgentState, error: BaseException) -> NodeUpdate:
+    message = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+    if not isinstance(error, RetraiError):
+        # A provider says in an error of ours what people should read; anything else is a defect.
+        message = f"{parts.provider_title} failed: {type(error).__name__}: {message}"
+    parts.context.publish("error", error=message, where="model")
+    failures = state["model_failures"] + 1
+    update: NodeUpdate = {"pending_tool_calls": [], "model_failures": failures}
+    fatal = isinstance(error, ModelError) and error.fatal
+    if fatal or failures >= MAX_MODEL_FAILURES:
+        times = "" if fatal else f" {failures} times in a row"
+        update["stop"] = Stop(outcome="error", reason=f"the model call failed{times}: {message}")
+    else:
+        update["messages"] = [HumanMessage(f"Your last answer was lost: {message}. Go on.")]
+    return update
+
+
+def _answered(parts: LoopParts, state: AgentState, answer: AIMessage, asked: Answer) -> NodeUpdate:
+    pending = asked.calls
+    if [call["id"] for call in answer.tool_calls] != [call["id"] for call in pending]:
+        answer = with_every_call_valid(answer, pending)
+    used = parts.spending.agent = used_by_agent(state) + asked.used
+    idle = 0 if pending else state["idle_turns"] + 1
+    update: NodeUpdate = {
+        "messages": _kept(answer, pending),
+        "pending_tool_calls": pending,
+        "model_failures": 0,
+        "idle_turns": idle,
+        "input_tokens": used.input_tokens,
+        "output_tokens": used.output_tokens,
+        "total_tokens": used.total_tokens,
+        "estimated_cost_usd": used.cost_usd,
+    }
+    if stop := _nothing_more(answer, idle):
+        update["stop"] = stop
+    return update
+
+
+def _nothing_more(answer: AIMessage, idle_turns: int) -> Stop | None:
+    """The end of a run of whose model no further turn is to be expected."""
+    said = " ".join(answer.text.split())[:300] or "nothing"
+    if idle_turns and answer.response_metadata.get("finish_reason") == GAVE_UP:
+        return Stop(outcome="failed", reason=f"the model gave up; it said: {said}", gave_up=True)
+    if idle_turns >= MAX_IDLE_TURNS:
+        reason = f"the model called no tool in {idle_turns} turns; it last said: {said}"
+        return Stop(outcome="failed", reason=reason)
+    return None
+
+
+def _kept(answer: AIMessage, pending: list[PendingCall]) -> list[AnyMessage]:
+    if (answer.id or "").startswith(LC_ID_PREFIX):
+        # Made up by LangChain, so the state gives it one by its place, which is found at once.
+        answer = answer.model_copy(update={"id": None})
+    if pending:
+        return [answer]
+    if answer.text.strip():
+        return [answer, HumanMessage(prompt.NO_CALL)]
+    # An empty assistant message is refused by some providers.
+    return [HumanMessage(prompt.EMPTY)]

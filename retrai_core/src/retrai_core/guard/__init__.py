@@ -1,1 +1,0 @@
-"""The guard: decides whether a goal is met, in a way that the agent cannot bend."""

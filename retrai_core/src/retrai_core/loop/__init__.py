@@ -1,1 +1,0 @@
-"""The goal loop: plan, act, evaluate, and where wanted a person's check."""

@@ -1,0 +1,90 @@
+"""What plugins keep with a run that ends: the hook `artifacts`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, cast
+
+from ..contracts.event_sink import RunInfo
+from ..contracts.verdict import Verdict
+from ..errors import RetraiError, UsageError
+from ..plugins.answers import problem
+from ..plugins.daemon_call import aside
+from ..plugins.hooks import HookCaller
+from ..verification.guard import Guard
+from ..verification.verifier import Verifier
+from .check import verdict_of
+from .holder import Holder
+
+_PROBE_TIMEOUT_S = 20
+
+
+async def keep_artifacts(
+    hooks: HookCaller, run: RunInfo, verdict: Verdict, holder: Holder, limit_s: float
+) -> None:
+    """Ask every plugin for its files, and put them into the store; one that fails has a warning.
+
+    Args:
+        hooks: the run's hook plugins.
+        run: what they are told of the run.
+        verdict: what they are told of its last check.
+        holder: the store, and the record, which gets the names.
+        limit_s: seconds for one plugin.
+    """
+    names = holder.record.artifacts = []
+    for record in hooks.implementers("artifacts"):
+        ask = partial(hooks.call_one, record, "artifacts", run=run, verdict=verdict)
+        try:
+            answer = await aside(ask, limit_s)
+            if isinstance(answer, Exception):
+                raise answer
+            if wrong := problem(answer, Mapping[str, bytes]):
+                raise UsageError(f"artifacts() returned {wrong}")
+            for name, content in cast("Mapping[str, bytes]", answer).items():
+                if name in names:
+                    raise UsageError(f"{name} is another plugin's")
+                await holder.store.put_blob(holder.claim, name, content)
+                names.append(name)
+        except Exception as error:  # noqa: BLE001 - the run has ended; its outcome stands
+            message = f"{record.name} of {record.dist} keeps nothing with the run: {error}"
+            holder.publish("log", level="warning", message=message)
+
+
+async def verdict_of_run(
+    holder: Holder, guard: Guard, verifier: Verifier, *, achieved: bool
+) -> Verdict:
+    """The last check of a run that ends, with all that is known of the run as evidence."""
+    record = holder.record
+    result = verifier.on_copy if achieved else None
+    evidence: dict[str, Any] = {
+        "record": record.model_dump(mode="json"),
+        "events": [json.loads(event.to_json()) for event in await holder.events()],
+        "versions": record.versions,
+        "tree": {"files": verifier.files},
+        "sandbox": {"state_within_reach": await _is_state_within_reach(guard, record.sandboxes)},
+    }
+    if result is not None:
+        evidence["clean_copy"] = {"achieved": True, "passed": verifier.passed_on_copies}
+    result = result or verifier.last
+    assert result is not None
+    verdict = verdict_of(guard, result, "", evidence)
+    return Verdict(
+        achieved, verdict.reason, verdict.counts, verdict.cases, record.findings, evidence
+    )
+
+
+async def _is_state_within_reach(guard: Guard, sandboxes: list[str]) -> bool:
+    """Whether the agent's commands could read the state folder; found out by trying."""
+    if len(sandboxes) != 1:
+        return True
+    context = guard.context
+    baseline = context.run_dir / "baseline" / "baseline.json"
+    try:
+        done = await context.sandbox.run(
+            ["/bin/sh", "-c", '[ -r "$1" ]', "sh", str(baseline)], timeout_s=_PROBE_TIMEOUT_S
+        )
+    except RetraiError:
+        return True
+    return done.exit_code != 1

@@ -1,0 +1,158 @@
+"""What is there: plugins, goals, settings, what earlier runs have taught."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..config.sources import load_settings, setting_rows, user_settings
+from ..contracts.memory import MemoryStore
+from ..errors import UsageError
+from ..events import AgentEvent
+from ..plugins.catalog import Catalog
+from ..plugins.kinds import Kind
+from ..storage.state_folder import state_dir
+from ..workspace.temporary import temporary_prefix
+from .request import Tell
+from .resolved_run import ResolvedRun
+from .resolver import Resolver
+from .session import RunSession
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+
+@dataclass(frozen=True)
+class PluginInfo:
+    """An installed plugin, as its manifest describes it; nothing is imported.
+
+    Attributes:
+        kind: `goal`, `tool`, `llm`, ...
+        name: its name.
+        dist: the distribution.
+        version: the distribution's.
+        status: `unloaded` where nothing speaks against using it.
+        error: what does, in one line.
+        summary: one line.
+        needs: what it uses.
+        options: its options by name, with type, default and description.
+    """
+
+    kind: str
+    name: str
+    dist: str
+    version: str
+    status: str
+    error: str
+    summary: str
+    needs: tuple[str, ...]
+    options: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class FoundGoal:
+    """A goal that a project shows a sign of.
+
+    Attributes:
+        name: the goal's name.
+        evidence: the sign, for people.
+    """
+
+    name: str
+    evidence: str
+
+
+@dataclass(frozen=True)
+class SettingInfo:
+    """One setting of a project.
+
+    Attributes:
+        name: as `.retrai.yml` has it.
+        value: a JSON value.
+        origin: the file or the variable it comes from, or `default`.
+    """
+
+    name: str
+    value: Any
+    origin: str
+
+
+def plugins(kind: Kind | None = None) -> list[PluginInfo]:
+    """Every installed plugin."""
+    found: list[PluginInfo] = []
+    for record in Catalog.configured().records(kind):
+        record.read_manifest()
+        found.append(
+            PluginInfo(
+                record.kind,
+                record.name,
+                record.dist,
+                record.version,
+                record.status,
+                record.error,
+                record.summary,
+                tuple(sorted(record.needs or ())),
+                {name: option._asdict() for name, option in record.options.items()},
+            )
+        )
+    return found
+
+
+def detect(project: Path) -> list[FoundGoal]:
+    """The goals whose sign the project shows, the likeliest first; nothing is imported."""
+    hits = Catalog.configured(project).detect(project)
+    return [FoundGoal(hit.record.name, hit.evidence) for hit in hits]
+
+
+def settings_of(project: Path) -> list[SettingInfo]:
+    """Every setting of a project, its value, and where that comes from."""
+    return [SettingInfo(*row) for row in setting_rows(load_settings(project))]
+
+
+@asynccontextmanager
+async def open_model(
+    name: str, api_key: str | None, temperature: float
+) -> AsyncGenerator[BaseChatModel]:
+    """A chat model by the user's own settings: see `RunManager.model`."""
+    settings = user_settings()
+    with tempfile.TemporaryDirectory(prefix=temporary_prefix("retrai-model")) as folder:
+        update = {"cwd": Path(folder), "model_name": name}
+        settings = replace(settings, config=settings.config.model_copy(update=update))
+        resolved = ResolvedRun(
+            config=settings.config,
+            settings=settings,
+            catalog=Catalog.of(settings),
+            attended=False,
+        )
+        async with RunSession(resolved, Path(folder)) as session:
+            model = session.context.chat_model
+            yield await asyncio.to_thread(model, name, temperature, api_key=api_key)
+
+
+@asynccontextmanager
+async def open_memory(project: Path, tell: Tell) -> AsyncGenerator[MemoryStore]:
+    """The project's memory store.
+
+    Raises:
+        UsageError: it has none.
+        PluginError: it is broken or incompatible.
+    """
+
+    def warn(event: AgentEvent) -> None:
+        if event.kind == "log" and event.payload.get("level") == "warning":
+            tell(f"warning: {event.payload.get('message')}")
+
+    resolved = Resolver(load_settings(project)).memory_only()
+    async with RunSession(replace(resolved, notices=()), state_dir(), warn) as session:
+        await session.build()
+        if session.context.memory_part is None:
+            raise UsageError(
+                "this project has no memory store",
+                hint="`pip install retrai-memory-file`, or set `memory:` in the configuration",
+            )
+        yield session.context.memory_part

@@ -1,1 +1,0 @@
-"""Runs as frontends see them: prepared, submitted, followed, answered."""

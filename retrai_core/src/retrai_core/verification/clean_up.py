@@ -1,0 +1,167 @@
+"""Removes what a run left in the project: set-user-id bits, programs for git, changed checks.
+
+What was there is noted before the first turn. After a run that was killed, the next run in the
+project and `retrai runs undo` clean up.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Callable, Generator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, cast
+
+from ..errors import StateFolderError, WorkspaceLockedError
+from ..workspace.lock import WorkspaceLock
+from .baseline import Baseline, differing
+from .files import remove
+from .globs import Globs, exactly
+from .refusal import Refusal
+from .repository_programs import COPIES, note_programs, undo_programs
+from .restore import put_back, set_aside
+from .set_id import drop_set_id, find_set_id
+
+_NOTE = "left_behind.json"
+"""In the run's folder while the run goes on: it is still there after a kill."""
+_BEAT_S = 1.0
+_SLACK_NS = 2_000_000_000
+
+
+def note(project: Path, run_dir: Path, allow_edit: list[str]) -> None:
+    """Remember what is there now."""
+    known = {
+        "project": str(project),
+        "allow_edit": allow_edit,
+        "set_id": find_set_id(project),
+        "programs": note_programs(project, run_dir),
+    }
+    temporary = run_dir / f"{_NOTE}.new"
+    temporary.write_text(json.dumps(known), encoding="utf-8")
+    temporary.replace(run_dir / _NOTE)
+
+
+@contextmanager
+def keep_note_fresh(run_dir: Path) -> Generator[None]:
+    """Update the note's modification time every second: after a kill it shows when that was."""
+    over = threading.Event()
+
+    def beat() -> None:
+        while not over.wait(_BEAT_S):
+            with suppress(OSError):
+                os.utime(run_dir / _NOTE)
+
+    thread = threading.Thread(target=beat, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+def take_back(run_dir: Path) -> list[Refusal]:
+    """Take set-user-id bits and programs for version control back; what was undone.
+
+    Nothing is done where nothing is noted, or a second time.
+    """
+    return _take_back(run_dir, lambda _: False)
+
+
+def clear_set_id_in_copy(run_dir: Path, copy: Path) -> None:
+    """Take the bits in a copy of the project, while the run goes on."""
+    known = _read(run_dir)
+    if known is not None:  # else it is a check without a run
+        drop_set_id(copy, known["set_id"])
+
+
+def clean_up_killed_runs(state: Path, project: Path) -> list[str]:
+    """The same, and protected and steering files, for runs in `project` that were killed.
+
+    The workspace's lock must be held. What has been changed since is left: that is the user's.
+
+    Returns:
+        what a person is told of it, one line each.
+    """
+    lines: list[str] = []
+    for place in (state / "runs").glob(f"*/{_NOTE}"):
+        try:
+            known = _read(place.parent)
+            if known is None or known["project"] != str(project):
+                continue
+            killed_ns = place.stat().st_mtime_ns + _SLACK_NS
+        except (OSError, ValueError, KeyError):  # damaged, or gone meanwhile
+            continue
+
+        def is_later(path: Path, killed_ns: int = killed_ns) -> bool:
+            return _changed_ns(path) > killed_ns
+
+        try:
+            undone = _restore(project, place.parent / "baseline", is_later)
+            undone += _take_back(place.parent, is_later)
+            lines += [refusal.describe() for refusal in undone]
+        except (OSError, ValueError) as error:
+            lines.append(
+                f"what run {place.parent.name}, which was killed, left could not be cleaned up: "
+                f"{error}; make the files writable, then start again"
+            )
+    return lines
+
+
+def clean_up_before(project: Path, state: Path) -> list[str]:
+    """The same, before the settings of the next run are read: a killed run may have made them.
+
+    Nothing is done while a run works in the project.
+    """
+    if not any((state / "runs").glob(f"*/{_NOTE}")):
+        return []
+    folder = Path(os.path.realpath(project))
+    try:
+        with WorkspaceLock(folder, state, "cleaning up after killed runs"):
+            return clean_up_killed_runs(state, folder)
+    except (WorkspaceLockedError, StateFolderError):
+        return []  # told by the run that is about to begin
+
+
+def _take_back(run_dir: Path, is_later: Callable[[Path], bool]) -> list[Refusal]:
+    known = _read(run_dir)
+    if known is None:
+        return []
+    project, allowed = Path(known["project"]), Globs(known["allow_edit"])
+    undone = undo_programs(project, run_dir, known["programs"], allowed.match, is_later)
+    undone += drop_set_id(project, known["set_id"], is_later)
+    (run_dir / _NOTE).unlink(missing_ok=True)
+    remove(run_dir / COPIES)
+    return undone
+
+
+def _read(run_dir: Path) -> dict[str, Any] | None:
+    try:
+        return cast("dict[str, Any]", json.loads((run_dir / _NOTE).read_bytes()))
+    except FileNotFoundError:
+        return None
+
+
+def _restore(project: Path, folder: Path, is_later: Callable[[Path], bool]) -> list[Refusal]:
+    """What the guard does at the end of a run."""
+    baseline = Baseline.load(folder)
+    if baseline is None:  # it was killed before its first turn
+        return []
+    allowed = Globs([*baseline.allow_edit, *map(exactly, baseline.approved)])
+
+    def is_exempt(path: str) -> bool:
+        return allowed.match(path) or is_later(project / path)
+
+    changed = [path for path in differing(project, baseline) if not is_exempt(path)]
+    undone = put_back(project, folder, changed, baseline.volatile, keeps=True)
+    steering = Globs(baseline.steering_globs)
+    return undone + set_aside(project, folder, steering, is_exempt, set(baseline.steering))
+
+
+def _changed_ns(path: Path) -> int:
+    """When it was last changed: no command can set that time. Of what is gone, its folder's."""
+    while not os.path.lexists(path):
+        path = path.parent
+    return path.lstat().st_ctime_ns

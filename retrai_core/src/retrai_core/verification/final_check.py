@@ -1,0 +1,197 @@
+"""The final verification: the check once more on a clean copy, and what its verdict is worth."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import tempfile
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from ..contracts.context import RunContext
+from ..contracts.goal import CheckReport, GoalResult
+from ..errors import ToolError
+from ..workspace.temporary import temporary_prefix
+from .baseline import Baseline, differing
+from .clean_copy import make_clean_copy
+from .clean_up import clear_set_id_in_copy
+from .environment_files import OutsideFiles
+from .files import project_files
+from .node_packages import NodePackages, take_out
+from .verdict import judge, suspicion
+
+
+@dataclass(frozen=True, slots=True)
+class FinalCheck:
+    """What a final verification works with.
+
+    Attributes:
+        context: the run.
+        baseline: what stood before the first turn.
+        folder: where the baseline is kept.
+        ask: the goal's check in a folder.
+        ask_without: the same, without some of its files; None where the goal cannot tell.
+        checking: around commands that belong to a check of the tree in a folder.
+        belongs: whether a path is of a kind that the goal protects.
+        clean: restores protected files in a folder, and sets new steering ones there aside.
+        decides: whether a protected file holds cases or steers the runner.
+        outside: what runs the check.
+        packages: what the run changed in `node_modules`.
+    """
+
+    context: RunContext
+    baseline: Baseline
+    folder: Path
+    outside: OutsideFiles
+    packages: NodePackages
+    ask: Callable[[Path], Awaitable[GoalResult]]
+    ask_without: Callable[[Path, Sequence[str]], Awaitable[GoalResult | None]]
+    checking: Callable[[Path], AbstractContextManager[object]]
+    belongs: Callable[[str], bool]
+    clean: Callable[[Path], object]
+    decides: Callable[[str], bool]
+
+    async def run(self, *, twins: bool = True) -> tuple[GoalResult, str]:
+        """Check a clean copy with the protected files of the baseline.
+
+        Args:
+            twins: ask the goal for contradictions too; once is enough for one tree.
+
+        Returns:
+            the verdict, and why it is suspect although it holds; empty when it is not.
+        """
+        with self._room() as folder:
+            copy = await asyncio.to_thread(self._copy, folder)
+            result, suspect = await self._without_changed_packages(copy)
+            if suspect or not result.achieved or result.report is None:
+                return result, suspect
+            if astray := self._imported_astray(result.report):
+                return replace(result, achieved=False, reason=astray, details=astray), ""
+            if rewritten := await asyncio.to_thread(self._rewritten, copy):
+                return result, f"{rewritten} was changed while the check ran"
+            if leaning := await self._leans_on_new(copy):
+                return leaning, ""
+            return result, await self._contradicted(copy, result.report) if twins else ""
+
+    async def _without_changed_packages(self, copy: Path) -> tuple[GoalResult, str]:
+        """The verdict on a copy that has nothing of what the run changed in `node_modules`.
+
+        Where it does not hold so, the packages are installed anew, and at last with their install
+        scripts; where they cannot be, it may hold with what the run changed, and is suspect.
+        """
+        changed = await asyncio.to_thread(self.packages.changed, self.baseline.taken_at)
+        await asyncio.to_thread(take_out, copy, changed)
+        result = judge(self.baseline, await self.ask(copy))
+        have_scripts = bool(changed) and await asyncio.to_thread(self.packages.have_scripts)
+        for with_scripts in (False, True) if have_scripts else (False,):
+            if result.achieved or result.cut_off or not changed:
+                break
+            problem = await self._install(copy, changed, with_scripts=with_scripts)
+            result = judge(self.baseline, await self.ask(copy))
+            if problem:
+                return result, problem if result.achieved else ""
+        if changed and not result.achieved:
+            note = f"what the run changed in node_modules does not count: {changed[0]}"
+            result = replace(result, reason=f"{result.reason} ({note})")
+        return result, ""
+
+    async def _install(self, copy: Path, changed: Sequence[str], *, with_scripts: bool) -> str:
+        """Install the packages anew; else they are as the run left them, and why is told."""
+        room = Path(await asyncio.to_thread(tempfile.mkdtemp, dir=copy.parent))
+        try:
+            with self.checking(copy):
+                await self.packages.install(copy, changed, room, with_scripts=with_scripts)
+        except ToolError as error:
+            problem = error.message
+        else:
+            return ""
+        await asyncio.to_thread(self.packages.restore_as_changed, copy)
+        return (
+            f"it holds only with what the run changed in node_modules ({changed[0]}), and the "
+            f"packages could not be installed anew: {problem}; `allow_edit: [node_modules/]` "
+            "takes them as they are"
+        )
+
+    async def _leans_on_new(self, copy: Path) -> GoalResult | None:
+        """A refusal where the cases of the start hold only by what was added to the check."""
+        new = await asyncio.to_thread(self._new_files_of_check, copy) if self.baseline.cases else ()
+        alone = await self.ask_without(copy, new) if new else None
+        if alone is None:
+            return None
+        judged = judge(self.baseline, alone)
+        # The cases decide: what a runner wants of a suite as a whole, coverage say, the new tests
+        # may have been written for.
+        whole = replace(alone, achieved=alone.report is not None)
+        if judged.achieved or judge(self.baseline, whole).achieved:
+            return None
+        reason = f"it does not hold without the new {', '.join(new[:3])}: {judged.reason}"
+        return replace(judged, reason=reason)
+
+    def _new_files_of_check(self, copy: Path) -> list[str]:
+        known = self.baseline.protected
+        return [path for path in project_files(copy) if path not in known and self.belongs(path)]
+
+    async def ask_with(self, change: Callable[[Path], None]) -> GoalResult:
+        """The goal's answer on a clean copy that `change` was made to."""
+        with self._room() as folder:
+            copy = await asyncio.to_thread(self._copy, folder)
+            changed = await asyncio.to_thread(self.packages.changed, self.baseline.taken_at)
+            if changed:
+                await self._install(copy, changed, with_scripts=False)
+            await asyncio.to_thread(change, copy)
+            return await self.ask(copy)
+
+    def _room(self) -> tempfile.TemporaryDirectory[str]:
+        # What the check leaves there and we may not remove must not cost the verdict.
+        return tempfile.TemporaryDirectory(
+            prefix=temporary_prefix("retrai-final"), ignore_cleanup_errors=True
+        )
+
+    async def _contradicted(self, copy: Path, report: CheckReport) -> str:
+        passed = [case for case, outcome in report.cases.items() if outcome == "passed"]
+        mended = [case for case in passed if self.baseline.cases.get(case) != "passed"]
+        held = set(passed) - set(mended)
+        with self.checking(copy):
+            found = await self.context.goal.contradict(copy, [*mended, *sorted(held)])
+        return suspicion(found, set(mended))
+
+    def _copy(self, room: str) -> Path:
+        folder = Path(room).resolve()
+        above = self.folder / "above"
+        if above.is_dir():
+            shutil.copytree(above, folder, dirs_exist_ok=True)
+        # The project's own name is kept: a suite may look at it.
+        copy = folder / (self.baseline.place or self.context.project.name)
+        make_clean_copy(self.context.project, copy)
+        clear_set_id_in_copy(self.context.run_dir, copy)
+        # What the check in place has written or added there is none of the copy's.
+        self.clean(copy)
+        return copy
+
+    def _imported_astray(self, report: CheckReport) -> str:
+        """Why the copy proves nothing, when code of the original was loaded; empty when it does.
+
+        Where the sandbox shows the copy in the project's place, a path there is the copy's.
+        """
+        if self.context.sandbox.arranges_view:
+            return ""
+        project = os.path.realpath(self.context.project) + os.sep
+        astray = [path for path in report.imported_from if path.startswith(project)]
+        if not astray:
+            return ""
+        return (
+            f"the clean copy was not what was tested: {astray[0].removeprefix(project)} was still "
+            "imported from the project itself. The project's installation may be the cause: "
+            "`pip install -e . --config-settings editable_mode=compat` makes one that can be "
+            "checked"
+        )
+
+    def _rewritten(self, copy: Path) -> str:
+        """The first file with cases, or of what runs them, that the check itself has changed."""
+        for path in differing(copy, self.baseline):
+            if path not in self.baseline.volatile and self.decides(path):
+                return path
+        return ", ".join(self.outside.changed()[:3])

@@ -1,0 +1,366 @@
+"""The guard of one run: baseline, refusals, restoring, verdicts, the final check."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from ..config.files import LOCK_FILE, PROJECT_FILE
+from ..contracts.context import RunContext, drop_event
+from ..contracts.goal import GoalBase, GoalResult
+from ..contracts.sandbox import View
+from ..workspace.repository_paths import folds_case
+from ..workspace.tree_walk import OWN_FOLDER
+from .baseline import Baseline, copy_protected, differing
+from .environment_files import ENVIRONMENT, OutsideFiles
+from .final_check import FinalCheck
+from .globs import Globs, exactly
+from .guarded_sandbox import CheckCommands, GuardedSandbox
+from .holdout import Holdout
+from .node_packages import NodePackages
+from .refusal import Refusal
+from .repository_files import copy_surroundings, place_in_repository
+from .restore import SET_ASIDE, put_back, restore_files, set_aside
+from .verdict import judge
+
+_OWN_FILES = (PROJECT_FILE, LOCK_FILE)
+
+
+class Guard:
+    """Keeps the check honest.
+
+    Args:
+        context: the run, with a guarded sandbox; its goal says what is protected and what steers
+            the runner.
+        allow_edit: globs of protected files that the user wants changed.
+
+    Attributes:
+        refusals: everything refused or undone in this process, in order.
+        baseline: what stood before the first turn; loaded again when a run is resumed.
+        holdout: the held-out tests, where there are some.
+    """
+
+    def __init__(self, context: RunContext, allow_edit: list[str]) -> None:
+        sandbox = context.sandbox
+        assert isinstance(sandbox, GuardedSandbox), "the guard needs a guarded sandbox"
+        self.context, self._sandbox = context, sandbox
+        self.refusals: list[Refusal] = []
+        self._folder = context.run_dir / "baseline"
+        self._allow_edit = allow_edit
+        # The next run takes options of the check, and the plugins that it may use, from them.
+        own = [f"/{name}" for name in _OWN_FILES]
+        self._protected = Globs([*context.goal.protected(context.project), *own])
+        self._steering_globs = [*context.goal.steering(context.project), *own]
+        self._steering = Globs(self._steering_globs)
+        self._outside = OutsideFiles(self._folder / ENVIRONMENT)
+        self._packages = NodePackages(context, self._folder / "lock_files", self.is_allowed)
+        self.baseline = Baseline.load(self._folder) or Baseline()
+        self._allowed = self._what_is_allowed()
+        self.holdout: Holdout | None = None
+        self._forbid_changes()
+
+    @property
+    def has_baseline(self) -> bool:
+        """Whether the baseline was taken, in this process or in the one that it resumes."""
+        return (self._folder / "baseline.json").exists()
+
+    async def take_baseline(self) -> GoalResult:
+        """Copy the protected files, run the first check, and keep both."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        taken_at = time.time()
+        self.baseline = await asyncio.to_thread(
+            copy_protected, self.context.project, self._protected, self._steering, self._folder
+        )
+        self.baseline.taken_at = taken_at
+        self.baseline.steering_globs = self._steering_globs
+        self.baseline.allow_edit = self._allow_edit
+        await asyncio.to_thread(self._keep_surroundings)
+        await asyncio.to_thread(self._packages.keep_lock_files)
+        environment = await self.context.goal.environment(self.context.project)
+        await asyncio.to_thread(self._outside.keep, environment)
+        result = await self._ask_goal({}, self.context.project)
+        self.baseline.take_result(result)
+        written = await asyncio.to_thread(self._differing)
+        # The suite itself writes these; changing them is not the agent's doing.
+        self.baseline.volatile = written
+        await asyncio.to_thread(restore_files, self.context.project, self._folder, written)
+        await asyncio.to_thread(self.baseline.save, self._folder)
+        self._forbid_changes()
+        return result
+
+    async def take_over(self, given: Baseline) -> None:
+        """Hold checks against a baseline from elsewhere, a receipt's; nothing is run.
+
+        Only its answer counts: the protected files are those of the project as it stands.
+        """
+        self._folder.mkdir(parents=True, exist_ok=True)
+        here = await asyncio.to_thread(
+            copy_protected, self.context.project, self._protected, self._steering, self._folder
+        )
+        kept = {"protected": here.protected, "steering": here.steering, "taken_at": time.time()}
+        self.baseline = given.model_copy(update=kept)
+        await asyncio.to_thread(self._keep_surroundings)
+
+    def refuse_write(self, path: str) -> str | None:
+        """Why `path` may not be written, or None; the workspace asks before every write."""
+        path = self._known_spelling(path)
+        if self.is_held_out(path):
+            return self.refuse_read(path)
+        if self._allowed.match(path):
+            return None
+        if path == OWN_FOLDER or path.startswith(f"{OWN_FOLDER}/"):
+            return f"{path} is retrai's own and may not be changed"
+        if path in self.baseline.protected:
+            return f"{path} belongs to the check of this goal and may not be changed"
+        if self._steering.match(path) and path not in self.baseline.steering:
+            return f"{path} would change how this goal is checked; fix the sources instead"
+        return None
+
+    def refuse_read(self, path: str) -> str | None:
+        """Why `path` may not be read or listed, or None; the workspace asks before every read."""
+        return None if self.holdout is None else self.holdout.refuse(path)
+
+    def _known_spelling(self, path: str) -> str:
+        """The path as retrai or the baseline has it, where the file system takes both for one."""
+        first, slash, rest = path.partition("/")
+        if first.casefold() == OWN_FOLDER:
+            known = f"{OWN_FOLDER}{slash}{rest}"
+        else:
+            ours = {name.casefold(): name for name in (*_OWN_FILES, *self.baseline.protected)}
+            known = path if path in self.baseline.protected else ours.get(path.casefold(), path)
+        return known if known != path and folds_case(self.context.project) else path
+
+    def note_refusal(self, path: str, reason: str) -> None:
+        """A write was refused; told to the model by the tool, counted here."""
+        self.refusals.append(Refusal(path, reason))
+        self.context.publish("log", level="warning", message=f"refused: {reason}")
+
+    def allow(self, paths: Sequence[str]) -> None:
+        """A person lets the run change these after all: they count as in `allow_edit` from now."""
+        self.baseline.approved += [path for path in paths if path not in self.baseline.approved]
+        self.baseline.save(self._folder)
+        self._allowed = self._what_is_allowed()
+        self._forbid_changes()
+        message = f"a person lets the run change {', '.join(paths)}"
+        self.context.publish("log", level="warning", message=message)
+
+    def allowed_edits(self) -> list[str]:
+        """Protected files that were changed with leave, and whose leave it was."""
+        changed = [path for path in self._differing() if self._allowed.match(path)]
+        approved = set(self.baseline.approved)
+        return [
+            f"{path}: {'approved by a person' if path in approved else 'allow_edit'}"
+            for path in changed
+        ]
+
+    async def restore(self) -> list[Refusal]:
+        """Put protected files back and set new steering files aside; what was undone."""
+        undone = await asyncio.to_thread(self._restore, self.context.project)
+        kept = bool(undone)
+        environment = await self.context.goal.environment(self.context.project)
+        undone += await asyncio.to_thread(self._outside.restore, environment)
+        for refusal in undone:
+            line = str(refusal)
+            self.context.publish("log", level="warning", message=f"undone: {line}", refused=[line])
+        if kept:
+            told = f"what stood there is kept in {self._folder / SET_ASIDE}"
+            self.context.publish("log", level="info", message=told)
+        self.refusals.extend(undone)
+        return undone
+
+    async def check(self, state: Mapping[str, Any]) -> GoalResult:
+        """The goal's check on the project as it stands, held against the baseline."""
+        result = judge(self.baseline, await self._ask_goal(state, self.context.project))
+        await asyncio.to_thread(self._note_written)
+        return result
+
+    async def final_check(
+        self, state: Mapping[str, Any], *, twins: bool = True
+    ) -> tuple[GoalResult, str]:
+        """One more check, on a clean copy with the protected files of the baseline.
+
+        Args:
+            state: the loop's state.
+            twins: ask the goal for contradictions too; once is enough for one tree.
+
+        Returns:
+            the verdict, and why it is suspect although it holds; empty when it is not.
+        """
+        return await self._final(state).run(twins=twins)
+
+    async def check_with(
+        self, state: Mapping[str, Any], change: Callable[[Path], None]
+    ) -> GoalResult:
+        """What the goal says of a clean copy after `change` was made to it; nothing is judged, and
+        the goal publishes nothing."""
+        known = self.context.goal
+        goal = type(known)(known.options, replace(self.context, on_event=drop_event))
+        try:
+            return await self._final(state, goal).ask_with(change)
+        finally:
+            await goal.aclose()
+
+    def belongs_to_check(self, path: str) -> bool:
+        """Whether the goal protects files like this one, new ones too."""
+        return self._protected.match(path)
+
+    def steers(self, path: str) -> bool:
+        """Whether a file like this one would steer the check, and may not be made."""
+        return self._steering.match(path)
+
+    def is_allowed(self, path: str) -> bool:
+        """Whether the user lets the run change this file."""
+        return self._allowed.match(path)
+
+    def is_held_out(self, path: str) -> bool:
+        """Whether this file is one of those that the agent never sees."""
+        return self.holdout is not None and self.holdout.is_hidden(path)
+
+    def _final(self, state: Mapping[str, Any], goal: GoalBase | None = None) -> FinalCheck:
+        return FinalCheck(
+            self.context,
+            self.baseline,
+            self._folder,
+            outside=self._outside,
+            packages=self._packages,
+            ask=lambda copy: self._ask_goal(state, copy, goal),
+            ask_without=lambda copy, paths: self._ask_without(state, copy, paths),
+            checking=self._checking,
+            belongs=self.belongs_to_check,
+            clean=self._clean_copy,
+            decides=self._decides_unchanged,
+        )
+
+    async def _ask_goal(
+        self, state: Mapping[str, Any], cwd: Path, goal: GoalBase | None = None
+    ) -> GoalResult:
+        asked = goal or self.context.goal
+        result = await self._answer(cwd, lambda: asked.check(state, cwd))
+        assert result is not None  # its type was looked at where it answered
+        return self._redacted(result)
+
+    async def _ask_without(
+        self, state: Mapping[str, Any], cwd: Path, paths: Sequence[str]
+    ) -> GoalResult | None:
+        found = await self._answer(cwd, lambda: self.context.goal.check_without(state, cwd, paths))
+        return None if found is None else self._redacted(found)
+
+    async def _answer(
+        self, cwd: Path, ask: Callable[[], Awaitable[GoalResult | None]]
+    ) -> GoalResult | None:
+        """What the goal says; a check that was killed is run once more before it counts."""
+        found = await self._one_answer(cwd, ask)
+        if found is None or found.cut_off != "killed":
+            return found
+        message = f"the check did not end by itself and is run once more: {found.reason}"
+        self.context.publish("log", level="warning", message=self.context.redact(message))
+        return await self._one_answer(cwd, ask)
+
+    async def _one_answer(
+        self, cwd: Path, ask: Callable[[], Awaitable[GoalResult | None]]
+    ) -> GoalResult | None:
+        with self._checking(cwd) as commands:
+            found = await ask()
+            return found if found is None else commands.mark(found)
+
+    @contextmanager
+    def _checking(self, folder: Path) -> Generator[CheckCommands]:
+        """While a check of the tree in `folder` runs: it may write everything, and where that tree
+        is a copy, it stands in the project's place too, for what imports the project from there."""
+        project, hidden = self.context.project, self._hidden
+        view = View(shown=hidden, scratch="check")
+        if folder != project:
+            # Above the copy lies what lies above the project in its repository.
+            depth = len(place_in_repository(project).parts) or 1
+            room = folder.parents[depth - 1]
+            # The copy brings its own.
+            above = {p: s for p, s in hidden.items() if not p.is_relative_to(project)}
+            view = View(shown={project: folder, room: room, **above})
+        with self._sandbox.check(view) as commands:
+            yield commands
+
+    def _redacted(self, result: GoalResult) -> GoalResult:
+        redact = self.context.redact
+        return replace(result, reason=redact(result.reason), details=redact(result.details))
+
+    def _what_is_allowed(self) -> Globs:
+        return Globs([*self._allow_edit, *map(exactly, self.baseline.approved)])
+
+    def _forbid_changes(self) -> None:
+        """The agent's commands meet a wall where its write tools meet a refusal."""
+        volatile = set(self.baseline.volatile)
+        kept = [
+            path
+            for path in self.baseline.protected
+            if path not in volatile and not self._allowed.match(path) and not self.is_held_out(path)
+        ]
+        paths = frozenset(self.context.project / path for path in kept)
+        self._sandbox.agent_view = View(read_only=paths, shown=self._hidden, scratch="agent")
+
+    @property
+    def _hidden(self) -> Mapping[Path, Path]:
+        return self.holdout.shown if self.holdout is not None else {}
+
+    async def hold_out(self, patterns: Sequence[str]) -> None:
+        """Hide tests from the agent's tools and commands, and from every check but the last.
+
+        Raises:
+            UsageError: they cannot be hidden here, and why.
+        """
+        holdout = Holdout(self.context, patterns)
+        await holdout.find()
+        self.holdout = holdout
+        self._forbid_changes()
+        await holdout.require_hidden()
+
+    def _clean_copy(self, copy: Path) -> None:
+        self._restore(copy)
+        if self.holdout is not None:
+            self.holdout.remove_from(copy)
+
+    def _keep_surroundings(self) -> None:
+        project = self.context.project
+        place = place_in_repository(project)
+        self.baseline.place = place.as_posix()
+
+        def wanted(name: str) -> bool:
+            return self.belongs_to_check(name) or self.steers(name)
+
+        copy_surroundings(project, place, wanted, self._folder / "above")
+
+    def _note_written(self) -> None:
+        """Data that the suite itself writes is nobody's tampering, also when it begins late."""
+        known = set(self.baseline.volatile)
+        written = [p for p in self._differing() if p not in known and not self._decides(p)]
+        if written:
+            self.baseline.volatile += written
+            self.baseline.save(self._folder)
+            self._forbid_changes()
+
+    def _decides(self, path: str) -> bool:
+        """Whether the file holds cases or steers the runner, and so decides the verdict."""
+        return self._steering.match(path) or any(c.startswith(path) for c in self.baseline.cases)
+
+    def _decides_unchanged(self, path: str) -> bool:
+        """Whether a file of a copy decides the verdict, and has to be as it was."""
+        exempt = self._allowed.match(path) or self.is_held_out(path)
+        return not exempt and self._decides(path)
+
+    def _differing(self) -> list[str]:
+        return list(differing(self.context.project, self.baseline))
+
+    def _restore(self, project: Path) -> list[Refusal]:
+        """Put protected files back in the project or a copy of it, and set steering ones aside."""
+        changed = [
+            path for path in differing(project, self.baseline) if not self._allowed.match(path)
+        ]
+        keeps = project == self.context.project  # a copy is thrown away
+        undone = put_back(project, self._folder, changed, self.baseline.volatile, keeps=keeps)
+        known = self.baseline.steering
+        is_exempt = self._allowed.match
+        return undone + set_aside(project, self._folder, self._steering, is_exempt, set(known))

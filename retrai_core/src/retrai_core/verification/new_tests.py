@@ -1,0 +1,148 @@
+"""New tests must fail on the old tree: one that passes there too proves nothing of the change."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ..contracts.goal import CheckReport
+from ..errors import RetraiError
+from ..storage.git_store import Entry
+from ..storage.restore import entry_of, put_entry
+from ..storage.snapshots import Snapshots
+from .guard import Guard
+from .verdict import function_of
+
+_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class NewTests:
+    """What the tests that a run added or changed say of the sources as they were.
+
+    Attributes:
+        idle: those that pass there.
+        proving: those that fail there, or cannot even be collected.
+        asked_for: the user lets the run change tests, and the run has changed sources too: then
+            some test must prove the change.
+    """
+
+    idle: Sequence[str] = ()
+    proving: Sequence[str] = ()
+    asked_for: bool = False
+
+    @property
+    def finding(self) -> str:
+        """One line for people; empty when every one proves something."""
+        if not self.idle:
+            return ""
+        named = ", ".join(self.idle[:_SHOWN]) + (", ..." if len(self.idle) > _SHOWN else "")
+        return f"new or changed tests that pass on the sources as they were too: {named}"
+
+    @property
+    def refusal(self) -> str:
+        """Why the verdict does not stand; empty when it does."""
+        if not self.asked_for or self.proving or not self.idle:
+            return ""
+        return (
+            "none of the new or changed tests fails on the sources as they were, so they prove "
+            f"nothing of the change: {', '.join(self.idle[:_SHOWN])}"
+        )
+
+
+@dataclass
+class NewTestsCheck:
+    """Tries new tests on the tree before the first turn, once for each set of changed files.
+
+    Attributes:
+        guard: knows what belongs to the check.
+        snapshots: know what was changed.
+    """
+
+    guard: Guard
+    snapshots: Snapshots
+    _known: dict[str, NewTests] = field(default_factory=dict[str, NewTests])
+
+    async def look(self, state: Mapping[str, Any], report: CheckReport | None) -> NewTests:
+        """What came of the tests that the run added or changed; starts the check when some were.
+
+        Raises:
+            RetraiError: the tree before the first turn cannot be had.
+        """
+        if report is None or report.ids_may_change or not self.guard.baseline.cases:
+            return NewTests()
+        changes = await asyncio.to_thread(self._changes)
+        tests = {path for path in changes if self._is_test(path, report)}
+        tried = self._functions(report, tests) if tests else []
+        if not tried:
+            return NewTests()
+        key = repr(sorted(changes.items(), key=lambda pair: pair[0]))
+        if key not in self._known:
+            sources = {path: pair[0] for path, pair in changes.items() if path not in tests}
+            self._known[key] = await self._try(state, tried, tests, sources)
+        return self._known[key]
+
+    async def _try(
+        self,
+        state: Mapping[str, Any],
+        tried: Sequence[str],
+        tests: set[str],
+        sources: Mapping[str, Entry | None],
+    ) -> NewTests:
+        result = await self.guard.check_with(state, lambda copy: self._put_back(copy, sources))
+        if result.report is None:
+            return NewTests()
+        cases = result.report.cases
+        passed = {function_of(case) for case, outcome in cases.items() if outcome == "passed"}
+        failed = {function_of(case) for case, outcome in cases.items() if outcome != "passed"}
+        idle = [name for name in tried if name in passed and name not in failed]
+        proving = [name for name in tried if name not in idle]
+        asked_for = bool(sources) and any(self.guard.is_allowed(path) for path in tests)
+        return NewTests(idle, proving, asked_for)
+
+    def _changes(self) -> dict[str, tuple[Entry | None, Entry | None]]:
+        """By path: what stood there before the first turn, and what stands there at the end."""
+        every = self.snapshots.all()
+        if not self.snapshots.available or len(every) < 2:
+            return {}
+        before, now = self.snapshots.entries(every[0]), self.snapshots.entries(every[-1])
+        return {
+            path: (before.get(path), now.get(path))
+            for path in before.keys() | now.keys()
+            if before.get(path) != now.get(path)
+        }
+
+    def _is_test(self, path: str, report: CheckReport) -> bool:
+        # Not `case == path`: where a whole file is a case, as of a type checker, it is a source.
+        return self.guard.belongs_to_check(path) or any(
+            case.startswith(f"{path}::") for case in report.cases
+        )
+
+    def _functions(self, report: CheckReport, tests: set[str]) -> list[str]:
+        """Tests that passed and are new, or that failed at first and may have been changed."""
+        before: dict[str, bool] = {}
+        for case, outcome in self.guard.baseline.cases.items():
+            function = function_of(case)
+            before[function] = before.get(function, False) or outcome == "passed"
+        found: dict[str, None] = {}
+        for case, outcome in report.cases.items():
+            function = function_of(case)
+            path = function.split("::", 1)[0]
+            # A file that could not be read at first stands for the tests that it has now.
+            known = before.get(function, path in before)
+            if outcome == "passed" and not known and (function not in before or path in tests):
+                found[function] = None
+        return list(found)
+
+    def _put_back(self, copy: Path, sources: Mapping[str, Entry | None]) -> None:
+        for path, entry in sorted(sources.items(), key=lambda pair: pair[1] is not None):
+            target = copy / path
+            if entry is None:
+                target.unlink(missing_ok=True)
+            elif entry_of(target) != entry and not put_entry(
+                target, entry, self.snapshots.content(entry)
+            ):
+                raise RetraiError(f"{path} cannot be put back as it was")

@@ -1,0 +1,166 @@
+"""Programs that a run's commands left for version control to run, outside of the sandbox.
+
+`git status` asks `core.fsmonitor` of the project's repository and of each one inside it that is a
+submodule or was added as one; hooks run at the next commit. A run may make repositories, commit in
+them and configure them. What names a program in them is as it was before the run.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from ..workspace.owners import give_to_owner_of_folder
+from .files import copy_file, fingerprint, remove
+from .folders import folders
+from .refusal import Refusal
+from .repository_settings import included, without_programs
+from .restore import backup_path
+
+COPIES = "repository_programs"
+"""In the run's folder: what was there before the run."""
+
+_CONFIGS = ("config", "config.worktree", "hgrc", "hgrc-not-shared")
+_LIMIT_BYTES = 2**20
+
+
+def note_programs(project: Path, run_dir: Path) -> dict[str, str]:
+    """Copy what names programs now; the fingerprint of each, by relative path."""
+    remove(run_dir / COPIES)
+    known: dict[str, str] = {}
+    for path in _controls(project):
+        known[path] = fingerprint(project / path)
+        if known[path]:
+            copy_file(project / path, run_dir / COPIES / path)
+    return known
+
+
+def undo_programs(
+    project: Path,
+    run_dir: Path,
+    known: Mapping[str, str],
+    allowed: Callable[[str], bool],
+    is_later: Callable[[Path], bool],
+) -> list[Refusal]:
+    """Put back what names other programs than before; what does not is left as it is.
+
+    Args:
+        project: the project.
+        run_dir: the run's folder.
+        known: from `note_programs`.
+        allowed: whether the user lets the run change the file.
+        is_later: whether somebody has changed it since the run was over.
+    """
+    found: list[Refusal] = []
+    for path in sorted({*_controls(project), *known}):
+        target, before = project / path, known.get(path, "")
+        now = fingerprint(target)
+        if (now == before and os.path.lexists(target) == bool(before)) or allowed(path):
+            continue
+        if is_later(target) or not _is_reached(project, target):
+            continue
+        kept = run_dir / COPIES / path
+        clean = _settings_left(target, kept if before else None, project, is_hook=_is_hook(path))
+        if clean is None:
+            continue
+        backup = backup_path(run_dir / "baseline", target, path) if now else None
+        if backup is not None:
+            copy_file(target, backup)
+        mode = stat.S_IMODE(target.stat().st_mode) if now and not target.is_symlink() else 0o644
+        if clean and not before:
+            _write(target, clean, mode)
+        else:
+            remove(target)
+            if before:
+                copy_file(kept, target)
+        what = "restored" if before else "removed"
+        why = f"names programs that git or Mercurial would run outside the sandbox; {what}"
+        found.append(Refusal(path, why, kept=backup))
+    return found
+
+
+def _controls(project: Path) -> Iterator[str]:
+    """Relative paths of files that may name programs, or are some."""
+    seen: set[Path] = set()
+    for prefix, _ in folders(project):
+        folder = project / prefix
+        if not _belongs_to_version_control(folder):
+            continue
+        for name in _CONFIGS:
+            pending = [folder / name]
+            while pending:
+                path = pending.pop()
+                if path in seen or (path == folder / name and not os.path.lexists(path)):
+                    continue
+                seen.add(path)
+                yield path.relative_to(project).as_posix()
+                data = _read(path)
+                if data is not None and b"include" in data.lower():
+                    pending += included(data, path.parent, project)
+        yield from _hooks(folder, prefix)
+
+
+def _belongs_to_version_control(folder: Path) -> bool:
+    """Whether git, or Mercurial, may take its settings from there; too many folders hurt nobody."""
+    whole = os.path.lexists(folder / "objects") and os.path.lexists(folder / "refs")
+    return whole or any(os.path.lexists(folder / name) for name in ("commondir", "requires"))
+
+
+def _hooks(folder: Path, prefix: str) -> Iterator[str]:
+    hooks = folder / "hooks"
+    if hooks.is_symlink():  # as one: what it leads to may be any folder
+        yield f"{prefix}hooks"
+    with suppress(OSError):
+        for entry in os.scandir(hooks):
+            if not entry.name.endswith(".sample") and not entry.is_dir(follow_symlinks=False):
+                yield f"{prefix}hooks/{entry.name}"
+
+
+def _is_hook(path: str) -> bool:
+    return path.rpartition("/")[2] == "hooks" or path.rpartition("/")[0].endswith("hooks")
+
+
+def _is_reached(project: Path, target: Path) -> bool:
+    """Whether its folder is still there, with no symlink on the way to it."""
+    parent = target.parent
+    return parent.is_dir() and Path(os.path.realpath(parent)) == project.resolve().joinpath(
+        parent.relative_to(project)
+    )
+
+
+def _settings_left(
+    target: Path, kept: Path | None, project: Path, *, is_hook: bool
+) -> bytes | None:
+    """What may be left of the file, empty for nothing; None where it may stay as it is."""
+    if is_hook:
+        return b""
+    if not os.path.lexists(target):
+        return None  # without settings no program is named
+    data = _read(target)
+    if data is None:
+        return b""
+    clean, dropped = without_programs(data, target.parent, project)
+    before = _read(kept) if kept is not None else None
+    known = without_programs(before, target.parent, project)[1] if before is not None else []
+    return clean if [setting for setting in dropped if setting not in known] else None
+
+
+def _read(path: Path) -> bytes | None:
+    """None where it is no regular file of a sensible size."""
+    try:
+        status = path.stat()
+        if stat.S_ISREG(status.st_mode) and status.st_size <= _LIMIT_BYTES:
+            return path.read_bytes()
+    except OSError:
+        pass
+    return None
+
+
+def _write(target: Path, data: bytes, mode: int) -> None:
+    remove(target)
+    target.write_bytes(data)
+    target.chmod(mode)
+    give_to_owner_of_folder(target, target.parent)

@@ -1,0 +1,157 @@
+"""Files that a run changed and no snapshot holds, since they were ignored before.
+
+Source can load from there what no diff of the run shows. Packages in `node_modules` are not among
+them: a final check takes what a run changed there out of its copy.
+"""
+
+from __future__ import annotations
+
+import codecs
+import os
+import re
+import stat
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..workspace.installed import INSTALLED, is_package
+from ..workspace.tree_hash import CACHE_FOLDERS
+from ..workspace.tree_walk import NEVER_WALKED
+from .files import is_virtual_environment
+
+MAX_BYTES = 20_000_000
+MAX_FILES = 3_000
+"""Of all files together that are read; what is beyond is told."""
+_SKIPPED = NEVER_WALKED | CACHE_FOLDERS
+_CACHES = (".cache", ".vite")
+"""What tools keep there is nobody's source, unless a line says the folder's name too."""
+_WORD = re.compile(r"\w+(?:-\w+)*")
+_DATA = re.compile(
+    # A control character before any text or comment could have begun: ELF, PNG, gzip, SQLite, ...
+    rb"[^'\"`/#\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]*[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]"
+    # or no UTF-8 from the start (JPEG), or an archive of compiled code.
+    rb"|[\x80-\xc1\xf5-\xff]|!<arch>\n"
+)
+"""How no program begins. One with a NUL in a comment is none of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedFile:
+    """A file that was changed since a moment: its path in the project, and its size in bytes."""
+
+    path: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Unseen:
+    """What counts of such files.
+
+    Attributes:
+        diff: as if every line of theirs was added.
+        unread: those beyond what is read at most.
+    """
+
+    diff: str
+    unread: Sequence[str] = ()
+
+
+def changed_files(project: Path, since_s: float) -> list[ChangedFile]:
+    """Every file that was changed since, ignored or not, but for packages and environments.
+
+    Args:
+        project: the project.
+        since_s: seconds since the epoch.
+    """
+    return list(_changed(os.fspath(project), since_s))
+
+
+def unseen_changes(
+    project: Path, changed: Sequence[ChangedFile], seen: Collection[str], diff: str
+) -> Unseen:
+    """A diff of those that no snapshot holds and that count.
+
+    Of what was ignored only that counts which a line that the run added names: a build writes many
+    files, and those are made of what the diff shows.
+
+    Args:
+        project: the project.
+        changed: what `changed_files` gave.
+        seen: what a snapshot holds, and what is known to be as it should; by relative path.
+        diff: what the run changed there.
+    """
+    waiting = {file.path: file for file in changed if file.path not in seen}
+    named = {word for line in _added(diff) for word in _WORD.findall(line)}
+    chosen: dict[str, str] = {}
+    unread: list[str] = []
+    left = MAX_BYTES
+    while more := [file for path, file in waiting.items() if _is_named(path, named)]:
+        for file in more:
+            del waiting[file.path]
+            if file.size > left or len(chosen) >= MAX_FILES:
+                unread.append(file.path)
+                continue
+            text = _text(project / file.path)
+            left -= file.size
+            if text:
+                chosen[file.path] = text
+                named |= set(_WORD.findall(text))
+    whole = "".join(as_added(path, text) for path, text in sorted(chosen.items()))
+    return Unseen(whole, sorted(unread))
+
+
+def _changed(root: str, since_s: float) -> Iterator[ChangedFile]:
+    for base, folders, files in os.walk(root):
+        in_modules = os.path.basename(base) == INSTALLED
+        folders[:] = sorted(
+            name
+            for name in folders
+            if name not in _SKIPPED
+            and not (in_modules and is_package(name))
+            and not is_virtual_environment(os.path.join(base, name))
+        )
+        for name in sorted(files):
+            if in_modules and is_package(name):
+                continue
+            path = os.path.join(base, name)
+            try:
+                status = os.lstat(path)
+            except OSError:
+                continue  # gone since it was listed
+            # The change time cannot be set back, unlike that of the content.
+            if stat.S_ISREG(status.st_mode) and status.st_ctime > since_s:
+                yield ChangedFile(os.path.relpath(path, root), status.st_size)
+
+
+def _is_named(path: str, named: Collection[str]) -> bool:
+    parts = Path(path).parts
+    if not all(part[1:] in named for part in parts if part in _CACHES):
+        return False
+    stem = parts[-1].partition(".")[0]
+    # A folder stands for the file that it is loaded by.
+    loaded = parts[-2:-1] if stem in ("index", "__init__", "mod", "main") else ()
+    return any(name.lstrip(".") in named for name in (stem, *loaded))
+
+
+def _added(diff: str) -> Iterator[str]:
+    return (line[1:] for line in diff.split("\n") if line.startswith("+"))
+
+
+def _text(path: Path) -> str:
+    """A file as text; empty for data, which no interpreter takes for a program."""
+    try:
+        data = path.read_bytes()
+    except OSError:
+        return ""  # closed to us, and so to the check
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return data.decode("utf-16", errors="replace")
+    if _DATA.match(data):
+        return ""
+    return data.replace(b"\0", b" ").decode("utf-8", errors="replace")
+
+
+def as_added(path: str, text: str) -> str:
+    """A diff that adds a file with this text."""
+    lines = text.splitlines() or [""]
+    body = "".join(f"+{line}\n" for line in lines)
+    return f"--- /dev/null\n+++ b/{path}\n@@ -0,0 +1,{len(lines)} @@\n{body}"

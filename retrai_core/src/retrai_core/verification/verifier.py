@@ -1,0 +1,313 @@
+"""Verdicts, remembered by the tree they were given on: what changed nothing re-runs nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Literal
+
+from ..contracts.context import RunContext
+from ..contracts.goal import GoalResult
+from ..workspace.own_output import own_output
+from ..workspace.portable_tree import portable_files
+from ..workspace.tree_hash import TreeHasher, TreeState
+from ..workspace.tree_walk import Listing
+from .attention import Attention
+from .flakiness import Flaky, Verdicts, differ
+from .guard import Guard
+from .holdout import NOT_ALL
+from .refusal import Refusal
+
+_A_CHANGE = (
+    "a file of the project: it counts as a change, and `retrai verify` will find it different; "
+    "redirect the output to a place outside, or let .gitignore name the file"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """What one evaluation found.
+
+    Attributes:
+        result: the verdict.
+        remembered: nothing had changed, so nothing was run.
+        undone: what the guard put back before the check.
+        tree: a hash of the tree that was judged.
+        suspect: why the verdict is not to be believed although it holds; empty when it is.
+        flaky: that the check gave two answers on this tree, so that neither counts.
+    """
+
+    result: GoalResult
+    remembered: bool
+    undone: list[Refusal]
+    tree: str
+    suspect: str = ""
+    flaky: Flaky | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Verdict:
+    """What is known of one tree."""
+
+    result: GoalResult
+    suspect: str = ""
+    flaky: Flaky | None = None
+
+
+class Verifier:
+    """Asks the guard for verdicts.
+
+    Args:
+        context: the run.
+        guard: gives the verdicts.
+        confirm: how many times a check that passes must pass again, on clean copies.
+
+    Attributes:
+        checks_run: checks that ran, the baseline and those on copies too.
+        checks_remembered: evaluations that ran none.
+        last: the latest verdict of this process; None before there is one.
+        on_copy: the latest answer on a clean copy, when it passed there.
+        passed_on_copies: how many times the latest tree passed on clean copies.
+        flaky: that the check is flaky, once it is known.
+    """
+
+    def __init__(self, context: RunContext, guard: Guard, confirm: int = 1) -> None:
+        self._context = context
+        self._guard = guard
+        self._confirm = confirm
+        self._hasher = TreeHasher(context.project)
+        self._own_output = own_output(context.project)
+        self._tree: TreeState | None = None
+        self._known: tuple[str, _Verdict] | None = None
+        self._latest = ""
+        self._attention = Attention()
+        self._verdicts = Verdicts(context.run_dir / "verdicts.jsonl")
+        self.checks_run = 0
+        self.checks_remembered = 0
+        self.last: GoalResult | None = None
+        self.on_copy: GoalResult | None = None
+        self.passed_on_copies = 0
+        self.flaky: Flaky | None = None
+
+    @property
+    def files(self) -> dict[str, str]:
+        """The tree of the latest verdict, as any copy of it has it; empty before the first.
+
+        What the suite itself writes is not part of it, nor are held-out tests.
+        """
+        if self._tree is None:
+            return {}
+        files = portable_files(self._tree.without(self._guard.baseline.volatile))
+        return {path: known for path, known in files.items() if not self._guard.is_held_out(path)}
+
+    @property
+    def listing(self) -> Listing | None:
+        """What the latest look at the tree saw, for a snapshot of it; None before the first."""
+        return None if self._tree is None else self._tree.listing
+
+    async def baseline(self) -> GoalResult:
+        """Take the baseline, or load the one of the run that is resumed."""
+        if self._guard.has_baseline:
+            await self._fingerprint()
+            self._tell_of_own_output()
+            known = self._guard.baseline.result()
+            await self._find_held_out(known)
+            return known
+        started = time.monotonic()
+        result = await self._guard.take_baseline()
+        await self._find_held_out(result)
+        self.checks_run += 1
+        tree = await self._fingerprint()
+        self._remember(tree, _Verdict(result))
+        if not result.cut_off:
+            self._verdicts.note(tree, result)
+        self._publish("baseline", result, time.monotonic() - started)
+        self._tell_of_own_output()
+        return result
+
+    async def confirm_baseline(self, result: GoalResult) -> GoalResult:
+        """A project that passes before anything was done: does it pass on a clean copy too?
+
+        No twins are asked for: nobody has changed anything yet.
+        """
+        verdict = await self._confirmed({}, result, await self._fingerprint(), twins=False)
+        self._remember(await self._fingerprint(), verdict)
+        return verdict.result
+
+    async def look(self) -> None:
+        """Look at the tree again, which the guard has changed since the latest verdict."""
+        await self._look_at_tree()
+
+    def expect_changes(self) -> None:
+        """A call is about to be made that may write or run something."""
+        self._attention.wake()
+
+    async def evaluate(self, state: Mapping[str, Any]) -> Evaluation:
+        """Restore what the check relies on, then check, unless nothing has changed."""
+        started = time.monotonic()
+        if self._known is not None and not self._attention.is_due():
+            # Only reading calls were made since: a glance at the tree is enough to say so.
+            tree = (await self._look_at_tree()).digest
+            if self._known[0].startswith(f"{tree}:"):
+                return self._remembered(self._known, [], started)
+        with self._attention.given():
+            undone = await self._guard.restore()
+            before = await self._fingerprint()
+        if self._known is not None and self._known[0] == before:
+            return self._remembered(self._known, undone, started)
+        result = await self._guard.check(state)
+        self.checks_run += 1
+        self._publish("iteration", result, time.monotonic() - started)
+        # A check that was cut off gave no answer that another could contradict.
+        flaky = None if result.cut_off else self._verdicts.against(before, result)
+        if flaky is not None:
+            verdict = _disbelieved(result, flaky)
+        elif result.achieved:
+            verdict = await self._confirmed(state, result, before, twins=True)
+        else:
+            verdict = _Verdict(result)
+        # The fingerprint after the check: what the suite itself wrote is part of what was judged.
+        after = await self._fingerprint()
+        if not result.cut_off:
+            self._verdicts.note(after, result)
+        self._remember(after, verdict)
+        return _evaluation(verdict, False, undone, after)
+
+    async def stands(self, tree: str) -> bool:
+        """Whether the project is as it was when this hash of it was told in an `Evaluation`."""
+        judged = self._tree
+        try:
+            if _short(self._latest) == tree and not self._attention.is_due():
+                # Only reading calls were made since, as in `evaluate`.
+                return self._latest.startswith(f"{(await self._look_at_tree()).digest}:")
+            return _short(await self._fingerprint()) == tree
+        finally:
+            self._tree = judged
+
+    def _remember(self, tree: str, verdict: _Verdict) -> None:
+        """Keep the verdict for this tree; one of a check that was killed is asked for again.
+
+        So is one that holds where the tree was looked at without retrai's own output: what stands
+        there may have changed, and a receipt would vouch for it.
+        """
+        self._latest, self.last, self.flaky = tree, verdict.result, verdict.flaky
+        again = verdict.result.cut_off == "killed" or (verdict.result.achieved and self._own_output)
+        self._known = None if again else (tree, verdict)
+
+    async def _confirmed(
+        self, state: Mapping[str, Any], result: GoalResult, tree: str, *, twins: bool
+    ) -> _Verdict:
+        """Check clean copies of a tree that passes in place, as often as was asked for.
+
+        Where the first copy fails, a second one tells a check that is flaky from one that holds
+        only in place.
+        """
+        self.on_copy, self.passed_on_copies = None, 0
+        first, suspect = await self._check_copy(state, twins=twins)
+        if first.cut_off:
+            first, suspect = await self._check_copy(state, twins=twins)
+        more = 0 if first.cut_off else max(self._confirm - 1, 0 if first.achieved else 1)
+        for _ in range(more):
+            again, _ = await self._check_copy(state, twins=False)
+            if again.cut_off:
+                first = again if first.achieved else first
+                break
+            flaky = differ(first, again, "on two clean copies")
+            if flaky is not None:
+                return _disbelieved(again if first.achieved else first, flaky)
+        if not first.cut_off:
+            on_copies = f"copies of {tree}"
+            flaky = self._verdicts.against(on_copies, first)
+            self._verdicts.note(on_copies, first)
+            if flaky is not None:
+                return _disbelieved(first, flaky)
+        if first.achieved:
+            self.on_copy = first
+            if not suspect and not await self._held_out_pass(state, first):
+                return _Verdict(replace(result, achieved=False, reason=NOT_ALL, details=NOT_ALL))
+            return _Verdict(result, suspect)
+        reason = f"it holds in place but not on a clean copy of the project: {first.reason}"
+        return _Verdict(replace(first, reason=reason))
+
+    async def _find_held_out(self, visible: GoalResult) -> None:
+        if self._guard.holdout is not None:
+            await self._guard.holdout.take_baseline(visible, partial(self._guard.check_with, {}))
+
+    async def _held_out_pass(self, state: Mapping[str, Any], visible: GoalResult) -> bool:
+        """Whether the tests that the agent never sees pass too; nothing else is told of them."""
+        if self._guard.holdout is None:
+            return True
+        self.checks_run += 1
+        ask_with = partial(self._guard.check_with, state)
+        return (await self._guard.holdout.check(visible, ask_with)).achieved
+
+    async def _check_copy(self, state: Mapping[str, Any], *, twins: bool) -> tuple[GoalResult, str]:
+        started = time.monotonic()
+        result, suspect = await self._guard.final_check(state, twins=twins)
+        self.checks_run += 1
+        self.passed_on_copies += result.achieved
+        self._publish("final", result, time.monotonic() - started)
+        return result, suspect
+
+    def _remembered(
+        self, known: tuple[str, _Verdict], undone: list[Refusal], started: float
+    ) -> Evaluation:
+        tree, verdict = known
+        self.checks_remembered += 1
+        self._publish("iteration", verdict.result, time.monotonic() - started, remembered=True)
+        return _evaluation(verdict, True, undone, tree)
+
+    def _tell_of_own_output(self) -> None:
+        # What is ignored is in no receipt.
+        for path in sorted(self._own_output & self._tree.files.keys() if self._tree else ()):
+            message = f"this output goes to {path}, {_A_CHANGE}"
+            self._context.publish("log", level="warning", message=message)
+
+    async def _look_at_tree(self) -> TreeState:
+        # What the suite itself writes is put back before every check, and so says nothing.
+        written = self._own_output.union(self._guard.baseline.volatile)
+        self._tree = await asyncio.to_thread(self._hasher.state, written)
+        return self._tree.without(written)
+
+    async def _fingerprint(self) -> str:
+        tree = await self._look_at_tree()
+        return f"{tree.digest}:{await self._context.goal.external_state(self._context.project)}"
+
+    def _publish(
+        self,
+        phase: Literal["baseline", "iteration", "final"],
+        result: GoalResult,
+        duration_s: float,
+        *,
+        remembered: bool = False,
+    ) -> None:
+        self._context.publish(
+            "goal_check",
+            phase=phase,
+            achieved=result.achieved,
+            reason=result.reason,
+            details=result.details,
+            counts=result.report.counts() if result.report else {},
+            duration_s=round(duration_s, 3),
+            remembered=remembered,
+        )
+
+
+def _disbelieved(result: GoalResult, flaky: Flaky) -> _Verdict:
+    return _Verdict(replace(result, achieved=False, reason=flaky.reason), flaky=flaky)
+
+
+def _evaluation(
+    verdict: _Verdict, remembered: bool, undone: list[Refusal], tree: str
+) -> Evaluation:
+    return Evaluation(
+        verdict.result, remembered, undone, _short(tree), verdict.suspect, verdict.flaky
+    )
+
+
+def _short(fingerprint: str) -> str:
+    return hashlib.sha256(fingerprint.encode()).hexdigest()[:16]
