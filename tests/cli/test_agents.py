@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from PIL import Image
 
-SITE = Path(__file__).parents[1] / "core" / "loop" / "site"
+SITE = Path(__file__).parents[1] / "core" / "goal_loop" / "site"
 
 
 @pytest.fixture(autouse=True)

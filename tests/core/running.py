@@ -147,7 +147,7 @@ async def elsewhere(
         await process.wait()
 
 
-SITE = Path(__file__).parent / "loop" / "site"
+SITE = Path(__file__).parent / "goal_loop" / "site"
 """Where the scripted goal, model and tools are."""
 
 

@@ -19,7 +19,7 @@ from retrai_core.cli.main import main
 from retrai_core.contracts.record import EXIT_CODES
 
 ROOT = Path(__file__).parents[2]
-SITE = ROOT / "tests" / "core" / "loop" / "site"
+SITE = ROOT / "tests" / "core" / "goal_loop" / "site"
 
 
 def call(name: str, **args: Any) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-SITE = Path(__file__).parents[1] / "loop" / "site"
+SITE = Path(__file__).parents[1] / "goal_loop" / "site"
 RUN = """
 import asyncio, json, resource, sys
 from pathlib import Path

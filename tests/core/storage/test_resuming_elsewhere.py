@@ -15,7 +15,7 @@ from retrai_core.storage.event_log import read_events
 
 from ..running import work
 
-SITE = Path(__file__).parents[1] / "loop" / "site"
+SITE = Path(__file__).parents[1] / "goal_loop" / "site"
 
 RESUMING = """
 import asyncio, sys
