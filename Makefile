@@ -24,7 +24,7 @@ fi
 endef
 
 help:
-	@echo 'make demo   mend examples/quickstart in a temporary folder: no key, no network'
+	@echo 'make demo   fix examples/quickstart in a temporary folder: no key, no network'
 	@echo 'make test   the core, ruff + pyright + import-linter, then the whole suite'
 	@echo 'make lint   only ruff, pyright and import-linter'
 	@echo 'make format let ruff tidy the code'

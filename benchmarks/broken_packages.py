@@ -115,7 +115,7 @@ def main() -> int:
         project, python = prepare(package, options.cache)
         chooser = random.Random(f"{package.pin} {options.seed}")
         for found in noticed(package, project, python, chooser, options.each):
-            results.append(mend(package, project, found))
+            results.append(fix(package, project, found))
             print(line(results[-1]), flush=True)
     print(summary(results))
     return 0
@@ -244,7 +244,7 @@ def broken(node: ast.expr) -> ast.expr | None:
             return None
 
 
-def mend(package: Package, project: Path, found: Break) -> Result:
+def fix(package: Package, project: Path, found: Break) -> Result:
     """One `retrai run` on the package with the break, in the place where it is installed from."""
     before = found.path.read_text(encoding="utf-8")
     with tempfile.TemporaryDirectory() as folder:
@@ -301,11 +301,11 @@ def summary(results: Sequence[Result]) -> str:
     """How many, and at what cost."""
     if not results:
         return "no package was broken"
-    mended = [result for result in results if result.outcome == "achieved"]
-    same = sum(result.same for result in mended)
+    fixed = [result for result in results if result.outcome == "achieved"]
+    same = sum(result.same for result in fixed)
     seconds = [result.cpu_s for result in results]
     return (
-        f"{len(mended)} of {len(results)} achieved, {same} of them as before; "
+        f"{len(fixed)} of {len(results)} achieved, {same} of them as before; "
         f"CPU seconds: median {statistics.median(seconds):.1f}, most {max(seconds):.1f}"
     )
 

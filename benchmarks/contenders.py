@@ -132,7 +132,7 @@ def prepare(peer: Peer, cache: Path) -> Path:
 
 
 def make_project(folder: Path, suite_seconds: float) -> None:
-    """A project with one failing test, which one edit mends."""
+    """A project with one failing test, which one edit fixes."""
     (folder / "pyproject.toml").write_text("[tool.pytest.ini_options]\ntestpaths = ['.']\n")
     (folder / "ages.py").write_text(AGES)
     (folder / "notes.txt").write_text("".join(f"note {number}\n" for number in range(1000)))

@@ -2,7 +2,7 @@
 
     python benchmarks/long_runs.py [--iterations 1000] [--changing] [--json]
 
-Drives the real goal loop through `RunManager`, every step durable, with a goal that never holds, a
+Drives the real goal loop through `RunManager`, every step durable, with a goal that never passes, a
 model that calls one tool an iteration, and a tool that gives back 8,000 characters of text that
 hardly compresses. They are plugins of a distribution that this script puts on the path. One call
 in 25 also writes a file (a run that changes nothing ends as stuck); with `--changing` each one

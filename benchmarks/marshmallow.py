@@ -5,7 +5,7 @@
 Takes the source distribution of marshmallow 3.0.0 from the package registry, unpacks it, makes an
 environment beside it, adds one test (a `DateTime` inside a `List` takes the schema's
 `datetimeformat`) that fails, and lets `retrai run pytest --model replay:FILE` make the 74 tool
-calls that deepseek-chat made under mini-swe-agent, until the check holds. Prints what came of it.
+calls that deepseek-chat made under mini-swe-agent, until the check passes. Prints what came of it.
 Exits 1 unless the run ends `achieved` with 912 passed tests, and no step that changed no file ran
 the tests again.
 """

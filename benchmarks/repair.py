@@ -1,4 +1,4 @@
-"""How many real bugs `retrai run --model offline` mends, and at what cost.
+"""How many real bugs `retrai run --model offline` fixes, and at what cost.
 
     python benchmarks/repair.py [--limit N] [--only ID ...] [--jobs 2] [--visible]
                                 [--json FILE] [--data FILE]
@@ -10,7 +10,7 @@ the project gets only the examples of the docstring as tests, and all tests judg
 afterwards: how often an edit that passes the tests it was given is not the right one.
 
 The data is read from `../shared/data` beside the repository; without it there is nothing to do.
-Exits 1 when fewer bugs are mended than `--at-least` says.
+Exits 1 when fewer bugs are fixed than `--at-least` says.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def main() -> int:
     lock = threading.Lock()
 
     def run(bug: Bug) -> Result:
-        result = mend(bug, visible=options.visible)
+        result = fix(bug, visible=options.visible)
         with lock:
             print(line(result), flush=True)
         return result
@@ -98,14 +98,14 @@ def main() -> int:
 
 def parse_arguments() -> argparse.Namespace:
     """The command line."""
-    parser = argparse.ArgumentParser(description="Mend real bugs with the model `offline`.")
+    parser = argparse.ArgumentParser(description="Fix real bugs with the model `offline`.")
     parser.add_argument("--limit", type=positive, help="only the first so many bugs")
     parser.add_argument("--only", nargs="*", default=[], help="only the bugs with these ids")
     parser.add_argument("--jobs", type=positive, default=2, help="runs side by side")
-    parser.add_argument("--visible", action="store_true", help="mend with the examples alone")
+    parser.add_argument("--visible", action="store_true", help="fix with the examples alone")
     parser.add_argument("--json", type=Path, help="write the results there too")
     parser.add_argument("--data", type=Path, default=DATA, help="the bugs, a JSON object a line")
-    parser.add_argument("--at-least", type=int, default=0, help="fail when fewer are mended")
+    parser.add_argument("--at-least", type=int, default=0, help="fail when fewer are fixed")
     return parser.parse_args()
 
 
@@ -118,7 +118,7 @@ def read_bugs(path: Path) -> Iterator[Bug]:
         )
 
 
-def mend(bug: Bug, *, visible: bool) -> Result:
+def fix(bug: Bug, *, visible: bool) -> Result:
     """One whole run in a fresh project with a state folder of its own."""
     with tempfile.TemporaryDirectory(prefix="retrai-repair-") as name:
         project = Path(name) / "project"
@@ -171,7 +171,7 @@ def run_measured(command: Sequence[str], home: Path) -> tuple[str, float]:
 
 
 def passes(project: Path, tests: str) -> bool:
-    """Whether the mended module passes all tests."""
+    """Whether the fixed module passes all tests."""
     shutil.rmtree(project / "__pycache__", ignore_errors=True)
     (project / "test_solution.py").write_text(tests, "utf-8")
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "."]

@@ -114,7 +114,7 @@ def at_import(name: str, title: str, code: str, told: str, outcome: str, **more:
 
 
 def tool(name: str, title: str, body: str, logged: str, outcome: str, **options: Any) -> Hostile:
-    """A tool that the model calls first; then it mends the project."""
+    """A tool that the model calls first; then it fixes the project."""
     made = wheel(name, TOOL.replace("NAME", name).replace("BODY", body), "tool")
     config = {
         "tools": ["bystander-put", name],
@@ -158,7 +158,7 @@ def provider(name: str, title: str, code: str, outcome: str, **more: Any) -> Hos
     return Hostile(title, name, [made], outcome, arguments=arguments, **more)
 
 
-REFUSED = "refused before the first step (2), with the command that mends it"
+REFUSED = "refused before the first step (2), with the command that fixes it"
 FAILED = "the run ends as `error` (70), naming the plugin, its distribution and what to type"
 _CHECK = 'return GoalResult((cwd / "a.txt").read_text().strip() == "right", "looked")'
 

@@ -1,4 +1,4 @@
-"""Plugins for `long_runs.py`: a goal that never holds, a model and a tool that go on for ever."""
+"""Plugins for `long_runs.py`: a goal that never passes, a model and a tool that go on for ever."""
 
 from __future__ import annotations
 

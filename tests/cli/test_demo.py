@@ -1,4 +1,4 @@
-"""`retrai demo` mends a copy of the quickstart, with no key and no network."""
+"""`retrai demo` fixes a copy of the quickstart, with no key and no network."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ def test_a_pair_that_makes_no_sense_is_refused(pair: str) -> None:
 
 def test_task_and_task_file_exclude_each_other(retrai, project: Path) -> None:
     task = project / "task.txt"
-    task.write_text("mend it")
+    task.write_text("fix it")
     code, _, err = retrai("run", "-C", project, "--task", "x", "--task-file", task)
     assert code == 2
     assert "not both" in err

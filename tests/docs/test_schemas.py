@@ -148,7 +148,7 @@ def test_run_json_prints_the_same_form(
 
 @pytest.fixture
 def retrai_yml(project: Path) -> Callable[[], None]:
-    """Writes a configuration with one turn that mends the project."""
+    """Writes a configuration with one turn that fixes the project."""
 
     def write() -> None:
         settings = {"plugins": {"turns": {"turns": [MEND]}}, "memory": "none", "sandbox": "local"}

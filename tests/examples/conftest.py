@@ -18,7 +18,7 @@ Start = Callable[..., subprocess.Popen[str]]
 
 @pytest.fixture
 def asking(retrai_project: RetraiProject, scripted_model: ScriptedModel) -> RetraiProject:
-    """Its goal holds after two changes, and a rule wants a person asked about each."""
+    """Its goal passes after two changes, and a rule wants a person asked about each."""
     retrai_project.write({"a.txt": "wrong", "b.txt": "wrong"})
     scripted_model.play(
         call("put_file", path="a.txt", text="right"), call("put_file", path="b.txt", text="right")

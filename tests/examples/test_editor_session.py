@@ -61,7 +61,7 @@ def test_a_permission_given_always_is_asked_for_once(
     editor: Editor, asking: RetraiProject, start: Start
 ) -> None:
     session = opened(editor, asking)
-    prompt = editor.send("session/prompt", session=session, task="mend both")
+    prompt = editor.send("session/prompt", session=session, task="fix both")
     permission = editor.next("session/permission")
     assert permission["params"]["question"]["kind"] == "tool"
     editor.permit(permission, "approve_always")
@@ -92,7 +92,7 @@ def test_a_turn_is_cancelled_while_a_permission_is_open(
     editor: Editor, asking: RetraiProject
 ) -> None:
     session = opened(editor, asking)
-    prompt = editor.send("session/prompt", session=session, task="mend both")
+    prompt = editor.send("session/prompt", session=session, task="fix both")
     permission = editor.next("session/permission")
     assert editor.next(editor.send("session/cancel", session=session))["result"]["cancelled"]
     assert editor.next(prompt)["result"] == {"status": "aborted"}

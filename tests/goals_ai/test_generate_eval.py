@@ -139,13 +139,13 @@ def test_from_the_description_to_the_achieved_goal(
     assert "there is a .retrai/eval_harness.py already" in again.stderr
 
     frozen = retrai_project.read(HARNESS)
-    mending = recorded(
-        tmp_path / "mending.jsonl",
+    fixing = recorded(
+        tmp_path / "fixing.jsonl",
         ("file_write", {"path": HARNESS, "content": "def test_it():\n    pass\n"}),
         ("bash_exec", {"command": f"echo 'def test_it(): pass' > {HARNESS}"}),
         ("file_write", {"path": "words.py", "content": RIGHT}),
     )
-    run = retrai_project.run("ai-eval", model=mending)
+    run = retrai_project.run("ai-eval", model=fixing)
     assert (run.record.status, run.exit_code) == ("achieved", 0), run.stderr
     assert "may not be changed" in run.tool_results()[0]
     assert retrai_project.read(HARNESS) == frozen

@@ -1,4 +1,4 @@
-"""Both goals through `retrai run`: a recorded run that mends the project, and a useless twin."""
+"""Both goals through `retrai run`: a recorded run that fixes the project, and a useless twin."""
 
 from __future__ import annotations
 

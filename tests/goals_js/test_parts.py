@@ -138,7 +138,7 @@ def test_tests_and_what_steers_are_protected_and_sources_are_not(bench: Bench) -
         "if (Object.keys(process.env).some((k) => k.startsWith('NODE_TE'))) return 6;",
         "if (import.meta.env.MODE === 'test') return 6;",
         "if (caught.stack.includes('jasmine')) return 6;",
-        "const mended = eval(`process.env.${name}`);",
+        "const fixed = eval(`process.env.${name}`);",
         'vm.runInThisContext(fs.readFileSync("x"));',
         'const { total } = require("./notes.txt");',
         'import { total } from "../tests/total.js";',

@@ -34,7 +34,7 @@ class Runner:
     async def check(self, **options: Any) -> Any:
         return await self.goal(**options).check({}, self.bench.project)
 
-    def mend(self) -> None:
+    def fix(self) -> None:
         self.bench.replace("src/total.js", WRONG, RIGHT)
 
 
@@ -59,7 +59,7 @@ async def test_every_test_is_a_case_with_what_was_compared(runner: Runner) -> No
 
 
 async def test_mended_sources_achieve_it_and_leave_no_files(runner: Runner) -> None:
-    runner.mend()
+    runner.fix()
     before = {path for path in runner.bench.project.rglob("*") if "node_modules" not in path.parts}
     result = await runner.check()
     assert result.achieved, result.details
@@ -69,7 +69,7 @@ async def test_mended_sources_achieve_it_and_leave_no_files(runner: Runner) -> N
 
 
 async def test_a_process_that_ends_itself_is_no_success(runner: Runner) -> None:
-    runner.mend()
+    runner.fix()
     runner.bench.replace("src/total.js", RIGHT, f"process.exit(0);\n  {RIGHT}")
     result = await runner.check()
     assert not result.achieved
@@ -78,7 +78,7 @@ async def test_a_process_that_ends_itself_is_no_success(runner: Runner) -> None:
 
 
 async def test_a_process_that_ends_while_it_is_loaded_is_no_success(runner: Runner) -> None:
-    runner.mend()
+    runner.fix()
     text = (runner.bench.project / "src/total.js").read_text(encoding="utf-8")
     runner.bench.write({"src/total.js": f"{text}\nprocess.exit(0);\n"})
     result = await runner.check()
@@ -106,7 +106,7 @@ async def test_tests_that_never_end_are_ended(runner: Runner) -> None:
 
 
 async def test_a_twin_with_other_expectations_fails_where_answers_are_real(runner: Runner) -> None:
-    runner.mend()
+    runner.fix()
     goal = runner.goal()
     result = await goal.check({}, runner.bench.project)
     passed = [case for case, outcome in result.report.cases.items() if outcome == "passed"]

@@ -1,4 +1,4 @@
-"""For each goal and runner a pair of whole runs: one that mends, and a twin that mends nothing."""
+"""For each goal and runner a pair of whole runs: one that fixes, and a twin that fixes nothing."""
 
 from __future__ import annotations
 

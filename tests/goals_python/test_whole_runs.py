@@ -1,4 +1,4 @@
-"""For each Python goal a pair of whole runs: one that mends its example, and one that does not."""
+"""For each Python goal a pair of whole runs: one that fixes its example, and one that does not."""
 
 from __future__ import annotations
 

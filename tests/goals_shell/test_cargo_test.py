@@ -30,7 +30,7 @@ def parcel(bench: Bench) -> Bench:
     return bench
 
 
-def mend(bench: Bench) -> None:
+def fix(bench: Bench) -> None:
     for name, (old, new) in MENDED.items():
         bench.replace(name, old, new)
 
@@ -55,7 +55,7 @@ async def test_every_kind_of_test_is_a_case_of_its_own(parcel: Bench) -> None:
 async def test_mended_sources_achieve_it_and_leave_no_files(parcel: Bench) -> None:
     (parcel.project / "Cargo.lock").unlink()
     before = set(parcel.project.rglob("*"))
-    mend(parcel)
+    fix(parcel)
     result = await parcel.build(CargoTestGoal).check({}, parcel.project)
     assert result.achieved, result.details
     assert set(parcel.project.rglob("*")) == before
@@ -83,7 +83,7 @@ async def test_a_compile_error_is_no_complete_run_and_is_told(parcel: Bench) -> 
 async def test_a_process_that_ends_early_is_no_complete_run(
     parcel: Bench, statement: str, reason: str
 ) -> None:
-    mend(parcel)
+    fix(parcel)
     parcel.replace(
         "src/label.rs",
         "    address\n",
@@ -99,7 +99,7 @@ async def test_a_process_that_ends_early_is_no_complete_run(
 async def test_a_changed_test_inside_a_source_file_must_be_put_back(parcel: Bench) -> None:
     goal = parcel.build(CargoTestGoal)
     await goal.check({}, parcel.project)
-    mend(parcel)
+    fix(parcel)
     parcel.replace("src/lib.rs", "Zone::Europe), 1649)", "Zone::Europe), 1649 + 0)")
     result = await goal.check({"iteration": 1}, parcel.project)
     assert not result.achieved
@@ -111,7 +111,7 @@ async def test_a_changed_test_inside_a_source_file_must_be_put_back(parcel: Benc
 async def test_a_test_added_inside_a_source_file_is_welcome(parcel: Bench) -> None:
     goal = parcel.build(CargoTestGoal)
     await goal.check({}, parcel.project)
-    mend(parcel)
+    fix(parcel)
     parcel.replace(
         "src/lib.rs",
         "    use super::*;\n",
@@ -128,7 +128,7 @@ async def test_tests_hidden_while_nothing_compiled_are_missed(parcel: Bench) -> 
     goal = parcel.build(CargoTestGoal)
     first = await goal.check({}, parcel.project)
     assert not first.report.complete
-    mend(parcel)
+    fix(parcel)
     parcel.replace("src/lib.rs", "pub fn broken() -> u32 { }\n", "")
     parcel.replace("src/lib.rs", "#[cfg(test)]\nmod tests", "#[cfg(any())]\nmod tests")
     result = await goal.check({"iteration": 1}, parcel.project)
@@ -138,7 +138,7 @@ async def test_tests_hidden_while_nothing_compiled_are_missed(parcel: Bench) -> 
 
 @needs_cargo
 async def test_a_twin_with_other_expectations_fails_where_answers_are_real(parcel: Bench) -> None:
-    mend(parcel)
+    fix(parcel)
     goal = parcel.build(CargoTestGoal)
     result = await goal.check({}, parcel.project)
     found = await goal.contradict(parcel.project, list(result.report.cases))
@@ -153,7 +153,7 @@ async def test_a_twin_with_other_expectations_fails_where_answers_are_real(parce
 
 @needs_cargo
 async def test_a_twin_passes_where_assertions_were_made_blunt(parcel: Bench) -> None:
-    mend(parcel)
+    fix(parcel)
     parcel.replace(
         "src/lib.rs",
         "pub mod label;",

@@ -77,7 +77,7 @@ func Testf(t *testing.T) {}
 """
 
 
-def mend(bench: Bench) -> None:
+def fix(bench: Bench) -> None:
     bench.replace("ledger.go", "sum = entry.Cents", "sum += entry.Cents")
     bench.replace("ledger.go", "\t\t\tnames = ", "\t\t\tseen[entry.Account] = true\n\t\t\tnames = ")
     bench.replace("text/text.go", "%s%d.%d", "%s%d.%02d")
@@ -97,7 +97,7 @@ async def test_every_test_and_subtest_is_a_case(ledger: Bench) -> None:
 @needs_go
 async def test_mended_sources_achieve_it_and_leave_no_files(ledger: Bench) -> None:
     before = set(ledger.project.rglob("*"))
-    mend(ledger)
+    fix(ledger)
     result = await ledger.build(GoTestGoal).check({}, ledger.project)
     assert result.achieved, result.details
     assert set(ledger.project.rglob("*")) == before
@@ -105,7 +105,7 @@ async def test_mended_sources_achieve_it_and_leave_no_files(ledger: Bench) -> No
 
 @needs_go
 async def test_a_package_that_does_not_build_fails_the_tests_it_holds(ledger: Bench) -> None:
-    mend(ledger)
+    fix(ledger)
     ledger.replace("text/text.go", "cents/100", "centz/100")
     result = await ledger.build(GoTestGoal).check({}, ledger.project)
     assert result.report.complete
@@ -128,7 +128,7 @@ async def test_a_package_that_does_not_build_fails_the_tests_it_holds(ledger: Be
 async def test_a_process_that_ends_early_is_no_complete_run(
     ledger: Bench, file: str, text: str
 ) -> None:
-    mend(ledger)
+    fix(ledger)
     ledger.write({file: text})
     result = await ledger.build(GoTestGoal).check({}, ledger.project)
     assert not result.achieved
@@ -138,7 +138,7 @@ async def test_a_process_that_ends_early_is_no_complete_run(
 
 @needs_go
 async def test_a_panic_is_told_without_steps_through_go_itself(ledger: Bench) -> None:
-    mend(ledger)
+    fix(ledger)
     ledger.replace(
         "ledger.go",
         "\tsum := 0\n",
@@ -153,7 +153,7 @@ async def test_a_panic_is_told_without_steps_through_go_itself(ledger: Bench) ->
 
 @needs_go
 async def test_a_skip_is_a_case_of_its_own(ledger: Bench) -> None:
-    mend(ledger)
+    fix(ledger)
     ledger.replace("text/text_test.go", "T) {\n", 'T) {\n\tt.Skip("later")\n')
     result = await ledger.build(GoTestGoal).check({}, ledger.project)
     assert result.report.cases["text/text_test.go::TestEuros"] == "skipped"
@@ -161,7 +161,7 @@ async def test_a_skip_is_a_case_of_its_own(ledger: Bench) -> None:
 
 @needs_go
 async def test_files_for_other_platforms_are_not_missed(ledger: Bench) -> None:
-    mend(ledger)
+    fix(ledger)
     test = 'package ledger\n\nimport "testing"\n\nfunc Test%s(t *testing.T) {}\n'
     ledger.write(
         {"a_plan9_test.go": test % "Plan9", "b_test.go": f"//go:build slow\n\n{test % 'B'}"}
@@ -193,7 +193,7 @@ async def test_tests_that_were_added_are_left_out_for_one_check(bench: Bench) ->
 
 
 async def test_a_twin_with_other_expectations_fails_where_answers_are_real(ledger: Bench) -> None:
-    mend(ledger)
+    fix(ledger)
     goal = ledger.build(GoTestGoal)
     result = await goal.check({}, ledger.project)
     found = await goal.contradict(ledger.project, list(result.report.cases))
@@ -318,7 +318,7 @@ async def test_a_check_of_a_copy_builds_on_the_first_one_alone(
     assert len(first) > 10
     copy = tmp_path / "copy"
     shutil.copytree(ledger.project, copy)
-    mend(ledger)
+    fix(ledger)
     await goal.check({}, ledger.project)
     result = await goal.check({}, copy)
     assert result.reason == "4 of 8 tests fail"

@@ -1,4 +1,4 @@
-"""For each goal a pair of whole runs: one that mends the example, and a twin that mends nothing."""
+"""For each goal a pair of whole runs: one that fixes the example, and a twin that fixes nothing."""
 
 from __future__ import annotations
 

@@ -66,8 +66,8 @@ def test_a_project_without_tests_says_so(retrai: Any, make_project: MakeProject)
 
 def test_a_syntax_error_is_shown_and_can_be_mended(retrai: Any, make_project: MakeProject) -> None:
     project = make_project({"adding.py": "def add(a, b:\n    return a + b\n", "test_it.py": TEST})
-    mend = ("bash_exec", {"command": "sed -i 's/(a, b:/(a, b):/' adding.py"})
-    ended = retrai.run(project, LOOK, mend)
+    fix = ("bash_exec", {"command": "sed -i 's/(a, b:/(a, b):/' adding.py"})
+    ended = retrai.run(project, LOOK, fix)
     assert ended.outcome == (0, "achieved")
     first = next(event for event in ended.events if event["kind"] == "goal_check")
     assert "SyntaxError" in first["payload"]["details"]
@@ -93,8 +93,8 @@ def test_three_thousand_tests_are_all_counted(retrai: Any, make_project: MakePro
     )
     wrong_for_every_tenth = "def add(a, b):\n    return a + b if a % 10 else 0\n"
     project = make_project({"adding.py": wrong_for_every_tenth, "test_it.py": many})
-    mend = ("bash_exec", {"command": "sed -i 's/ if a % 10 else 0//' adding.py"})
-    ended = retrai.run(project, mend)
+    fix = ("bash_exec", {"command": "sed -i 's/ if a % 10 else 0//' adding.py"})
+    ended = retrai.run(project, fix)
     assert ended.outcome == (0, "achieved")
     assert ended.record["goals"][0]["before"]["counts"] == {"failed": 300, "passed": 2700}
     assert ended.record["goals"][0]["after"]["counts"] == {"passed": 3000}
@@ -121,8 +121,8 @@ def test_fifty_megabytes_of_output_stay_out_of_the_run(
 
 def test_a_path_with_blanks_and_other_letters(retrai: Any, make_project: MakeProject) -> None:
     project = make_project({**CODE, "test_it.py": TEST}, name="mein Projekt – 'ü' 日本")
-    mend = ("bash_exec", {"command": "cd /testbed && sed -i 's/a - b/a + b/' /testbed/adding.py"})
-    ended = retrai.run(project, mend)
+    fix = ("bash_exec", {"command": "cd /testbed && sed -i 's/a - b/a + b/' /testbed/adding.py"})
+    ended = retrai.run(project, fix)
     assert ended.outcome == (0, "achieved")
     assert ended.record["changed_files"] == ["adding.py"]
     assert ended.leftovers == []

@@ -45,7 +45,7 @@ def project(make_project: MakeProject) -> Path:
 
 def test_a_new_test_that_always_passes_proves_nothing(retrai: Any, project: Path) -> None:
     ended = retrai.run(project, MEND, write("idle", "add(0, 0) == 0"), MEND)
-    assert ended.outcome == (0, "achieved"), "mended before any test was added"
+    assert ended.outcome == (0, "achieved"), "fixed before any test was added"
     assert copies_of_the_runner(retrai, ended) == 0, "nobody goes on with it"
     together = (
         "bash_exec",

@@ -68,7 +68,7 @@ async def test_half_a_call_is_an_invalid_call_and_never_completed_by_guess(
 
 
 async def test_half_a_call_in_the_anthropic_format_is_invalid_too(wire, answer, model_of) -> None:
-    # aimock mends this one itself, so the small server tells the story.
+    # aimock fixes this one itself, so the small server tells the story.
     usage = {"input_tokens": 5, "output_tokens": 1}
     block = {"type": "tool_use", "id": "toolu_1", "name": "get_weather", "input": {}}
     half = {"type": "input_json_delta", "partial_json": '{"city": "Gr'}

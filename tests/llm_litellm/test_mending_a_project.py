@@ -1,4 +1,4 @@
-"""Whole runs: a model behind a server mends a project; others never wait for LiteLLM."""
+"""Whole runs: a model behind a server fixes a project; others never wait for LiteLLM."""
 
 from __future__ import annotations
 

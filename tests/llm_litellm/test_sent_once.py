@@ -36,7 +36,7 @@ def call(number: int, **more: Any) -> AIMessage:
 
 def turns(count: int) -> list[BaseMessage]:
     """A conversation with so many calls; every message a new object."""
-    messages: list[BaseMessage] = [SystemMessage("be brief"), HumanMessage("mend it")]
+    messages: list[BaseMessage] = [SystemMessage("be brief"), HumanMessage("fix it")]
     for number in range(count):
         messages += [call(number), ToolMessage(f"line {number}", tool_call_id=f"c{number}")]
     return messages
@@ -77,7 +77,7 @@ def test_only_what_is_new_is_sent() -> None:
         pytest.param(lambda m: [*m[:-1], ToolMessage("line 2", tool_call_id="c9")], id="its call"),
         pytest.param(lambda m: [*m[:2], call(0, name="other")], id="its name"),
         pytest.param(lambda m: [*m, HumanMessage("line 2")], id="the same words by another"),
-        pytest.param(lambda m: [*m, ChatMessage("mend it", role="critic")], id="a role of its own"),
+        pytest.param(lambda m: [*m, ChatMessage("fix it", role="critic")], id="a role of its own"),
         pytest.param(lambda m: [*m, HumanMessage([{"type": "text", "text": "x"}])], id="parts"),
         pytest.param(
             lambda m: [*m[:2], call(0, additional_kwargs={"thinking": "long"})], id="thoughts"
@@ -148,7 +148,7 @@ def server_read(wire: Any) -> list[str]:
 async def test_the_server_reads_it_whole_after_changes_and_in_a_new_process(
     wire, provider, model
 ) -> None:
-    whole = ["be brief", "mend it", '{"line": 0}', "line 0", '{"line": 1}', "line 1"]
+    whole = ["be brief", "fix it", '{"line": 0}', "line 0", '{"line": 1}', "line 1"]
     for count in (1, 2, 2):
         await model.ainvoke(turns(count))
         assert server_read(wire) == whole[: 2 + 2 * count]
@@ -181,7 +181,7 @@ async def test_a_request_that_is_no_json_leaves_the_next_one_whole(wire, model) 
     with pytest.raises(TypeError, match="not JSON serializable"):
         await model.ainvoke(turns(1), logit_bias=object())
     await model.ainvoke(turns(1))
-    assert server_read(wire) == ["be brief", "mend it", '{"line": 0}', "line 0"]
+    assert server_read(wire) == ["be brief", "fix it", '{"line": 0}', "line 0"]
 
 
 async def test_so_does_one_that_is_nested_without_end(wire, model) -> None:
@@ -191,4 +191,4 @@ async def test_so_does_one_that_is_nested_without_end(wire, model) -> None:
     with pytest.raises(RecursionError):
         await model.ainvoke(turns(1), logit_bias=nested)
     await model.ainvoke(turns(1))
-    assert server_read(wire) == ["be brief", "mend it", '{"line": 0}', "line 0"]
+    assert server_read(wire) == ["be brief", "fix it", '{"line": 0}', "line 0"]

@@ -1,4 +1,4 @@
-"""Small broken projects, and the real worker that mends them."""
+"""Small broken projects, and the real worker that fixes them."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def search() -> Search:
     return start
 
 
-def mended(project: Path, answer: Answer) -> str:
+def fixed(project: Path, answer: Answer) -> str:
     """Apply an answer's patches as `file_patch` would, and run the tests; pytest's output."""
     for step in answer.steps:
         path = project / step.path

@@ -12,7 +12,7 @@ from retrai_llm_offline.worker.candidate import apply_edits
 from retrai_llm_offline.worker.generate import Suspicion, candidates
 from retrai_llm_offline.worker.source import SourceFile
 
-from .conftest import MakeProject, Search, mended
+from .conftest import MakeProject, Search, fixed
 
 
 def offered(body: str, doc: str = "") -> list[str]:
@@ -252,5 +252,5 @@ def test_a_lost_else_is_found_by_the_search(make_project: MakeProject, search: S
     )
     answer = search(project)
     assert answer.end == "done"
-    assert mended(project, answer) == "passed"
+    assert fixed(project, answer) == "passed"
     assert answer.steps[0].patches[0][1].count("else:") == 1

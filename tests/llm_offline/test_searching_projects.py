@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import MakeProject, Search, mended
+from .conftest import MakeProject, Search, fixed
 
 BELOW = """
     def below_zero(operations):
@@ -38,7 +38,7 @@ def test_one_wrong_comparison_is_mended(make_project: MakeProject, search: Searc
     assert answer.end == "done"
     assert [(step.path, step.function) for step in answer.steps] == [("bank.py", "below_zero")]
     assert len(answer.steps[0].fixed) == 4
-    assert mended(project, answer) == "passed"
+    assert fixed(project, answer) == "passed"
 
 
 def test_of_edits_that_mend_a_test_one_that_leaves_out_is_preferred(
@@ -58,7 +58,7 @@ def test_of_edits_that_mend_a_test_one_that_leaves_out_is_preferred(
         }
     )
     answer = search(project)
-    assert mended(project, answer) == "passed"
+    assert fixed(project, answer) == "passed"
     assert (project / "parity.py").read_text("utf-8") == parity.replace(" - 1", "")
 
 
@@ -88,7 +88,7 @@ def test_a_statement_that_stands_there_already_is_preferred_to_a_new_one(
         }
     )
     answer = search(project)
-    assert mended(project, answer) == "passed"
+    assert fixed(project, answer) == "passed"
     assert (project / "wrapping.py").read_text("utf-8").count("lines.append(line)") == 2
 
 
@@ -161,7 +161,7 @@ def test_independent_bugs_in_a_src_layout_are_mended_one_by_one(
     answer = search(project)
     assert answer.end == "done"
     assert {step.path for step in answer.steps} == {"src/shop/prices.py", "src/shop/cart.py"}
-    assert mended(project, answer) == "passed"
+    assert fixed(project, answer) == "passed"
 
 
 def test_a_loop_without_end_and_a_flood_of_output_do_not_stop_the_search(
@@ -194,7 +194,7 @@ def test_a_loop_without_end_and_a_flood_of_output_do_not_stop_the_search(
     )
     answer = search(project)
     assert answer.end == "done"
-    assert mended(project, answer) == "passed"
+    assert fixed(project, answer) == "passed"
 
 
 def test_a_wrong_table_at_module_level_is_mended_by_importing_anew(
@@ -225,7 +225,7 @@ def test_a_wrong_table_at_module_level_is_mended_by_importing_anew(
     answer = search(project)
     assert answer.end == "done"
     assert answer.steps[0].line == 1
-    assert mended(project, answer) == "passed"
+    assert fixed(project, answer) == "passed"
 
 
 def test_wrong_defaults_of_classes_and_functions_are_mended(
@@ -270,7 +270,7 @@ def test_wrong_defaults_of_classes_and_functions_are_mended(
     )
     answer = search(project)
     assert answer.end == "done"
-    assert mended(project, answer) == "passed"
+    assert fixed(project, answer) == "passed"
     assert {step.line for step in answer.steps} == {7, 10}
 
 
@@ -319,7 +319,7 @@ def test_functions_behind_decorators_caches_and_closures_are_reached(
     )
     answer = search(project)
     assert answer.end == "done"
-    assert mended(project, answer) == "passed"
+    assert fixed(project, answer) == "passed"
 
 
 def test_line_endings_tabs_and_letters_beyond_ascii_survive(
@@ -374,7 +374,7 @@ def test_a_repair_that_needs_two_edits_is_found(make_project: MakeProject, searc
     )
     answer = search(project)
     assert answer.end == "done"
-    assert mended(project, answer) == "passed"
+    assert fixed(project, answer) == "passed"
 
 
 def test_a_value_computed_and_dropped_is_returned(
@@ -409,7 +409,7 @@ def test_a_value_computed_and_dropped_is_returned(
         new == old.replace("    ", "    return ", 1)
         for ((old, new),) in (step.patches for step in answer.steps)
     )
-    assert mended(project, answer) == "passed"
+    assert fixed(project, answer) == "passed"
 
 
 ROMAN = """
@@ -449,7 +449,7 @@ def test_an_edit_that_mends_most_is_built_on(make_project: MakeProject, search: 
     answer = search(project)
     assert answer.end == "done"
     assert answer.cpu_s < 10
-    assert mended(project, answer) == "passed"
+    assert fixed(project, answer) == "passed"
 
 
 def test_progress_is_kept_where_nothing_mends_the_rest(
@@ -460,7 +460,7 @@ def test_progress_is_kept_where_nothing_mends_the_rest(
     answer = search(project, cpu_s=5.0)
     assert [step.kind for step in answer.steps][:1] == ["compare with `>=`"]
     assert [name.rsplit("::")[-1] for name in answer.failing] == ["test_hopeless"]
-    assert "1 failed, 8 passed" in mended(project, answer)
+    assert "1 failed, 8 passed" in fixed(project, answer)
 
 
 def test_among_edits_that_pass_the_tests_the_docstring_s_examples_decide(
@@ -580,7 +580,7 @@ def test_tests_that_nothing_mends_leave_time_for_the_others(
     assert {step.path for step in answer.steps} == {f"{name}.py" for name in ONE_EDIT_EACH}
     assert answer.end == "out-of-budget"
     assert {path for path, _ in answer.suspects[:2]} == {"first.py", "second.py"}
-    assert mended(project, answer).startswith("F" * 6 + ".")
+    assert fixed(project, answer).startswith("F" * 6 + ".")
 
 
 KEEPER = """
@@ -629,7 +629,7 @@ def test_tests_that_ask_for_their_reports_are_mended(
     project = make_project({**files, "conftest.py": conftest})
     answer = search(project, cpu_s=5.0)
     assert answer.end == "done"
-    assert mended(project, answer) == "passed"
+    assert fixed(project, answer) == "passed"
 
 
 def test_a_test_that_hangs_hides_no_mend_of_those_after_it(
@@ -688,7 +688,7 @@ def test_what_takes_longer_once_it_is_right_is_mended(
     )
     answer = search(project)
     assert answer.end == "done"
-    assert mended(project, answer) == "passed"
+    assert fixed(project, answer) == "passed"
 
 
 def test_of_the_modes_to_open_a_file_with_the_usual_one_is_preferred(
@@ -712,7 +712,7 @@ def test_of_the_modes_to_open_a_file_with_the_usual_one_is_preferred(
     )
     answer = search(project, cpu_s=5.0)
     assert answer.steps[0].kind == "`w` for `r`"
-    assert mended(project, answer) == "passed"
+    assert fixed(project, answer) == "passed"
 
 
 def test_a_search_keeps_to_its_time_however_many_tests_nothing_mends(
@@ -759,7 +759,7 @@ def test_subtests_that_fail_are_mended(make_project: MakeProject, search: Search
     answer = search(project, cpu_s=5.0)
     assert answer.end == "done"
     assert len(answer.steps[0].fixed) == 2
-    assert mended(project, answer) == "passed"
+    assert fixed(project, answer) == "passed"
 
 
 def test_a_suite_that_takes_longer_than_a_search_may_is_searched_all_the_same(
@@ -790,7 +790,7 @@ def test_a_suite_that_takes_longer_than_a_search_may_is_searched_all_the_same(
     answer = search(project, cpu_s=2.0)
     assert answer.end == "done", answer
     assert {name.partition("::")[0] for name in answer.steps[0].fixed} == {"test_bank.py"}
-    assert mended(project, answer) == "passed"
+    assert fixed(project, answer) == "passed"
 
 
 def test_no_process_is_left_behind(make_project: MakeProject, search: Search) -> None:

@@ -29,7 +29,7 @@ PROJECT = {
             assert area(1, 1) == 1
     """,
 }
-HOPELESS = {"test_area.py": "def test_area():\n    assert 'no edit' == 'mends this'\n"}
+HOPELESS = {"test_area.py": "def test_area():\n    assert 'no edit' == 'fixes this'\n"}
 
 
 def model_of(context: RunContext, names: Sequence[str] = TOOLS, **options: float) -> OfflineModel:

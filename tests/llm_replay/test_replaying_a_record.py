@@ -44,7 +44,7 @@ async def test_a_run_log_is_replayed_call_by_call(
             AgentEvent("step_start", "r0", 0, {"step": "plan"}),
             answer_event("look", {"id": "a", "name": "file_read", "args": {"path": "a.py"}}),
             answer_event(
-                "mend",
+                "fix",
                 {"id": "b", "name": "file_patch", "args": {"path": "a.py", "old": "1"}},
                 {"id": "c", "name": "run_pytest", "args": {}},
                 iteration=1,

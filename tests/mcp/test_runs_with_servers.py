@@ -82,8 +82,8 @@ def test_servers_start_beside_the_baseline_check(
     )
     entry = bad("waits-for-the-check")
     entry["command"] = [*entry["command"], str(tmp_path)]
-    mend = call("file_write", path="a.txt", content="right")
-    model = ScriptedModel().play(call("one.echo", text="there in time"), mend)
+    fix = call("file_write", path="a.txt", content="right")
+    model = ScriptedModel().play(call("one.echo", text="there in time"), fix)
     run = retrai_project.run("pytest", model=model, mcp={"one": entry}, timeout_s=100)
     assert run.record.status == "achieved", run.stderr
     assert run.tool_results()[0] == "there in time"

@@ -48,10 +48,10 @@ def replay(here: Here, project: Path, room: Path, command: str, text: str) -> di
 def test_a_run_that_works_is_remembered_and_one_that_fails_takes_trust_away(
     broken_project: Path, tmp_path: Path, retrai_here: Here
 ) -> None:
-    mend = "sed -i 's/a - b/a + b/' adding.py"
-    mended = replay(retrai_here, broken_project, tmp_path, mend, "The sign was wrong.")
-    assert mended["status"] == "achieved", mended["reason"]
-    assert mended["changed_files"] == ["adding.py"]
+    fix = "sed -i 's/a - b/a + b/' adding.py"
+    fixed = replay(retrai_here, broken_project, tmp_path, fix, "The sign was wrong.")
+    assert fixed["status"] == "achieved", fixed["reason"]
+    assert fixed["changed_files"] == ["adding.py"]
     path = broken_project / ".retrai" / "memory.json"
     (entry,) = json.loads(path.read_text(encoding="utf-8"))["strategies"]
     assert entry == {

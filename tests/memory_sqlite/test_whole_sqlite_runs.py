@@ -40,8 +40,8 @@ def replay(here: Here, project: Path, room: Path, command: str) -> dict[str, Any
 
 
 def test_a_run_elsewhere_is_told_and_the_list_shows_it(tmp_path: Path, retrai_here: Here) -> None:
-    mended = replay(retrai_here, tmp_path / "one", tmp_path, "sed -i 's/a - b/a + b/' adding.py")
-    assert mended["status"] == "achieved", mended["reason"]
+    fixed = replay(retrai_here, tmp_path / "one", tmp_path, "sed -i 's/a - b/a + b/' adding.py")
+    assert fixed["status"] == "achieved", fixed["reason"]
     listed = retrai(retrai_here, tmp_path, "memory", "list", "-C", str(tmp_path / "one"))
     assert listed.returncode == 0, listed.stderr
     assert "adding.py" in listed.stdout

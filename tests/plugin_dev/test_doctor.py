@@ -51,7 +51,7 @@ def acme(site: Any, project: Path) -> Any:
 
 def problems(said: dict[str, Any]) -> str:
     found = [finding for finding in said["findings"] if finding["level"] == "problem"]
-    return "\n".join(f"{each['about']}: {each['message']} [{each['mend']}]" for each in found)
+    return "\n".join(f"{each['about']}: {each['message']} [{each['fix']}]" for each in found)
 
 
 def notes(said: dict[str, Any]) -> str:
@@ -173,7 +173,7 @@ def test_a_missing_program_is_a_problem_only_where_a_run_would_need_it(
         (project / ".retrai.yml").write_text("model: parrot:x\nmemory: none\ntools: []\n")
     _, said = doctor()
     (finding,) = [f for f in said["findings"] if "`sh`" in f["message"]]
-    assert (finding["level"], finding["mend"]) == (level, "install sh")
+    assert (finding["level"], finding["fix"]) == (level, "install sh")
 
 
 def test_a_lock_that_differs_is_noted(acme: Any, doctor: Any, retrai: Retrai) -> None:

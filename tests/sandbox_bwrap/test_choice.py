@@ -32,7 +32,7 @@ def project(tmp_path):
 
 @pytest.fixture
 def run(project, tmp_path, walled):
-    """`retrai run` on a project whose goal holds; with or without the right to make namespaces."""
+    """`retrai run` on a project whose goal passes; with or without the right to make namespaces."""
 
     def start(
         *words: str, namespaces: bool = True, around: Sequence[str] = ()
@@ -61,7 +61,7 @@ def test_bwrap_is_what_a_run_takes_and_records(run):
 def test_without_namespaces_a_run_goes_on_and_says_so_loudly(run):
     done = run(namespaces=False)
     said = done.stdout + done.stderr
-    assert "NO WALLS" in said
+    assert "NO ISOLATION" in said
     assert "bwrap does not work here" in said
     assert done.returncode == 0, said
 

@@ -24,7 +24,7 @@ PROMPT = """\
 The goal is `bun-test`: every test that `bun test` finds in this project passes, test by test.
 
 - Start from the failures you are given: expected and received values with the place. A file that \
-cannot be loaded hides all its tests: mend that first.
+cannot be loaded hides all its tests: fix that first.
 - `bun test FILE` runs one file, `bun test -t NAME` the tests of that name; `js_exec` runs a piece \
 of TypeScript that imports the project's modules. Nothing can be installed: use what is there.
 - Fix the source, not the tests. Test files, snapshots, package.json, bun's lock file, bunfig.toml \

@@ -29,7 +29,7 @@ The goal is `npm-test`: every test that the project's own `npm test` runs passes
 its runner (jest, vitest, mocha or node:test) reports it.
 
 - Start from the failures you are given: the message with expected and received values, and the \
-place. A file that cannot be loaded hides all its tests: mend that first.
+place. A file that cannot be loaded hides all its tests: fix that first.
 - `npm test -- FILE` runs one file with most runners; `js_exec` runs a piece of code that imports \
 the project's modules. Nothing can be installed: use the packages that are there.
 - Fix the source, not the tests. Test files, snapshots, mocks, package.json, lock files and the \

@@ -163,7 +163,7 @@ def _take_phase(session: Session, line: Phase, name: str) -> None:
 def _take_subtest(case: Case, line: Phase) -> None:
     """A subtest is a part of its test: one that fails, fails the test.
 
-    It is no case of its own, since its description may come from the very code that is mended.
+    It is no case of its own, since its description may come from the very code that is fixed.
     """
     if line.outcome != "failed":
         return

@@ -23,7 +23,7 @@ def declared_tests(project: Path, base: str, targets: Sequence[str] = ()) -> lis
     """Gitignore globs of what `testpaths`, `python_files` and the goal's targets name.
 
     A folder of tests counts with all that is in it. A package that is only searched for tests or
-    doctests (`testpaths = ["src", "tests"]`) is what is to be mended: of it, folders called `test`
+    doctests (`testpaths = ["src", "tests"]`) is what is to be fixed: of it, folders called `test`
     count, and modules that only help tests.
 
     Args:

@@ -1,4 +1,4 @@
-"""What looks like silencing pyright instead of mending types."""
+"""What looks like silencing pyright instead of fixing types."""
 
 from __future__ import annotations
 

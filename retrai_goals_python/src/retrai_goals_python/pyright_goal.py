@@ -48,7 +48,7 @@ PROMPT = """\
 The goal is `pyright`: pyright reports no error for this project, with the configuration it has.
 
 - Start from the diagnostics you are given: file, line, rule and the source line. One wrong \
-annotation often causes many of them, so mend declarations before uses.
+annotation often causes many of them, so fix declarations before uses.
 - Say what the code really does: narrow a type by checking it, give a function the annotation that \
 fits all its callers, make None explicit. Behaviour must not change; run the tests if there are any.
 - `# type: ignore`, `# pyright:` comments, `Any`, blind casts, excludes and looser rules are no \

@@ -43,7 +43,7 @@ from .seen_in_check import SeenInCheck, inside
 from .unusable_options import USAGE_ERROR, unusable_target
 
 MAX_CONTRADICTED = 40
-"""Test functions whose expectation is changed for the twin; those that were mended come first."""
+"""Test functions whose expectation is changed for the twin; those that were fixed come first."""
 
 PROMPT = """\
 The goal is `pytest`: every test of this project passes, as pytest itself reports it, test by test.
@@ -125,7 +125,7 @@ class PytestGoal(GoalBase[PytestGoalOptions]):
         options = self.options
         problem = unusable_target(run, self.context.project / options.path, options.targets)
         if problem is None and run.exit_status == USAGE_ERROR and options.args:
-            # What stands in the project's configuration, or in a conftest, a model may mend.
+            # What stands in the project's configuration, or in a conftest, a model may fix.
             without = await self._run(self.context.project, ["--collect-only"])
             if without.exit_status != USAGE_ERROR:
                 problem = f"the option args: {run.problem}"

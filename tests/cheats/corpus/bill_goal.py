@@ -102,7 +102,7 @@ CHEATS = (
         "source in a file named like a test", write("test_impl.py", BEND), _head("import test_impl")
     ),
     _cheat(
-        "a new test mends what it tests",
+        "a new test fixes what it tests",
         write(
             "tests/test_aaa.py",
             "import bill\n\nbill.total = lambda prices, discount=0: sum(prices) - discount\n\n\n"

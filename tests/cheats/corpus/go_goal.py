@@ -93,7 +93,7 @@ CHEATS = (
         ),
     ),
     _cheat(
-        "the mended function lives in a test file",
+        "the fixed function lives in a test file",
         sh("sed -i '/^.. OfAge/,/^}/d' ages.go"),
         write(
             "impl_test.go",

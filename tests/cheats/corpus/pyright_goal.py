@@ -101,7 +101,7 @@ CHEATS += (
 )
 
 HONEST = (
-    _honest("the annotation and the conversion mended", write("shop.py", FIXED)),
+    _honest("the annotation and the conversion fixed", write("shop.py", FIXED)),
     _honest(
         "two patches",
         patch("shop.py", "amount: int", "amount: float"),

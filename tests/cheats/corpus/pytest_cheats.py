@@ -1,4 +1,4 @@
-"""Ways to make pytest pass without mending anything."""
+"""Ways to make pytest pass without fixing anything."""
 
 from __future__ import annotations
 

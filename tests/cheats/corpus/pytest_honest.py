@@ -1,4 +1,4 @@
-"""Honest ways to mend the project, which no guard may get in the way of."""
+"""Honest ways to fix the project, which no guard may get in the way of."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ HONEST = (
     _honest("one small patch", MEND),
     _honest("the whole file written anew", write("ages.py", FIXED)),
     _honest("a stream editor", sh("sed -i 's/age > 18/age >= 18/' ages.py")),
-    _honest("look first, then mend", sh("cat ages.py && python3 -m pytest -q | tail -3"), MEND),
+    _honest("look first, then fix", sh("cat ages.py && python3 -m pytest -q | tail -3"), MEND),
     _honest(
         "a new module for a part of it",
         write("limits.py", '"""Limits."""\n\nADULT = 18\n'),
@@ -90,7 +90,7 @@ HONEST = (
     _honest("a project in an environment of its own", MEND, environment=True),
     _honest("a generated file that version control ignores", MEND, files=_GENERATED),
     _honest(
-        "a refused edit, then the real mending",
+        "a refused edit, then the real fixing",
         write("tests/test_ages.py", "def test_ok(): pass\n"),
         MEND,
     ),

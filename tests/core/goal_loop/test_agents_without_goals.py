@@ -92,10 +92,10 @@ async def test_a_wrong_input_is_a_usage_error_that_names_the_field(
 
 
 async def test_the_setting_task_is_the_goal_loops_input(runs: Runs) -> None:
-    for settings in ({"task": "mend it"}, {"input": {"task": "mend it"}}):
+    for settings in ({"task": "fix it"}, {"input": {"task": "fix it"}}):
         record = await runs.run([{"text": "no"}], max_iterations=1, **settings)
-        assert (record.task, record.input) == ("mend it", {"task": "mend it"})
-        assert "mend it" in runs.seen(record)[0][1]
+        assert (record.task, record.input) == ("fix it", {"task": "fix it"})
+        assert "fix it" in runs.seen(record)[0][1]
 
 
 async def test_its_model_keeps_to_the_budget(runs: Runs) -> None:

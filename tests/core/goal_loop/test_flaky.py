@@ -1,5 +1,5 @@
 """A check that passes and fails on the same tree is told from one that holds, and from one that
-holds only in place."""
+passes only in place."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ async def test_a_copy_that_fails_once_and_passes_the_next_time_is_flaky(runs: Ru
 async def test_a_copy_that_fails_twice_holds_only_in_place(runs: Runs) -> None:
     record = await runs.run([MEND], options={"flaky_checks": [3, 4]}, max_iterations=1)
     assert record.status == "failed"
-    assert "it holds in place but not on a clean copy" in record.reason
+    assert "it passes in place but not on a clean copy" in record.reason
 
 
 @pytest.mark.parametrize(("confirm", "status"), [(1, "achieved"), (2, "flaky"), (3, "flaky")])

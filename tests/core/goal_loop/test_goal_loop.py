@@ -88,7 +88,7 @@ async def test_the_goal_is_found_from_the_project_and_said(runs: Runs) -> None:
 async def test_a_step_that_changes_nothing_re_runs_no_check(runs: Runs) -> None:
     record = await runs.run([call("look", path="a.txt"), call("look", path="b.txt"), MEND])
     assert record.status == "achieved"
-    # The baseline, the check of the mended tree, and the one on a clean copy.
+    # The baseline, the check of the fixed tree, and the one on a clean copy.
     assert len(runs.checks(record)) == 3
     remembered = [e.payload["remembered"] for e in runs.events(record, "goal_check")]
     assert remembered == [False, True, True, False, False]

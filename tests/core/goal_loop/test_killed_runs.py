@@ -29,7 +29,7 @@ def call(name: str, **args: Any) -> dict[str, Any]:
 
 
 def turns(second: dict[str, Any]) -> list[dict[str, Any]]:
-    """Three turns that mend the project; `second` is the second call of the second one."""
+    """Three turns that fix the project; `second` is the second call of the second one."""
     return [
         call("put", path="a.txt", text="one"),
         {

@@ -121,7 +121,7 @@ def no_call_is_made_twice(ended: list[Ended]) -> None:
     for run in ended:
         assert set(run.calls("begin").values()) == {1}
         assert set(Counter(run.marks).values()) == {1}
-        # One that was cut off need not be made again where the goal holds without it.
+        # One that was cut off need not be made again where the goal passes without it.
         known = {mark.split("/")[0] for mark in (*run.marks, *run.cut_off)}
         assert known >= {f"mark-{n}" for n in range(6)}
         journal = (run.folder / "journal.jsonl").read_text().splitlines()

@@ -74,8 +74,8 @@ async def test_another_spelling_counts_where_the_file_system_folds_case(
 
 async def test_the_user_can_let_the_project_file_be_made(runs: Runs) -> None:
     made = call("put", path=".retrai.yml", text="max_iterations: 3\n")
-    mend = call("put", path="a.txt", text="right\n")
-    record = await runs.run([made, mend], allow_edit=[".retrai.yml"])
+    fix = call("put", path="a.txt", text="right\n")
+    record = await runs.run([made, fix], allow_edit=[".retrai.yml"])
     assert (record.status, record.refused) == ("achieved", [])
     assert (runs.project / ".retrai.yml").read_text() == "max_iterations: 3\n"
 

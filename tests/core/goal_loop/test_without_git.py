@@ -24,7 +24,7 @@ def no_git(monkeypatch: pytest.MonkeyPatch) -> None:
 async def test_an_honest_run_is_achieved_and_says_that_its_diff_was_not_looked_through(
     runs: Runs,
 ) -> None:
-    mend = {"calls": [{"name": "put", "args": {"path": "a.txt", "text": "right\n"}}]}
-    record = await runs.run([mend])
+    fix = {"calls": [{"name": "put", "args": {"path": "a.txt", "text": "right\n"}}]}
+    record = await runs.run([fix])
     assert record.status == "achieved", record.reason
     assert any("git" in finding for finding in record.findings)

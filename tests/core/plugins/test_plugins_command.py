@@ -1,4 +1,4 @@
-"""`plugins list` and `plugins show` say what is there, why something is not, and what mends it."""
+"""`plugins list` and `plugins show` say what is there, why something is not, and what fixes it."""
 
 from __future__ import annotations
 

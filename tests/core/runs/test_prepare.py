@@ -66,14 +66,14 @@ async def test_a_prepared_request_names_goal_options_and_versions(
         runs.project,
         **PLAIN,
         labels={"team": "shop"},
-        input={"task": "mend it"},
+        input={"task": "fix it"},
         suspicious="wrong",
     )
     [goal] = request.goals
     assert (goal.name, goal.found_by) == ("expected-text", "expected.txt")
     assert goal.options == {"suspicious": "wrong"}
     assert request.versions["scripted-plugins"] == "1.0"
-    assert (request.labels, request.config.input) == ({"team": "shop"}, {"task": "mend it"})
+    assert (request.labels, request.config.input) == ({"team": "shop"}, {"task": "fix it"})
     assert await runs.store.list() == [], "nothing is kept before it is submitted"
 
 
@@ -184,7 +184,7 @@ async def test_a_request_survives_json_and_another_process(runs: Runs, manager: 
     project_file.write_text("max_iterations: 5\n")
     parent = (await runs.run([MEND])).id
     (runs.project / "a.txt").write_text("wrong\n")
-    asked = {"labels": {"team": "shop"}, "parent": parent, "input": {"task": "mend it"}}
+    asked = {"labels": {"team": "shop"}, "parent": parent, "input": {"task": "fix it"}}
     request = await manager.prepare(runs.project, **PLAIN, **asked)
     again = RunRequest.model_validate_json(request.model_dump_json())
     assert again.model_dump() == request.model_dump()

@@ -56,7 +56,7 @@ def request(
 
 
 def asking(runs: Runs, project: Path | None = None) -> RunRequest:
-    """A run that asks a person before it mends the project."""
+    """A run that asks a person before it fixes the project."""
     return request(runs, [LOOK, MEND], project, interactive=True, asks={"about": "put"})
 
 

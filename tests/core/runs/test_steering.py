@@ -33,7 +33,7 @@ MEND_A_LITTLE = {"calls": [{"name": "put", "args": {"path": "a.txt", "text": "ha
 
 
 def steps(count: int) -> list[dict[str, Any]]:
-    """Turns that each change something, and never mend the project."""
+    """Turns that each change something, and never fix the project."""
     put = {"name": "put", "args": {"path": "a.txt", "text": "wrong"}}
     return [{"calls": [put | {"args": put["args"] | {"text": str(n)}}]} for n in range(count)]
 

@@ -118,24 +118,24 @@ async def several(runs: Runs, tmp_path: Path) -> list[RunRecord]:
 async def test_runs_are_listed_newest_first_by_what_is_asked(
     runs: Runs, several: list[RunRecord]
 ) -> None:
-    failed, mended, other = (record.id for record in several)
+    failed, fixed, other = (record.id for record in several)
 
     async with manager_for(runs.store) as manager:
 
         async def ids(**asked: Any) -> list[str]:
             return [run.id for run in await manager.list(**asked)]
 
-        assert await ids() == [other, mended, failed]
-        assert await ids(limit=2) == [other, mended]
-        assert await ids(project=runs.project) == [mended, failed]
+        assert await ids() == [other, fixed, failed]
+        assert await ids(limit=2) == [other, fixed]
+        assert await ids(project=runs.project) == [fixed, failed]
         assert await ids(project=str(runs.project / "..")) == []
-        assert await ids(status="achieved") == [other, mended]
-        assert await ids(status="achieved", project=runs.project) == [mended]
+        assert await ids(status="achieved") == [other, fixed]
+        assert await ids(status="achieved", project=runs.project) == [fixed]
         assert await ids(goal="expected-text", limit=1) == [other]
         assert await ids(goal="pytest") == []
-        assert await ids(labels={"team": "shop"}) == [mended, failed]
-        assert await ids(labels={"team": "shop", "kind": "nightly"}) == [mended]
-        assert await ids(text=mended[:8]) == [mended]
+        assert await ids(labels={"team": "shop"}) == [fixed, failed]
+        assert await ids(labels={"team": "shop", "kind": "nightly"}) == [fixed]
+        assert await ids(text=fixed[:8]) == [fixed]
         assert await ids(text="ITERATION USED UP") == [failed]
         assert await ids(before=several[1].created_at) == [failed]
         assert await ids(before=several[1].created_at, limit=5, status="achieved") == []
@@ -155,11 +155,11 @@ async def test_a_verdict_is_given_without_a_run(runs: Runs) -> None:
 async def test_pruning_leaves_what_goes_on_and_what_can_be_gone_on_with(
     runs: Runs, several: list[RunRecord]
 ) -> None:
-    failed, mended, other = (record.id for record in several)
+    failed, fixed, other = (record.id for record in several)
     async with manager_for(runs.store, max_parallel=0) as manager:
         waiting = await manager.submit(RunRequest(config=runs.config([MEND])))
         pruned = await manager.prune(keep=1)
-        assert (set(pruned.removed), pruned.spared) == ({failed, mended}, [])
+        assert (set(pruned.removed), pruned.spared) == ({failed, fixed}, [])
         pruned = await manager.prune(keep=0)
         assert (pruned.removed, pruned.spared) == ([other], [waiting.id])
         assert [run.id for run in await manager.list()] == [waiting.id]

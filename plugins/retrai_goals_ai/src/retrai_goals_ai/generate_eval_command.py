@@ -125,7 +125,7 @@ async def _generate(
     async with open_workbench(
         project, model, agreed=trust, attended=somebody_watches(), on_event=hear
     ) as context:
-        if context.model_name == "offline":  # taken where no key is set; it only mends code
+        if context.model_name == "offline":  # taken where no key is set; it only fixes code
             raise UsageError(
                 "the model offline cannot write a harness",
                 hint="name one that can with `-m MODEL`, and set its key (ANTHROPIC_API_KEY, say)",

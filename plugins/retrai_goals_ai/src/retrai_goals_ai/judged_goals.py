@@ -12,7 +12,7 @@ from .judged_options import CreativeOptions, JudgedOptions, ScoreOptions
 _RULES = """\
 
 - Two judgements must agree within a point; their mean must reach the target. After each check you \
-read the scores with reasons and weaknesses: mend the worst of them first, at its root.
+read the scores with reasons and weaknesses: fix the worst of them first, at its root.
 - The judge sees only the text, the rubric and the brief. A line that speaks to the judge, asks \
 for a score or hides words from readers fails the check at once, whatever the text is worth.
 - The rubric and the judge's prompt cannot be changed. Rewriting from scratch is allowed; shouting \

@@ -121,7 +121,7 @@ async def write_harness(
 
 
 def _again(problem: str) -> str:
-    return f"That harness cannot be used: {problem}\n\nAnswer with the whole file again, mended."
+    return f"That harness cannot be used: {problem}\n\nAnswer with the whole file again, fixed."
 
 
 def _tests_nothing(run: PytestRun) -> str | None:

@@ -44,7 +44,7 @@ PROMPT = """\
 The goal is `cargo-test`: every test of this Rust project passes, test by test, as libtest reports \
 it: unit tests, integration tests and documentation examples.
 
-- Start from the failures you are given. A compile error hides every test behind it: mend the \
+- Start from the failures you are given. A compile error hides every test behind it: fix the \
 first error first, the rest often goes with it.
 - `cargo test NAME` runs one test, `cargo test --test FILE` one file, `cargo check` is the \
 quickest way to see whether it compiles. There is no network: use the crates that are there.
@@ -52,7 +52,7 @@ quickest way to see whether it compiles. There is no network: use the crates tha
 `.cargo/config.toml`, `build.rs` and the tool chain file are protected; a new `build.rs` or \
 `.cargo/config.toml` is set aside.
 - Tests inside a source file (`#[test]`, what stands in `#[cfg(test)]` modules, examples in `///` \
-comments) must stay word for word as they are. Mend the code around them; new tests are welcome.
+comments) must stay word for word as they are. Fix the code around them; new tests are welcome.
 - A test counts only when it ran and passed. `#[ignore]`, `cfg` that hides a test, ending the \
 process, and answers made only for what the tests ask are no solution, and they are looked for.
 - Every test that passes now must still pass at the end.\

@@ -42,7 +42,7 @@ PROMPT = """\
 The goal is `go-test`: every test of this Go module passes, as `go test -json` reports it, subtest \
 by subtest.
 
-- Start from the failures you are given. A package that does not build hides all its tests: mend \
+- Start from the failures you are given. A package that does not build hides all its tests: fix \
 what the compiler says first. One panic ends every test behind it in its package.
 - `go test ./cart -run TestTotal/empty` runs one subtest, `go vet ./...` is the quickest way to \
 see whether it builds. There is no network: use the modules that are there.

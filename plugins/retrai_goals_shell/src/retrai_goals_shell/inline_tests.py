@@ -1,4 +1,4 @@
-"""Rust tests live inside the sources that are mended: what they say must stay as it was.
+"""Rust tests live inside the sources that are fixed: what they say must stay as it was.
 
 A whole source file cannot be protected, so the text of every test function, of what stands in
 `#[cfg(test)]` modules beside them, and of every documentation example that is run is kept when the

@@ -46,7 +46,7 @@ HOW_TO_INSTALL = "install it with your system's packages (Debian: `apt-get insta
 PROMPT = """\
 The goal is `make-test`: `make {target}` in {place} exits 0.
 
-- Start from what it prints: the first error is the one to mend. Read the recipe of `{target}` in \
+- Start from what it prints: the first error is the one to fix. Read the recipe of `{target}` in \
 the Makefile to see what is run, and run the failing part alone while you work.
 - The Makefile, `*.mk`, test files and the scripts that the recipe runs are protected; a new \
 GNUmakefile or makefile, which make would read instead, is set aside.

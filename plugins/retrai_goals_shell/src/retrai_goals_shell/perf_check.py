@@ -48,7 +48,7 @@ The goal is `perf-check`: this command, run by bash in {place}, ends in under {l
     {command}
 
 - Measure before you change anything: find where the time goes (a profiler, or timing of parts), \
-and mend that; a better algorithm beats many small savings.
+and fix that; a better algorithm beats many small savings.
 - The clock is outside the command and counts all of it, starting the program too. {repeats} \
 repeats make one figure, their median.
 - What it prints must stay as it was, byte for byte. A result that is kept from an earlier run, or \

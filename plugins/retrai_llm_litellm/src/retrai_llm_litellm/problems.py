@@ -63,7 +63,7 @@ def status_of(error: BaseException) -> int | None:
 
 
 def is_quota(error: BaseException) -> bool:
-    """Whether an account has run dry: a 429 that waiting does not mend."""
+    """Whether an account has run dry: a 429 that waiting does not fix."""
     return status_of(error) == 429 and QUOTA.search(str(error)) is not None
 
 

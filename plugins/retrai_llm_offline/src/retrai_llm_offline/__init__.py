@@ -1,1 +1,1 @@
-"""Mends Python projects by search, without a key or a network: the model `offline`."""
+"""Fixes Python projects by search, without a key or a network: the model `offline`."""

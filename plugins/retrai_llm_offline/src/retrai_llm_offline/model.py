@@ -33,7 +33,7 @@ class OfflineModel(BaseChatModel):
 
     Attributes:
         searcher: starts searches in the run's sandbox.
-        max_searches: after so many in a row that find nothing to mend it gives up.
+        max_searches: after so many in a row that find nothing to fix it gives up.
         tool_names: what this run offers; None as long as nothing is bound.
     """
 

@@ -21,7 +21,7 @@ class OfflineOptions(LLMOptions):
     wall_s: float = Field(default=240.0, gt=0)
     """Seconds on the clock that one search may take."""
     max_searches: int = Field(default=4, ge=1)
-    """Searches in a row that find nothing to mend before it gives up."""
+    """Searches in a row that find nothing to fix before it gives up."""
 
 
 class OfflineProvider(LLMProvider[OfflineOptions]):
@@ -33,7 +33,7 @@ class OfflineProvider(LLMProvider[OfflineOptions]):
     """
 
     name: ClassVar[str] = "offline"
-    summary: ClassVar[str] = "mends Python by search: no key, no network"
+    summary: ClassVar[str] = "fixes Python by search: no key, no network"
     needs: ClassVar[frozenset[str]] = frozenset({"read", "run"})
     model_patterns = ("offline",)
     per_run: ClassVar[bool] = True

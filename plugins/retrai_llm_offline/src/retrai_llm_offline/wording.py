@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from .answer import Answer, Effort, Step
 
-LOOK = "I mend Python by search. First I run the tests to see what fails."
+LOOK = "I fix Python by search. First I run the tests to see what fails."
 
 
 def found(answer: Answer) -> str:
@@ -26,7 +26,7 @@ def reason(step: Step) -> str:
     place = f" in {step.function}" if step.function else ""
     shown = ", ".join(name.rsplit("::", 1)[-1] for name in step.fixed[:3])
     more = f" and {len(step.fixed) - 3} more" if len(step.fixed) > 3 else ""
-    return f"{step.path}:{step.line}{place}: {step.kind}. It mends {shown}{more}."
+    return f"{step.path}:{step.line}{place}: {step.kind}. It fixes {shown}{more}."
 
 
 def going_on(answer: Answer) -> str:
@@ -48,7 +48,7 @@ def given_up(answer: Answer, effort: Effort) -> str:
     if answer.end == "no-pytest":
         return (
             "I give up: the project's interpreter has no pytest "
-            f"({answer.problem}), and I can only mend what its tests show, whatever the goal."
+            f"({answer.problem}), and I can only fix what its tests show, whatever the goal."
         )
     if answer.end == "no-tests":
         return f"I give up: pytest finds no tests here, and I go by tests alone. {answer.problem}"

@@ -55,4 +55,4 @@ def _line(finding: Finding) -> str:
     message = finding.message.rstrip(".")
     if finding.about and finding.about not in message:
         message = f"{finding.about}: {message}"
-    return f"{finding.level}: {message}" + (f"\n    fix: {finding.mend}" if finding.mend else "")
+    return f"{finding.level}: {message}" + (f"\n    fix: {finding.fix}" if finding.fix else "")

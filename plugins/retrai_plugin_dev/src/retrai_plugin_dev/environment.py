@@ -39,9 +39,9 @@ def _own_finding(record: PluginRecord) -> Iterator[Finding]:
     record.read_manifest()
     about = f"{record.kind} {record.full_name}"
     if record.status in ("broken", "incompatible"):
-        yield Finding("problem", about, f"{record.status}: {record.error}", record.mend)
-    elif record.status == "shadowed" and record.mend:  # by a pin, nothing is to be mended
-        yield Finding("problem", f"{about} {record.version}", record.error, record.mend)
+        yield Finding("problem", about, f"{record.status}: {record.error}", record.fix)
+    elif record.status == "shadowed" and record.fix:  # by a pin, nothing is to be fixed
+        yield Finding("problem", f"{about} {record.version}", record.error, record.fix)
     elif record.is_usable and record.error:  # a name that two offer
         yield Finding("problem", about, record.error)
     elif record.is_usable and record.entry is None:

@@ -34,7 +34,7 @@ def other_cases(receipt: Receipt, verdict: Verdict) -> list[str]:
     """Cases that do not end as the receipt says; ids of parametrised ones may change."""
     expected = receipt.after
     now: dict[str, CaseOutcome] = dict(verdict.cases)
-    if receipt.held_out.globs:  # they are back in the project, and have passed if the check holds
+    if receipt.held_out.globs:  # they are back in the project, and have passed if the check passes
         now = {case: outcome for case, outcome in now.items() if case in expected}
     if now == expected or _by_function(now) == _by_function(expected):
         return []

@@ -141,7 +141,7 @@ async def _check_again(manager: RunManager, found: Verification, options: Verify
     if verdict.suspicions and _was_approved(receipt):
         found.notes.append(f"a person took this as achieved all the same: {verdict.reason}")
     elif verdict.suspicions:
-        found.problems.append(f"the check holds but is not believed: {verdict.reason}")
+        found.problems.append(f"the check passes but is not believed: {verdict.reason}")
     elif not verdict.achieved:
         found.problems.append(f"the check fails: {verdict.reason}")
     found.problems += other_cases(receipt, verdict)

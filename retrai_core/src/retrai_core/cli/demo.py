@@ -1,4 +1,4 @@
-"""`retrai demo`: copies the quickstart, a small broken project, to a new folder and mends it."""
+"""`retrai demo`: copies the quickstart, a small broken project, to a new folder and fixes it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ QUICKSTART = Path(__file__).parent / "quickstart"
     "-n", "--max-iterations", type=WholeNumber(), metavar="N", help="How often it may go round."
 )
 def demo(model: str, max_iterations: int | None) -> int:
-    """Mend a small broken project: no key, no network.
+    """Fix a small broken project: no key, no network.
 
     The project is a copy in a new temporary folder, which stays there for you to look at.
     """

@@ -13,9 +13,9 @@ from .. import __version__
 from .lazy_group import LazyCommand, LazyGroup, frontend_summaries, load_frontend
 
 COMMANDS = {
-    "run": LazyCommand(".run", "run", "Work on a project until its goal holds."),
+    "run": LazyCommand(".run", "run", "Work on a project until its goal passes."),
     "init": LazyCommand(".init", "init", "Write .retrai.yml for a project."),
-    "demo": LazyCommand(".demo", "demo", "Mend a small broken project: no key, no network."),
+    "demo": LazyCommand(".demo", "demo", "Fix a small broken project: no key, no network."),
     "runs": LazyCommand(".runs", "runs", "List, show, resume, compare and prune runs."),
     "plugins": LazyCommand(".plugins", "plugins", "List plugins, and switch them off and on."),
     "goals": LazyCommand(".goals", "goals", "List the goals, and show what one checks."),
@@ -55,7 +55,7 @@ def make_group() -> LazyGroup:
                 help="Show the version and exit.",
             ),
         ],
-        help_text="Name a goal that a machine can check, and retrai works until the check holds.",
+        help_text="Name a goal that a machine can check, and retrai works until the check passes.",
     )
 
 

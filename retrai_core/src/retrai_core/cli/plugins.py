@@ -141,8 +141,8 @@ def _needs(record: PluginRecord) -> str:
 
 
 def _note(record: PluginRecord) -> str:
-    mend = f"; mend it with `{record.mend}`" if record.mend else ""
-    return f"{record.full_name} ({record.status}): {record.error}{mend}"
+    fix = f"; fix it with `{record.fix}`" if record.fix else ""
+    return f"{record.full_name} ({record.status}): {record.error}{fix}"
 
 
 def _owners(catalog: Catalog) -> dict[str, str]:
@@ -168,7 +168,7 @@ def _described(record: PluginRecord, owners: Mapping[str, str]) -> str:
         ("summary", record.summary),
         ("status", record.status),
         ("error", record.error),
-        ("mend", record.mend),
+        ("fix", record.fix),
         ("needs", f"{_needs(record)}{known}"),
         ("api", f"retrai-core {record.api}" if record.api else ""),
         ("programs", ", ".join(record.programs)),

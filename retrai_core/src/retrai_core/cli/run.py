@@ -1,4 +1,4 @@
-"""`retrai run`: work on a project until its goal holds."""
+"""`retrai run`: work on a project until its goal passes."""
 
 from __future__ import annotations
 

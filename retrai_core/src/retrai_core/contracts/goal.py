@@ -56,7 +56,7 @@ class GoalResult:
     """The answer of one check.
 
     Attributes:
-        achieved: the goal holds, as far as the goal itself can tell.
+        achieved: the goal passes, as far as the goal itself can tell.
         reason: one line for people (`2 of 20 tests fail`).
         details: what the model needs to go on: failures with location and relevant lines.
         report: the cases; None only where a goal has no notion of a case.
@@ -275,5 +275,5 @@ class GoalBase(TakesModels, ABC, Generic[OptionsT]):
         return Contradiction()
 
     async def aclose(self) -> None:
-        """Give back what this goal holds; called once, also after a failed run."""
+        """Give back what this goal passes; called once, also after a failed run."""
         return None

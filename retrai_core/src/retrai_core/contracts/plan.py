@@ -15,13 +15,13 @@ class Finding:
         level: with a problem, a run may not work; a note is for information.
         about: the plugin, distribution, file or setting.
         message: what is wrong.
-        mend: the command that fixes it, or what to change; empty where none is known.
+        fix: the command that fixes it, or what to change; empty where none is known.
     """
 
     level: Literal["problem", "note"]
     about: str
     message: str
-    mend: str = ""
+    fix: str = ""
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ class Verdict:
     """The answer of `RunManager.check`, and what the hook `artifacts` gets of a run.
 
     Attributes:
-        achieved: the goal holds, and nothing speaks against believing it.
+        achieved: the goal passes, and nothing speaks against believing it.
         reason: one line for people.
         counts: how many cases had each outcome.
         cases: the outcome of each case, by name.

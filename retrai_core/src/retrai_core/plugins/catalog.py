@@ -168,7 +168,7 @@ class Catalog:
 
         Raises:
             PluginError: it cannot be used; names the plugin, its distribution, what happened and
-                the command that mends it.
+                the command that fixes it.
         """
         from .registry import load_plugin  # stevedore is for those who load
 

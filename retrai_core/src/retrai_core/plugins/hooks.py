@@ -69,7 +69,7 @@ class HookCaller:
             except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever it raises, it is broken
                 record.status = "broken"
                 record.error = f"{type(error).__name__}: {' '.join(str(error).split())}"
-                record.mend = f"pip install --upgrade {record.dist}"
+                record.fix = f"pip install --upgrade {record.dist}"
                 problem = record.problem()
                 problem.__cause__ = error
                 self.broken.append((record, problem))

@@ -65,15 +65,15 @@ class DistributionPlugins:
             metadata_folder=self.found.folder,
         )
         if entry.problem:
-            record.status, record.error, record.mend = "broken", entry.problem, record.reinstall
+            record.status, record.error, record.fix = "broken", entry.problem, record.reinstall
             return record
         package = self._package(entry.module)
         if package is not None:
             is_core = normalised(record.dist) == CORE_DIST
             record.source = "core" if is_core else package.folder or package.origin
         self._judge(record, package, metadata)
-        if record.status == "broken" and not record.mend:
-            record.mend = record.reinstall
+        if record.status == "broken" and not record.fix:
+            record.fix = record.reinstall
         return record
 
     def _package(self, module: str) -> PackageFolder | None:
@@ -94,10 +94,10 @@ class DistributionPlugins:
         if self.found.shadowed_by:
             record.status = "shadowed"
             record.error = f"an earlier {record.dist} on the path is used: {self.found.shadowed_by}"
-            record.mend = f"pip uninstall {record.dist}"
+            record.fix = f"pip uninstall {record.dist}"
         elif off := self._switches.why_off(record.name, record.dist):
             record.status, record.error = "blocked", off
-            record.mend = self._switches.switches_on(record.name, record.dist)
+            record.fix = self._switches.switches_on(record.name, record.dist)
         elif package is None:
             top = record.entry_point.partition(":")[0].partition(".")[0]
             record.status, record.error = "broken", f"there is no module `{top}` to import"
@@ -105,7 +105,7 @@ class DistributionPlugins:
                 record.error += "; its metadata is left over from a removed installation"
         elif problem := _refusal(record, self._core_version):
             record.status, record.error = "incompatible", problem
-            record.mend = f"pip install --upgrade {record.dist} {CORE_DIST}"
+            record.fix = f"pip install --upgrade {record.dist} {CORE_DIST}"
         elif manifest_problem:
             record.status, record.error = "broken", manifest_problem
 

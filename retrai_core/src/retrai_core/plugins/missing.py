@@ -1,4 +1,4 @@
-"""The command that mends a plugin whose import failed."""
+"""The command that fixes a plugin whose import failed."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from .record import PluginRecord
 
 TIMEOUT_S = 30.0
 _CODE = "from retrai_core.plugins.probe_child import answer; answer()"
-_TEXTS = ("status", "error", "mend", "traceback")
+_TEXTS = ("status", "error", "fix", "traceback")
 
 
 def probe_plugin(record: PluginRecord, timeout_s: float = TIMEOUT_S) -> None:

@@ -38,7 +38,7 @@ def answer() -> None:
 
 
 def _look_closer(catalog: Catalog, record: PluginRecord, plugin: object) -> None:
-    """Note what only an author can mend: hooks that are never called, a manifest out of date."""
+    """Note what only an author can fix: hooks that are never called, a manifest out of date."""
     if record.kind == "hook":
         others = load_hookspecs(catalog, unknown_hooks([plugin]))
         if HookCaller([(record, plugin)], others=others).broken:
@@ -56,7 +56,7 @@ def _look_closer(catalog: Catalog, record: PluginRecord, plugin: object) -> None
         if parent := getattr(plugin, "parent", ""):
             record.status = "broken"
             record.error = f"it has parent = {parent!r}, which only a manifest can say"
-            record.mend = f"retrai plugins manifest {record.dist}"
+            record.fix = f"retrai plugins manifest {record.dist}"
         return
     try:
         problem = manifest_problem(record.kind, record.name, plugin, manifest)
@@ -66,7 +66,7 @@ def _look_closer(catalog: Catalog, record: PluginRecord, plugin: object) -> None
         return
     if problem:
         record.status, record.error = "broken", problem
-        record.mend = f"retrai plugins manifest {record.dist}"
+        record.fix = f"retrai plugins manifest {record.dist}"
 
 
 def _parent_problem(catalog: Catalog, record: PluginRecord) -> str:

@@ -26,7 +26,7 @@ class PluginRecord:
         source: the package's folder, or `core`.
         load_ms: how long the import took, in milliseconds; None until it is loaded.
         error: why it is not usable, or a note on an ambiguous name; empty otherwise.
-        mend: the command that mends it; empty where none is known.
+        fix: the command that fixes it; empty where none is known.
         traceback: of the failed import; empty otherwise.
         home_page: from the metadata.
         metadata_folder: the distribution's `*.dist-info`; empty when it has none on disk.
@@ -43,7 +43,7 @@ class PluginRecord:
     source: str = ""
     load_ms: float | None = None
     error: str = ""
-    mend: str = ""
+    fix: str = ""
     traceback: str = ""
     home_page: str = ""
     metadata_folder: str = ""
@@ -80,7 +80,7 @@ class PluginRecord:
             self._entry = late.read()
         except ValueError as error:
             if self.status == "unloaded":
-                self.status, self.error, self.mend = "broken", str(error), self.reinstall
+                self.status, self.error, self.fix = "broken", str(error), self.reinstall
 
     @property
     def group(self) -> str:
@@ -161,7 +161,7 @@ class PluginRecord:
 
     def problem(self) -> PluginError:
         """Why this plugin cannot be used, as an error that names it and its distribution."""
-        hint = f"mend it with `{self.mend}`" if self.mend else ""
+        hint = f"fix it with `{self.fix}`" if self.fix else ""
         message = f"{self.kind} `{self.name}` of {self.dist} {self.version}".rstrip()
         return PluginError(f"{message} is {self.status}: {self.error}", hint=hint)
 
@@ -180,7 +180,7 @@ class PluginRecord:
             "needs": None if self.needs is None else list(self.needs),
             "load_ms": self.load_ms,
             "error": self.error,
-            "mend": self.mend,
+            "fix": self.fix,
             "summary": self.summary,
             "options": {
                 name: {

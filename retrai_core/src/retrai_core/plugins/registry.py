@@ -125,7 +125,7 @@ def load_plugin(record: PluginRecord) -> object:
     except Exception as error:  # whatever a plugin raises, it is the plugin that is broken
         record.status = "broken"
         record.error = _told(error)
-        record.mend = command_that_mends(error, record)
+        record.fix = command_that_mends(error, record)
         record.traceback = "".join(traceback.format_exception(error))
         raise record.problem() from error
     finally:

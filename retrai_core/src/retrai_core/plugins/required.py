@@ -14,10 +14,10 @@ from .requirements import accepts
 
 
 class Unmet(NamedTuple):
-    """A required distribution that is not there as it should be; `mend` is the command for it."""
+    """A required distribution that is not there as it should be; `fix` is the command for it."""
 
     problem: str
-    mend: str
+    fix: str
 
 
 def unmet_requirements(required: Mapping[str, str], catalog: Catalog) -> list[Unmet]:
@@ -44,9 +44,9 @@ def require_plugins(required: Mapping[str, str], catalog: Catalog) -> None:
     if not unmet:
         return
     problems = "; ".join(each.problem for each in unmet)
-    mends = " && ".join(dict.fromkeys(each.mend for each in unmet if each.mend))
+    fixes = " && ".join(dict.fromkeys(each.fix for each in unmet if each.fix))
     raise PluginError(
-        f"required_plugins: {problems}", hint=f"mend it with `{mends}`" if mends else ""
+        f"required_plugins: {problems}", hint=f"fix it with `{fixes}`" if fixes else ""
     )
 
 
@@ -67,5 +67,5 @@ def _unmet(dist: str, wanted: str, catalog: Catalog) -> Unmet | None:
         return Unmet(f"{dist} {installed} is installed, {clauses} is required", install)
     records = [r for r in catalog.records() if normalised(r.dist) == normalised(dist)]
     if records and all(record.status == "blocked" for record in records):
-        return Unmet(f"{dist} is required, and {records[0].error}", records[0].mend)
+        return Unmet(f"{dist} is required, and {records[0].error}", records[0].fix)
     return None

@@ -95,7 +95,7 @@ def drawing_of(resolver: Resolver, name: str) -> Drawing:
         raise PluginError(
             f"the graph of the agent {record.name} of {record.dist} cannot be drawn: "
             f"{type(error).__name__}: {error}",
-            hint=record.mend,
+            hint=record.fix,
         ) from error
 
 

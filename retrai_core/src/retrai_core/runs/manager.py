@@ -49,7 +49,7 @@ class RunManager:
         tell: hears what a person should know while there is no run yet whose events could say it.
 
     Example:
-        >>> async def mend(project):
+        >>> async def fix(project):
         ...     async with RunManager() as manager:
         ...         request = await manager.prepare(project, goal="pytest", model="offline")
         ...         run = await manager.submit(request)

@@ -117,8 +117,8 @@ class _Planner:
         for name, option in record.options.items():
             if option.required and name not in given:
                 about, what = f"{record.kind} {record.name}", f"its option {name} must be given"
-                mend = f"retrai plugins show {record.name}"
-                self._findings.append(Finding("problem", about, what, mend))
+                fix = f"retrai plugins show {record.name}"
+                self._findings.append(Finding("problem", about, what, fix))
 
     def _problem(self, about: str, error: RetraiError) -> None:
         self._findings.append(Finding("problem", about, error.message, error.hint))

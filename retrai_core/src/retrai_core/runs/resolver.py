@@ -409,7 +409,7 @@ class Resolver:
         other = None if is_set or default is None else self._default_part(default)
         if other is None or default is None:
             raise self._not_ready(model, problem)
-        does = ": it mends Python by searching for small edits, writes no new features"
+        does = ": it fixes Python by searching for small edits, writes no new features"
         self._note(
             "info",
             f"model {default}, since no key for {model} is set{does if default == OFFLINE else ''}"

@@ -47,7 +47,7 @@ def limits_of(config: RunConfig) -> Limits:
 
 
 def keep_traceback(error: BaseException, folder: Path, redact: Callable[[str], str]) -> None:
-    """For whoever mends it: people read one line, authors of plugins want the rest."""
+    """For whoever fixes it: people read one line, authors of plugins want the rest."""
     with suppress(OSError):
         text = redact("".join(traceback.format_exception(error)))
         (folder / "error.txt").write_text(text, encoding="utf-8", errors="backslashreplace")

@@ -206,7 +206,7 @@ class RunSession:
             raise PluginError(
                 f"the {record.kind} {record.name} of {record.dist} cannot be built: "
                 f"{type(error).__name__}: {error}",
-                hint=record.mend,
+                hint=record.fix,
             ) from error
         self._stack.push_async_callback(self._close_part, cast("_Closeable", built), record)
         return checked_answers(built, record)
@@ -354,7 +354,7 @@ class RunSession:
                 continue
             if problems:
                 self._warn(
-                    f"NO WALLS: commands run in the sandbox {name}, with your rights: "
+                    f"NO ISOLATION: commands run in the sandbox {name}, with your rights: "
                     f"{'; '.join(problems)}. `--sandbox strict` refuses to run so"
                 )
             message = f"sandbox {name}: {part.cls.summary}"
@@ -362,7 +362,7 @@ class RunSession:
             return sandbox
         hint = {
             AUTO_SANDBOX: "",
-            STRICT_SANDBOX: "mend that, or let commands run with your rights: `--sandbox local`",
+            STRICT_SANDBOX: "fix that, or let commands run with your rights: `--sandbox local`",
         }.get(self.resolved.config.sandbox, "`sandbox: auto` takes one that works")
         if not problems:
             hint = (

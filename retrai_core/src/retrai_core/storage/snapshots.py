@@ -198,7 +198,7 @@ class Snapshots:
         return (every[0], every[-1]) if every and self.available else None
 
     def _open(self) -> None:
-        """Make the store, or mend the list where a kill has left a line half written."""
+        """Make the store, or fix the list where a kill has left a line half written."""
         if self._opened:
             return
         self.store.open()

@@ -110,7 +110,7 @@ class FinalCheck:
             return ""
         await asyncio.to_thread(self.packages.restore_as_changed, copy)
         return (
-            f"it holds only with what the run changed in node_modules ({changed[0]}), and the "
+            f"it passes only with what the run changed in node_modules ({changed[0]}), and the "
             f"packages could not be installed anew: {problem}; `allow_edit: [node_modules/]` "
             "takes them as they are"
         )
@@ -127,7 +127,7 @@ class FinalCheck:
         whole = replace(alone, achieved=alone.report is not None)
         if judged.achieved or judge(self.baseline, whole).achieved:
             return None
-        reason = f"it does not hold without the new {', '.join(new[:3])}: {judged.reason}"
+        reason = f"it does not pass without the new {', '.join(new[:3])}: {judged.reason}"
         return replace(judged, reason=reason)
 
     def _new_files_of_check(self, copy: Path) -> list[str]:
@@ -152,11 +152,11 @@ class FinalCheck:
 
     async def _contradicted(self, copy: Path, report: CheckReport) -> str:
         passed = [case for case, outcome in report.cases.items() if outcome == "passed"]
-        mended = [case for case in passed if self.baseline.cases.get(case) != "passed"]
-        held = set(passed) - set(mended)
+        fixed = [case for case in passed if self.baseline.cases.get(case) != "passed"]
+        held = set(passed) - set(fixed)
         with self.checking(copy):
-            found = await self.context.goal.contradict(copy, [*mended, *sorted(held)])
-        return suspicion(found, set(mended))
+            found = await self.context.goal.contradict(copy, [*fixed, *sorted(held)])
+        return suspicion(found, set(fixed))
 
     def _copy(self, room: str) -> Path:
         folder = Path(room).resolve()

@@ -171,7 +171,7 @@ class Holdout:
         known = self._baseline.cases if self._baseline is not None else {}
         there = set(visible.report.cases) if visible.report else set[str]()
         missing = [case for case in known if case not in cases and case not in there]
-        # A file that could not be read was one case; mended, its cases begin with its name.
+        # A file that could not be read was one case; fixed, its cases begin with its name.
         missing = [case for case in missing if not any(name.startswith(case) for name in cases)]
         failed = len(missing) + sum(not _counts(case, cases, known) for case in cases)
         total = max(len(cases) + len(missing), 1)

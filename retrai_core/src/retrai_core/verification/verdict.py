@@ -43,14 +43,14 @@ def judge(baseline: Baseline, result: GoalResult) -> GoalResult:
     return replace(_refuse(result, reason), details=f"{reason}:\n{listed}{more}")
 
 
-def suspicion(contradiction: Contradiction, mended: Collection[str]) -> str:
+def suspicion(contradiction: Contradiction, fixed: Collection[str]) -> str:
     """Why a verdict is suspect although every case passed; empty when it is not.
 
-    A case that the agent mended and that passes whatever it expects was not mended; of the others,
+    A case that the agent fixed and that passes whatever it expects was not fixed; of the others,
     a few may be insensitive for honest reasons (an object that equals many things), not most.
     """
     still = contradiction.still_passed
-    functions = {function_of(case) for case in mended}
+    functions = {function_of(case) for case in fixed}
     bent = [case for case in still if function_of(case) in functions]
     if not bent and 2 * len(still) <= len(contradiction.tried):
         return ""
@@ -90,7 +90,7 @@ def _counted(cases: Iterable[str]) -> Counter[str]:
 
 
 def _stands_for_more(case: str, there: set[str]) -> bool:
-    """A file that could not be read is one failed case; mended, its cases begin with its name."""
+    """A file that could not be read is one failed case; fixed, its cases begin with its name."""
     return any(name.startswith((f"{case}::", f"{case}/")) for name in there)
 
 

@@ -230,7 +230,7 @@ class Verifier:
             if not suspect and not await self._held_out_pass(state, first):
                 return _Verdict(replace(result, achieved=False, reason=NOT_ALL, details=NOT_ALL))
             return _Verdict(result, suspect)
-        reason = f"it holds in place but not on a clean copy of the project: {first.reason}"
+        reason = f"it passes in place but not on a clean copy of the project: {first.reason}"
         return _Verdict(replace(first, reason=reason))
 
     async def _find_held_out(self, visible: GoalResult) -> None:

@@ -34,7 +34,7 @@ class AgentConformance(BuiltConformance):
     goal also the kit's goal `expected-files`.
 
     Attributes:
-        mending: turns with which an agent that needs a goal mends `a.txt` (by default one call of
+        fixing: turns with which an agent that needs a goal fixes `a.txt` (by default one call of
             `put_file`).
         input: what an agent without a goal is given.
         turns: the model's turns in a run without a goal (by default one call of `put_file`, and a
@@ -49,7 +49,7 @@ class AgentConformance(BuiltConformance):
     """
 
     kind: ClassVar[Kind] = "agent"
-    mending: tuple[Turn, ...] = (_MEND,)
+    fixing: tuple[Turn, ...] = (_MEND,)
     input: Mapping[str, Any] = {}
     turns: tuple[Turn, ...] = (_MEND, say("I have put it right."))
 
@@ -89,7 +89,7 @@ class AgentConformance(BuiltConformance):
         self, retrai_project: RetraiProject, plugin_options: Mapping[str, Any]
     ) -> None:
         """Stopped at each of the model's turns, a resumed run comes to the same end."""
-        turns = self.mending if self.plugin.requires_goal else self.turns
+        turns = self.fixing if self.plugin.requires_goal else self.turns
         lost = Turn(error="the connection is gone", fatal=True)
         for number in range(len(turns)):
             run = self._run(retrai_project, plugin_options, *turns[:number], lost, *turns[number:])
@@ -133,9 +133,9 @@ class AgentConformance(BuiltConformance):
     def test_it_reaches_the_goal(
         self, retrai_project: RetraiProject, plugin_options: Mapping[str, Any]
     ) -> None:
-        """A model that mends the project brings the run to `achieved`, and its work is told."""
+        """A model that fixes the project brings the run to `achieved`, and its work is told."""
         self._require_goal(True)
-        run = self._run(retrai_project, plugin_options, *self.mending, say("Mended."))
+        run = self._run(retrai_project, plugin_options, *self.fixing, say("Fixed."))
         assert run.record.status == "achieved", f"{run.record.reason}\n{run.stderr}"
         assert run.exit_code == 0
         assert retrai_project.read("a.txt") == "right"
@@ -161,7 +161,7 @@ class AgentConformance(BuiltConformance):
             call("put_file", nothing="at all"),
             call("put_file", path="../outside.txt", text="x"),
         )
-        turns = self.mending if self.plugin.requires_goal else self.turns
+        turns = self.fixing if self.plugin.requires_goal else self.turns
         together = Turn(calls=tuple(each.calls[0] for each in bad))
         run = self._run(retrai_project, plugin_options, together, *turns)
         assert run.record.exit_code == 0, f"{run.record.reason}\n{run.stderr}"

@@ -226,7 +226,7 @@ class EngineTests:
         goal: str = "expected-files",
         asks: bool = True,
     ) -> Run:
-        """A run in the store that asks a person before its second iteration, which mends `a.txt`;
+        """A run in the store that asks a person before its second iteration, which fixes `a.txt`;
         or that asks nobody."""
         folder = place / name
         folder.mkdir()

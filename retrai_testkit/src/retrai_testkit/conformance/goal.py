@@ -65,7 +65,7 @@ class GoalConformance(BuiltConformance):
     """Options with which the check of the endless project gives up within seconds."""
 
     def write_passing(self, folder: Path) -> None:
-        """Write a project in which the goal holds."""
+        """Write a project in which the goal passes."""
         required(None, "override write_passing(folder)")
 
     def write_failing(self, folder: Path) -> None:

@@ -59,7 +59,7 @@ def observe(
         base: a folder for all of it.
         prepare: opens a bench on a project that a function writes.
         build: builds the goal for a bench.
-        write_passing: writes the project in which the goal holds.
+        write_passing: writes the project in which the goal passes.
         write_failing: writes the other one.
         package: the plugin's package, whose globals are compared.
     """

@@ -86,10 +86,10 @@ class PluginConformance:
         package = find_package(self.module)
         assert package is not None, f"{self.module} cannot be found"
         written = read_manifest(package.manifest_path) if package.manifest_path else None
-        mend = f"write it with `retrai plugins manifest {self.record().dist}`"
-        assert written is not None, f"there is no {package.manifest_path}: {mend}"
+        fix = f"write it with `retrai plugins manifest {self.record().dist}`"
+        assert written is not None, f"there is no {package.manifest_path}: {fix}"
         problem = manifest_problem(self.kind, self.name, self.plugin, written)
-        assert not problem, f"{problem}; {mend}"
+        assert not problem, f"{problem}; {fix}"
 
     def test_it_has_a_summary(self) -> None:
         """`retrai plugins list` shows one line that says what it is."""

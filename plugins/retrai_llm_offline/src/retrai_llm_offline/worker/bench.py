@@ -97,7 +97,7 @@ class Bench:
     def take_outcomes(self, hung: Optional[Set[str]] = None) -> None:
         """Run every test as it stands, with full reports; find the tests that hang.
 
-        One that only takes long must not be taken for another to mend: where some fail, or where
+        One that only takes long must not be taken for another to fix: where some fail, or where
         `hung` says which are known to hang, the other long ones are waited for, as far as they
         compute.
         """

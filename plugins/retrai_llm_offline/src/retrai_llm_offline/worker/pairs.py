@@ -14,7 +14,7 @@ PLAINEST_COST, PLAINEST = 1.75, 500
 
 
 def pairs_with(firsts: Sequence[Detail], singles: Sequence[Candidate]) -> Iterator[Candidate]:
-    """Each of a few edits that mend most of the tests, with the edits that come first."""
+    """Each of a few edits that fix most of the tests, with the edits that come first."""
     for first in firsts[:FIRSTS]:
         yield from _with_each(first.candidate, singles[:SECONDS])
 
@@ -25,8 +25,8 @@ def likely_pairs(
     """Pairs of edits that each do something, then those with any plain edit, then any two.
 
     Args:
-        partial: edits that mend some tests and break none.
-        mixed: edits that mend some tests and break others.
+        partial: edits that fix some tests and break none.
+        mixed: edits that fix some tests and break others.
         singles: every edit, the plainest first.
     """
     halves = sorted(partial, key=lambda d: (-len(d.fixed), d.candidate.cost))[:PARTIAL]

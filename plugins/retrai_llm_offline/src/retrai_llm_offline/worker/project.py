@@ -1,4 +1,4 @@
-"""Which files of a project may be mended, and which its tests are."""
+"""Which files of a project may be fixed, and which its tests are."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Project:
         return os.path.relpath(path, self.root).replace(os.sep, "/")
 
     def skipped(self, path: str) -> bool:
-        """Whether a file is not to be mended: a test, an environment's, protected, or no Python."""
+        """Whether a file is not to be fixed: a test, an environment's, protected, or no Python."""
         if not path.startswith(self.root) or not path.endswith(".py"):
             return True
         relative = self.relative(path)

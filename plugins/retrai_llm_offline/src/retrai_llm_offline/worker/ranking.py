@@ -17,7 +17,7 @@ _TOKEN = re.compile(
 
 
 def by_merit(bench: Bench, found: Sequence[Detail]) -> List[Detail]:
-    """Repairs in order of merit: most tests mended, then the plainest, then the least text.
+    """Repairs in order of merit: most tests fixed, then the plainest, then the least text.
 
     An edit that only takes away, or says once more what the file says already, is plainer than its
     cost: it invents nothing.

@@ -22,7 +22,7 @@ MAX_REFUTED = 4
 
 
 class Repair:
-    """Mends a project in memory; nothing is written to its files.
+    """Fixes a project in memory; nothing is written to its files.
 
     Each step is an edit that turns failing tests green and breaks none; the next round starts
     from the texts as they are then, and its first collection confirms the step before it.

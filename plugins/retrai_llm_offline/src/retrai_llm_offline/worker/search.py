@@ -1,4 +1,4 @@
-"""The search: from suspicious lines over single edits and pairs to a mended project."""
+"""The search: from suspicious lines over single edits and pairs to a fixed project."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ KEPT_PARTIAL = 12
 
 
 class Round:
-    """One round: the search for what mends a group of failing tests that share code."""
+    """One round: the search for what fixes a group of failing tests that share code."""
 
     def __init__(
         self,
@@ -206,7 +206,7 @@ class Round:
             self._complete(found)
 
     def _complete(self, found: Detail) -> None:
-        """Try a partial repair together with one elsewhere that mends the rest."""
+        """Try a partial repair together with one elsewhere that fixes the rest."""
         for other in self.partial[-40:-1]:
             together = other.fixed | found.fixed
             if len(together) == len(self.group) and not other.fixed & found.fixed:
@@ -218,7 +218,7 @@ class Round:
                         self.plausible.append(both)
 
     def _strong(self) -> List[Detail]:
-        """Partial repairs that leave only tests which run code the mended ones do not."""
+        """Partial repairs that leave only tests which run code the fixed ones do not."""
         return [found for found in self.partial if self._independent(found)]
 
     def _plain_partial(self) -> List[Detail]:
@@ -234,7 +234,7 @@ class Round:
         return candidate.cost - extra <= PROGRESS_COST
 
     def _progress(self) -> List[Detail]:
-        """Partial repairs that mend several tests and leave fewer: one bug of two in one place."""
+        """Partial repairs that fix several tests and leave fewer: one bug of two in one place."""
         return [
             found
             for found in self._plain_partial()

@@ -206,7 +206,7 @@ def _tell(parts: LoopParts, finding: str, also: Sequence[str] = ()) -> None:
 def _suspect(context: RunContext, evaluation: Evaluation, why: str) -> NodeUpdate:
     """Every case passes, and still the verdict is not believed: a person decides, or it ends."""
     context.publish("log", level="warning", message=f"suspect: {why}")
-    note = f"Every case passes, but this is not believed: {why}. Mend the cause instead."
+    note = f"Every case passes, but this is not believed: {why}. Fix the cause instead."
     return {
         "goal_reason": f"{evaluation.result.reason}, but {why}",
         "messages": [HumanMessage(note)],

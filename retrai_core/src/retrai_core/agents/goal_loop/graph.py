@@ -27,14 +27,14 @@ class GoalLoopInput(AgentInput):
 
 
 class GoalLoopAgent(Agent):
-    """retrai's own agent: works until the check says that the goal holds.
+    """retrai's own agent: works until the check says that the goal passes.
 
     Another agent over `AgentState` inherits it and builds its own graph, of `LoopSteps` and nodes
     of its own.
     """
 
     name = "goal-loop"
-    summary = "plan, act, evaluate, until the check says that the goal holds"
+    summary = "plan, act, evaluate, until the check says that the goal passes"
     default_model = "offline"
     steps_per_iteration: int = 4
     """The most nodes that one iteration may go through; a graph that takes more is ended."""
