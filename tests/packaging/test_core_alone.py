@@ -90,7 +90,7 @@ def test_without_a_sandbox_it_says_what_to_install(core, tmp_path: Path) -> None
     (tmp_path / "project" / "expected.txt").write_text("a.txt: right\n")
     for words in ((), ("--sandbox", "local")):
         done = core("run", "expected-text", "--model", "turns", *words, PYTHONPATH=str(SITE))
-        assert done.returncode == 2
+        assert done.returncode == 2, done.stdout + done.stderr
         assert "pip install retrai-sandbox-local" in done.stderr
         assert "Traceback" not in done.stderr
 

@@ -104,6 +104,8 @@ class Owner:
         """The outermost folder above each path that the user cannot enter."""
         for path in paths:
             for above in reversed(path.parents):
+                if not above.exists():
+                    break  # a folder of PATH that is not there
                 if not self.may(above.stat(), stat.S_IXOTH):
                     yield above
                     break

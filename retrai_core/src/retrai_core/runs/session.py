@@ -171,7 +171,7 @@ class RunSession:
         if resolved.agent is not None:
             self.warming = self._warm_up()
             await asyncio.to_thread(remove_left_folders)
-        if resolved.sandboxes:
+        if resolved.sandboxes or resolved.agent or resolved.goal:
             context.sandbox_part = guarded_sandbox(await self._first_working_sandbox())
         if resolved.goal is not None:
             context.goal_part = self.build_part(resolved.goal)
