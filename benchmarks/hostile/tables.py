@@ -16,19 +16,18 @@ from .plugins import ROWS
 
 _ROUNDS = 7
 _CELLS = """\
-For each host the plugin is of the kind that every use of it loads: a hook (of retrai also an event
-sink). Each cell: `--help` ·
-the command that lists plugins · a use that has nothing to do with the plugin; one word where the
-three agree.
+For each host, the plugin is of the kind that every use of the host loads: a hook (for retrai also
+an event sink). Each cell has three results: `--help` · the command that lists plugins · a use that
+has nothing to do with the plugin. One word stands for three equal results.
 
-- **dies**: an exit code that is not zero, a traceback, or nothing of what the command should print
-- **waits**: not done after 25 s (retrai's run beside a sink that blocks ends 5 s after its work)
-- **prints**: what the plugin prints stands in the output, before JSON too
-- **unlisted**: the list says nothing of a plugin that is installed
+- **dies**: an exit code that is not zero, a traceback, or none of the expected output
+- **waits**: not done after 25 s (retrai's run with a sink that blocks ends 5 s after its work)
+- **prints**: the output contains what the plugin prints, also before JSON
+- **unlisted**: the list does not mention an installed plugin
 
-`ok` only means that the command did its work: that a plugin was made for another version of its
-host, took a signal away or moved to another folder goes unnoticed in the other hosts; retrai warns
-and goes without it."""
+`ok` only means that the command did its work. The other hosts do not notice that a plugin was made
+for another version, took over a signal or changed the working directory. retrai warns and does not
+use it."""
 OK, DIES, WAITS, PRINTS, UNLISTED = "ok", "**dies**", "**waits**", "**prints**", "**unlisted**"
 
 
