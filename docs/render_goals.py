@@ -97,9 +97,11 @@ def index(every: list[Documented]) -> str:
     lines = [
         "# Goals and tools",
         "",
-        "`python docs/render_goals.py` writes this page from the code and from the page of each.",
-        "A goal is chosen by name (`retrai run NAME`) or found in the project; the lower the",
-        "number of a mark, the earlier it is offered.",
+        "Type `retrai run NAME` to work towards a goal. Without a name, retrai looks for a goal by",
+        "the markers in the project, and offers the one with the lowest number first. Each name below",
+        "links to its page, with all options.",
+        "",
+        "`python docs/render_goals.py` writes this page from the code and from those pages.",
     ]
     for kind, head in (("goal", "achieved means"), ("tool", "what it does")):
         lines += ["", f"## {kind.capitalize()}s", ""]
