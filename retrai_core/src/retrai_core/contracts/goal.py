@@ -275,5 +275,5 @@ class GoalBase(TakesModels, ABC, Generic[OptionsT]):
         return Contradiction()
 
     async def aclose(self) -> None:
-        """Give back what this goal passes; called once, also after a failed run."""
+        """Release what this goal holds; called once, also after a failed run."""
         return None

@@ -15,7 +15,7 @@ MAX_BYTES = 1_000_000
 
 
 async def audit_around(guard: Guard, snapshots: Snapshots) -> list[Suspicion]:
-    """What a goal passes for suspect outside of the diff.
+    """What a goal considers suspect outside of the diff.
 
     Args:
         guard: of the run.
