@@ -1,6 +1,6 @@
 # `make demo` and `make test` do all of their own set-up in .venv and .tox; a second call reuses it.
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format clean
+.PHONY: help demo test test-core check lint format clean
 # What one call has set up, another must see: no two recipes side by side.
 .NOTPARALLEL:
 
@@ -24,17 +24,25 @@ fi
 endef
 
 help:
-	@echo 'make demo   fix examples/quickstart in a temporary folder: no key, no network'
-	@echo 'make test   the core, ruff + pyright + import-linter, then the whole suite'
-	@echo 'make lint   only ruff, pyright and import-linter'
-	@echo 'make format let ruff tidy the code'
-	@echo 'make clean  remove .venv and .tox'
+	@echo 'make demo       fix examples/quickstart in a temporary folder: no key, no network'
+	@echo 'make check      ruff, pyright, import-linter, and the tests that start no run: 2 minutes'
+	@echo 'make test-core  the core alone, with the sandbox local'
+	@echo 'make test       everything: the core alone, lint, then the whole suite'
+	@echo 'make lint       ruff, pyright and import-linter'
+	@echo 'make format     let ruff format the code'
+	@echo 'make clean      remove .venv and .tox'
 
 demo: .venv/.installed
 	@.venv/bin/retrai demo
 
 test: .venv/.tox-installed .tox/.current
 	@.venv/bin/tox run
+
+test-core: .venv/.tox-installed .tox/.current
+	@.venv/bin/tox run -e core
+
+check: .venv/.tox-installed .tox/.current
+	@.venv/bin/tox run -e lint,check
 
 lint: .venv/.tox-installed .tox/.current
 	@.venv/bin/tox run -e lint

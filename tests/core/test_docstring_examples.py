@@ -20,7 +20,7 @@ EXTENSION_POINTS = (
     "frontend.Frontend",
     "goal.GoalBase",
     "hooks.HookSpecs.before_tool",
-    "hooks.HookSpecs.goals",
+    "hooks.HookSpecs.artifacts",
     "hooks.HookSpecs.system_prompt",
     "hooks.HookSpecs.tools",
     "llm.LLMProvider",

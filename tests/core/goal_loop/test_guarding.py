@@ -172,7 +172,7 @@ async def test_cases_that_hold_only_by_a_new_file_of_the_check_do_not_count(runs
     add = call("put", path="checks/more.txt", text="more\n")
     record = await runs.run([add, MEND], options={"leans_on": "checks/more.txt"})
     assert record.status == "failed"
-    assert "does not hold without the new checks/more.txt: a.txt is wrong" in record.reason
+    assert "does not pass without the new checks/more.txt: a.txt is wrong" in record.reason
 
 
 async def test_what_is_asked_of_a_suite_as_a_whole_may_need_its_new_files(runs: Runs) -> None:

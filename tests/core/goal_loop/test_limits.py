@@ -83,7 +83,7 @@ async def test_a_model_that_calls_no_tool_is_asked_again_a_few_times(runs: Runs)
 
 
 async def test_a_model_that_knows_that_it_can_do_no_more_is_not_asked_again(runs: Runs) -> None:
-    gave_up = {"text": "I cannot\nmend this.", "finish": "gave_up"}
+    gave_up = {"text": "I cannot\nfix this.", "finish": "gave_up"}
     record = await runs.run([call("look", path="a.txt"), gave_up], max_iterations=30)
     assert (record.status, len(runs.events(record, "llm_usage"))) == ("failed", 2)
     assert record.reason == "the model gave up; it said: I cannot fix this."

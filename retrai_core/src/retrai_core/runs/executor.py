@@ -229,7 +229,7 @@ class Executor:
                 self._cancelled = sent.command
             else:
                 self._set(sent.command.settings)
-                self._choice = None  # it was made with the earlier settings
+                self._resolved = None  # it was made with the earlier settings
             if isinstance(sent.command, Resume):
                 self._is_resumed, self._cancelled = True, None  # that was for an earlier part
             self._taken = record.commands_seen = self._earlier.commands_seen = sent.number
@@ -397,7 +397,7 @@ class Executor:
         except Exception as error:  # noqa: BLE001 - of a model's provider; the run goes on
             for name, value in before.items():
                 setattr(record, name, value)
-            known = blamed(error, self._choice.catalog.records()) if self._choice else None
+            known = blamed(error, self._resolved.catalog.records()) if self._resolved else None
             message = f"not changed: {known or error}"
             holder.publish("log", level="warning", message=message)
             return

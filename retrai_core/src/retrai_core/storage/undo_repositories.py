@@ -112,7 +112,7 @@ def _put_back(
         shutil.rmtree(project / root)
         now = {}
     for path, entry in now.items():
-        if entry is not None and path not in wanted:
+        if entry is not None and wanted.get(path) is None:  # none, or a folder
             remove_file(project / path, project)
     for path, entry in wanted.items():
         if entry is not None and now.get(path) != entry:
