@@ -27,25 +27,25 @@ def new_command() -> click.Command:
             type=click.Path(path_type=Path),
             default=Path(),
             metavar="DIR",
-            help="The project's folder; the current one when left out.",
+            help="The project folder. Default: the current folder.",
         ),
         click.Option(
-            ["-m", "--model"], help="The model that writes; the configured one by default."
+            ["-m", "--model"], help="Model that writes the harness. Default: the configured model."
+        ),
+        click.Option(["--force"], is_flag=True, help="Replace an existing harness."),
+        click.Option(
+            ["--seal"], is_flag=True, help="Only update the hash of a harness that you edited."
         ),
         click.Option(
-            ["--force"], is_flag=True, help="Write anew where there is a harness already."
+            ["--trust"], is_flag=True, help="Approve the project settings that need consent."
         ),
-        click.Option(
-            ["--seal"], is_flag=True, help="Only renew the hash of a harness that you have changed."
-        ),
-        click.Option(["--trust"], is_flag=True, help="Agree to what the project's settings run."),
         click.Option(
             ["--timeout", "timeout_s"],
             type=click.FloatRange(1, 3600),
             default=180.0,
             show_default=True,
             metavar="SECONDS",
-            help="For one answer of the model, and for one run of the harness.",
+            help="Time limit for one model answer and for one run of the harness.",
         ),
         click.Option(
             ["--context-chars"],
@@ -53,7 +53,7 @@ def new_command() -> click.Command:
             default=60_000,
             show_default=True,
             metavar="N",
-            help="How much of the project the model is shown, in characters.",
+            help="Maximum characters of the project that the model sees.",
         ),
         click.Option(["--json", "as_json"], is_flag=True, help="Print JSON."),
     ]

@@ -20,13 +20,13 @@ from .doctor import examine
     type=click.Path(path_type=Path),
     default=Path(),
     metavar="DIR",
-    help="The project; the current folder by default.",
+    help="The project folder. Default: the current folder.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def doctor(project: Path, as_json: bool) -> int:
-    """Look for what is wrong, and show what a run of this project would use.
+    """Find problems, and show what a run of this project would use.
 
-    Imports no plugin. Exit code 1 when there is a problem; a note is none.
+    Imports no plugin. The exit code is 1 if there is a problem; notes do not count.
     """
     diagnosis = asyncio.run(examine(project))
     if as_json:

@@ -15,7 +15,7 @@ class New(Frontend):
 
     name: ClassVar[str] = "new"
     parent: ClassVar[str] = "plugins"
-    summary: ClassVar[str] = "write a distribution with a working plugin and its tests"
+    summary: ClassVar[str] = "create a distribution with a working plugin and its tests"
     needs: ClassVar[frozenset[str]] = frozenset({"write"})
 
     def command(self) -> click.Command:
@@ -45,7 +45,7 @@ class Doctor(Frontend):
 
     name: ClassVar[str] = "doctor"
     parent: ClassVar[str] = "plugins"
-    summary: ClassVar[str] = "find problems, and show what a run here would use"
+    summary: ClassVar[str] = "find problems and show what a run would use"
     needs: ClassVar[frozenset[str]] = frozenset({"read"})
 
     def command(self) -> click.Command:
@@ -60,7 +60,7 @@ class Install(Frontend):
 
     name: ClassVar[str] = "install"
     parent: ClassVar[str] = "plugins"
-    summary: ClassVar[str] = "install distributions with this environment's installer"
+    summary: ClassVar[str] = "install plugin distributions into this environment"
     needs: ClassVar[frozenset[str]] = frozenset({"network", "run", "write"})
 
     def command(self) -> click.Command:
@@ -75,7 +75,7 @@ class Uninstall(Frontend):
 
     name: ClassVar[str] = "uninstall"
     parent: ClassVar[str] = "plugins"
-    summary: ClassVar[str] = "remove distributions with this environment's installer"
+    summary: ClassVar[str] = "remove plugin distributions from this environment"
     needs: ClassVar[frozenset[str]] = frozenset({"run", "write"})
 
     def command(self) -> click.Command:
@@ -90,7 +90,7 @@ class Lock(Frontend):
 
     name: ClassVar[str] = "lock"
     parent: ClassVar[str] = "plugins"
-    summary: ClassVar[str] = "write retrai.lock: the plugins that a project is worked on with"
+    summary: ClassVar[str] = "write retrai.lock, which pins the project's plugins"
     needs: ClassVar[frozenset[str]] = frozenset({"read", "write"})
 
     def command(self) -> click.Command:

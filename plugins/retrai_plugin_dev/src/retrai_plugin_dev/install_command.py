@@ -30,10 +30,10 @@ def _distributions(_: click.Context, __: click.Parameter, incomplete: str) -> li
 @click.command()
 @click.argument("distributions", nargs=-1, required=True, metavar="DIST...")
 def install(distributions: Sequence[str]) -> int:
-    """Install distributions with this environment's own installer, and show what they bring.
+    """Install distributions with this environment's installer, and show their plugins.
 
-    DIST is a requirement as pip takes it (`acme`, `acme>=1.2`, a folder or a wheel). Nothing of it
-    is imported.
+    DIST is a pip requirement (`acme`, `acme>=1.2`, a folder or a wheel). None of its code is
+    imported.
     """
     check_requirements(distributions)
     return _change(distributions, remove=False)
@@ -48,7 +48,7 @@ def install(distributions: Sequence[str]) -> int:
     shell_complete=_distributions,
 )
 def uninstall(distributions: Sequence[str]) -> int:
-    """Remove distributions with this environment's own installer, and show what went."""
+    """Remove distributions with this environment's installer, and show which plugins are gone."""
     check_removable(distributions, Catalog.scan())
     return _change(distributions, remove=True)
 

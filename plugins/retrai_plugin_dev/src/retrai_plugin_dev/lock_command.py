@@ -24,9 +24,9 @@ _HEADER = (
     type=click.Path(path_type=Path),
     default=Path(),
     metavar="DIR",
-    help="The project; the current folder by default.",
+    help="The project folder. Default: the current folder.",
 )
-@click.option("--check", is_flag=True, help="Write nothing; exit 2 when the set differs.")
+@click.option("--check", is_flag=True, help="Write nothing; exit 2 if the set differs.")
 def lock(project: Path, check: bool) -> None:
     """Write retrai.lock: every distribution whose plugins are used, with version and hash.
 

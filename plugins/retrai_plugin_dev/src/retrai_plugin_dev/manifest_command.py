@@ -13,7 +13,7 @@ from .manifests import manifests_of
 
 @click.command()
 @click.argument("target", metavar="PACKAGE_OR_FOLDER")
-@click.option("--check", is_flag=True, help="Write nothing; exit 1 when a manifest differs.")
+@click.option("--check", is_flag=True, help="Write nothing; exit 1 if a manifest differs.")
 def manifest(target: str, check: bool) -> int:
     """Write the manifest (retrai.toml) of an installed plugin package from its classes.
 

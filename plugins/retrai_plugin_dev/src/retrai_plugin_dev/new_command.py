@@ -24,15 +24,17 @@ def _kinds(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
     "--dir",
     "folder",
     type=click.Path(path_type=Path),
-    help="Where it is written: an empty folder or a new one. Default: one named after it.",
+    help="Where to write it: a new or empty folder. Default: one named after it.",
 )
-@click.option("--dist", default="", metavar="NAME", help="The distribution. Default: retrai-NAME.")
-@click.option("--author", default="", help="`Name` or `Name <address>`, for the metadata.")
+@click.option(
+    "--dist", default="", metavar="NAME", help="Name of the distribution. Default: retrai-NAME."
+)
+@click.option("--author", default="", help="Author for the metadata: `Name` or `Name <address>`.")
 @click.pass_context
 def new(
     ctx: click.Context, kind: str, name: str, folder: Path | None, dist: str, author: str
 ) -> None:
-    """Write a distribution with a working plugin NAME of KIND, with its tests.
+    """Create a distribution with a working plugin NAME of KIND and its tests.
 
     KIND is goal, tool, llm, memory, frontend, agent, sandbox, sink or hook.
     """

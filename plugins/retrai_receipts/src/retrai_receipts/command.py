@@ -28,16 +28,16 @@ _MAX_CHARS = 2000
     "project",
     type=click.Path(path_type=Path),
     metavar="DIR",
-    help="A folder with the final tree; the run's own project when left out.",
+    help="Folder with the final tree. Default: the project of the run.",
 )
-@click.option("--key", metavar="FILE|FINGERPRINT", help="Believe this key's signature, no other.")
-@click.option("--python", metavar="PATH", help="The interpreter that runs the check.")
+@click.option("--key", metavar="FILE|FINGERPRINT", help="Accept only a signature of this key.")
+@click.option("--python", metavar="PATH", help="Python interpreter that runs the check.")
 @click.option(
     "--option",
     "options",
     multiple=True,
     metavar="KEY=VALUE",
-    help="An option of the goal that the receipt leaves out: an address with a password.",
+    help="Goal option that the receipt leaves out, such as an address with a password.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def verify(
@@ -48,10 +48,9 @@ def verify(
     options: Sequence[str],
     as_json: bool,
 ) -> int:
-    """Check a receipt: its signature, then the tree, then the check itself on a clean copy.
+    """Verify a receipt: its signature, the tree, and the check itself on a clean copy.
 
-    RECEIPT is a file; a run's id stands for the run's own receipt. The exit code is 0 only when
-    everything holds, and 1 when something does not.
+    RECEIPT is a file or the id of a run. The exit code is 0 only if everything is valid, else 1.
     """
     from .signing import pinned_fingerprint
     from .verifying import VerifyOptions

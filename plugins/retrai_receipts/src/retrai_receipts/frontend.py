@@ -14,7 +14,7 @@ class Verify(Frontend):
     """Checks a receipt: its signature, then the tree, then the check itself."""
 
     name: ClassVar[str] = "verify"
-    summary: ClassVar[str] = "check a receipt: signature, tree, check"
+    summary: ClassVar[str] = "verify a receipt: signature, tree and check"
     needs: ClassVar[frozenset[str]] = frozenset({"read", "run"})
 
     def command(self) -> click.Command:

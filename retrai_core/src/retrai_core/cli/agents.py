@@ -25,16 +25,16 @@ _EXTRA = "`pip install 'retrai[graph]'` brings what draws it; --mermaid needs no
 
 @click.group()
 def agents() -> None:
-    """List the agents, and draw what one does."""
+    """List the agents and draw their graphs."""
 
 
 @agents.command("list")
 @project_option
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, with schemas and graphs.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, including schemas and graphs.")
 def list_agents(project: Path, as_json: bool) -> None:
-    """List the installed agents: name, whether they need a goal, what they are given, source.
+    """List the installed agents: name, need for a goal, input, source.
 
-    `agent: NAME` in .retrai.yml takes one, `input:` says what it is given.
+    In .retrai.yml, `agent: NAME` selects an agent and `input:` sets its input.
     """
     from ..config.sources import load_settings
     from ..runs.agent_graph import agents as installed
@@ -49,17 +49,17 @@ def list_agents(project: Path, as_json: bool) -> None:
 @agents.command("graph")
 @click.argument("name")
 @project_option
-@click.option("--mermaid", "form", flag_value="mermaid", help="Print Mermaid's text (the default).")
-@click.option("--ascii", "form", flag_value="ascii", help="Print it as characters.")
+@click.option("--mermaid", "form", flag_value="mermaid", help="Print Mermaid text (the default).")
+@click.option("--ascii", "form", flag_value="ascii", help="Draw it with ASCII characters.")
 @click.option(
-    "--png", "picture", type=click.Path(dir_okay=False, path_type=Path), help="Write a picture."
+    "--png", "picture", type=click.Path(dir_okay=False, path_type=Path), help="Write a PNG image."
 )
 @click.option("--json", "form", flag_value="json", help="Print nodes and edges as JSON.")
 def graph(name: str, project: Path, form: str | None, picture: Path | None) -> None:
-    """Draw an agent's graph: no key, no network.
+    """Draw an agent's graph. Needs no key and no network.
 
-    --ascii and --png need `pip install 'retrai[graph]'`. Dotted lines are ways on which the
-    agent decides while it runs.
+    --ascii and --png need `pip install 'retrai[graph]'`. Dotted lines are conditional: the agent
+    chooses between them at run time.
     """
     if form and picture is not None:
         raise UsageError("--png stands alone", hint=f"`retrai agents graph {name} --png FILE`")

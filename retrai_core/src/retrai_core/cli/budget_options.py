@@ -46,20 +46,20 @@ def budget_options(command: F) -> F:
             "max_time_s",
             type=_Number(min=0),
             metavar="SECONDS",
-            help="End the run after so many seconds; it can be resumed.",
+            help="Maximum time in seconds; the run can be resumed.",
         ),
         click.option(
             "--max-tokens",
             type=_Whole(min=0),
             metavar="N",
-            help="Tokens that model calls may use.",
+            help="Maximum tokens for model calls.",
         ),
         click.option(
             "--max-cost",
             "max_cost_usd",
             type=_Number(min=0),
             metavar="DOLLARS",
-            help="US dollars that model calls may cost; none lifts a limit.",
+            help="Maximum cost in US dollars; none removes a limit.",
         ),
     ):
         command = option(command)

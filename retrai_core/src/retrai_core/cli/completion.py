@@ -79,7 +79,7 @@ def _beginning(names: Iterable[str], incomplete: str) -> list[str]:
 @click.command("completion")
 @click.argument("shell", type=click.Choice(SHELLS))
 def completion(shell: str) -> None:
-    """Print the script that lets SHELL complete retrai's commands with TAB.
+    """Print the TAB completion script for SHELL.
 
     \b
     bash:  eval "$(retrai completion bash)"        in ~/.bashrc

@@ -32,9 +32,9 @@ def config() -> None:
 @project_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def show(project: Path, as_json: bool) -> None:
-    """Show each value, where it comes from, and whether you have agreed to the project's own.
+    """Show each setting's value and origin, and whether you approved the project's own.
 
-    Sources, the later ones stronger: the user's config.yml, the project's .retrai.yml, the
+    Later sources override earlier ones: the user's config.yml, the project's .retrai.yml, the
     environment (RETRAI_MODEL and so on), flags.
     """
     from ..config.sources import (  # TAB imports this too

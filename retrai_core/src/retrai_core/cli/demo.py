@@ -29,13 +29,11 @@ QUICKSTART = Path(__file__).parent / "quickstart"
     shell_complete=complete_model,
     help="The model to use.",
 )
-@click.option(
-    "-n", "--max-iterations", type=WholeNumber(), metavar="N", help="How often it may go round."
-)
+@click.option("-n", "--max-iterations", type=WholeNumber(), metavar="N", help="Maximum iterations.")
 def demo(model: str, max_iterations: int | None) -> int:
     """Fix a small broken project: no key, no network.
 
-    The project is a copy in a new temporary folder, which stays there for you to look at.
+    The project is a copy in a new temporary folder, which is kept for you to inspect.
     """
     import asyncio  # TAB imports this module too
 

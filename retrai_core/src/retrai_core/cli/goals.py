@@ -84,17 +84,17 @@ class _Goal(NamedTuple):
 
 @click.group()
 def goals() -> None:
-    """List and describe the goals that a run can have."""
+    """List and describe goals."""
 
 
 @goals.command("list")
 @project_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def list_goals(project: Path, as_json: bool) -> None:
-    """List the goals: name, source, what in this project speaks for it, summary.
+    """List the goals: name, source, evidence in this project, summary.
 
-    Checks of the project's own (`goals:` in .retrai.yml) come first. Nothing is imported: this is
-    what the manifests say, and a goal that is found may still decline the project.
+    The project's own checks (`goals:` in .retrai.yml) come first. The list comes from the manifests
+    and imports no plugin, so a detected goal may still decline the project.
     """
     every = _goals(project)
     if as_json:
@@ -118,7 +118,7 @@ def list_goals(project: Path, as_json: bool) -> None:
 @project_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def show(name: str, project: Path, as_json: bool) -> None:
-    """Show what the goal NAME checks, its options, what it protects, and the tools of its runs."""
+    """Show what the goal NAME checks, its options, its protected files and its tools."""
     every = _goals(project)
     found = [goal for goal in every if goal.name == name]
     found = found or [goal for goal in every if goal.record and goal.record.full_name == name]

@@ -31,19 +31,19 @@ hitl_enabled: false
 @click.command()
 @project_option
 @click.option(
-    "--goal", shell_complete=complete_goal, help="The goal; found from the project when left out."
+    "--goal", shell_complete=complete_goal, help="The goal. Default: detected from the project."
 )
 @click.option(
     "-m",
     "--model",
     shell_complete=complete_model,
-    help="The model; decided at each run when left out.",
+    help="The model. Default: chosen at each run.",
 )
-@click.option("--force", is_flag=True, help="Write over an existing file.")
+@click.option("--force", is_flag=True, help="Overwrite an existing file.")
 def init(project: Path, goal: str | None, model: str | None, force: bool) -> None:
     """Write .retrai.yml for a project.
 
-    Asks which goal to take only on a terminal, and only where several fit.
+    If several goals fit, asks which one to use, but only on a terminal.
     """
     from ..config.model import RunConfig
     from ..plugins.catalog import Catalog  # TAB imports this module too

@@ -17,14 +17,18 @@ COMMANDS = {
     "init": LazyCommand(".init", "init", "Write .retrai.yml for a project."),
     "demo": LazyCommand(".demo", "demo", "Fix a small broken project: no key, no network."),
     "runs": LazyCommand(".runs", "runs", "List, show, resume, compare and prune runs."),
-    "plugins": LazyCommand(".plugins", "plugins", "List plugins, and switch them off and on."),
-    "goals": LazyCommand(".goals", "goals", "List the goals, and show what one checks."),
-    "agents": LazyCommand(".agents", "agents", "List the agents, and draw what one does."),
+    "plugins": LazyCommand(".plugins", "plugins", "List plugins, and disable or enable them."),
+    "goals": LazyCommand(".goals", "goals", "List the goals and show what one checks."),
+    "agents": LazyCommand(".agents", "agents", "List the agents and draw their graphs."),
     "tools": LazyCommand(".tools", "tools", "List the tools that a run can give to the model."),
-    "models": LazyCommand(".models", "models", "List the models that can be used here."),
-    "memory": LazyCommand(".memory", "memory", "List or forget what earlier runs have taught."),
+    "models": LazyCommand(".models", "models", "List the models that are available here."),
+    "memory": LazyCommand(
+        ".memory", "memory", "List or forget strategies learned from earlier runs."
+    ),
     "config": LazyCommand(".config", "config", "Show every setting and where it comes from."),
-    "completion": LazyCommand(".completion", "completion", "Print the script for TAB in a shell."),
+    "completion": LazyCommand(
+        ".completion", "completion", "Print the TAB completion script for a shell."
+    ),
 }
 ONLY_CORE = {"RETRAI_PLUGINS": "--no-plugins"}
 """As `plugins.switches` reads it, which the help page has no time to import."""
@@ -44,7 +48,7 @@ def make_group() -> LazyGroup:
                 is_eager=True,  # `--no-plugins --help` lists no plugin's command either
                 expose_value=False,
                 callback=_leave_plugins_out,
-                help="Use the core alone, whatever is installed.",
+                help="Ignore all installed plugins.",
             ),
             click.Option(
                 ["--version"],

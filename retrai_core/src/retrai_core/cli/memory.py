@@ -29,15 +29,15 @@ _PATTERN_WIDTH, _WHOLE_PATTERN = 100, 10_000
 
 @click.group()
 def memory() -> None:
-    """List or forget what earlier runs have taught."""
+    """List or forget strategies learned from earlier runs."""
 
 
 @memory.command("list")
 @project_option
-@click.option("--goal", help="Only strategies for this goal.")
+@click.option("--goal", help="Show only strategies for this goal.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def list_entries(project: Path, goal: str | None, as_json: bool) -> None:
-    """List the strategies that runs in the project may be told, the most trusted first."""
+    """List the strategies available to runs of the project, most trusted first."""
     entries = _with_store(project, lambda store, folder: _entries(store, folder, goal))
     if as_json:
         echo(json.dumps([_as_json(entry) for entry in entries], indent=2))
@@ -62,10 +62,10 @@ def list_entries(project: Path, goal: str | None, as_json: bool) -> None:
 @memory.command()
 @click.argument("ids", nargs=-1, metavar="[ID]...")
 @project_option
-@click.option("--goal", help="All strategies for this goal.")
-@click.option("--all", "everything", is_flag=True, help="All strategies.")
+@click.option("--goal", help="Forget all strategies for this goal.")
+@click.option("--all", "everything", is_flag=True, help="Forget all strategies.")
 def forget(ids: Sequence[str], project: Path, goal: str | None, everything: bool) -> None:
-    """Forget strategies: those with these IDs (`retrai memory list` shows them), or many."""
+    """Forget strategies by ID (`retrai memory list` shows them), by goal, or all."""
     if sum((bool(ids), goal is not None, everything)) != 1:
         raise click.UsageError("say which: one or more IDs, --goal NAME, or --all")
 

@@ -24,11 +24,10 @@ _NOTHING_ELSE = (
 @project_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def models(project: Path, as_json: bool) -> None:
-    """List the models that can be used here, and why: a key is set, a server answers.
+    """List the models that are available here, and why: a key is set, a server answers.
 
-    Keys are looked for in the environment, servers at the usual ports of this machine; nothing else
-    is asked. A model that is not in the list may still be served: `-m` takes any name that an
-    installed provider knows.
+    Looks only for keys in the environment and for servers at their usual ports on this machine. A
+    model that is not listed may still work: `-m` takes any name that an installed provider knows.
     """
     from ..config.sources import load_settings
     from ..runs.resolver import Resolver

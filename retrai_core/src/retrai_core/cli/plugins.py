@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _SCHEMA = 1
 _HEADINGS = ("NAME", "KIND", "DIST", "VERSION", "API", "STATUS", "NEEDS", "SOURCE")
-_KIND_OPTION = click.option("--kind", type=click.Choice(KINDS), help="Only this kind.")
+_KIND_OPTION = click.option("--kind", type=click.Choice(KINDS), help="Show only this kind.")
 _JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 _ELSEWHERE = {
     "disable": ".plugins_switch",
@@ -42,23 +42,25 @@ class _PluginCommands(click.Group):
 
 @click.group(cls=_PluginCommands)
 def plugins() -> None:
-    """List plugins, and switch them off and on; none is imported into this process."""
+    """List plugins, and disable or enable them; none is imported into this process."""
 
 
 @plugins.command("list")
 @_KIND_OPTION
-@click.option("--status", type=click.Choice(STATUSES), help="Only those with this status.")
+@click.option("--status", type=click.Choice(STATUSES), help="Show only plugins with this status.")
 @_JSON_OPTION
 @click.option(
-    "--load", is_flag=True, help="Import each in a process of its own and say how that went."
+    "--load", is_flag=True, help="Import each plugin in a separate process and report the result."
 )
-@click.option("--requirements", is_flag=True, help="Print pins that install the same set again.")
+@click.option(
+    "--requirements", is_flag=True, help="Print version pins that reinstall the same set."
+)
 def list_plugins(
     kind: Kind | None, status: str | None, as_json: bool, load: bool, requirements: bool
 ) -> None:
     """List the installed plugins.
 
-    `unloaded` is the usual status: nothing speaks against using it, and it is not imported yet.
+    `unloaded` is the usual status: the plugin can be used and is not imported yet.
     """
     from ..plugins.catalog import Catalog  # TAB imports this module too, and has no time for it
 
@@ -88,10 +90,10 @@ def list_plugins(
 @_KIND_OPTION
 @_JSON_OPTION
 def show(name: str, kind: Kind | None, as_json: bool) -> None:
-    """Show all that is known about the plugin NAME (or NAME@DIST), or about those of a DIST.
+    """Show the details of the plugin NAME (or NAME@DIST), or of all plugins of a DIST.
 
-    Each is imported in a process of its own, to say whether it can be loaded, its manifest is up to
-    date and retrai has its hooks.
+    Imports each plugin in a separate process, and checks that it loads, that its manifest is up to
+    date and that retrai knows its hooks.
     """
     from ..plugins.catalog import Catalog
 

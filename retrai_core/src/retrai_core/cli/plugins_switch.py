@@ -15,8 +15,10 @@ from .completion import complete_switch
 from .output import echo
 
 _NAME = click.argument("name", shell_complete=complete_switch)
-_USER = click.option("--user", "user", is_flag=True, help="For every project.")
-_PROJECT = click.option("--project", "project", is_flag=True, help="For this project, for you.")
+_USER = click.option("--user", "user", is_flag=True, help="For all projects.")
+_PROJECT = click.option(
+    "--project", "project", is_flag=True, help="For this project, and only for you."
+)
 
 
 @click.command()
@@ -24,10 +26,10 @@ _PROJECT = click.option("--project", "project", is_flag=True, help="For this pro
 @_USER
 @_PROJECT
 def disable(name: str, user: bool, project: bool) -> None:
-    """Do not use the plugin or distribution NAME (or NAME@DIST) from now on.
+    """Disable the plugin or distribution NAME (or NAME@DIST).
 
-    Without --project it is off everywhere. Nothing is uninstalled, and nothing is imported.
-    `disabled_plugins` in .retrai.yml switches off for everybody who works on the project.
+    Without --project, applies to all projects. Nothing is uninstalled or imported. To disable a
+    plugin for everybody on a project, use `disabled_plugins` in .retrai.yml.
     """
     _require_known(name)
     switched_off = read_switched_off()
@@ -46,9 +48,9 @@ def disable(name: str, user: bool, project: bool) -> None:
 @_USER
 @_PROJECT
 def enable(name: str, user: bool, project: bool) -> None:
-    """Use the plugin or distribution NAME again.
+    """Enable the disabled plugin or distribution NAME.
 
-    Without --user or --project it is switched on for both.
+    Without --user or --project, applies to both.
     """
     both = not user and not project
     switched_off = read_switched_off()

@@ -12,6 +12,6 @@ project_option = click.option(
     type=click.Path(path_type=Path),
     default=Path(),
     metavar="DIR",
-    help="The project's folder; the current one when left out.",
+    help="The project folder. Default: the current folder.",
 )
 """Adds `-C DIR` to a command, which gets it as `project`."""

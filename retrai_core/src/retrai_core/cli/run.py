@@ -27,57 +27,57 @@ if TYPE_CHECKING:
     "-m",
     "--model",
     shell_complete=complete_model,
-    help="A model's name: offline, replay:FILE, claude-..., gpt-...",
+    help="Model name: offline, replay:FILE, claude-..., gpt-...",
 )
-@click.option(
-    "-n", "--max-iterations", type=WholeNumber(), metavar="N", help="How often it may go round."
-)
-@click.option("--task", metavar="TEXT", help="Text for the model beside the goal: an issue, say.")
+@click.option("-n", "--max-iterations", type=WholeNumber(), metavar="N", help="Maximum iterations.")
+@click.option("--task", metavar="TEXT", help="Extra text for the model, such as an issue.")
 @click.option(
     "--task-file",
     type=click.File(encoding="utf-8"),
     metavar="FILE",
-    help="The same from a file; - reads standard input.",
+    help="Read the task from a file; - reads standard input.",
 )
 @click.option(
     "--confirm",
     type=WholeNumber(),
     metavar="N",
-    help="Believe a check only when it passes N times more, on clean copies.",
+    help="Accept a passing check only if it passes N more times on clean copies.",
 )
 @click.option(
     "--sandbox",
     metavar="NAME",
-    help="Where commands run: bwrap, local, auto; strict refuses to run without walls.",
+    help="Where commands run: bwrap, local, auto; strict refuses to run without isolation.",
 )
 @click.option("--hitl", is_flag=True, help="Ask before each new iteration.")
-@click.option("--json", "as_json", is_flag=True, help="Print the run record alone, as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print only the run record, as JSON.")
 @click.option(
     "--option",
     "options",
     multiple=True,
     metavar="KEY=VALUE",
     shell_complete=complete_option,
-    help="An option of the goal; may be given several times.",
+    help="Set an option of the goal; may be repeated.",
 )
 @click.option(
     "--tools",
     metavar="A,B",
     shell_complete=complete_tools,
-    help="Give the model these tools instead of the goal's set; +A,-B change the set.",
+    help="Replace the goal's tools; +A,-B adds and removes tools instead.",
 )
 @click.option(
     "--no-tools",
     metavar="A,B",
     shell_complete=complete_tools,
-    help="Leave these tools out; a glob like 'git.*' leaves out what comes at run time.",
+    help="Exclude these tools; a glob like 'git.*' also excludes tools added at run time.",
 )
 @click.option(
     "--trust",
     is_flag=True,
-    help="Agree to what the project's .retrai.yml names to be run, until that changes.",
+    help="Approve the settings in .retrai.yml that need consent, until they change.",
 )
-@click.option("--locked", is_flag=True, help="Only with the plugins that retrai.lock names.")
+@click.option(
+    "--locked", is_flag=True, help="Refuse any set of plugins other than the one in retrai.lock."
+)
 @budget_options
 def run(
     goal: str | None,
@@ -97,11 +97,11 @@ def run(
     locked: bool,
     **budget: float | str | None,
 ) -> int:
-    """Work on a project until GOAL holds.
+    """Work on a project until GOAL passes.
 
-    GOAL is found from the project's files when it is left out; `retrai plugins list` shows what
-    is installed. The exit code tells the outcome: 0 achieved or answered, 1 failed, 3 aborted,
-    4 tampered, 5 stuck, 6 out of budget, 7 flaky, 70 error, 130 interrupted; 2 is a usage error.
+    Without GOAL, the goal is detected from the project's files; `retrai goals list` shows the
+    installed ones. Exit codes: 0 achieved or answered, 1 failed, 3 aborted, 4 tampered, 5 stuck, 6
+    out of budget, 7 flaky, 70 error, 130 interrupted; 2 is a usage error.
     """
     from .asking import require_someone_to_ask, somebody_watches
     from .foreground import work_in_foreground

@@ -35,7 +35,7 @@ _LONGEST_REASON = 500
 def runs() -> None:
     """List, show, follow, answer, cancel, resume, compare and prune runs.
 
-    A run is named by its id, or by as much of it as is unique.
+    Name a run by its id or by a unique beginning of it.
     """
 
 
@@ -45,20 +45,22 @@ def runs() -> None:
     "--limit",
     type=WholeNumber(min=0),
     metavar="N",
-    help="The newest N; 0: all, as where no terminal shows them. Else 20.",
+    help="Show the newest N; 0 shows all. Default: 20 on a terminal, else all.",
 )
 @click.option(
     "-C",
     "project",
     type=click.Path(path_type=Path),
     metavar="DIR",
-    help="The runs of the project in DIR alone; `-C .`: of this one.",
+    help="Show only runs of the project in DIR; `-C .` for this one.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON: the records of all, or of N.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print the records as JSON: all of them, or N."
+)
 def list_runs(limit: int | None, project: Path | None, as_json: bool) -> None:
     """List the runs, newest first.
 
-    One whose record is damaged is `unreadable`; in JSON it has `id`, `status`, `reason`, `path`.
+    A run with a damaged record is `unreadable`; its JSON has `id`, `status`, `reason`, `path`.
     """
     from .runs_list import as_json as in_json
     from .runs_list import damaged_among, none_in, runs_of, table
@@ -82,10 +84,10 @@ def list_runs(limit: int | None, project: Path | None, as_json: bool) -> None:
 
 @runs.command()
 @click.argument("run_id", metavar="RUN")
-@click.option("--events", is_flag=True, help="Show the run again, step by step.")
+@click.option("--events", is_flag=True, help="Show every step of the run.")
 @click.option("--json", "as_json", is_flag=True, help="Print the record (or the events) as JSON.")
 def show(run_id: str, events: bool, as_json: bool) -> None:
-    """Show how a run ended and on what evidence."""
+    """Show how a run ended, with the evidence."""
 
     async def read(manager: RunManager) -> tuple[Run, RunRecord, list[AgentEvent]]:
         run = await manager.get(run_id)
@@ -111,15 +113,13 @@ def show(run_id: str, events: bool, as_json: bool) -> None:
 
 @runs.command()
 @click.argument("run_id", metavar="RUN")
-@click.option(
-    "-n", "--max-iterations", type=WholeNumber(), metavar="N", help="How often it may go round."
-)
-@click.option("--json", "as_json", is_flag=True, help="Print the run record alone, as JSON.")
+@click.option("-n", "--max-iterations", type=WholeNumber(), metavar="N", help="Maximum iterations.")
+@click.option("--json", "as_json", is_flag=True, help="Print only the run record, as JSON.")
 @budget_options
 def resume(
     run_id: str, max_iterations: int | None, as_json: bool, **budget: float | str | None
 ) -> int:
-    """Go on with a run from its last finished step, with higher limits where they are given."""
+    """Resume a run from its last finished step, with higher limits if given."""
     from .asking import require_someone_to_ask
     from .foreground import work_in_foreground
 
@@ -136,12 +136,12 @@ def resume(
 @click.argument("run_id", metavar="RUN")
 @click.argument("choice", required=False)
 @click.argument("text", required=False)
-@click.option("--question", metavar="ID", help="The question; the oldest open one when left out.")
+@click.option("--question", metavar="ID", help="The question. Default: the oldest open one.")
 def answer(run_id: str, choice: str | None, text: str | None, question: str | None) -> int:
-    """Answer what a run asks, from any terminal; without CHOICE show what it asks.
+    """Answer a run's question from any terminal; without CHOICE, show the question.
 
-    CHOICE is one of those that are shown, yes, no, or abort, which ends the run; TEXT is for
-    questions that take words.
+    CHOICE is one of the choices shown, yes, no, or abort, which ends the run. TEXT is for questions
+    that accept text.
     """
 
     async def give(manager: RunManager) -> int:
@@ -180,9 +180,9 @@ def _asked(question: Question) -> list[str]:
 
 @runs.command()
 @click.argument("run_id", metavar="RUN")
-@click.option("--interrupt", is_flag=True, help="End it so that it can be resumed.")
+@click.option("--interrupt", is_flag=True, help="Stop the run so that it can be resumed.")
 def cancel(run_id: str, interrupt: bool) -> int:
-    """End a run, wherever it works."""
+    """Stop a run, whichever process executes it."""
 
     async def end(manager: RunManager) -> int:
         run = await manager.get(run_id)
@@ -198,11 +198,11 @@ def cancel(run_id: str, interrupt: bool) -> int:
 
 @runs.command()
 @click.argument("run_id", metavar="RUN")
-@click.option("--json", "as_json", is_flag=True, help="Print the events as JSON, one a line.")
+@click.option("--json", "as_json", is_flag=True, help="Print the events as JSON, one per line.")
 def follow(run_id: str, as_json: bool) -> int:
-    """Show a run that another process works on, from its beginning to its end.
+    """Follow a run of another process, from its first event to its last.
 
-    Ctrl-C ends only this command. The exit code is the run's.
+    Ctrl-C stops only this command. The exit code is that of the run.
     """
     from .foreground import show_events
     from .render.summary import summary_lines
@@ -230,11 +230,14 @@ def follow(run_id: str, as_json: bool) -> int:
 @runs.command()
 @click.argument("run_id", metavar="RUN")
 @click.option(
-    "--first", type=WholeNumber(), metavar="N", help="From the end of iteration N; 0: the start."
+    "--first",
+    type=WholeNumber(),
+    metavar="N",
+    help="Start at the end of iteration N; 0 is the start of the run.",
 )
-@click.option("--last", type=WholeNumber(), metavar="N", help="To the end of iteration N.")
+@click.option("--last", type=WholeNumber(), metavar="N", help="Stop at the end of iteration N.")
 def diff(run_id: str, first: int | None, last: int | None) -> None:
-    """Show what a run has changed, as a unified diff."""
+    """Show the changes of a run as a unified diff."""
 
     async def changed(manager: RunManager) -> tuple[str, str, str]:
         run = await manager.get(run_id)
@@ -253,14 +256,18 @@ def diff(run_id: str, first: int | None, last: int | None) -> None:
 @runs.command()
 @click.argument("run_id", metavar="RUN")
 @click.option(
-    "--to", type=WholeNumber(), default=0, metavar="N", help="Back to the end of iteration N."
+    "--to",
+    type=WholeNumber(),
+    default=0,
+    metavar="N",
+    help="Undo only what came after iteration N.",
 )
-@click.option("--dry-run", is_flag=True, help="Say only what would be done.")
+@click.option("--dry-run", is_flag=True, help="Only show what would be done.")
 def undo(run_id: str, to: int, dry_run: bool) -> int:
-    """Take back what a run has changed; what you have changed since is kept.
+    """Undo the changes of a run; what you changed since is kept.
 
-    Where you have changed the same place as the run, the file is left alone and named, and the
-    exit code is 1.
+    If you and the run changed the same lines, the file is listed and left as it is, and the exit
+    code is 1.
     """
 
     async def take_back(manager: RunManager) -> tuple[str, Undone, str]:
@@ -317,14 +324,14 @@ def _shown(calls: list[str]) -> str:
     "--older-than",
     type=Number(min=0),
     metavar="DAYS",
-    help="Delete runs that ended more than so many days ago.",
+    help="Delete runs that ended more than this many days ago.",
 )
-@click.option("--unfinished", is_flag=True, help="Let --keep delete interrupted runs too.")
-@click.option("--unreadable", is_flag=True, help="Delete runs whose record is damaged too.")
+@click.option("--unfinished", is_flag=True, help="With --keep, also delete interrupted runs.")
+@click.option("--unreadable", is_flag=True, help="Also delete runs with a damaged record.")
 def prune(keep: int | None, older_than: float | None, unfinished: bool, unreadable: bool) -> int:
     """Delete old runs: their records, logs, checkpoints and snapshots.
 
-    --keep counts finished runs; those that were interrupted and could be resumed stay beside them.
+    --keep counts finished runs only. Interrupted runs, which can be resumed, are kept as well.
     """
     if keep is None and older_than is None:
         raise click.UsageError("say which: --keep N or --older-than DAYS")

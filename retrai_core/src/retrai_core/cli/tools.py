@@ -26,8 +26,9 @@ def tools() -> None:
 def list_tools(as_json: bool) -> None:
     """List the installed tools: name, needs, source.
 
-    A run gets the goal's own set and those that are offered always, changed by `tools:` in
-    .retrai.yml, `--tools` and `--no-tools`. Nothing is imported: this is what the manifests say.
+    A run gets the goal's tools and those that are always offered; `tools:` in .retrai.yml,
+    `--tools` and `--no-tools` change that set. The list comes from the manifests and imports no
+    plugin.
     """
     from ..plugins.catalog import Catalog  # TAB imports this module too
 
