@@ -40,9 +40,9 @@ class BunTestOptions(PlaceOptions):
     """Options of the goal `bun-test`."""
 
     targets: ShellWords = Field(default_factory=list[str], json_schema_extra={"loosens": True})
-    """Files, folders or parts of paths; all tests when empty. Split like a shell line."""
+    """Files, folders or parts of paths to test; empty for all tests. Split like a shell line."""
     args: ShellWords = Field(default_factory=list[str], json_schema_extra={"loosens": True})
-    """More arguments for `bun test` (`--timeout 10000`), split like a shell line."""
+    """Additional arguments for `bun test` (`--timeout 10000`), split like a shell line."""
 
 
 class BunTestGoal(JsGoal[BunTestOptions]):

@@ -23,9 +23,9 @@ class JsExecOptions(ToolOptions):
     """Limits of `js_exec`."""
 
     max_chars: int = 8000
-    """The longest result that the model gets, in characters."""
+    """Maximum length of a result, in characters."""
     max_timeout_s: float = Field(default=120.0, gt=0)
-    """The longest that one call may ask for, in seconds."""
+    """Maximum time-out that one call can ask for, in seconds."""
 
 
 class JsExecArgs(ToolArgs):

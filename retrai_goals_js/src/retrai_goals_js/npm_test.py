@@ -54,9 +54,9 @@ class NpmTestOptions(PlaceOptions):
     script: str = Field(
         default="test", min_length=1, pattern=r"^[^-\s]\S*$", json_schema_extra={"runs": True}
     )
-    """The script of package.json; its last command must be the runner."""
+    """Script in package.json; its last command must be the test runner."""
     args: ShellWords = Field(default_factory=list[str], json_schema_extra={"loosens": True})
-    """More arguments for the runner, split like a shell line."""
+    """Additional arguments for the test runner, split like a shell line."""
 
 
 class NpmTestGoal(JsGoal[NpmTestOptions]):

@@ -11,4 +11,4 @@ class PlaceOptions(FolderOptions):
     """Where a check runs, and how long it may take."""
 
     timeout_s: float = Field(default=300.0, gt=0, json_schema_extra={"loosens": False})
-    """Wall-clock seconds for one run of the whole suite."""
+    """Maximum wall-clock seconds for one run of the whole suite."""

@@ -64,15 +64,15 @@ class PyrightGoalOptions(FolderOptions):
     """Options of the goal `pyright`."""
 
     targets: ShellWords = Field(default_factory=list[str], json_schema_extra={"loosens": True})
-    """Files and folders to check; those of pyright's configuration when empty."""
+    """Files and folders to check. Default: those of pyright's configuration."""
     level: Literal["error", "warning"] = Field(
         default="warning", json_schema_extra={"loosens": False}
     )
-    """The least severe diagnostics that the model is shown."""
+    """Lowest severity of the diagnostics that the model sees."""
     warnings_as_errors: bool = Field(default=False, json_schema_extra={"loosens": False})
-    """Whether a warning keeps the goal from being achieved."""
+    """Whether warnings also fail the goal."""
     timeout_s: float = Field(default=300.0, gt=0, json_schema_extra={"loosens": False})
-    """Wall-clock seconds for one run of pyright."""
+    """Maximum wall-clock seconds for one run of pyright."""
 
 
 class PyrightGoal(GoalBase[PyrightGoalOptions]):

@@ -67,15 +67,15 @@ class PytestGoalOptions(FolderOptions):
     """Options of the goal `pytest`."""
 
     targets: ShellWords = Field(default_factory=list[str], json_schema_extra={"loosens": True})
-    """Files, folders or test ids; all when empty. A string is split like a shell line."""
+    """Files, folders or test ids; empty for all tests. A string is split like a shell line."""
     args: ShellWords = Field(default_factory=list[str], json_schema_extra={"loosens": True})
-    """More arguments for pytest. A string is split like a shell line."""
+    """Additional arguments for pytest. A string is split like a shell line."""
     timeout_s: float = Field(default=120.0, gt=0, json_schema_extra={"loosens": False})
-    """Wall-clock seconds for one run of the whole suite."""
+    """Maximum wall-clock seconds for one run of the whole suite."""
     max_chars_per_failure: int = Field(default=4000, ge=200, json_schema_extra={"loosens": False})
-    """The longest text of one failing test that the model gets, in characters."""
+    """Maximum length of the text of one failing test, in characters."""
     max_full_failures: int = Field(default=10, ge=1, json_schema_extra={"loosens": False})
-    """How many different failures the model gets in full; of the rest only names."""
+    """Maximum number of different failures shown in full; the others are only named."""
 
 
 class PytestGoal(GoalBase[PytestGoalOptions]):

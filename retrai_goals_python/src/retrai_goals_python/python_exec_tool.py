@@ -27,9 +27,9 @@ class PythonExecOptions(ToolOptions):
     """Limits of `python_exec`."""
 
     max_chars: int = 8000
-    """The longest result that the model gets, in characters."""
+    """Maximum length of a result, in characters."""
     max_timeout_s: float = Field(default=120.0, gt=0)
-    """The longest that one call may ask for, in seconds."""
+    """Maximum time-out that one call can ask for, in seconds."""
 
 
 class PythonExecArgs(ToolArgs):

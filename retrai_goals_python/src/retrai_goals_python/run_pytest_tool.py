@@ -18,11 +18,11 @@ class RunPytestOptions(ToolOptions):
     """Limits of `run_pytest`."""
 
     max_chars: int = 16_000
-    """The longest result that the model gets, in characters."""
+    """Maximum length of a result, in characters."""
     timeout_s: float = Field(default=120.0, gt=0)
-    """Wall-clock seconds for one run."""
+    """Maximum wall-clock seconds for one run."""
     max_chars_per_failure: int = Field(default=4000, ge=200)
-    """The longest text of one failing test, in characters."""
+    """Maximum length of the text of one failing test, in characters."""
 
 
 class RunPytestArgs(ToolArgs):

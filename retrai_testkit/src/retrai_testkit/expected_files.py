@@ -28,7 +28,7 @@ class ExpectedFilesOptions(GoalOptions):
     files: dict[str, str] = Field(
         default_factory=dict[str, str], json_schema_extra={"loosens": True}
     )
-    """The text that each file must hold, by path; blanks around it make no difference."""
+    """Required text of each file, by path; surrounding white space is ignored."""
 
 
 class ExpectedFiles(GoalBase[ExpectedFilesOptions]):
@@ -40,7 +40,7 @@ class ExpectedFiles(GoalBase[ExpectedFilesOptions]):
     """
 
     name: ClassVar[str] = "expected-files"
-    summary: ClassVar[str] = "files hold given texts, for tests of plugins"
+    summary: ClassVar[str] = "files contain given texts, for tests of plugins"
     needs: ClassVar[frozenset[str]] = frozenset({"read"})
     default_tools: ClassVar[Sequence[str]] = ("put_file",)
 

@@ -21,7 +21,7 @@ class ScriptedOptions(LLMOptions):
     """What the model does."""
 
     turns: list[Turn] = Field(default_factory=list[Turn])
-    """The model's answers in order; after the last one it only says that it is done."""
+    """The model's answers in order; after the last one it says that it is done."""
 
 
 class ScriptedProvider(LLMProvider[ScriptedOptions]):

@@ -27,11 +27,11 @@ class FetchArgs(ToolArgs):
 class FetchOptions(ToolOptions):
     """Limits of `web_fetch`."""
 
-    max_chars: int = Field(default=20_000, gt=0, description="characters of one answer")
+    max_chars: int = Field(default=20_000, gt=0, description="maximum characters of one answer")
     max_bytes: int = Field(
-        default=3_000_000, gt=0, le=50_000_000, description="bytes of a page that are read"
+        default=3_000_000, gt=0, le=50_000_000, description="maximum bytes to read of a page"
     )
-    timeout_s: float = Field(default=30.0, gt=0, le=600, description="seconds for one page")
+    timeout_s: float = Field(default=30.0, gt=0, le=600, description="maximum seconds for one page")
     allow_hosts: list[str] = Field(
         default=[],
         description="hosts of this machine or of a private network that are read all the same, "

@@ -26,12 +26,12 @@ class SearchOptions(ToolOptions):
     engines: list[str] = Field(
         default=["duckduckgo", "brave", "mojeek", "startpage", "yahoo", "wikipedia"],
         min_length=1,
-        description="engines of ddgs, asked in turn until one has results",
+        description="ddgs engines, tried in order until one has results",
     )
-    timeout_s: float = Field(default=8.0, ge=1, le=60, description="seconds for one engine")
-    proxy: str | None = Field(default=None, description="an HTTP or SOCKS proxy's address")
+    timeout_s: float = Field(default=8.0, ge=1, le=60, description="maximum seconds for one engine")
+    proxy: str | None = Field(default=None, description="address of an HTTP or SOCKS proxy")
     ca_file: str | None = Field(
-        default=None, description="a PEM file of certificates to trust instead of the system's"
+        default=None, description="PEM file of certificates to trust instead of the system's"
     )
 
 

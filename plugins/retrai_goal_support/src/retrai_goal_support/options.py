@@ -63,7 +63,7 @@ class FolderOptions(GoalOptions):
     """
 
     path: str = Field(default=".", json_schema_extra={"loosens": True})
-    """The folder to run in, relative to the project (for a monorepo)."""
+    """Folder to run in, relative to the project (for a monorepo)."""
 
     @field_validator("path")
     @classmethod

@@ -61,9 +61,9 @@ class AiEvalOptions(GoalOptions):
     """Options of the goal `ai-eval`."""
 
     timeout_s: float = Field(default=120.0, gt=0, json_schema_extra={"loosens": False})
-    """Wall-clock seconds for one run of the harness."""
+    """Maximum wall-clock seconds for one run of the harness."""
     max_full_failures: int = Field(default=10, ge=1, json_schema_extra={"loosens": False})
-    """How many different failures the model gets in full; of the rest only names."""
+    """Maximum number of different failures shown in full; the others are only named."""
 
 
 class AiEvalGoal(GoalBase[AiEvalOptions]):

@@ -14,7 +14,7 @@ class GenerateEval(Frontend):
     """Has a model write `.retrai/eval_harness.py`, which the goal `ai-eval` works towards."""
 
     name: ClassVar[str] = "generate-eval"
-    summary: ClassVar[str] = "have a model write an evaluation of the project, for the goal ai-eval"
+    summary: ClassVar[str] = "let a model write an evaluation of the project for the goal ai-eval"
     needs: ClassVar[frozenset[str]] = frozenset({"read", "write", "run", "network"})
 
     def command(self) -> click.Command:

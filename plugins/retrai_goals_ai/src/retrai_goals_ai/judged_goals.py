@@ -29,7 +29,7 @@ class ScoreGoal(JudgedGoal):
     """
 
     name: ClassVar[str] = "score"
-    summary: ClassVar[str] = "a judge's score of a text by your rubric reaches the target"
+    summary: ClassVar[str] = "a judge's score of a text, by your rubric, reaches the target"
     Options: type[GoalOptions] = ScoreOptions
 
     def system_prompt(self) -> str:
@@ -49,7 +49,9 @@ class TextImproveGoal(JudgedGoal):
     """
 
     name: ClassVar[str] = "text-improve"
-    summary: ClassVar[str] = "a text is rewritten, keeping what it says, until a judge is content"
+    summary: ClassVar[str] = (
+        "a text is rewritten, with its meaning kept, until a judge's score reaches the target"
+    )
     keeps_what_is_said: ClassVar[bool] = True
     own_rubric: ClassVar[str] = (
         "Clarity: every sentence is understood at the first reading; terms are explained or known "
@@ -76,7 +78,9 @@ class CreativeGoal(JudgedGoal):
     """A text is written after the user's brief until a judge's score reaches the target."""
 
     name: ClassVar[str] = "creative"
-    summary: ClassVar[str] = "a text is written after a brief until a judge is content"
+    summary: ClassVar[str] = (
+        "a text is written from a brief until a judge's score reaches the target"
+    )
     Options: type[GoalOptions] = CreativeOptions
     own_rubric: ClassVar[str] = (
         "The brief: everything that it asks for is there, in the form and length it asks for.\n"

@@ -14,25 +14,25 @@ class JudgedOptions(GoalOptions):
     """Options of the goals whose text a judge scores."""
 
     file: ProjectFile = Field(json_schema_extra={"loosens": True})
-    """The text's file, relative to the project."""
+    """File with the text, relative to the project."""
     target_score: float = Field(
         default=8.0, ge=LOWEST, le=HIGHEST, json_schema_extra={"loosens": True}
     )
-    """The score, from 1 to 10, with which the goal is achieved."""
+    """Score, from 1 to 10, that achieves the goal."""
     judge_model: str = Field(default="", json_schema_extra={"loosens": True})
-    """The judge: any model that an installed provider knows; the run's own when left out."""
+    """Model that judges: any model of an installed provider. Default: the model of the run."""
     rubric: str = Field(default="", json_schema_extra={"loosens": True})
-    """What counts, in words. The text's author reads it too."""
+    """Criteria of the score, in words. The author of the text sees them too."""
     rubric_file: ProjectFile = Field(default="", json_schema_extra={"loosens": True})
-    """A file of the project that holds the rubric; it is protected."""
+    """File of the project with the rubric; it is protected."""
     brief: str = Field(default="", json_schema_extra={"loosens": True})
-    """What the text is for, and for whom."""
+    """Purpose and audience of the text."""
     timeout_s: float = Field(default=120.0, gt=0, le=3600, json_schema_extra={"loosens": False})
-    """Seconds for one judgement."""
+    """Maximum seconds for one judgement."""
     max_chars: int = Field(
         default=60_000, ge=100, le=1_000_000, json_schema_extra={"loosens": True}
     )
-    """The longest text that is judged, in characters."""
+    """Maximum length of the text, in characters."""
 
     @model_validator(mode="after")
     def _one_rubric(self) -> JudgedOptions:

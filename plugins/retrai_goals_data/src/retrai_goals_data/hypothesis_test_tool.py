@@ -17,7 +17,7 @@ class HypothesisTestOptions(ToolOptions):
     """Limits of `hypothesis_test`."""
 
     timeout_s: float = Field(default=60.0, gt=0)
-    """Seconds after which a call is ended."""
+    """Maximum seconds for one call."""
 
 
 class HypothesisTestArgs(ToolArgs):

@@ -19,40 +19,40 @@ class MlOptimizeOptions(GoalOptions):
     """Options of the goal `ml-optimize`."""
 
     train_script: ProjectFile = Field(min_length=1, json_schema_extra={"runs": True})
-    """The Python script that trains, relative to the project; run by the project's interpreter."""
+    """Training script in Python, relative to the project; runs with the project's interpreter."""
     target_metric: str = Field(min_length=1, json_schema_extra={"loosens": True})
     """The metric: `accuracy`, `f1_macro`, `roc_auc`, `rmse`, `r2`..., or, without `test_data`, \
 any name that the script reports."""
     target_value: float = Field(allow_inf_nan=False, json_schema_extra={"loosens": True})
-    """What the metric must reach."""
+    """Target value of the metric."""
     direction: Literal["auto", ">=", "<="] = Field(
         default="auto", json_schema_extra={"loosens": True}
     )
-    """Whether more or less is better; `auto` knows the common metrics."""
+    """Whether higher or lower is better; `auto` knows the common metrics."""
     args: ShellWords = Field(default_factory=list[str], json_schema_extra={"loosens": True})
-    """Arguments of the script. A string is split like a shell line."""
+    """Arguments for the script. A string is split like a shell line."""
     test_data: str = Field(default="", json_schema_extra={"loosens": True})
-    """A CSV file with rows that the script never sees; best outside the project, where the agent \
-does not see it either. With it retrai computes the metric itself."""
+    """CSV file with rows that the script never sees. With it, retrai computes the metric itself. \
+Keep it outside the project, so that the agent cannot see it either."""
     target: str = Field(default="", json_schema_extra={"loosens": True})
-    """The column to predict, in `test_data` and in the project's CSV files."""
+    """Column to predict, in `test_data` and in the project's CSV files."""
     test_data_visible: bool = Field(default=False, json_schema_extra={"loosens": True})
-    """Whether `test_data` may lie in the project, where the agent can read and learn it."""
+    """Whether `test_data` may be in the project, where the agent can read and learn it."""
     data: list[str] = Field(
         default_factory=lambda: ["data/", "*.csv", "*.parquet"], json_schema_extra={"loosens": True}
     )
-    """Globs of data files, which are protected."""
+    """Globs of data files; they are protected."""
     metric_files: list[str] = Field(
         default_factory=lambda: ["evaluate.py", "evaluation.py", "metrics.py", "scoring.py"],
         json_schema_extra={"loosens": True},
     )
-    """Globs of files that compute the metric, which are protected."""
+    """Globs of files that compute the metric; they are protected."""
     seed: int = Field(default=0, ge=0, le=2**32 - 1, json_schema_extra={"loosens": True})
     """The first seed; the script gets it as `RETRAI_SEED`."""
     runs: int = Field(default=1, ge=1, le=50, json_schema_extra={"loosens": True})
-    """How often it trains, with another seed each time; the median counts."""
+    """Number of training runs, each with a different seed; the median counts."""
     timeout_s: float = Field(default=600.0, gt=0, json_schema_extra={"loosens": False})
-    """Seconds after which one training is ended."""
+    """Maximum seconds for one training run."""
 
     @field_validator("data", "metric_files", mode="before")
     @classmethod

@@ -16,7 +16,7 @@ class MlTrainOptions(ToolOptions):
     """Limits of `ml_train`."""
 
     timeout_s: float = Field(default=300.0, gt=0)
-    """Seconds after which a call is ended."""
+    """Maximum seconds for one call."""
 
 
 class MlTrainArgs(ToolArgs):

@@ -24,13 +24,14 @@ class SqlBenchOptions(ToolOptions):
     """Which database, and what it may do there."""
 
     dsn: str = Field(default="", json_schema_extra={"runs": True})
-    """The database; that of the goal `sql-benchmark` when empty, and files of the project."""
+    """The database. Default: that of the goal `sql-benchmark`, and files of the project."""
     timeout_s: float = Field(default=60.0, gt=0)
-    """Seconds after which one run of a query is ended."""
+    """Maximum seconds for one run of a query."""
     max_runs: int = Field(default=20, ge=1)
-    """The most runs that one call may ask for."""
+    """Maximum number of runs that one call can ask for."""
     allow_indexes: bool = False
-    """Whether CREATE INDEX, DROP INDEX and ANALYZE run; the goal's option decides for its own."""
+    """Whether CREATE INDEX, DROP INDEX and ANALYZE are allowed; for its own database the goal's
+    option decides."""
     allow_writes: bool = False
     """Whether a query may write; each run is rolled back."""
 

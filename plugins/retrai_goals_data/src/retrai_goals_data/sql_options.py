@@ -19,35 +19,36 @@ class SqlBenchmarkOptions(GoalOptions):
     """The database: `sqlite:///shop.db`, `duckdb:///shop.duckdb`, `postgresql://user@host/shop`. \
 A relative file is one of the project; `${NAME}` stands for an environment variable (a password)."""
     max_ms: float = Field(gt=0, json_schema_extra={"loosens": True})
-    """The median of the runs must be under this, in milliseconds."""
+    """Limit for the median of the runs, in milliseconds."""
     query: str = Field(default="", json_schema_extra={"runs": True})
-    """The query itself, which then cannot be changed, only helped along; or give `query_file`."""
+    """The query itself, which the agent cannot change, only support (with an index, for example);
+    or give `query_file`."""
     query_file: ProjectFile = Field(default="", json_schema_extra={"loosens": True})
-    """The file that holds the query, relative to the project; this is what is to be rewritten."""
+    """File with the query to rewrite, relative to the project."""
     runs: int = Field(default=5, ge=1, le=1000, json_schema_extra={"loosens": True})
-    """How often it is measured."""
+    """Number of measured runs."""
     warmup: int = Field(default=1, ge=0, le=100, json_schema_extra={"loosens": True})
-    """How often it is run before that, without being counted."""
+    """Number of runs before them that are not measured."""
     timeout_s: float = Field(default=120.0, gt=0, json_schema_extra={"loosens": False})
-    """Seconds after which one run of the query is ended."""
+    """Maximum seconds for one run of the query."""
     order: Literal["auto", "yes", "no"] = Field(default="auto", json_schema_extra={"loosens": True})
-    """Whether the order of the rows counts; `auto`: where the first query has an ORDER BY."""
+    """Whether the order of the rows counts; `auto`: if the original query has an ORDER BY."""
     allow_indexes: bool = Field(default=True, json_schema_extra={"loosens": False})
-    """Whether the tool `sql_bench` may make and drop indexes, and gather statistics."""
+    """Whether the tool `sql_bench` may create and drop indexes and gather statistics."""
     allow_writes: bool = Field(default=False, json_schema_extra={"loosens": True})
     """Whether the query may write; each run of it is rolled back."""
     data_check: Literal["rows", "counts"] = Field(
         default="rows", json_schema_extra={"loosens": True}
     )
-    """How it is seen that the data has not been changed: by hashing every row of the tables that \
-are read, or by counting them, which is weaker and fast on very large tables."""
+    """How to detect changed data: by hashing every row of the tables that are read, or by \
+counting the rows, which is weaker but fast on very large tables."""
     extra_tables: list[str] = Field(default_factory=list[str], json_schema_extra={"loosens": True})
-    """Tables that a rewritten query may read beside those of the first one."""
+    """Additional tables that a rewritten query may read."""
     allow_redefined: list[str] = Field(
         default_factory=list[str], json_schema_extra={"loosens": True}
     )
-    """Views and tables that may become something else which holds the same rows (a view that is \
-made a table); what is read may otherwise not be made anew."""
+    """Views and tables that may be redefined if they keep the same rows (a view that becomes a \
+table); everything else that is read must stay as it is."""
     data_files: list[str] = Field(default_factory=list[str], json_schema_extra={"loosens": False})
     """Globs of files that DuckDB queries read (`data/*.csv`); they are protected."""
 

@@ -18,7 +18,7 @@ class VisualizeOptions(ToolOptions):
     """Limits of `visualize`."""
 
     timeout_s: float = Field(default=60.0, gt=0)
-    """Seconds after which a call is ended."""
+    """Maximum seconds for one call."""
 
 
 class VisualizeArgs(ToolArgs):

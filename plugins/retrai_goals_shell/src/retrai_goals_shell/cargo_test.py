@@ -63,11 +63,12 @@ class CargoTestOptions(PlaceOptions):
     """Options of the goal `cargo-test`."""
 
     args: ShellWords = Field(default_factory=list[str], json_schema_extra={"loosens": True})
-    """More arguments for `cargo test` (`--workspace --features full`), split like a shell line."""
+    """Additional arguments for `cargo test` (`--workspace --features full`), split like a shell
+    line."""
     offline: bool = Field(default=True, json_schema_extra={"loosens": True})
-    """Whether cargo may only use crates that were fetched already (`cargo fetch`)."""
+    """Whether cargo may use only crates that are already fetched (`cargo fetch`)."""
     protect_inline_tests: bool = Field(default=True, json_schema_extra={"loosens": True})
-    """Whether tests that stand inside source files must stay word for word as they are."""
+    """Whether tests inside source files must stay unchanged."""
 
 
 class CargoTestGoal(ToolChainGoal[CargoTestOptions]):

@@ -61,11 +61,11 @@ class GoTestOptions(PlaceOptions):
     packages: ShellWords = Field(
         default_factory=lambda: ["./..."], min_length=1, json_schema_extra={"loosens": True}
     )
-    """Which packages are tested, split like a shell line."""
+    """Packages to test, split like a shell line."""
     args: ShellWords = Field(default_factory=list[str], json_schema_extra={"loosens": True})
-    """More arguments for `go test` (`-race -tags integration`), split like a shell line."""
+    """Additional arguments for `go test` (`-race -tags integration`), split like a shell line."""
     offline: bool = Field(default=True, json_schema_extra={"loosens": True})
-    """Whether go may only use modules that were downloaded already (`go mod download`)."""
+    """Whether go may use only modules that are already downloaded (`go mod download`)."""
 
 
 class GoTestGoal(ToolChainGoal[GoTestOptions]):

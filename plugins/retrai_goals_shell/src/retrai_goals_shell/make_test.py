@@ -66,11 +66,11 @@ class MakeTestOptions(PlaceOptions):
     target: str = Field(
         default="test", pattern=r"^[\w./][\w./-]*$", json_schema_extra={"runs": True}
     )
-    """The target to make."""
+    """Make target to run."""
     args: ShellWords = Field(default_factory=list[str], json_schema_extra={"loosens": True})
-    """More arguments for make (`-j4 VERBOSE=1`), split like a shell line."""
+    """Additional arguments for make (`-j4 VERBOSE=1`), split like a shell line."""
     protect: ShellWords = Field(default_factory=list[str], json_schema_extra={"loosens": False})
-    """More globs of files that belong to the check and may not be changed."""
+    """Globs of additional protected files that belong to the check."""
 
 
 class MakeTestGoal(GoalBase[MakeTestOptions]):

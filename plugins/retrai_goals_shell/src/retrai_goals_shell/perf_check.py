@@ -94,7 +94,7 @@ class PerfCheckGoal(GoalBase[PerfCheckOptions]):
     fails, or whose output differs from one repeat to the next at the start, cannot be measured."""
 
     name: ClassVar[str] = "perf-check"
-    summary: ClassVar[str] = "a command ends in under a time limit, with the same output"
+    summary: ClassVar[str] = "a command stays below a time limit, with the same output"
     needs: ClassVar[frozenset[str]] = frozenset({"read", "run"})
     programs: ClassVar[Sequence[str]] = ("bash",)
     protects: ClassVar[str] = "the tests, and checking files that the command names"

@@ -13,23 +13,24 @@ class PerfCheckOptions(PlaceOptions):
     """Options of the goal `perf-check`."""
 
     command: str = Field(min_length=1, json_schema_extra={"runs": True})
-    """The shell line that is measured."""
+    """Shell line to measure."""
     max_seconds: float = Field(gt=0, json_schema_extra={"loosens": True})
-    """Wall-clock seconds that it must stay below."""
+    """Limit in wall-clock seconds."""
     runs: int = Field(default=3, ge=1, le=100, json_schema_extra={"loosens": True})
-    """How many times in a row it must do so."""
+    """Number of measurements in a row that must stay below the limit."""
     repeats: int = Field(default=3, ge=1, le=100, json_schema_extra={"loosens": True})
-    """How many repeats each of these times is the median of."""
+    """Number of repeats per measurement; their median counts."""
     warmup: int = Field(default=1, ge=0, le=100, json_schema_extra={"loosens": True})
-    """Repeats before, which do not count."""
+    """Number of warm-up repeats, which do not count."""
     compare_output: bool = Field(default=True, json_schema_extra={"loosens": True})
-    """Whether standard output must be what it was when the run began."""
+    """Whether standard output must be the same as at the start of the run."""
     ignore_output: list[str] = Field(default_factory=list[str], json_schema_extra={"loosens": True})
-    """Regular expressions of what may differ in it (a time that it prints), line by line."""
+    """Regular expressions, applied line by line, for output that may differ (such as a printed
+    time)."""
     output_files: list[str] = Field(default_factory=list[str], json_schema_extra={"loosens": False})
-    """Files that it writes and whose content is compared as well."""
+    """Output files whose content is also compared."""
     protect: list[str] = Field(default_factory=list[str], json_schema_extra={"loosens": False})
-    """More globs of files that belong to the check and may not be changed (its input data)."""
+    """Globs of additional protected files that belong to the check (its input data)."""
 
     @field_validator("protect", "output_files", "ignore_output", mode="before")
     @classmethod

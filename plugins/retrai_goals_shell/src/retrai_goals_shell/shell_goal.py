@@ -48,13 +48,14 @@ class ShellGoalOptions(PlaceOptions):
     """Options of the goal `shell-goal`."""
 
     check_command: str = Field(min_length=1, json_schema_extra={"runs": True})
-    """The shell line that is run as the check."""
+    """Shell line to run as the check."""
     success_condition: SuccessCondition = Field(
         default_factory=SuccessCondition, json_schema_extra={"loosens": True}
     )
-    """`exit_code` (0), `output_contains`, `output_matches`, `max_seconds`; all that are set."""
+    """Conditions that must all be met: `exit_code` (0), `output_contains`, `output_matches`,
+    `max_seconds`."""
     protect: ShellWords = Field(default_factory=list[str], json_schema_extra={"loosens": False})
-    """More globs of files that belong to the check and may not be changed."""
+    """Globs of additional protected files that belong to the check."""
 
 
 class ShellGoal(GoalBase[ShellGoalOptions]):
@@ -64,7 +65,7 @@ class ShellGoal(GoalBase[ShellGoalOptions]):
     or by a signal, or that does not exist, is no complete run."""
 
     name: ClassVar[str] = "shell-goal"
-    summary: ClassVar[str] = "a command of yours meets its conditions"
+    summary: ClassVar[str] = "your own command meets its conditions"
     needs: ClassVar[frozenset[str]] = frozenset({"read", "run"})
     programs: ClassVar[Sequence[str]] = ("bash",)
     protects: ClassVar[str] = (

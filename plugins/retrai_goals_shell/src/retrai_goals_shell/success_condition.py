@@ -18,13 +18,13 @@ class SuccessCondition(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     exit_code: int | None = Field(default=0, ge=0, le=255)
-    """The exit status that it must end with; null where any will do."""
+    """Required exit status; null accepts any."""
     output_contains: list[str] = Field(default_factory=list[str])
-    """Texts that must stand in what it prints."""
+    """Texts that the output must contain."""
     output_matches: str | None = None
-    """A regular expression that must be found in what it prints, lines taken one by one."""
+    """Regular expression that some line of the output must match."""
     max_seconds: float | None = Field(default=None, gt=0)
-    """Wall-clock seconds that it may take."""
+    """Maximum wall-clock seconds."""
 
     @field_validator("output_contains", mode="before")
     @classmethod

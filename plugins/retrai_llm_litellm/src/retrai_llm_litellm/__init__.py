@@ -1,4 +1,4 @@
-"""Every hosted or local model that LiteLLM speaks to.
+"""Every hosted or local model that LiteLLM supports.
 
 LiteLLM and the client libraries run in a process of their own (`process`, `server`): importing them
 takes seconds, which pass on another core while a run's first check is under way.

@@ -23,27 +23,27 @@ class LiteLLMOptions(LLMOptions):
     """
 
     api_base: str | None = None
-    """The server's address; else the provider's own, or its variable (`OPENAI_API_BASE`, ...)."""
+    """Address of the server. Default: the provider's, or its variable (`OPENAI_API_BASE`, ...)."""
     api_key_env: str | None = None
-    """The environment variable that holds the key, instead of the provider's own."""
+    """Environment variable with the key. Default: that of the provider."""
     api_version: str | None = None
-    """The API's version, where a provider wants one (Azure)."""
+    """Version of the API, for providers that need one (Azure)."""
     temperature: float | None = Field(default=None, ge=0, le=2)
-    """Instead of the run's temperature."""
+    """Temperature. Default: that of the run."""
     max_tokens: int | None = Field(default=None, gt=0)
-    """The longest answer, in tokens."""
+    """Maximum length of an answer, in tokens."""
     timeout_s: float = Field(default=600.0, gt=0)
-    """Seconds without an answer before an attempt is given up."""
+    """Maximum seconds without an answer before an attempt is abandoned."""
     max_retries: int = Field(default=5, ge=0)
-    """Further attempts after 429, 5xx, a time-out or a lost connection."""
+    """Maximum retries after 429, 5xx, a time-out or a lost connection."""
     max_wait_s: float = Field(default=120.0, ge=0)
-    """The longest `Retry-After` that is waited for, in seconds; a longer one ends the request."""
+    """Maximum `Retry-After` to wait for, in seconds; a longer one ends the request."""
     streaming: bool = False
-    """Receive whole answers as they are written, for servers that cut long silences."""
+    """Stream every answer, for servers that close a connection after a long silence."""
     extra_headers: dict[str, str] = Field(default_factory=dict)
-    """Headers added to every request; `$NAME` in a value is that environment variable's."""
+    """Headers for every request; `$NAME` in a value stands for an environment variable."""
     extra_params: dict[str, Any] = Field(default_factory=dict)
-    """Any other parameter of `litellm.completion`, as `{"reasoning_effort": "high"}`."""
+    """Any other parameters of `litellm.completion`, such as `{"reasoning_effort": "high"}`."""
 
     def without_keys(self) -> LiteLLMOptions:
         """The same for a caller who brings a key of their own."""

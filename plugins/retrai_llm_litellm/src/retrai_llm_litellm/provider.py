@@ -51,7 +51,7 @@ class LiteLLMProvider(LLMProvider[LiteLLMOptions]):
     """
 
     name = "litellm"
-    summary = "Every hosted or local model that LiteLLM speaks to"
+    summary = "every hosted or local model that LiteLLM supports"
     needs = frozenset({"network"})
     model_patterns = ("*",)
 

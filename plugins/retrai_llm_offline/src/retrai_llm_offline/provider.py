@@ -17,11 +17,11 @@ class OfflineOptions(LLMOptions):
     """How long the model may search."""
 
     cpu_s: float = Field(default=20.0, gt=0)
-    """Processor seconds that one search may use, its children's included."""
+    """Maximum CPU seconds of one search, child processes included."""
     wall_s: float = Field(default=240.0, gt=0)
-    """Seconds on the clock that one search may take."""
+    """Maximum wall-clock seconds of one search."""
     max_searches: int = Field(default=4, ge=1)
-    """Searches in a row that find nothing to fix before it gives up."""
+    """Number of searches in a row without a fix after which it gives up."""
 
 
 class OfflineProvider(LLMProvider[OfflineOptions]):

@@ -27,19 +27,19 @@ class ReplayOptions(LLMOptions):
     """How a recorded run is fitted to this one."""
 
     tool_names: dict[str, str] = Field(default_factory=lambda: dict(DEFAULT_TOOL_NAMES))
-    """Recorded tool name to the name in this run; added to `bash: bash_exec`."""
+    """Tool names of this run by recorded name; added to `bash: bash_exec`."""
 
     argument_names: dict[str, dict[str, str]] = Field(default_factory=dict)
-    """By tool name in this run: recorded argument name to the name in this run."""
+    """By tool name in this run: argument names of this run by recorded name."""
 
     path_prefixes: list[str] | None = None
-    """Absolute paths that meant the project; what the record names, else `/testbed`."""
+    """Absolute paths that stand for the project. Default: those of the record, else `/testbed`."""
 
     shell_tools: list[str] = Field(default_factory=lambda: ["bash_exec"])
-    """Tools whose arguments are shell lines, by their name in this run."""
+    """Tools whose arguments are shell lines, by name in this run."""
 
     on_end: Literal["say", "error"] = "say"
-    """When the record is used up: `say` so without a tool call, or end the run with an `error`."""
+    """At the end of the record: `say` so without a tool call, or end the run with an `error`."""
 
     @field_validator("path_prefixes")
     @classmethod
@@ -59,7 +59,7 @@ class ReplayProvider(LLMProvider[ReplayOptions]):
     """
 
     name: ClassVar[str] = "replay"
-    summary: ClassVar[str] = "the decisions of a recorded run, again"
+    summary: ClassVar[str] = "replays the decisions of a recorded run"
     needs: ClassVar[frozenset[str]] = frozenset({"read"})
     model_patterns = ("replay:*",)
     per_run: ClassVar[bool] = True

@@ -36,10 +36,10 @@ class FileMemoryOptions(MemoryOptions):
     """How much is kept and told."""
 
     max_recalled: int = Field(default=5, ge=0)
-    """How many strategies a run is told, the most trusted first."""
+    """Maximum strategies given to a run, most trusted first."""
 
     max_entries: int = Field(default=200, ge=1)
-    """How many strategies the file keeps; the least trusted go first."""
+    """Maximum strategies in the file; the least trusted are removed first."""
 
 
 class FileMemory(MemoryStore[FileMemoryOptions]):
@@ -54,7 +54,7 @@ class FileMemory(MemoryStore[FileMemoryOptions]):
     """
 
     name: ClassVar[str] = "file"
-    summary: ClassVar[str] = "strategies that worked, in .retrai/memory.json of the project"
+    summary: ClassVar[str] = "keeps strategies that worked in .retrai/memory.json of the project"
     needs: ClassVar[frozenset[str]] = frozenset({"read", "write"})
 
     def __init__(self, options: FileMemoryOptions, context: RunContext) -> None:

@@ -36,11 +36,11 @@ class SqliteMemoryOptions(MemoryOptions):
     """Where it is kept, and how much."""
 
     path: str = ""
-    """The file; `memory.sqlite3` in the user's state folder for retrai when empty."""
+    """The file. Default: `memory.sqlite3` in retrai's state folder of the user."""
     max_recalled: int = Field(default=5, ge=0)
-    """How many strategies a run is told, the best first."""
+    """Maximum strategies given to a run, best first."""
     max_entries: int = Field(default=2000, ge=1)
-    """How many strategies the file keeps; the least trusted go first."""
+    """Maximum strategies in the file; the least trusted are removed first."""
 
 
 class SqliteMemory(MemoryStore[SqliteMemoryOptions]):
@@ -55,7 +55,7 @@ class SqliteMemory(MemoryStore[SqliteMemoryOptions]):
     """
 
     name: ClassVar[str] = "sqlite"
-    summary: ClassVar[str] = "strategies of all your projects, in one SQLite file"
+    summary: ClassVar[str] = "keeps strategies of all your projects in one SQLite file"
     needs: ClassVar[frozenset[str]] = frozenset[str]()
 
     def __init__(self, options: SqliteMemoryOptions, context: RunContext) -> None:

@@ -8,7 +8,7 @@ from retrai_core import FilesStore, RunInfo, Verdict, hookimpl
 
 
 class ReceiptHook:
-    """Signs what a run has achieved, as the artifact `receipt.json`."""
+    """Signs the result of a run as the artifact `receipt.json`."""
 
     @hookimpl
     def artifacts(self, run: RunInfo, verdict: Verdict) -> Mapping[str, bytes]:

@@ -14,28 +14,30 @@ class BwrapOptions(ProcessOptions):
 
     network: Literal["auto", "on", "off"] = Field(
         default="auto",
-        description="whether commands reach the network; `auto`: only where the goal needs it, or "
-        "a tool that starts programs does",
+        description="whether commands can use the network; `auto`: only if the goal "
+        "or a tool that starts programs needs it",
     )
     show: list[str] = Field(
         default_factory=list[str],
-        description="more folders or files, of the home folder or /tmp, that commands may read",
+        description="additional folders or files in the home folder or /tmp that commands can read",
     )
     hide: list[str] = Field(
         default_factory=list[str],
-        description="more folders or files that commands may not read",
+        description="additional folders or files that commands cannot read",
     )
     processes: int = Field(
-        default=1024, ge=16, description="processes and threads of a run's commands at once"
+        default=1024,
+        ge=16,
+        description="maximum processes and threads of a run's commands at the same time",
     )
     total_memory_bytes: int | None = Field(
         default=None,
         gt=0,
-        description="memory of all processes of a run's commands, in bytes; four fifths of the "
-        "machine's when left out",
+        description="maximum memory of all processes of a run's commands, in bytes; default: "
+        "80% of the machine's memory",
     )
     disk_bytes: int = Field(
         default=20 * 2**30,
         gt=0,
-        description="how much the free space of the project's disk may shrink while a command runs",
+        description="maximum decrease of the disk's free space while a command runs, in bytes",
     )

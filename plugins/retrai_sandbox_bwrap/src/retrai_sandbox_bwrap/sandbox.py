@@ -74,7 +74,9 @@ class BwrapSandbox(Sandbox[BwrapOptions]):
     """
 
     name: ClassVar[str] = "bwrap"
-    summary: ClassVar[str] = "namespaces of their own: the project, and no home, no network, no key"
+    summary: ClassVar[str] = (
+        "isolates commands with bubblewrap: no home folder, no network, no keys"
+    )
     arranges_view: ClassVar[bool] = True
 
     def __init__(self, options: BwrapOptions, context: RunContext) -> None:

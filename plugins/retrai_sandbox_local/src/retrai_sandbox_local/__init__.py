@@ -1,1 +1,1 @@
-"""A sandbox for retrai: the user's own processes, with limits and a clean environment."""
+"""A sandbox for retrai: runs commands as plain processes, with limits and a clean environment."""

@@ -24,7 +24,7 @@ class LocalSandbox(Sandbox[ProcessOptions]):
     """
 
     name: ClassVar[str] = "local"
-    summary: ClassVar[str] = "the user's own processes, with limits and a clean environment"
+    summary: ClassVar[str] = "runs commands as plain processes, with limits and a clean environment"
 
     def __init__(self, options: ProcessOptions, context: RunContext) -> None:
         super().__init__(options, context)

@@ -32,9 +32,11 @@ class BashArgs(ToolArgs):
 class BashOptions(ToolOptions):
     """Limits of `bash_exec`."""
 
-    timeout_s: float = Field(default=60, gt=0, description="seconds a command may take")
+    timeout_s: float = Field(
+        default=60, gt=0, description="default time-out of a command, in seconds"
+    )
     max_timeout_s: float = Field(
-        default=600, gt=0, description="seconds that the model may ask for"
+        default=600, gt=0, description="maximum time-out that the model can ask for, in seconds"
     )
 
 

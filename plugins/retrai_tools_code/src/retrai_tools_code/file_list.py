@@ -33,7 +33,7 @@ class ListArgs(ToolArgs):
 class ListOptions(ToolOptions):
     """Limits of `file_list`."""
 
-    max_entries: int = Field(default=500, gt=0, description="how many entries one answer shows")
+    max_entries: int = Field(default=500, gt=0, description="maximum entries in one answer")
 
 
 class FileList(Tool[ListArgs, ListOptions]):

@@ -30,7 +30,9 @@ class PatchArgs(ToolArgs):
 class PatchOptions(ToolOptions):
     """Limits of `file_patch`."""
 
-    max_bytes: int = Field(default=8_000_000, gt=0, description="the largest file it changes")
+    max_bytes: int = Field(
+        default=8_000_000, gt=0, description="maximum size of a file that it changes"
+    )
 
 
 class FilePatch(Tool[PatchArgs, PatchOptions]):

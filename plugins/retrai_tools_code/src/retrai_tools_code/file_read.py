@@ -38,8 +38,10 @@ class ReadArgs(ToolArgs):
 class ReadOptions(ToolOptions):
     """Limits of `file_read`."""
 
-    max_bytes: int = Field(default=200_000, gt=0, description="bytes of one answer")
-    max_chars: int = Field(default=201_000, gt=0, description="the longest answer, in characters")
+    max_bytes: int = Field(default=200_000, gt=0, description="maximum bytes of one answer")
+    max_chars: int = Field(
+        default=201_000, gt=0, description="maximum length of an answer, in characters"
+    )
 
 
 class FileRead(Tool[ReadArgs, ReadOptions]):

@@ -24,7 +24,9 @@ class WriteArgs(ToolArgs):
 class WriteOptions(ToolOptions):
     """Limits of `file_write`."""
 
-    max_bytes: int = Field(default=2_000_000, gt=0, description="the largest file it writes")
+    max_bytes: int = Field(
+        default=2_000_000, gt=0, description="maximum size of a file that it writes"
+    )
 
 
 class FileWrite(Tool[WriteArgs, WriteOptions]):

@@ -30,7 +30,7 @@ class FindArgs(ToolArgs):
 class FindOptions(ToolOptions):
     """Limits of `find_files`."""
 
-    max_results: int = Field(default=500, gt=0, description="how many paths one answer shows")
+    max_results: int = Field(default=500, gt=0, description="maximum paths in one answer")
 
 
 class FindFiles(Tool[FindArgs, FindOptions]):

@@ -48,11 +48,13 @@ class DiffArgs(ToolArgs):
 class DiffOptions(ToolOptions):
     """Limits of `git_diff`."""
 
-    max_chars: int = Field(default=16_000, gt=0, description="the longest answer, in characters")
-    max_new_bytes: int = Field(
-        default=100_000, gt=0, description="larger new files are named but not shown"
+    max_chars: int = Field(
+        default=16_000, gt=0, description="maximum length of an answer, in characters"
     )
-    timeout_s: float = Field(default=30, gt=0, description="seconds that git may take")
+    max_new_bytes: int = Field(
+        default=100_000, gt=0, description="larger new files are listed but not shown"
+    )
+    timeout_s: float = Field(default=30, gt=0, description="maximum seconds for git")
 
 
 class GitDiff(Tool[DiffArgs, DiffOptions]):

@@ -63,11 +63,11 @@ class GrepArgs(ToolArgs):
 class GrepOptions(ToolOptions):
     """Limits of `grep_search`."""
 
-    max_matches: int = Field(default=200, gt=0, description="how many lines one answer shows")
+    max_matches: int = Field(default=200, gt=0, description="maximum lines in one answer")
     max_file_bytes: int = Field(
-        default=4_000_000, gt=0, description="larger files are not searched"
+        default=4_000_000, gt=0, description="maximum size of a searched file"
     )
-    timeout_s: float = Field(default=30, gt=0, description="seconds that a search may take")
+    timeout_s: float = Field(default=30, gt=0, description="maximum seconds for a search")
 
 
 class GrepSearch(Tool[GrepArgs, GrepOptions]):

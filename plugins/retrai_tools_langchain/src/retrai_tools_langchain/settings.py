@@ -17,15 +17,15 @@ class OneTool(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: str
-    """The dotted name of a tool, of its class, or of what makes it: `package.module.Class`."""
+    """Dotted name of a tool, its class or its factory: `package.module.Class`."""
     needs: list[Literal["read", "write", "run", "network"]]
-    """What the tool does, which nobody but the user can know."""
+    """What the tool does; only the user can know."""
     args: dict[str, Any] = Field(default_factory=dict)
-    """What the class or maker is called with."""
+    """Arguments for the class or factory."""
     rename: str = ""
-    """The tool's name for the model; its own when left out."""
+    """Name of the tool for the model. Default: its own name."""
     timeout_s: float = Field(default=60.0, gt=0, le=3600)
-    """Seconds that one call may take."""
+    """Maximum seconds for one call."""
 
     @model_validator(mode="before")
     @classmethod

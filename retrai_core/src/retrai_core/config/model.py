@@ -49,48 +49,48 @@ class RunConfig(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
 
     goal: str | None = None
-    """The goal's name; found from the project when left out."""
+    """Name of the goal. Default: detected from the project."""
     cwd: Path = Field(default_factory=Path.cwd)
     """The project's folder."""
     model_name: str = Field(default=DEFAULT_MODEL, alias="model")
-    """The model: `offline`, `replay:FILE`, or any name that a provider knows."""
+    """Name of the model: `offline`, `replay:FILE`, or any name that a provider knows."""
     max_iterations: int = Field(default=50, ge=1, le=100_000)
-    """How many times plan, act and evaluate may go round."""
+    """Maximum iterations of plan, act and evaluate."""
     hitl_enabled: bool = False
     """Ask a person after each evaluation that did not achieve the goal."""
     run_id: str = Field(default_factory=new_run_id)
     """The run's id."""
     input: dict[str, Any] = Field(default_factory=dict)
-    """What the agent is given: a task, a question; its `Input` says what it takes."""
+    """Input of the agent, such as a task or a question; its `Input` model names the fields."""
     task: str = ""
-    """Free text that goes to the model beside the goal (an issue's words, say)."""
+    """Extra text for the model in addition to the goal, such as an issue."""
     context_tokens: int = Field(default=4000, ge=0, le=1_000_000)
-    """Tokens of the project's tree and key files that the first prompt shows, at most."""
+    """Maximum tokens for the project's tree and key files in the first prompt."""
     options: dict[str, Any] = Field(default_factory=dict)
-    """Options of the run's goal; in `.retrai.yml` they may stand at the top level."""
+    """Options of the run's goal; `.retrai.yml` may also set them at the top level."""
     goals: dict[str, dict[str, Any]] = Field(default_factory=dict)
-    """Options by goal; with `use: GOAL`, a check of the project's own by another name."""
+    """Options by goal; `use: GOAL` defines a check of the project under a name of its own."""
     plugins: dict[str, dict[str, Any]] = Field(default_factory=dict)
     """Options of other plugins, by plugin name."""
     pins: dict[str, str] = Field(default_factory=dict)
-    """Which distribution a plugin name means where two offer it: `{pytest: my-dist}`."""
+    """Distribution to use for a plugin name that two of them offer: `{pytest: my-dist}`."""
     agent: str = DEFAULT_AGENT
     """The agent that works towards the goal."""
     agents: dict[str, dict[str, Any]] = Field(default_factory=dict)
-    """Options of agents by name; the limits among them have been applied by `load_settings`."""
+    """Options by agent; `load_settings` has already applied the limits among them."""
     memory: str = "file"
-    """The memory store; `none` for no memory."""
+    """The memory store; `none` turns memory off."""
     sandbox: str = "auto"
-    """The sandbox; `auto` takes the strictest that works, `strict` refuses to run without walls."""
+    """The sandbox; `auto` picks the strictest that works, `strict` requires isolation."""
     temperature: float = Field(default=0.0, ge=0.0, le=2.0)
     """The model's temperature."""
     tools: list[str] | None = None
-    """The tools that the model gets; the goal's default set and those that are always offered when
-    left out. `+NAME` and `-NAME` add to that set and remove from it."""
+    """The tools that the model gets. Default: the goal's default set and those that are always
+    offered. `+NAME` and `-NAME` add to that set or remove from it."""
     no_tools: list[str] = Field(default_factory=list)
-    """Tools that the model does not get, by name or by glob (`git.*`)."""
+    """Tools to exclude, by name or by glob (`git.*`)."""
     allow_edit: list[str] = Field(default_factory=list)
-    """Globs of protected files that the agent may change after all."""
+    """Globs of protected files that the agent may change."""
     holdout: list[str] = Field(default_factory=list)
     """Globs of tests that the agent never sees."""
     permissions: Permissions | None = None
@@ -98,29 +98,29 @@ class RunConfig(BaseModel):
     required_plugins: dict[str, str] = Field(default_factory=dict)
     """Distributions that must be installed, with their version ranges."""
     disabled_plugins: list[str] = Field(default_factory=list)
-    """Plugins not to use: entry points, distributions or `name@distribution`."""
+    """Disabled plugins: entry points, distributions or `name@distribution`."""
     mcp: Annotated[dict[str, McpServer], AfterValidator(sound_names)] = Field(default_factory=dict)
     """MCP servers whose tools the run gets."""
     python: str | None = None
-    """The interpreter that runs the project's code; found from the project when left out."""
+    """Python interpreter for the project's code. Default: detected from the project."""
     max_cost_usd: float | None = Field(default=None, alias="max_cost", ge=0)
-    """US dollars that model calls may cost; checked before each call with the worst it may cost."""
+    """Maximum cost of model calls in US dollars; each call counts at its highest possible cost."""
     max_tokens: int | None = Field(default=None, ge=0)
-    """Tokens that model calls may use, in and out together."""
+    """Maximum tokens of model calls, input and output together."""
     max_time_s: float | None = Field(default=None, alias="max_time", ge=0)
-    """Seconds that the run may last, without those in which a person is asked."""
+    """Maximum duration of the run in seconds, excluding time spent waiting for a person."""
     max_tampering: int = Field(default=3, ge=1)
-    """How many refused changes of protected files end the run as `tampered`."""
+    """Number of refused changes to protected files that ends the run as `tampered`."""
     confirm: int = Field(default=1, ge=1, le=100)
-    """How many times a check that passes must pass again, each time on a fresh clean copy."""
+    """Number of times that a passing check must pass again, each time on a fresh clean copy."""
 
     store: str = "files"
-    """Where runs are kept; the user's file and the environment only."""
+    """The store that keeps runs; only the user's file and the environment can set it."""
     engine: str = "inline"
-    """What executes the runs of a program that does not say it itself; the user's file and the
-    environment only."""
+    """The engine of programs that do not choose one; only the user's file and the environment can
+    set it."""
     trusted: list[str] = Field(default_factory=list)
-    """Globs of folders whose projects may run what their own file names; the user's file only."""
+    """Globs of folders whose projects need no consent; only the user's file can set it."""
 
     @field_validator("max_cost_usd", "max_tokens", "max_time_s", mode="before")
     @classmethod

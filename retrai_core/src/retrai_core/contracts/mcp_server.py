@@ -23,25 +23,25 @@ class McpServer(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     command: list[str] = Field(default_factory=list, json_schema_extra={"runs": True})
-    """The program and its arguments; it speaks MCP on its standard input and output.
+    """The program and its arguments; it must speak MCP on its standard input and output.
 
     A string is split as a shell would split it."""
     url: str | None = None
-    """The address of a server that is running already, instead of `command`."""
+    """Address of a running server, instead of `command`."""
     headers: dict[str, str] = Field(default_factory=dict)
     """HTTP headers for `url`."""
     env: dict[str, str] = Field(default_factory=dict)
-    """Environment variables for the program, beside a clean environment without keys."""
+    """Environment variables for the program, added to a clean environment without keys."""
     pass_env: list[str] = Field(default_factory=list)
-    """Names of the user's own variables that the program gets too (a token, say)."""
+    """Names of the user's variables that the program also gets, such as a token."""
     needs: list[Literal["read", "write", "run", "network"]] = ["read", "write", "run", "network"]
-    """What its tools do, for the rules of `permissions:`; the worst unless you know better."""
+    """What its tools do, for the rules of `permissions:`. Default: the most dangerous."""
     tools: list[str] | None = None
-    """The names of those tools that the model gets; all when left out."""
+    """Names of the tools that the model gets. Default: all."""
     timeout_s: float = Field(default=60.0, gt=0, le=3600)
-    """Seconds that one call may take."""
+    """Maximum seconds for one call."""
     start_timeout_s: float = Field(default=30.0, gt=0, le=600)
-    """Seconds after which a server that does not answer is done without."""
+    """Maximum seconds to wait for the server to start; after that the run goes on without it."""
 
     @field_validator("command", mode="before")
     @classmethod

@@ -13,10 +13,10 @@ class Permissions(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     default: Literal["allow", "ask", "deny"] = "allow"
-    """What happens to a call that no rule is about."""
+    """Decision for calls that match no rule."""
     allow: list[str] = Field(default_factory=list)
-    """Calls that may happen."""
+    """Calls to allow."""
     ask: list[str] = Field(default_factory=list)
-    """Calls that a person is asked about; refused where nobody can be asked."""
+    """Calls that a person must approve; refused if nobody can be asked."""
     deny: list[str] = Field(default_factory=list)
-    """Calls that are refused."""
+    """Calls to refuse."""

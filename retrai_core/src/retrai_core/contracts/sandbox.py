@@ -19,7 +19,7 @@ class Limits:
     """What one command may use; None leaves a limit to the sandbox.
 
     Attributes:
-        cpu_s: CPU seconds of each process.
+        cpu_s: maximum CPU seconds of each process.
         memory_bytes: address space of each process.
         file_bytes: size of each file it writes.
         output_bytes: how much of each output stream is kept: the first and the last half of it.

@@ -38,9 +38,9 @@ class ToolOptions(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     max_chars: int = 8000
-    """The longest result that the model gets, in characters."""
+    """Maximum length of a result, in characters."""
     limit_s: float = 900.0
-    """Seconds after which a call is ended whatever the tool does; its own time-out is shorter."""
+    """Hard limit for a call, in seconds; the tool's own time-out is shorter."""
 
 
 class ToolArgs(BaseModel):
@@ -95,7 +95,7 @@ class Tool(TakesModels, ABC, Generic[ArgsT, ToolOptionsT]):
 
     @property
     def max_chars(self) -> int:
-        """The longest result that the model gets, in characters."""
+        """Maximum length of a result, in characters."""
         return self.options.max_chars
 
     def summary(self, args: ArgsT) -> str:

@@ -15,7 +15,7 @@ class InlineEngine(Engine):
     """Executes each run in a task of its own."""
 
     name = "inline"
-    summary = "in the caller's own process: a run ends with it"
+    summary = "runs in the caller's process and ends with it"
 
     def __init__(self, options: Any, host: EngineHost) -> None:
         super().__init__(options, host)

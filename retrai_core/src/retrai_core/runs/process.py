@@ -25,7 +25,7 @@ class ProcessEngine(Engine):
     waits for the next. A child holds its run's claim and writes the store itself."""
 
     name = "process"
-    summary = "a process for each run, which goes on when its frontend ends"
+    summary = "one process per run, which outlives its frontend"
 
     def __init__(self, options: Any, host: EngineHost) -> None:
         super().__init__(options, host)

@@ -108,7 +108,7 @@ class FilesStore(RunStore):
     """
 
     name: ClassVar[str] = "files"
-    summary: ClassVar[str] = "folders under the user's state folder"
+    summary: ClassVar[str] = "keeps runs as folders in the user's state folder"
 
     def __init__(self, options: StoreOptions | None = None, state: Path | None = None) -> None:
         super().__init__(options or StoreOptions())

@@ -23,7 +23,7 @@ class GoalLoopInput(AgentInput):
     """What the goal loop is given beside the goal."""
 
     task: str = ""
-    """Free text that goes to the model beside the goal (an issue's words, say)."""
+    """Extra text for the model in addition to the goal, such as an issue."""
 
 
 class GoalLoopAgent(Agent):
@@ -34,7 +34,7 @@ class GoalLoopAgent(Agent):
     """
 
     name = "goal-loop"
-    summary = "plan, act, evaluate, until the check says that the goal passes"
+    summary = "plans, acts and evaluates until the goal passes"
     default_model = "offline"
     steps_per_iteration: int = 4
     """The most nodes that one iteration may go through; a graph that takes more is ended."""

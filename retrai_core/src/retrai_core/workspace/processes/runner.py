@@ -26,17 +26,17 @@ class ProcessOptions(SandboxOptions):
 
     pass_env: list[str] = Field(
         default_factory=list,
-        description="more environment variables that commands see: names, or patterns like `DB_*`",
+        description="additional environment variables for commands: names, or patterns like `DB_*`",
     )
     grace_s: float = Field(
-        default=2.0, ge=0, description="seconds between SIGTERM and SIGKILL at a time-out"
+        default=2.0, ge=0, description="seconds between SIGTERM and SIGKILL after a time-out"
     )
-    cpu_s: int | None = Field(default=None, gt=0, description="CPU seconds of each process")
+    cpu_s: int | None = Field(default=None, gt=0, description="maximum CPU seconds of each process")
     memory_bytes: int | None = Field(
-        default=None, gt=0, description="address space of each process, in bytes"
+        default=None, gt=0, description="maximum address space of each process, in bytes"
     )
     file_bytes: int | None = Field(
-        default=None, gt=0, description="size of each file that a process writes, in bytes"
+        default=None, gt=0, description="maximum size of each file that a process writes, in bytes"
     )
 
 
