@@ -1,4 +1,4 @@
-"""The holder's event bus: numbers, cleans and keeps the events of one run, in order."""
+"""The event bus of a run's holder: numbers, redacts and stores the events in order."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .events import AgentEvent
 
 
 class EventBus:
-    """Takes events from any thread; a task of its own keeps them, so that publishing never waits.
+    """Takes events from any thread; a task of its own stores them, so that publishing never waits.
 
     Args:
         append: keeps events for good (`RunStore.append_events` with the claim).

@@ -1,4 +1,4 @@
-"""The one exception family. A message says what was wrong, where, and what to type next."""
+"""The exceptions of retrai. A message says what was wrong, where, and what to type next."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class RetraiError(Exception):
 
 
 class StateFolderError(RetraiError):
-    """Nothing can be kept in the state folder: it is read-only, full, or no folder.
+    """The state folder cannot be written: it is read-only, full, or not a folder.
 
     Args:
         state: the state folder.
@@ -45,7 +45,7 @@ class StateFolderError(RetraiError):
 
 
 class UsageError(RetraiError):
-    """Something the user typed or wrote in a configuration file cannot be used; exit code 2."""
+    """The user typed something invalid, or wrote it in a configuration file; exit code 2."""
 
     exit_code = 2
 
@@ -57,7 +57,7 @@ class PluginError(RetraiError):
 
 
 class PluginFailedError(RetraiError):
-    """A plugin raised, or answered nonsense, while a run used it; the run ends as `error`."""
+    """A plugin raised, or returned an invalid value, during a run; the run ends as `error`."""
 
 
 class ModelError(RetraiError):
@@ -91,7 +91,7 @@ class WorkspaceLockedError(RetraiError):
 
 
 class ToolError(RetraiError):
-    """A tool could not do what it was asked; becomes a result that the model reads."""
+    """A tool call failed; the message becomes a result that the model reads."""
 
 
 class RunNotFoundError(UsageError):
@@ -99,15 +99,15 @@ class RunNotFoundError(UsageError):
 
 
 class RunUnderWayError(UsageError):
-    """Somebody works on the run already."""
+    """The run is already in progress."""
 
 
 class ClaimLostError(RetraiError):
-    """Somebody else works on the run now, or it was given back: who had it can write nothing."""
+    """Another holder has the claim now, or it was released; the former holder cannot write."""
 
 
 class TrustRequired(UsageError):  # noqa: N818 - the public name
-    """The project's own file sets what needs the user's consent: it runs commands, say.
+    """The project's own file sets something that needs the user's consent, such as a command.
 
     Attributes:
         digest: stands for exactly these items; `trust=digest` consents to them.
@@ -123,14 +123,14 @@ class TrustRequired(UsageError):  # noqa: N818 - the public name
 
 
 class UnreadableRunError(RunNotFoundError):
-    """The run is there, but its record cannot be read."""
+    """The run exists, but its record cannot be read."""
 
 
 class BudgetSpentError(BaseException):
-    """A model beside the agent's was asked for more than the run may use; ends it as `budget`.
+    """A call of another model would exceed the run's budget; ends the run as `budget`.
 
-    No `Exception`: who asks a judge takes any of those for the judge's failure, and would go on
-    with a verdict that nobody gave.
+    Not an `Exception`: code that calls a judge takes every `Exception` for a failure of the judge,
+    and would continue with a verdict that nobody gave.
     """
 
 

@@ -1,4 +1,4 @@
-"""What a run tells the world: one frozen event a step, each a JSON object on the wire.
+"""The events of a run: one frozen event per step, each a JSON object on the wire.
 
 Payload keys by kind (a key is always there unless it is marked optional):
 
@@ -61,7 +61,7 @@ _KEYS = frozenset({"kind", "run_id", "iteration", "payload", "ts"})
 
 @dataclass(frozen=True, slots=True)
 class AgentEvent:
-    """One thing that happened in a run.
+    """An event of a run.
 
     Attributes:
         kind: one of `EVENT_KINDS`.

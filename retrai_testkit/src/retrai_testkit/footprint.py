@@ -133,14 +133,16 @@ def _globals(package: str) -> dict[str, tuple[object, object]]:
             continue
         for name, value in list(vars(module).items()):
             where = f"{module_name}.{name}"
-            _keep(found, where, name, value)
+            _add_value(found, where, name, value)
             if isinstance(value, type) and value.__module__ == module_name:
                 for attribute, held in list(vars(value).items()):
-                    _keep(found, f"{where}.{attribute}", attribute, held)
+                    _add_value(found, f"{where}.{attribute}", attribute, held)
     return found
 
 
-def _keep(found: dict[str, tuple[object, object]], where: str, name: str, value: object) -> None:
+def _add_value(
+    found: dict[str, tuple[object, object]], where: str, name: str, value: object
+) -> None:
     # Dunder names and `_abc_impl` belong to Python and pydantic, which fill them when they like.
     if name.startswith(("__", "_abc_")) or isinstance(value, _NO_STATE):
         return

@@ -12,7 +12,7 @@ import pytest
 
 from retrai_core import PluginError
 from retrai_core.plugins.catalog import Catalog
-from retrai_core.plugins.import_timeout import patiently
+from retrai_core.plugins.import_timeout import load_in_thread
 from retrai_core.plugins.record import PluginRecord
 
 SLOW = """
@@ -60,7 +60,7 @@ async def test_a_slow_import_is_told_once_and_waited_for(signals: Signals) -> No
         told.append(line)
         signals.go_on.set()
 
-    record = await patiently(catalog, lambda: load(catalog), hear, notice_s=0.01)
+    record = await load_in_thread(catalog, lambda: load(catalog), hear, notice_s=0.01)
     assert record.status == "ok"
     assert told == ["still importing the goal `slow` of slow-goal; it has 120 s"]
 
@@ -68,13 +68,15 @@ async def test_a_slow_import_is_told_once_and_waited_for(signals: Signals) -> No
 async def test_an_import_without_end_is_left_behind_with_its_name(signals: Signals) -> None:
     catalog = Catalog.scan()
     with pytest.raises(PluginError, match="the goal `slow` of slow-goal is not imported") as caught:
-        await patiently(catalog, lambda: load(catalog), lambda _: None, notice_s=0.01, limit_s=0.01)
+        await load_in_thread(
+            catalog, lambda: load(catalog), lambda _: None, notice_s=0.01, limit_s=0.01
+        )
     assert "RETRAI_DISABLE_PLUGINS=slow-goal" in caught.value.hint
 
 
 async def test_whoever_gives_up_does_not_wait_for_the_import(signals: Signals) -> None:
     catalog = Catalog.scan()
-    waiting = asyncio.create_task(patiently(catalog, lambda: load(catalog), lambda _: None))
+    waiting = asyncio.create_task(load_in_thread(catalog, lambda: load(catalog), lambda _: None))
     assert await asyncio.to_thread(signals.begun.wait, 60)
     waiting.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -87,4 +89,4 @@ async def test_what_the_work_raises_is_handed_on() -> None:
         raise KeyError("x")
 
     with pytest.raises(KeyError, match="x"):
-        await patiently(Catalog.scan(), work, lambda _: None)
+        await load_in_thread(Catalog.scan(), work, lambda _: None)

@@ -94,8 +94,8 @@ class GoTestGoal(ToolChainGoal[GoTestOptions]):
         command = ["go", "test", "-json", "-count=1", *self.options.args, *self.options.packages]
         go = shutil.which("go") or "go"
         try:
-            listed = await self._go(folder, ["list", "-e", "-json", *self._tags, *self._named])
-            done = await self._go(folder, command[1:])
+            listed = await self._run_go(folder, ["list", "-e", "-json", *self._tags, *self._named])
+            done = await self._run_go(folder, command[1:])
         except ToolError as error:
             return suite_result({}, command, problem=f"go cannot be started: {error}")
         found = packages_listed(listed.stdout)
@@ -117,7 +117,7 @@ class GoTestGoal(ToolChainGoal[GoTestOptions]):
         )
 
     async def ask_version(self) -> Completed:
-        return await self._go(self.context.project, ["version"])
+        return await self._run_go(self.context.project, ["version"])
 
     def is_test(self, path: str) -> bool:
         # It is compiled into the same program as the others; data that tests read is not.
@@ -180,7 +180,7 @@ class GoTestGoal(ToolChainGoal[GoTestOptions]):
             for part in (flag, value)
         ]
 
-    async def _go(self, folder: Path, arguments: Sequence[str]) -> Completed:
+    async def _run_go(self, folder: Path, arguments: Sequence[str]) -> Completed:
         project = self.context.project
         in_place = folder == project or project in folder.parents
         listing = arguments[0] != "test"

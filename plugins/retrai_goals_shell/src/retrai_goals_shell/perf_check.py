@@ -112,7 +112,7 @@ class PerfCheckGoal(GoalBase[PerfCheckOptions]):
         except (ToolError, FileNotFoundError) as error:
             return suite_result({}, command, problem=f"the command cannot be started: {error}")
         if kept is None or (not state and cwd == self.context.project):
-            kept = await self._keep(measured, cwd)
+            kept = await self._record_output(measured, cwd)
             await asyncio.to_thread(kept.save, place)
         if measured.problem:
             return suite_result({}, command, problem=measured.problem, output=measured.printed)
@@ -218,7 +218,7 @@ class PerfCheckGoal(GoalBase[PerfCheckOptions]):
             salt=self.context.run_id,
         )
 
-    async def _keep(self, measured: Measured, cwd: Path) -> KeptOutput:
+    async def _record_output(self, measured: Measured, cwd: Path) -> KeptOutput:
         problem = ""
         if measured.problem:
             problem = f"there is no output to compare with: at the start {measured.problem}"

@@ -44,7 +44,7 @@ def make_model(
         model_kwargs=_params(options),
     )
     policy = RetryPolicy(options.max_retries, options.max_wait_s)
-    chat.configure(policy, _asked(spec, api_key), report, streaming=options.streaming)
+    chat.configure(policy, _request_details(spec, api_key), report, streaming=options.streaming)
     return chat
 
 
@@ -73,7 +73,7 @@ def _params(options: LiteLLMOptions) -> dict[str, Any]:
     return {**params, **options.extra_params}
 
 
-def _asked(spec: ModelSpec, api_key: str | None) -> Asked:
+def _request_details(spec: ModelSpec, api_key: str | None) -> Asked:
     secrets = tuple(os.environ.get(name, "") for name in named_variables(spec.options))
     secrets += () if api_key is None else (api_key,)
     return Asked(

@@ -110,7 +110,7 @@ def bwrap_arguments(walls: Walls, request: Request) -> list[str]:
     for path in walls.secrets:
         if path not in written and any(within(path, target) for target in inner):
             made.empty(path)
-    _keep(made, request)
+    _mount_protected(made, request)
     made.add("--chdir", request.cwd)
     return made.words
 
@@ -197,7 +197,7 @@ def _is_seen(path: Path, walls: Walls, shown: Iterable[Path]) -> bool:
     return not walls.hide(path) or any(within(path, place) for place in shown)
 
 
-def _keep(made: _Arguments, request: Request) -> None:
+def _mount_protected(made: _Arguments, request: Request) -> None:
     """Mount what commands may not change in the project."""
     git = request.project / ".git"
     # A copy of the project is thrown away, and a repository that is shown in its place too.

@@ -221,7 +221,7 @@ class BwrapSandbox(Sandbox[BwrapOptions]):
         if not watch.verdict and self._group.memory_kills() > kills:
             note = "[the kernel ended a process: there was no more memory (total_memory_bytes)]\n"
             done = replace(done, stderr=done.stderr + note)
-        return _told(done, argv, watch.verdict)
+        return _unwrap_result(done, argv, watch.verdict)
 
     async def aclose(self) -> None:
         """End what is still running, and remove the run's temporary files."""
@@ -313,7 +313,7 @@ def _trial(context: RunContext, owner: Owner | None) -> list[str]:
     return ["/bin/sh", "-c", line, "probe", context.python if os.path.isabs(context.python) else ""]
 
 
-def _told(done: Completed, argv: Sequence[str], verdict: str) -> Completed:
+def _unwrap_result(done: Completed, argv: Sequence[str], verdict: str) -> Completed:
     """What came of a command, as if bubblewrap had not stood in between.
 
     Raises:
@@ -321,7 +321,7 @@ def _told(done: Completed, argv: Sequence[str], verdict: str) -> Completed:
     """
     number = done.exit_code - 128
     if number in _FATAL:  # as a shell would say it
-        return _told(replace(done, exit_code=-number), argv, verdict)
+        return _unwrap_result(replace(done, exit_code=-number), argv, verdict)
     if verdict:
         return replace(done, stderr=f"{done.stderr}[ended by the sandbox: {verdict}]\n")
     first = done.stderr.partition("\n")[0]

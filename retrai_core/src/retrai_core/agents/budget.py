@@ -1,4 +1,4 @@
-"""Tokens and dollars: checked before each model call, with the worst that the call could cost."""
+"""The token and cost budget: checked before each model call, at its highest possible cost."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MIN_OUTPUT_TOKENS = 256
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What the run's model calls may use; None is no limit. Its time is `deadline`'s.
+    """Limits of the run's model calls; None is no limit. `deadline` limits the time.
 
     Attributes:
         max_cost_usd: US dollars for model calls, over the whole run, resumed parts included.
@@ -42,7 +42,7 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """What the next call may do: at most so many output tokens, or nothing, and why.
+    """What the next call may use: a maximum of output tokens, or nothing, with the reason.
 
     Attributes:
         output_tokens: the longest answer; None is no limit.

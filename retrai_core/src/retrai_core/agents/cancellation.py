@@ -1,4 +1,4 @@
-"""Tells a task's cancellation from a `CancelledError` that a plugin raised of itself."""
+"""Tells the cancellation of a task from a `CancelledError` that a plugin raised."""
 
 from __future__ import annotations
 

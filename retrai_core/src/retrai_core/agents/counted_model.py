@@ -1,4 +1,4 @@
-"""A chat model beside the agent's whose calls count as the agent's do."""
+"""Chat models whose calls count against the run's budget: the agent's own and others."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ class Account:
 
 
 class CountedModel(BaseChatModel):
-    """Asks the model that it stands for, and books what that used.
+    """Wraps a model, and books the usage of each call.
 
     Attributes:
         model: the model, or what came of binding tools to it.
@@ -140,9 +140,9 @@ class CountedModel(BaseChatModel):
     ) -> ChatResult:
         spending: Spending = self.account.spending
         if not spending.budget.limits_calls:
-            return await self._asked(messages, stop, kwargs)
+            return await self._ask_within_limits(messages, stop, kwargs)
         async with spending.turn:
-            return await self._asked(messages, stop, kwargs)
+            return await self._ask_within_limits(messages, stop, kwargs)
 
     def _generate(
         self,
@@ -162,7 +162,7 @@ class CountedModel(BaseChatModel):
         asked = self._agenerate(messages, stop, **kwargs)
         return asyncio.run_coroutine_threadsafe(asked, spending.loop).result()
 
-    async def _asked(
+    async def _ask_within_limits(
         self, messages: list[BaseMessage], stop: list[str] | None, given: dict[str, Any]
     ) -> ChatResult:
         limits = await self.account.limits(messages, self.schema_chars)
@@ -180,7 +180,7 @@ class CountedModel(BaseChatModel):
 
 
 class AgentModel(CountedModel):
-    """The agent's own model: what it is sent is redacted, what it says is told as it comes.
+    """The agent's own model: redacts its input and publishes its output as it arrives.
 
     Attributes:
         context: the run's `RunContext`.

@@ -22,7 +22,7 @@ _LAST_LIMIT_S = 1.0
 
 
 class OutOfTimeError(BudgetSpentError):
-    """The run's time is over; it ends as `budget`."""
+    """The run has used up its time and ends as `budget`."""
 
 
 class Deadline:
@@ -118,7 +118,8 @@ class Deadline:
 
 @dataclass(frozen=True)
 class _Exit:
-    """A SystemExit of some plugin: as a task's exception it would end the event loop."""
+    """Stands for the SystemExit of a plugin, which would end the event loop as an exception of a
+    task."""
 
     error: SystemExit
 

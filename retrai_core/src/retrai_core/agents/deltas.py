@@ -1,4 +1,4 @@
-"""One answer of a model: as a whole, or by pieces where somebody reads them as they come."""
+"""One answer of a model: as a whole, or in pieces if somebody reads them as they arrive."""
 
 from __future__ import annotations
 

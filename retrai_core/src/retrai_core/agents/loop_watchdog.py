@@ -1,9 +1,8 @@
-"""Ends what blocks the event loop: a time-out of asyncio cannot, it would have to run there.
+"""Interrupts code that blocks the event loop, which a time-out of asyncio cannot do.
 
-A plugin that calls `time.sleep` or a library without time-outs in an `async def` stops the whole
-run where it stands. A timer's signal looks once a second; its handler is called in the middle of
-whatever blocks, and raises there: in a tool call beyond the tool's limit, and in anything beyond
-the run's.
+A plugin that calls `time.sleep`, or a library without time-outs, in an `async def` blocks the whole
+run. A timer signal arrives once a second. Its handler interrupts the blocking code and raises
+there: in a tool call after the tool's limit, and in any code after the run's.
 """
 
 from __future__ import annotations
@@ -31,8 +30,8 @@ _IN_THE_LOOP = asyncio.Handle._run.__code__  # noqa: SLF001 # pyright: ignore[re
 class BlockedLoopWatch:
     """Watches the work of one run.
 
-    It does nothing outside the main thread, where signals are not handled, or where somebody else
-    uses `SIGALRM`.
+    It does nothing outside the main thread, which cannot handle signals, or if other code uses
+    `SIGALRM`.
     """
 
     def __init__(self) -> None:

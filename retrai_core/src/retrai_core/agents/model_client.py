@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Answer:
-    """What came of one question.
+    """The result of one request to the model.
 
     Attributes:
         allowed: what the budget said; where it refused the call, that is all.
@@ -45,7 +45,7 @@ class Answer:
 
 @dataclass
 class Asking:
-    """The questions of one run to its model, one at a time.
+    """Sends the requests of one run to its model, one at a time.
 
     Attributes:
         context: the run.

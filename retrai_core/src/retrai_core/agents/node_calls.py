@@ -17,8 +17,8 @@ _FOREIGN = re.compile(r"[^A-Za-z0-9_-]+")
 
 
 class NodeCalls:
-    """Makes the calls of one run's nodes, each under a key that is the same when the node runs
-    again.
+    """Makes the calls of the nodes of one run, each under a key that stays the same if the node
+    runs again.
 
     Args:
         context: the run, with its tools.

@@ -1,4 +1,4 @@
-"""What model calls cost and how long prompts are, asked beside the event loop."""
+"""Prices of model calls and lengths of prompts, computed outside the event loop."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run has spent: by its agent, by models beside it, and in a killed process."""
+"""What a run has spent: by its agent, by other models, and in a process that was killed."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Usage:
 
 @dataclass
 class Spending:
-    """What one run may use, and what it has used.
+    """The budget of one run, and what it has used.
 
     Attributes:
         budget: the limits.

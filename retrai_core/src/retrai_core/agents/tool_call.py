@@ -1,4 +1,4 @@
-"""One tool call: journalled, gated, run, cut to its limit, and told to everyone."""
+"""One tool call: checked by the gates, journalled, run, cut to its limit and published."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Finished:
 
 @dataclass
 class _Call:
-    """A call that is being made.
+    """A call in progress.
 
     Attributes:
         call: what the model asked for.
@@ -330,7 +330,7 @@ class ToolCaller:
         if decision.verdict == "allow":
             return None
         if decision.verdict == "ask":
-            why = await self._asked(made, decision.reason)
+            why = await self._ask_person(made, decision.reason)
         else:
             why = f"{_REFUSED}{decision.reason or 'not permitted'}"
         if not why:
@@ -347,7 +347,7 @@ class ToolCaller:
             self.denied.append(line)
             made.refused.append(line)
 
-    async def _asked(self, made: _Call, reason: str) -> str:
+    async def _ask_person(self, made: _Call, reason: str) -> str:
         """Ask a person; why the call is refused, or ""."""
         name = made.call["name"]
         self._announce(made)

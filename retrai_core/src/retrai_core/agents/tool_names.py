@@ -1,4 +1,4 @@
-"""Tools' names as model providers take them: letters, digits, `_` and `-`, at most 64."""
+"""Tool names in the form that providers accept: at most 64 letters, digits, `_` and `-`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The run's tools as a chat model wants them."""
+"""The run's tools in the format of chat models."""
 
 from __future__ import annotations
 

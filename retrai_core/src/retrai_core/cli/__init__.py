@@ -1,1 +1,1 @@
-"""The command line: one file a command; `main` starts it, and loads only what is asked for."""
+"""The command line: one file per command; `main` starts it and loads only the chosen one."""

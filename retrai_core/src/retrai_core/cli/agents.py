@@ -1,4 +1,4 @@
-"""`retrai agents`: what can work on a project, and what its graph looks like."""
+"""`retrai agents`: the installed agents and their graphs."""
 
 from __future__ import annotations
 

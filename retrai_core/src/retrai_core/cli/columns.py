@@ -1,6 +1,7 @@
-"""Plain columns for listings that must start fast.
+"""Plain columns for lists that must start fast.
 
-rich and tabulate each cost more to import than click; `retrai plugins list` may cost 1.8 times it.
+rich and tabulate each take longer to import than click, and `retrai plugins list` may take at most
+1.8 times as long as click.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a shell offers after TAB, from the manifests alone: no plugin is imported."""
+"""TAB completion, from the manifests alone: no plugin is imported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every way in which a command can fail, as one line for people and an exit code."""
+"""Turns every failure of a command into one line for people and an exit code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`retrai goals`: what can be a run's goal, here and in general."""
+"""`retrai goals`: the goals that runs can have, here and in general."""
 
 from __future__ import annotations
 

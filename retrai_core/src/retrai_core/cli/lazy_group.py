@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class LazyCommand(NamedTuple):
-    """Where a command is, and the line that `--help` shows for it.
+    """The location of a command, and its line in `--help`.
 
     Attributes:
         module: relative to this package, with its leading dot.
@@ -37,7 +37,7 @@ Load = Callable[[str, str], click.Command]
 
 
 class LazyGroup(click.Group):
-    """A group whose own commands are a static table and whose others are installed frontends.
+    """A command group: a static table of built-in commands, and the installed frontends.
 
     Args:
         table: the built-in commands by name.

@@ -1,4 +1,4 @@
-"""`retrai memory`: what earlier runs have taught, and how to drop it."""
+"""`retrai memory`: strategies learned from earlier runs, and how to remove them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers on the command line; a wrong one is told as a person would say it."""
+"""Numbers on the command line, with error messages for people."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Where text goes out to a person's terminal: nothing in it may steer the terminal.
+"""Prints text to a terminal, with its control characters made harmless.
 
-A file, a tool, a test or a model may be named with escapes that recolour the screen, or with signs
-that turn the order of the letters round. They are shown as JSON writes them, `\\u001b`, so that
-JSON which is written out here stays what it was.
+The name of a file, a tool, a test or a model may contain escapes that recolour the screen, or
+characters that reverse the text. They are printed as in JSON, `\\u001b`, so that printed JSON keeps
+its meaning.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`retrai plugins`: what is installed, whether it can be used, and what fixes it."""
+"""`retrai plugins`: what is installed, whether it works, and how to fix it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`retrai plugins disable` and `enable`: a file of the program's own says what is switched off."""
+"""`retrai plugins disable` and `enable`: a file that retrai owns lists what is disabled."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The flag that says which project a command is about."""
+"""The flag that selects the project of a command."""
 
 from __future__ import annotations
 

@@ -152,7 +152,7 @@ def answer(run_id: str, choice: str | None, text: str | None, question: str | No
                 f"run {run.id} asks nothing now", hint=f"`retrai runs follow {run.id}` shows it"
             )
         if choice is None:
-            echo("\n".join(line for each in open_ones for line in _asked(each)))
+            echo("\n".join(line for each in open_ones for line in _question_lines(each)))
             return 0
         wanted = question or open_ones[0].id
         if await run.answer(wanted, choice, text or ""):
@@ -164,7 +164,7 @@ def answer(run_id: str, choice: str | None, text: str | None, question: str | No
     return _with_manager(give)
 
 
-def _asked(question: Question) -> list[str]:
+def _question_lines(question: Question) -> list[str]:
     from ..contracts.question import ABORT
 
     lines = [f"{question.id}  {question.text}"]

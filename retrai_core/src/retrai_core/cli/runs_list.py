@@ -1,4 +1,4 @@
-"""What `retrai runs list` shows of each run, also of one whose record is damaged."""
+"""The rows of `retrai runs list`, including runs with a damaged record."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What Ctrl-C and SIGTERM do to a run: the first ends it tidily, the second everything at once."""
+"""What Ctrl-C and SIGTERM do to a run: the first stops it in order, the second stops everything at
+once."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The configuration files: where they are, how they are read, and which plugins they switch off.
+"""The configuration files: where they are, how they are read, which plugins they disable.
 
-`retrai --help` and `retrai plugins list` read them too, so nothing heavy is imported for a file
-that is not there or says nothing about plugins.
+`retrai --help` and `retrai plugins list` read them too, so nothing heavy is imported if a file is
+missing or does not mention plugins.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _MAX_REPEATED = 100_000
 
 
 class YamlLimitError(ValueError):
-    """YAML that would take for ever to work with, and the line at which it does."""
+    """YAML that would take too long to process, and the line of the problem."""
 
     def __init__(self, problem: str, node: Node | Event) -> None:
         super().__init__(problem)
@@ -197,7 +197,7 @@ def compose(text: str) -> Node | None:
 
 
 class _Size(NamedTuple):
-    """How large a node is with every alias in it written out.
+    """The size of a node with all its aliases expanded.
 
     Attributes:
         whole: its values, and the characters of its texts.

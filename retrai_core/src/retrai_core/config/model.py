@@ -1,4 +1,4 @@
-"""What a run is asked to do, every setting with its bounds, and how a wrong one is told."""
+"""The settings of a run with their bounds, and the error messages for wrong values."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def new_run_id() -> str:
 
 
 class RunConfig(BaseModel):
-    """Everything that decides what a run does."""
+    """The complete configuration of a run."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
 

@@ -1,8 +1,8 @@
-"""Where the values of a run's configuration come from, and which of them counts.
+"""Merges a run's configuration from its sources, and keeps the origin of each value.
 
 User configuration < `.retrai.yml` < environment (`RETRAI_*`) < flags. Unknown keys are errors that
-name the nearest known one; a key that no field knows is taken for an option of the file's goal (of
-the run's, where the file names none), and checked against that goal's options when it is known.
+name the nearest known one; a key that is no field is an option of the goal in the same file (of the
+run's goal, if the file names none), and is checked when that goal is known.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""The contracts that plugins implement: one small abstract class a file."""
+"""The contracts that plugins implement: one small abstract class per file."""

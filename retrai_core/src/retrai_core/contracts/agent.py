@@ -30,14 +30,14 @@ class AgentOptions(BaseModel):
 
 
 class AgentInput(BaseModel):
-    """Base of what a caller gives an agent: a task, a question. Nothing by default."""
+    """Base of an agent's input, such as a task or a question. Empty by default."""
 
     model_config = ConfigDict(extra="forbid")
 
 
 @dataclass(frozen=True, slots=True)
 class AgentResult:
-    """What an agent came to.
+    """The result of an agent.
 
     Attributes:
         status: how it ended. Of a run with a goal `answered` says only that the agent is done: the
@@ -55,7 +55,7 @@ class AgentResult:
 
 @dataclass(frozen=True, slots=True)
 class StateUpdate:
-    """How a state changes before a resumed run goes on.
+    """A change of the state before a resumed run continues.
 
     Attributes:
         values: keys of the state and their new values.
@@ -69,12 +69,12 @@ class StateUpdate:
 
 
 class Agent(TakesModels, ABC, Generic[OptionsT]):
-    """Builds the graph that a run executes, over a state of its own.
+    """Builds the graph that a run executes, over its own state type.
 
-    A node gets the run by `self.context`, never by the state: `model()`, `call_tools()`, `ask()`,
-    `progress()`, `input`. One node asks the model and the next calls the tools: what a node
-    gave is kept, so a run that is killed in a tool does not ask again. LangGraph's `interrupt()` is
-    not used.
+    A node reaches the run through `self.context`, never through the state: `model()`,
+    `call_tools()`, `ask()`, `progress()`, `input`. Let one node ask the model and the next one call
+    the tools: the output of a finished node is saved, so a run that is killed in a tool does not
+    ask again. LangGraph's `interrupt()` is not used.
 
     Example:
         >>> class Echo(Agent):

@@ -1,4 +1,4 @@
-"""What a plugin is given when it is built: the run it belongs to, and the run's other parts."""
+"""The context that a plugin gets when it is built: its run, and the other parts of that run."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ async def ask_nobody(question: Question) -> Answer | None:
 
 
 class TextReaders(Protocol):
-    """Whoever reads the model's text as it comes."""
+    """The readers of the model's text as it arrives."""
 
     @property
     def has_readers(self) -> bool:
@@ -53,7 +53,7 @@ def drop_event(event: AgentEvent) -> None:
 
 
 class MissingPartError(RuntimeError):
-    """A plugin asked for a part that is built after it."""
+    """A plugin used a part that is built after it."""
 
 
 def _happened() -> Event:
@@ -64,10 +64,10 @@ def _happened() -> Event:
 
 @dataclass
 class RunContext:
-    """Everything that one run needs, and no other run sees.
+    """Everything that belongs to one run; no other run sees it.
 
     Parts are built in this order, and each may use those before it: workspace, provider, sandbox,
-    goal, tools, memory. A run's session fills them in; in a test, give only those you need.
+    goal, tools, memory. A run's session sets them; in a test, pass only the ones you need.
 
     Attributes:
         run_id: the run's id.

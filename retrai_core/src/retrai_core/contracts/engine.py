@@ -21,7 +21,7 @@ class EngineOptions(BaseModel):
 
 
 class EngineHost(Protocol):
-    """What an engine works for.
+    """What an engine gets from its host.
 
     Attributes:
         store: where the runs are kept.
@@ -45,7 +45,7 @@ class EngineHost(Protocol):
 
 
 class Engine(TakesModels, ABC, Generic[OptionsT]):
-    """Executes runs that are in the store.
+    """Executes runs from the store.
 
     Example:
         >>> class Here(Engine):

@@ -1,4 +1,4 @@
-"""An event sink: hears every event of a run, and can do the run no harm."""
+"""An event sink: receives every event of a run, and cannot harm the run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .models import OptionsT, TakesModels
 
 @dataclass(frozen=True, slots=True)
 class RunInfo:
-    """Which run it is.
+    """Identifies the run of a sink.
 
     Attributes:
         run_id: the run's id.
@@ -40,12 +40,12 @@ class SinkOptions(BaseModel):
 
 
 class EventSink(TakesModels, ABC, Generic[OptionsT]):
-    """Hears a run: for a log, a dashboard, a message when it is done.
+    """Receives the events of a run: for a log, a dashboard, or a message at the end.
 
-    Each installed sink gets one instance a run and a thread of its own, in which all of its methods
-    are called, the constructor too: it may block. What it raises is told once as a warning; after
-    that it is closed and hears no more. It has five seconds for what is left when the run has
-    ended. `start` and `on_event` may be `async def`.
+    Each installed sink has one instance per run, with a thread of its own. All its methods,
+    including the constructor, are called in that thread and may block. An exception is reported
+    once as a warning; the sink is then closed and receives no more events. After the run has ended,
+    it has five seconds for the remaining events. `start` and `on_event` may be `async def`.
 
     Example:
         >>> class Done(EventSink):

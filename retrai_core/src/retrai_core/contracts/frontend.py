@@ -1,4 +1,4 @@
-"""A frontend: one more command of the `retrai` script."""
+"""A frontend: an additional command of the `retrai` script."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class Frontend(ABC):
-    """Gives one click command, listed by name without being imported.
+    """Provides one click command, which is listed without an import.
 
     With `parent = "runs"` it is a subcommand of that command: `retrai runs NAME`.
 

@@ -1,4 +1,4 @@
-"""A goal: something a machine can check, and what may not be changed to make the check pass."""
+"""A goal: a check that a machine can run, and the files that must not change to make it pass."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CaseOutcome = Literal["passed", "failed", "error", "skipped", "xfailed", "xpasse
 
 @dataclass(frozen=True, slots=True)
 class CheckReport:
-    """What a check saw, case by case; the guard compares it with the baseline's.
+    """The result of a check, case by case; the guard compares it with the baseline.
 
     Attributes:
         cases: outcome by case id, in the runner's order. Ids are stable between checks.
@@ -53,7 +53,7 @@ class CheckReport:
 
 @dataclass(frozen=True, slots=True)
 class GoalResult:
-    """The answer of one check.
+    """The result of one check.
 
     Attributes:
         achieved: the goal passes, as far as the goal itself can tell.
@@ -97,7 +97,7 @@ class Marker:
 
 @dataclass(frozen=True, slots=True)
 class Suspicion:
-    """Something in a diff that may be a trick; it raises suspicion and never decides."""
+    """Something in a diff that may be a trick; it is reported and never decides the verdict."""
 
     path: str
     line: int
@@ -108,7 +108,7 @@ class Suspicion:
 
 @dataclass(frozen=True, slots=True)
 class Contradiction:
-    """What came of changing expected values in a copy of the project.
+    """The result of changing expected values in a copy of the project.
 
     Attributes:
         tried: cases that an honest project must fail now.
@@ -121,7 +121,7 @@ class Contradiction:
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """Files outside the project that decide what its check says, by absolute path.
+    """Files outside the project that affect its check, by absolute path.
 
     Attributes:
         files: the runner's own and its plugins'. Those that are there at the baseline are kept, and

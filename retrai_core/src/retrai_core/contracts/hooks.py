@@ -1,4 +1,4 @@
-"""The hooks: how a plugin tells or asks everyone, instead of being chosen by name.
+"""The hooks: functions of plugins that every run calls, instead of selecting one by name.
 
 A plugin is an entry point in `retrai.hooks` that names a module, a class or an object; its methods
 are marked with `hookimpl`. A class is built once per run without arguments. Hooks are called one
@@ -26,7 +26,7 @@ hookimpl = pluggy.HookimplMarker(PROJECT_NAME)
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """What the model asked for: the call's id, the tool's name, its arguments and its needs."""
+    """A tool call of the model: its id, the tool's name, the arguments and the tool's needs."""
 
     id: str
     name: str
@@ -36,7 +36,7 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class GateDecision:
-    """A gate's answer: let the call through, ask the user, or refuse it with a reason."""
+    """The decision of a gate: allow the call, ask the user, or refuse it with a reason."""
 
     verdict: Literal["allow", "ask", "deny"]
     reason: str = ""

@@ -24,7 +24,7 @@ GAVE_UP = "gave_up"
 
 @dataclass(frozen=True, slots=True)
 class AvailableModel:
-    """A model that can be used here and now.
+    """A model that is available here.
 
     Attributes:
         model: its name, as it is typed after `-m`.
@@ -46,7 +46,7 @@ class LLMOptions(BaseModel):
 class LLMProvider(TakesModels, ABC, Generic[OptionsT]):
     """Creates chat models by name.
 
-    Which provider serves a model is decided from the manifests' `model_patterns` alone; an exact
+    The `model_patterns` of the manifests alone decide which provider serves a model: an exact
     pattern (`offline`) beats a prefix (`replay:*`), and that beats the catch-all (`*`).
 
     Example:

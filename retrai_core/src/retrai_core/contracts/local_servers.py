@@ -1,4 +1,4 @@
-"""Model servers on this machine: which of the usual ones answer, and which models they have."""
+"""Model servers on this machine: which of the usual ones answer, with which models."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _LONGEST_ANSWER = 4_000_000
 
 @dataclass(frozen=True, slots=True)
 class LocalServer:
-    """A model server that has answered.
+    """A model server that answered.
 
     Attributes:
         kind: what it is.
@@ -43,7 +43,7 @@ class LocalServer:
 
 @dataclass(frozen=True, slots=True)
 class _Usual:
-    """How one kind of server is found.
+    """How to find one kind of server.
 
     Attributes:
         variables: those that may hold its address, the first that is set counts.

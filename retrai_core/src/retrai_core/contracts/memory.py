@@ -1,4 +1,4 @@
-"""A memory store: strategies that worked, kept from run to run."""
+"""A memory store: keeps strategies that worked for later runs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .models import OptionsT, TakesModels
 
 @dataclass(frozen=True, slots=True)
 class Strategy:
-    """Something that worked before.
+    """A strategy that worked before.
 
     Attributes:
         goal: the goal's name.
@@ -37,7 +37,7 @@ class Strategy:
 
 @dataclass(frozen=True, slots=True)
 class RunOutcome:
-    """What a finished run leaves to learn from.
+    """What a memory store can learn from a finished run.
 
     Attributes:
         goal: the goal's name.
@@ -65,7 +65,7 @@ class MemoryOptions(BaseModel):
 
 
 class MemoryStore(TakesModels, ABC, Generic[OptionsT]):
-    """Recalls strategies at the start of a run and learns from its end.
+    """Recalls strategies at the start of a run, and learns at its end.
 
     Example:
         >>> import asyncio

@@ -1,4 +1,4 @@
-"""The models of a plugin's class, which stand in the brackets after its contract."""
+"""The type arguments of a plugin's class: its models of arguments and options."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ OptionsT = TypeVar("OptionsT", bound=BaseModel, default=Any)
 
 
 class TakesModels:
-    """Base of the contracts: `Tool[CountArgs, CountOptions]` says what `Args` and `Options` are.
+    """Base of the contracts: `Tool[CountArgs, CountOptions]` sets `Args` and `Options`.
 
     Example:
         >>> from retrai_core import EventSink, SinkOptions

@@ -1,4 +1,4 @@
-"""What a plugin may declare that it uses."""
+"""The needs that a plugin can declare."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The section `permissions:`: which tool calls may happen."""
+"""The section `permissions:`: which tool calls are allowed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run of a project would use, and what is wrong with it."""
+"""What a run of a project would use, and the problems with it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Literal
 
 @dataclass(frozen=True)
 class Finding:
-    """Something that is wrong with a plugin, its distribution or the configuration.
+    """A problem with a plugin, its distribution or the configuration.
 
     Attributes:
         level: with a problem, a run may not work; a note is for information.
@@ -45,7 +45,7 @@ class PlannedPlugin:
 
 @dataclass(frozen=True)
 class RunPlan:
-    """The answer of `RunManager.plan`.
+    """The result of `RunManager.plan`.
 
     Attributes:
         model: the model's name and where it comes from.

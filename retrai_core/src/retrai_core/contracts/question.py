@@ -1,4 +1,4 @@
-"""A question to a person, as data: stored, published, answered by whoever comes first."""
+"""A question to a person, as data: stored and published; the first answer counts."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _KEY = re.compile(r"[A-Za-z0-9_-]+(/[A-Za-z0-9_-]+)*")
 
 
 class Choice(BaseModel):
-    """One of the answers to choose from."""
+    """One of the possible answers."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -41,7 +41,7 @@ REJECT = Choice(id="reject", kind="reject", label="Reject")
 
 
 class Answer(BaseModel):
-    """A person's answer to a question; also the command that brings it to the run."""
+    """A person's answer to a question; also the command that sends it to the run."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -67,7 +67,7 @@ class Answer(BaseModel):
 
 
 class Question(BaseModel):
-    """Something that a person must decide before a run goes on.
+    """A decision that a person must make before a run continues.
 
     Example:
         >>> question = Question(id="act.1", run_id="r1", kind="tool", text="Run it?", asked_at=1.0)

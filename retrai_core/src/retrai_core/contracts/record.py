@@ -1,4 +1,4 @@
-"""The run record, `run.json`: what was asked, how it ended, and on what evidence."""
+"""The run record, `run.json`: the request, the outcome and the evidence."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ UNDER_WAY: frozenset[Status] = frozenset[Status]({"running", "waiting"})
 
 
 class Tokens(BaseModel):
-    """Tokens that the run's model calls used."""
+    """Tokens used by the run's model calls."""
 
     input: int = 0
     """Sent to the model."""
@@ -62,7 +62,7 @@ class Tokens(BaseModel):
 
 
 class NeededLimit(BaseModel):
-    """The limit that kept a model call from being made, and what it would have to be."""
+    """The limit that prevented a model call, and the value that the call needs."""
 
     limit: Literal["max_cost_usd", "max_tokens", "max_time_s"]
     """The setting."""
@@ -72,7 +72,7 @@ class NeededLimit(BaseModel):
 
 
 class HeldOutCounts(BaseModel):
-    """How the tests ended that the agent never saw (`holdout:`)."""
+    """Results of the tests that the agent never saw (`holdout:`)."""
 
     total: int
     """How many cases there are."""
@@ -81,10 +81,10 @@ class HeldOutCounts(BaseModel):
 
 
 class CheckEvidence(BaseModel):
-    """What one check saw: cases by outcome, the exact command, the interpreter, the reason."""
+    """Evidence of one check: cases by outcome, the exact command, the interpreter, the reason."""
 
     achieved: bool
-    """The goal held."""
+    """The goal passed."""
     reason: str
     """What the check found, in one line."""
     counts: dict[str, int] = Field(default_factory=dict)
@@ -109,7 +109,7 @@ class CheckEvidence(BaseModel):
 
 
 class GoalRecord(BaseModel):
-    """One goal of a run: how it was chosen, and what its checks found."""
+    """One goal of a run: how it was selected, and the results of its checks."""
 
     name: str
     """The goal's name."""
@@ -128,7 +128,7 @@ class GoalRecord(BaseModel):
 
 
 class Limits(BaseModel):
-    """What a run may use over its whole life; null is no limit."""
+    """Limits of a run over its whole life; null is no limit."""
 
     max_iterations: int | None = None
     """Iterations."""
@@ -153,7 +153,7 @@ class RunRecord(BaseModel):
     id: str
     """The run's id."""
     attended: bool = False
-    """Somebody sees its events while it goes on."""
+    """Somebody watches its events while it runs."""
     interactive: bool = False
     """Somebody answers its questions."""
     agent: str = "goal-loop"
@@ -161,7 +161,7 @@ class RunRecord(BaseModel):
     goals: list[GoalRecord] = Field(default_factory=list[GoalRecord])
     """The goals that are checked; one for now, none where the agent needs none."""
     labels: dict[str, str] = Field(default_factory=dict)
-    """The caller's own, to find the run again."""
+    """Labels of the caller, to find the run again."""
     parent: str | None = None
     """The id of the run that asked for this one."""
     continues: str | None = None
@@ -195,7 +195,7 @@ class RunRecord(BaseModel):
     needed: NeededLimit | None = None
     """Of a run that ended as `budget`: the limit that was too low; null where it is not known."""
     gave_up: bool = False
-    """The model itself said that it can do nothing more."""
+    """The model itself reported that it can do nothing more."""
     started_at: float | None = None
     """Seconds since 1970."""
     created_at: float = Field(default_factory=time.time)
@@ -207,7 +207,7 @@ class RunRecord(BaseModel):
     worked_s: float = 0.0
     """Seconds of work, without the pauses before it was resumed."""
     iterations: int = 0
-    """How many times plan, act and evaluate went round."""
+    """Number of iterations of plan, act and evaluate."""
     tokens: Tokens = Field(default_factory=Tokens)
     """What the model calls used."""
     cost_usd: float | None = None
@@ -219,9 +219,9 @@ class RunRecord(BaseModel):
     artifacts: list[str] = Field(default_factory=list)
     """Names of the files that plugins have kept with the run: `receipt.json`."""
     saved_iterations: int = 0
-    """Iterations that a run which went round in circles was not let make."""
+    """Iterations saved because the run was stopped for lack of progress."""
     saved_tokens: int = 0
-    """About how many tokens they would have used, at the rate of the last ones."""
+    """Estimated tokens of these iterations, at the rate of the last ones."""
     checks_run: int = 0
     """Checks that ran, the baseline and those on clean copies too."""
     checks_remembered: int = 0
@@ -232,7 +232,7 @@ class RunRecord(BaseModel):
     allowed_edits: list[str] = Field(default_factory=list)
     """Protected files that were changed because `allow_edit` or a person lets the run."""
     findings: list[str] = Field(default_factory=list)
-    """What the run added that is worth a look: a new skip, a touched `sys.modules`, ..."""
+    """Additions of the run that a person should review: a new skip, a changed `sys.modules`, ..."""
     changed_files: list[str] = Field(default_factory=list)
     """Paths that differ from before the first turn."""
     versions: dict[str, str] = Field(default_factory=dict)

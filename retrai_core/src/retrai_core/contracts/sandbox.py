@@ -16,7 +16,7 @@ from .models import OptionsT, TakesModels
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one command may use; None leaves a limit to the sandbox.
+    """Limits of one command; None leaves a limit to the sandbox.
 
     Attributes:
         cpu_s: maximum CPU seconds of each process.
@@ -52,7 +52,7 @@ class Completed:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """How the files look to a command, in a sandbox that can arrange it.
+    """The view of the files that a command gets, in a sandbox that supports views.
 
     Attributes:
         read_only: absolute paths that the command may not change; those that do not exist are
@@ -80,10 +80,10 @@ class SandboxOptions(BaseModel):
 
 
 class Sandbox(TakesModels, ABC, Generic[OptionsT]):
-    """Starts commands, waits for them, and leaves nothing behind.
+    """Starts commands, waits for them, and leaves no process behind.
 
-    However a command ends (by itself, by its time-out, by the cancellation of the awaiting task),
-    its whole process group is ended and reaped before `run` returns or raises.
+    However a command ends (by itself, by its time-out, or because the awaiting task is cancelled),
+    its whole process group is killed and reaped before `run` returns or raises.
 
     Example:
         >>> from retrai_core import Completed, ProcessOptions, ProcessRunner, Sandbox

@@ -1,4 +1,4 @@
-"""A store: keeps what a run leaves. One holder writes; everyone else reads and sends commands."""
+"""A store: keeps the data of runs. One holder writes; all others read and send commands."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Cancel(BaseModel):
 
 
 class Configure(BaseModel):
-    """The command that changes settings of a run from its next iteration on."""
+    """The command that changes settings of a run, starting with its next iteration."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -44,8 +44,8 @@ class Configure(BaseModel):
 
 
 class Resume(BaseModel):
-    """The command that lets a run that has ended go on. A `Cancel` that was sent before it was for
-    the part that has ended."""
+    """The command that resumes a run. A `Cancel` that was sent before it applies to the part that
+    has ended."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -71,7 +71,7 @@ class SentCommand(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """The right to write what a run leaves, of one worker at a time.
+    """The right to write the data of a run; one worker at a time has it.
 
     Attributes:
         run_id: the run.
@@ -87,7 +87,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class UnreadableRun:
-    """A run whose record is damaged, missing, or another run's.
+    """A run with a record that is damaged, missing, or of another run.
 
     Attributes:
         id: the run's id.
@@ -113,7 +113,7 @@ class JournalledResult:
 
 @with_config(ConfigDict(extra="forbid"))
 class RunFilter(TypedDict, total=False):
-    """Which runs `list` gives; None and what is left out ask for nothing."""
+    """Which runs `list` returns; None and missing keys do not filter."""
 
     project: Path | str | None
     """Only those of this folder."""
@@ -132,7 +132,7 @@ class RunFilter(TypedDict, total=False):
 
 
 class Journal(ABC):
-    """Which tool calls of a run began and how they ended, so that none is repeated.
+    """The tool calls of a run and their results, so that none is repeated.
 
     A call's key is unique in its run; it ends with the call's id, behind a slash.
     """

@@ -1,4 +1,4 @@
-"""A tool: something the model can ask for by name."""
+"""A tool: a function that the model can call by name."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .models import TakesModels
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """What a tool answers.
+    """The result of a tool call.
 
     Attributes:
         content: the text the model reads; `act` cuts it at the tool's `max_chars`.
@@ -44,7 +44,7 @@ class ToolOptions(BaseModel):
 
 
 class ToolArgs(BaseModel):
-    """Base of a tool's arguments; each field's description is what the model goes by."""
+    """Base of a tool's arguments; the model reads the description of each field."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -54,10 +54,10 @@ ToolOptionsT = TypeVar("ToolOptionsT", bound=ToolOptions, default=Any)
 
 
 class Tool(TakesModels, ABC, Generic[ArgsT, ToolOptionsT]):
-    """Something the model can do. One instance serves one run.
+    """A function that the model can call. One instance serves one run.
 
     Files and processes are touched only through `context.workspace` and `context.sandbox`.
-    `run` raises `ToolError` or `WorkspaceError` for what the model should read; `act` turns every
+    `run` raises `ToolError` or `WorkspaceError` with a message for the model; `act` turns every
     exception into a result, so that a broken tool never ends a run. Calls of a tool whose `needs`
     are within `{"read"}` (or `{"read", "network"}`) may run side by side.
 

@@ -1,4 +1,4 @@
-"""What a check says of a project."""
+"""The verdict of a check."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .goal import CaseOutcome
 
 @dataclass(frozen=True)
 class Verdict:
-    """The answer of `RunManager.check`, and what the hook `artifacts` gets of a run.
+    """The result of `RunManager.check`, and the argument of the hook `artifacts`.
 
     Attributes:
         achieved: the goal passes, and nothing speaks against believing it.

@@ -1,4 +1,4 @@
-"""The project's files, as tools see them: every path relative, nothing outside reachable."""
+"""The project's files, as tools see them: paths are relative, and nothing outside is reachable."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Entry:
 
 
 class Workspace(ABC):
-    """The one way in which a tool reads and writes the project.
+    """The only way for a tool to read and write the project.
 
     Paths are relative to `root`, with forward slashes. `..`, absolute paths and symlinks that lead
     outside are refused with `WorkspaceError`, also when the tree changes between a check and its

@@ -1,4 +1,4 @@
-"""What a plugin answers, held against the types that its contract declares."""
+"""Compares the return values of plugins with the types that their contracts declare."""
 
 from __future__ import annotations
 

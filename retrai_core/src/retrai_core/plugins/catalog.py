@@ -1,4 +1,4 @@
-"""The plugins of this environment: scanned, chosen by name, loaded one by one."""
+"""The plugins of this environment: scanned, selected by name, loaded one at a time."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
 
 class Catalog:
-    """What is installed, what it is called, and whether it can be used.
+    """The installed plugins, their names, and whether they can be used.
 
     Nothing is imported before `load`; metadata and manifests are read for the kinds asked for.
-    A catalog belongs to one command or run: it does not notice what is installed after `scan`.
+    A catalog belongs to one command or run: it does not see what is installed after `scan`.
 
     Example:
         >>> catalog = Catalog.scan()

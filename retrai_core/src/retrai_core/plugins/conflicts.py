@@ -1,4 +1,4 @@
-"""Two distributions that offer one name: a pin decides, and without one nobody wins."""
+"""Two distributions that offer one name: a pin decides; without one, neither can be used."""
 
 from __future__ import annotations
 

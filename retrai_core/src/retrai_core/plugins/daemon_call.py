@@ -1,4 +1,4 @@
-"""Calling a plugin's code that may block: in a thread that nobody has to wait for."""
+"""Calls plugin code that may block in a daemon thread, which nobody has to wait for."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _begin(work: Callable[[], T]) -> Future[T]:
 
 
 class AsideExecutor(ThreadPoolExecutor):
-    """For `loop.set_default_executor`, where a thread that never ends must keep nobody waiting.
+    """For `loop.set_default_executor`, if a thread that never ends must not block anything.
 
     A pool's threads are waited for when its loop is closed, and again when the process ends.
     """

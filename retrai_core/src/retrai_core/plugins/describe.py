@@ -1,4 +1,4 @@
-"""What a plugin's class says about itself, in the form of a manifest entry."""
+"""Describes a plugin's class as a manifest entry."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which goals a project shows signs of, from the manifests' markers alone."""
+"""Detects the goals of a project from the markers in the manifests alone."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MAX_BYTES = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class DetectedGoal:
-    """A goal whose marker stands in a project.
+    """A goal whose marker is in a project.
 
     Attributes:
         record: the goal, not loaded.

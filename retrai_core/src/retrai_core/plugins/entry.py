@@ -1,7 +1,7 @@
 """What a manifest says about one plugin.
 
-These are named tuples: a frozen dataclass takes eight times as long to define, and every
-`retrai --help` would pay for it.
+These are named tuples: a frozen dataclass takes eight times as long to define, which would slow
+down every `retrai --help`.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class ManifestEntry(NamedTuple):
 
 
 class LateEntry(NamedTuple):
-    """An entry of a manifest of which a listing needs no more than this.
+    """An entry of a manifest, reduced to what a list needs.
 
     Attributes:
         needs: what the plugin uses, sorted.

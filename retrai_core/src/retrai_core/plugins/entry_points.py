@@ -1,4 +1,4 @@
-"""Reading `entry_points.txt`, keeping what is malformed as an entry that says so."""
+"""Reads `entry_points.txt`; a malformed line becomes an entry with its problem."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _NOT_UTF8 = "\ufffd"
 
 
 class EntryLine(NamedTuple):
-    """One entry point of a retrai group; `problem` is empty when it can be used."""
+    """One entry point of a retrai group; `problem` is empty if it can be used."""
 
     kind: Kind
     name: str

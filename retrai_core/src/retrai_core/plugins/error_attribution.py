@@ -1,4 +1,4 @@
-"""Which plugin an unexpected exception came from, so that the user reads a name and not a trace."""
+"""Finds the plugin that raised an unexpected exception, so that the error can name it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .record import PluginRecord
 
 
 class WrongAnswerError(TypeError):
-    """A part answered with something that its contract rules out.
+    """A plugin returned a value that its contract does not allow.
 
     Args:
         part: the goal, tool or provider that answered.

@@ -1,4 +1,4 @@
-"""The hint list: which distribution would bring a plugin that is not installed.
+"""The hint list: which distribution provides a plugin that is not installed.
 
 It is data of the `retrai` distribution, in entry-point groups that nobody loads:
 `retrai.hints.markers` by a file at the project's root, and for some kinds of plugin one by name:

@@ -1,4 +1,4 @@
-"""Calling the hooks, one plugin at a time, so that one that raises does not silence the others."""
+"""Calls the hooks one plugin at a time, so that an exception in one does not stop the others."""
 
 from __future__ import annotations
 
@@ -126,11 +126,11 @@ def _registered(
                 raise UnknownHookError(f"{unknown}{others.why_without(name)}")
             if FORMER_HOOKS[name]:
                 raise UnknownHookError(f"`{name}` is no hook any more: {FORMER_HOOKS[name]}")
-    manager.register(_built(plugin, options.get(record.full_name)), record.full_name)
+    manager.register(_build(plugin, options.get(record.full_name)), record.full_name)
     return manager
 
 
-def _built(plugin: object, options: BaseModel | None) -> object:
+def _build(plugin: object, options: BaseModel | None) -> object:
     if not isinstance(plugin, type):
         return plugin
     model: Any = getattr(plugin, "Options", None)

@@ -1,4 +1,4 @@
-"""Waiting for plugins to be imported: in a thread that can be left behind, and never in silence."""
+"""Waits for plugin imports with a time limit and a notice, in a thread that can be abandoned."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ tens of them."""
 _LOOK_S = 0.5
 
 
-async def patiently(
+async def load_in_thread(
     catalog: Catalog,
     work: Callable[[], T],
     tell: Callable[[str], None],

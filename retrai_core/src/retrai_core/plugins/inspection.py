@@ -1,4 +1,4 @@
-"""From a distribution that was found to the records of its plugins, without importing them."""
+"""Makes the records of the plugins of a distribution, without importing them."""
 
 from __future__ import annotations
 

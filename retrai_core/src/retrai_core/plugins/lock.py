@@ -1,4 +1,4 @@
-"""`retrai.lock`: the plugin distributions that a project is worked on with.
+"""`retrai.lock`: the plugin distributions that a project uses.
 
     schema = 1
 

@@ -1,4 +1,4 @@
-"""Reading a package's manifest, `retrai.toml` beside its `__init__.py`.
+"""Reads a package's manifest, `retrai.toml` next to its `__init__.py`.
 
     schema = 1
 

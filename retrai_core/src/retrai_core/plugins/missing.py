@@ -1,4 +1,4 @@
-"""The command that fixes a plugin whose import failed."""
+"""Finds the command that fixes a failed import of a plugin."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tools that every run is offered once they are installed."""
+"""Tools that every run gets once they are installed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hooks that other distributions specify: what they call, and hook plugins implement."""
+"""Hooks that other distributions specify and call, and that hook plugins implement."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class OtherSpecs:
-    """The hook specs that are in use beside retrai's own.
+    """The hook specs in use, except retrai's own.
 
     Attributes:
         loaded: records with what `Catalog.load` returned for them.

@@ -1,6 +1,6 @@
-"""The names of retrai's own commands: what a frontend can be a part of, and cannot be called.
+"""The names of retrai's own commands, which a frontend may extend but not replace.
 
-They stand here as data, since a listing imports no command; a test compares them with the commands.
+They are data, since a list imports no command; a test compares them with the commands.
 """
 
 from __future__ import annotations

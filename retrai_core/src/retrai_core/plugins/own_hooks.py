@@ -17,7 +17,7 @@ from .record import PluginRecord
 
 @dataclass(frozen=True, slots=True)
 class HookAnswer:
-    """What one plugin answered.
+    """The answer of one plugin.
 
     Attributes:
         plugin: `name@distribution`.
@@ -33,8 +33,8 @@ class HookAnswer:
 class OwnHooks:
     """The installed hook plugins that implement hooks of these specs.
 
-    They are loaded and built once, when this is made; that imports them, so make it where it may
-    take a moment. Hooks are called one plugin at a time: one that raises silences no other.
+    The constructor imports and builds them, which may take a moment. Hooks are called one plugin at
+    a time: an exception in one does not stop the others.
 
     Args:
         specs: the class, object or module that the distribution names in `retrai.hookspecs`.

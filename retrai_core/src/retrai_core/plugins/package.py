@@ -1,4 +1,4 @@
-"""Where a plugin's package is, found without running any of its code."""
+"""Finds the folder of a plugin's package without running any of its code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Trying to load a plugin in a process of its own, with a time limit; nothing is imported here."""
+"""Loads a plugin in a separate process, with a time limit; nothing is imported here."""
 
 from __future__ import annotations
 

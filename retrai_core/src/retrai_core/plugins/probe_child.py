@@ -1,4 +1,4 @@
-"""The child's part of `probe`: it loads one plugin and writes down how that went."""
+"""The child process of `probe`: loads one plugin and reports the result."""
 
 from __future__ import annotations
 

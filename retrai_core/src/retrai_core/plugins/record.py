@@ -13,7 +13,7 @@ from .kinds import GROUP_OF, Kind, Status
 
 @dataclass(slots=True, eq=False, repr=False)
 class PluginRecord:
-    """One entry point and what became of it.
+    """One entry point and its status.
 
     Attributes:
         name: the entry point's name.

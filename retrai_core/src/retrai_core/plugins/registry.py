@@ -1,4 +1,4 @@
-"""The load phase: importing one chosen plugin through stevedore, and judging what came."""
+"""The load phase: imports one plugin through stevedore, and checks it."""
 
 from __future__ import annotations
 
@@ -43,19 +43,19 @@ _CONTRACT_OF: dict[Kind, type[object]] = {
 
 
 class WrongPluginTypeError(TypeError):
-    """What stands behind an entry point does not implement the contract of its kind."""
+    """The object of an entry point does not implement the contract of its kind."""
 
 
 class UnsoundPluginError(TypeError):
-    """A plugin's class says something that no plugin may say."""
+    """A plugin's class declares something that no plugin may declare."""
 
 
 class HiddenNeedsError(TypeError):
-    """A manifest, by which users judge what a plugin may do, says less than its class does."""
+    """A manifest declares fewer needs than its class; users rely on the manifest."""
 
 
 class WatchedEntryPoint(EntryPoint):
-    """An entry point that keeps its distribution and whose import cannot change our process."""
+    """An entry point that knows its distribution; its import cannot change our process."""
 
     def load(self) -> Any:
         """Import and return the object; see `watched_import` for what is raised."""
@@ -73,10 +73,10 @@ _GIVEN_TO_OLDER_AGENTS = ["initial_state", "result"]
 
 
 class ChosenManager(NamedExtensionManager[object]):
-    """stevedore's manager over the scan: it sees exactly the entry points that were chosen.
+    """stevedore's manager over the scan: it sees exactly the selected entry points.
 
-    stevedore's own listing goes through a disk cache that can be stale, and forgets which
-    distribution an entry point belongs to.
+    stevedore's own scan uses a disk cache that can be stale, and loses the distribution of an entry
+    point.
     """
 
     def __init__(self, group: str, chosen: list[EntryPoint]) -> None:
@@ -124,7 +124,7 @@ def load_plugin(record: PluginRecord) -> object:
         _check_needs(record, plugin)
     except Exception as error:  # whatever a plugin raises, it is the plugin that is broken
         record.status = "broken"
-        record.error = _told(error)
+        record.error = _describe_error(error)
         record.fix = command_that_mends(error, record)
         record.traceback = "".join(traceback.format_exception(error))
         raise record.problem() from error
@@ -176,6 +176,6 @@ def _keep_distribution(entry_point: EntryPoint, distribution: Distribution) -> N
     vars(entry_point).update(dist=distribution)
 
 
-def _told(error: Exception) -> str:
+def _describe_error(error: Exception) -> str:
     first_line = (str(error).strip() or "no message").splitlines()[0]
     return f"{type(error).__name__}: {first_line}"

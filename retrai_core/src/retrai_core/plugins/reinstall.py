@@ -1,4 +1,4 @@
-"""The requirement lines that install the same set of plugins again."""
+"""The requirement lines that reinstall the same set of plugins."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from .requirements import accepts
 
 
 class Unmet(NamedTuple):
-    """A required distribution that is not there as it should be; `fix` is the command for it."""
+    """A requirement that is not met; `fix` is the command that meets it."""
 
     problem: str
     fix: str

@@ -1,4 +1,4 @@
-"""Whether a plugin accepts this retrai-core: the check that comes before any import."""
+"""Checks before any import whether a plugin accepts this version of retrai-core."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is wrong with a plugin that can be imported, for a run, `--load` and the testkit alike."""
+"""Finds what is wrong with an imported plugin, for runs, `--load` and the testkit."""
 
 from __future__ import annotations
 

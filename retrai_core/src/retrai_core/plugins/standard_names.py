@@ -1,4 +1,4 @@
-"""Names of plugins, and words in their place, that the core itself gives a meaning."""
+"""Names of plugins, and words in their place, that have a meaning in the core."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Names and summaries of plugins: what a help page and TAB show, and nothing more.
+"""Names and summaries of plugins, for help pages and TAB completion.
 
-Both are asked for so often that they do not even read the metadata, as the catalog does.
+Both must be fast, so unlike the catalog this does not read the metadata.
 """
 
 from __future__ import annotations

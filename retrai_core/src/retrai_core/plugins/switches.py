@@ -1,4 +1,4 @@
-"""Which plugins the user has switched off, and by what."""
+"""Which plugins the user has disabled, and where."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Importing a plugin without letting the import change our process."""
+"""Imports a plugin without letting the import change our process."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from typing import Any, TextIO, cast
 
 
 class ImportMisbehavedError(ImportError):
-    """An import did something besides defining things; the message says what."""
+    """An import had a side effect; the message says which."""
 
 
 class _PrintCatcher:
     """Stands in for `sys.stdout` and keeps only what the importing thread prints.
 
-    Who holds on to it (a logging handler that the import made) writes to the real one afterwards.
+    Code that keeps it (a logging handler that the import made) writes to the real one afterwards.
     """
 
     def __init__(self, beneath: TextIO) -> None:

@@ -1,7 +1,6 @@
-"""Single lines of a manifest that we wrote, each of which has one form.
+"""Reads single lines of a manifest that retrai wrote, which have a fixed form.
 
-A listing needs two of them from each plugin, and a TOML reader for all of the rest costs it as much
-as everything else that it looks up.
+A list needs two lines of each plugin; parsing the whole TOML file would double its time.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ SCHEMA = 1
 
 
 class ManifestLines:
-    """The lines of one manifest; what it does not tell, a TOML reader does.
+    """The lines of one manifest; for anything else, use a TOML reader.
 
     Example:
         >>> text = f'{WRITTEN}\\nschema = 1\\n\\n[goals.tidy]\\n'

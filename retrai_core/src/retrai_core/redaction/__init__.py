@@ -1,1 +1,1 @@
-"""Secrets are taken out of what the model reads and of what a run keeps."""
+"""Removes secrets from what the model reads and from what a run stores."""

@@ -1,8 +1,8 @@
-"""What secrets look like, whoever's they are.
+"""Patterns of secrets, whoever owns them.
 
-Each issuer documents a prefix for its tokens, so that scanners can find them; those are taken
-whatever stands around them. A value that only its name (`password = ...`) makes a secret is taken
-when it also looks like one, so that source code and its tests stay readable.
+Each issuer documents a prefix for its tokens, so that scanners can find them; these are redacted in
+any context. A value that is a secret only by its name (`password = ...`) is redacted if it also
+looks like one, so that source code and its tests stay readable.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The very secrets that lie in a project and in the environment, to be found by their value."""
+"""The secrets of a project and of the environment, to be found by their value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Takes secrets out of texts; a mark that names the kind of secret stands in their place."""
+"""Replaces secrets in texts with a mark that names the kind of secret."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _WHOLE_WORDS_BELOW = 8
 class Redactor:
     """Knows the secrets of one run.
 
-    Two kinds are taken out: what looks like a secret (`patterns`), and the very values that the
-    project's `.env` files, its key files and the environment hold (`secrets`). What is redacted
-    twice stays as it is after the first time. It may be used from several threads.
+    It removes what looks like a secret (`patterns`), and the values in the project's `.env` files,
+    its key files and the environment (`secrets`). Redacting a text twice changes nothing the second
+    time. It may be used from several threads.
 
     Args:
         secrets: reads the project's values; only patterns are known when it is left out.

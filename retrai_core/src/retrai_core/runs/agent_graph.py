@@ -1,4 +1,4 @@
-"""What agents there are, and their graphs as nodes and edges; nothing is run, no model is asked."""
+"""The installed agents and their graphs as nodes and edges; runs nothing, asks no model."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class GraphEdge(NamedTuple):
-    """A way from one node to the next.
+    """An edge from one node to the next.
 
     Attributes:
         source: a node's name; `__start__` is the beginning.

@@ -1,4 +1,4 @@
-"""Runs an agent's graph: from its first state, or on from where it stopped, to what it came to."""
+"""Runs an agent's graph from its first state, or from where it stopped, to its result."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _INTERRUPTED = (
 
 
 class _OutOfNodesError(Exception):
-    """The graph has run as many nodes as the run's limit lets it."""
+    """The graph has reached the run's limit of nodes."""
 
 
 class AgentRun:

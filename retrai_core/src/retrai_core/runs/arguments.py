@@ -1,4 +1,4 @@
-"""Checks what callers of the session API give: a wrong argument is a UsageError, as in a file."""
+"""Checks the arguments of the session API: a wrong one is a UsageError."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What plugins keep with a run that ends: the hook `artifacts`."""
+"""Calls the hook `artifacts`: files that plugins store with a finished run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An event loop that ends when its work has, whatever plugins have left behind."""
+"""An event loop that ends with its work, whatever plugins leave behind."""
 
 from __future__ import annotations
 

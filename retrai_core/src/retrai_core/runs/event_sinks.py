@@ -1,4 +1,4 @@
-"""Event sinks: each hears the run in its own thread, so that a slow one slows nobody."""
+"""Event sinks: each has a thread of its own, so that a slow one delays nothing else."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ DRAIN_LIMIT_S = 5.0
 class EventSinks:
     """The event sinks of one run.
 
-    A sink that raises hears no more; one that is still busy when the run ends is given five
-    seconds. Make and use this on the run's event loop.
+    A sink that raises receives no more events; one that is still busy at the end of the run has
+    five seconds. Create and use this on the run's event loop.
 
     Args:
         sinks: the chosen sinks; each is built in its thread.
@@ -79,8 +79,8 @@ class EventSinks:
 
 
 class _SinkThread:
-    """One sink's own thread. A pool's thread would be waited for when the process ends, and a sink
-    that hangs would keep a pool from everyone else."""
+    """The thread of one sink. It is not from a pool: the process would wait for it at its end, and
+    a hanging sink would block the pool."""
 
     def __init__(self, part: Part[EventSink], run: RunInfo, tell: Callable[[str], None]) -> None:
         self._part = part

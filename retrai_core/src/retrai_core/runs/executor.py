@@ -1,4 +1,4 @@
-"""Executes one run: takes its claim, works, keeps the record true however the work ends."""
+"""Executes one run: takes its claim, works, and keeps the record correct however it ends."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from .prune import delete_run
 from .questions import Questions
 from .request import Tell, resolve_run
 from .resolved_run import ResolvedRun
-from .run_begin import take_up
+from .run_begin import prepare_record
 from .run_end import config_of, finish, keep_traceback, limits_of
 from .work import RunWork
 
@@ -179,7 +179,7 @@ class Executor:
                 await self._end()
             return
         if not self._is_new:
-            take_up(record, {})
+            prepare_record(record, {})
         began = time.monotonic()
         self._deadline.limit(config_of(record).max_time_s)
         failure: RetraiError | None = None

@@ -18,7 +18,7 @@ from .arguments import NotNegative, checked_arguments
 from .holder import read_all
 from .last_event import end_killed_run
 from .live import TextDelta, deltas_of
-from .run_begin import take_up
+from .run_begin import prepare_record
 from .run_end import config_of
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ LIVE_SETTINGS = (
 
 
 class Run:
-    """The handle of one run. It holds nothing: any number may be made, and dropped.
+    """The handle of one run. It holds no resources: create and drop as many as you like.
 
     Attributes:
         id: the run's id.
@@ -199,7 +199,7 @@ class Run:
         """
         record = await self.record()
         changes = live_settings(limits)
-        take_up(record, changes)
+        prepare_record(record, changes)
         await self._manager.execute_again(record, Resume(settings=changes))
         return self
 

@@ -1,4 +1,4 @@
-"""The one writer of a run: what it publishes, saves and keeps goes through the claim."""
+"""The only writer of a run: everything that it publishes and saves goes through the claim."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Holder:
-    """What works on a run, and alone may write what the run leaves.
+    """The worker of a run, which alone may write its data.
 
     Attributes:
         store: where the run is kept.
@@ -77,7 +77,7 @@ def _flushing(inner: BaseCheckpointSaver[Any], bus: EventBus) -> BaseCheckpointS
     from langgraph.checkpoint.base import BaseCheckpointSaver
 
     class FlushingSaver(BaseCheckpointSaver[Any]):
-        """Hands everything on."""
+        """Forwards every call to another saver."""
 
         def __init__(self) -> None:
             super().__init__(serde=inner.serde)

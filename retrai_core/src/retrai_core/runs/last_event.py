@@ -1,4 +1,4 @@
-"""The last word of a run: by its holder, or by whoever finds that the holder is dead."""
+"""Writes the last event of a run: its holder, or a process that finds the holder dead."""
 
 from __future__ import annotations
 

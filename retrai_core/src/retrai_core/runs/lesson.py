@@ -1,4 +1,4 @@
-"""What a run leaves for the memory store to learn from."""
+"""What the memory store can learn from a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The model's text as it comes, through a socket in the run's folder: not stored, best effort."""
+"""Streams the model's text through a socket in the run's folder; best effort, not stored."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class TextDelta:
 
 
 class LiveText:
-    """The holder's end: hands pieces of text to whoever is connected."""
+    """The holder's end: sends pieces of text to all connected readers."""
 
     def __init__(self) -> None:
         self._readers: set[asyncio.StreamWriter] = set()

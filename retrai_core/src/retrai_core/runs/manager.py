@@ -1,4 +1,4 @@
-"""Prepares, submits, finds and follows runs: what every frontend uses, and nothing else."""
+"""Prepares, submits, finds and follows runs: the only API that frontends need."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run of a project would use, from the manifests alone."""
+"""Plans what a run of a project would use, from the manifests alone."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def plan_run(project: Path) -> RunPlan:
 
 
 class _Planner:
-    """Asks the resolver for every part of a run, and notes what stands in its way."""
+    """Asks the resolver for every part of a run, and collects the problems."""
 
     def __init__(self, resolver: Resolver) -> None:
         self._resolver = resolver

@@ -1,4 +1,4 @@
-"""The engine `process`: a child process for each run, which outlives whoever submitted it."""
+"""The engine `process`: a child process for each run, which outlives the submitter."""
 
 from __future__ import annotations
 
@@ -21,8 +21,9 @@ _Child = subprocess.Popen[bytes]
 
 
 class ProcessEngine(Engine):
-    """Starts `python -m retrai_core.runs.worker` for each run; one that has imported the loop
-    waits for the next. A child holds its run's claim and writes the store itself."""
+    """Starts `python -m retrai_core.runs.worker` for each run; a spare process with the loop
+    imported waits for the next run. A child holds the claim of its run and writes to the store
+    itself."""
 
     name = "process"
     summary = "one process per run, which outlives its frontend"

@@ -1,4 +1,4 @@
-"""Deleting old runs, whatever store keeps them."""
+"""Deletes old runs from any store."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..errors import RetraiError, UsageError
 
 @dataclass(frozen=True, slots=True)
 class Pruned:
-    """The ids of runs that were looked at to be deleted.
+    """The ids of the runs that were considered for deletion.
 
     Attributes:
         removed: those that are gone.

@@ -1,4 +1,4 @@
-"""What is there: plugins, goals, settings, what earlier runs have taught."""
+"""Queries: plugins, goals, settings, and strategies of earlier runs."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class PluginInfo:
 
 @dataclass(frozen=True)
 class FoundGoal:
-    """A goal that a project shows a sign of.
+    """A goal that was detected in a project.
 
     Attributes:
         name: the goal's name.

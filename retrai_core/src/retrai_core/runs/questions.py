@@ -1,4 +1,4 @@
-"""The holder's side of questions: asks, waits for the answer from the mailbox, remembers both."""
+"""The holder's side of questions: asks, waits for the answer from the mailbox, stores both."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Questions:
         if answered is None:
             answered = asyncio.get_running_loop().create_future()
             self._open[question.id] = answered
-            await self._keep(question)
+            await self._save(question)
             self._publish("human_check_required", question=question.model_dump(mode="json"))
             # Not `True`: where the store is slow, it may have been answered by now.
             await self._on_waiting(bool(self._open))
@@ -76,7 +76,7 @@ class Questions:
         question = self._known.get(answer.question_id)
         if question is None or question.answer is not None:
             return
-        await self._keep(question.model_copy(update={"state": "answered", "answer": answer}))
+        await self._save(question.model_copy(update={"state": "answered", "answer": answer}))
         self._publish(
             "human_check_response",
             question_id=answer.question_id,
@@ -98,9 +98,9 @@ class Questions:
         self._open.clear()
         for question in list(self._known.values()):
             if question.state == "open":
-                await self._keep(question.model_copy(update={"state": "withdrawn"}))
+                await self._save(question.model_copy(update={"state": "withdrawn"}))
 
-    async def _keep(self, question: Question) -> None:
+    async def _save(self, question: Question) -> None:
         self._known[question.id] = question
         await self._store.put_question(self._claim, question)
 

@@ -1,4 +1,4 @@
-"""A request for a run: every setting merged and checked, as JSON, before there is a run."""
+"""A request for a run: all settings, merged and checked, as JSON."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..config.sources import Settings, load_settings
 from ..contracts.record import GoalRecord, RunRecord
 from ..errors import UsageError
 from ..plugins.catalog import Catalog
-from ..plugins.import_timeout import patiently
+from ..plugins.import_timeout import load_in_thread
 from ..plugins.kinds import Kind
 from ..verification.clean_up import clean_up_before
 from .resolved_run import ResolvedRun
@@ -26,10 +26,10 @@ Tell = Callable[[str], None]
 
 
 class RunRequest(BaseModel):
-    """What a run is asked to do. JSON: whoever executes it reads no configuration file again.
+    """The request for a run. It is JSON, so that its executor reads no configuration file.
 
-    Make one with `RunManager.prepare`; one of a configuration alone is completed when it is
-    submitted.
+    Create one with `RunManager.prepare`. A request with only a configuration is completed when it
+    is submitted.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -43,11 +43,11 @@ class RunRequest(BaseModel):
     goals: list[GoalRecord] = Field(default_factory=list[GoalRecord])
     """The goals with their options."""
     labels: dict[str, str] = Field(default_factory=dict)
-    """The caller's own, for `RunManager.list`."""
+    """Labels of the caller, for `RunManager.list`."""
     parent: str | None = None
     """The run that asked for this one."""
     continues: str | None = None
-    """The run whose result the agent goes on from."""
+    """The run whose result the agent starts from."""
     versions: dict[str, str] = Field(default_factory=dict)
     """Version by distribution of every plugin that the run uses."""
     attended: bool = False
@@ -158,7 +158,7 @@ async def resolve_run(
     """
     catalog = await asyncio.to_thread(Catalog.of, settings)
     resolver = Resolver(settings, catalog, run_dir=folder, attended=attended)
-    return await patiently(catalog, resolver.run, tell)
+    return await load_in_thread(catalog, resolver.run, tell)
 
 
 def _refuse_names(settings: Settings, given: Mapping[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""What a run is built from, once everything about it is decided; nothing is built yet."""
+"""A resolved run: everything that a run is built from, before anything is built."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Part(Generic[T_co]):
 
 @dataclass(frozen=True)
 class Notice:
-    """Something that the user should know about what was decided."""
+    """A notice for the user about a decision of the resolver."""
 
     level: Literal["info", "warning"]
     message: str
@@ -50,7 +50,7 @@ class Notice:
 
 @dataclass(kw_only=True)
 class ResolvedRun:
-    """What a run is built from. A check or a question to a model has only some of the parts.
+    """Everything that a run is built from. A check or a single model call has only some parts.
 
     Attributes:
         config: the configuration, with goal, options and model filled in.

@@ -1,9 +1,8 @@
-"""Decides which plugins a run has, and loads them: settings with their origins in, a resolved run
-out.
+"""Resolves settings with their origins into a run: selects its plugins and loads them.
 
-Everything that asks what a run would use asks here: the run itself, a check, `retrai config show`,
-the doctor. A caller resolves only what it needs. What `wanted_...` says comes from the manifests
-alone; the other methods import the plugins that they give.
+It serves the run itself, a check, `retrai config show` and the doctor. A caller resolves only what
+it needs. `wanted_...` reads the manifests alone; the other methods import the plugins that they
+return.
 """
 
 from __future__ import annotations
@@ -66,7 +65,7 @@ _SECRETS = "secrets:"
 
 
 class Wanted(NamedTuple):
-    """A plugin that a run wants, by its name.
+    """A plugin that a run needs, by name.
 
     Attributes:
         kind: its kind.
@@ -82,7 +81,7 @@ class Wanted(NamedTuple):
 
 
 class Resolver:
-    """Decides on the parts of one run.
+    """Selects the parts of one run.
 
     Args:
         settings: the merged configuration, and where each value comes from.

@@ -1,4 +1,4 @@
-"""What a run's record must be for it to begin, or to go on."""
+"""Checks and prepares a run's record before the run begins or resumes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..errors import UsageError
 from .run_end import config_of, limits_of
 
 
-def take_up(record: RunRecord, limits: Mapping[str, object]) -> None:
+def prepare_record(record: RunRecord, limits: Mapping[str, object]) -> None:
     """Give a record the limits that hold from now on, or say why nothing can go on.
 
     Args:

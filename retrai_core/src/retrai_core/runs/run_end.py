@@ -1,4 +1,4 @@
-"""How a run ends: its outcome in the record, what to type next, what its author may want."""
+"""Ends a run: writes the outcome into the record, with the command to type next."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tools that are known only at run time: asked for beside the baseline check."""
+"""Tools that are known only at run time; requested during the baseline check."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Everything that one run holds: built once from what was resolved, closed once."""
+"""The session of a run: all its parts, built once from the resolved run and closed once."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from ..events import AgentEvent
 from ..plugins.answers import checked_answers
 from ..plugins.daemon_call import start_aside
 from ..plugins.hooks import HookCaller
-from ..plugins.import_timeout import patiently
+from ..plugins.import_timeout import load_in_thread
 from ..plugins.kinds import Kind
 from ..plugins.other_hookspecs import load_hookspecs, unknown_hooks
 from ..plugins.record import PluginRecord
@@ -65,7 +65,7 @@ _IMPORT_LIMIT_S = 5.0
 
 
 class _Closeable(Protocol):
-    """Everything that is built for a run."""
+    """A part that must be closed with the session."""
 
     async def aclose(self) -> None:
         """Give back what it holds."""
@@ -73,10 +73,10 @@ class _Closeable(Protocol):
 
 
 class RunSession:
-    """The parts of one run, of a check, or of a question to a model; an async context manager.
+    """The parts of one run, of a check, or of a single model call; an async context manager.
 
-    `build` builds what was resolved and nothing else; leaving the context closes it, the last part
-    first.
+    `build` builds what was resolved and nothing else; leaving the context closes the parts in
+    reverse order.
 
     Args:
         resolved: what it is built from.
@@ -292,7 +292,7 @@ class RunSession:
         return loaded
 
     async def _load(self, work: Callable[[], T]) -> T:
-        return await patiently(self.resolved.catalog, work, self._warn)
+        return await load_in_thread(self.resolved.catalog, work, self._warn)
 
     async def _load_hooks(self) -> HookCaller:
         """Load every hook plugin; one that is broken is left out, unless it guards tool calls."""

@@ -1,4 +1,4 @@
-"""The run's system prompt: made once, so that a resumed run sends the same bytes."""
+"""The run's system prompt: built once, so that a resumed run sends the same bytes."""
 
 from __future__ import annotations
 
@@ -47,14 +47,14 @@ async def system_prompt(session: RunSession, tools: str) -> str:
         )
     )
     try:
-        await asyncio.to_thread(_keep, kept, made)
+        await asyncio.to_thread(_save, kept, made)
     except OSError as error:
         message = f"the system prompt is not kept for a resumed run: {error.strerror or error}"
         context.publish("log", level="warning", message=message)
     return made
 
 
-def _keep(path: Path, text: str) -> None:
+def _save(path: Path, text: str) -> None:
     new = path.with_name(f"{path.name}.new")
     new.write_bytes(text.encode(errors="replace"))
     new.replace(path)

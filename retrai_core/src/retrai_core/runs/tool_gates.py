@@ -17,7 +17,7 @@ _VERDICTS = ("allow", "ask", "deny")
 
 
 class ToolGates:
-    """Asks every gate plugin about a call. A gate that raises or answers nonsense denies.
+    """Asks every gate plugin about a call. A gate that raises or returns an invalid answer denies.
 
     Args:
         hooks: the run's hook plugins.

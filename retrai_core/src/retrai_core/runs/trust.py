@@ -1,7 +1,7 @@
-"""What a project's own configuration can run, redirect or loosen is shown, and asked for once.
+"""Asks once for consent to what a project's configuration runs, redirects or loosens.
 
-Somebody else's repository may bring a `.retrai.yml` that names a command. What the user has agreed
-to is kept in the state folder as a hash of each of those values, so that a change asks again.
+A repository of somebody else may contain a `.retrai.yml` that names a command. The consent of the
+user is stored in the state folder as a hash of each value, so that a change asks again.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The models that can be used here and now: every installed provider is asked for its own."""
+"""The available models: asks every installed provider for its own."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ANSWER_LIMIT_S = 10.0
 
 @dataclass(frozen=True, slots=True)
 class UsableModel:
-    """A model that can be used here and now.
+    """A model that is available here.
 
     Attributes:
         model: its name, as it is typed after `-m`.
@@ -38,7 +38,7 @@ class UsableModel:
 
 @dataclass(frozen=True, slots=True)
 class UsableModels:
-    """What was found.
+    """The available models, and the problems on the way.
 
     Attributes:
         models: sorted by provider, each provider's best first; each name leads to its provider.

@@ -1,4 +1,4 @@
-"""Settings of a run that do nothing, as far as only a run can know: each is reported once."""
+"""Settings that turn out to have no effect during a run: each is reported once."""
 
 from __future__ import annotations
 

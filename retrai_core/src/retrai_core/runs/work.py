@@ -1,4 +1,4 @@
-"""The work of one run: baseline first, then the agent's graph, then what is learnt from it."""
+"""The work of one run: the baseline, then the agent's graph, then the lesson for the memory."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _RESTORE_LIMIT_S = 60.0
 
 
 class RunWork:
-    """Does one run, or goes on with it.
+    """Works on one run, from the start or after a resume.
 
     Args:
         resolved: what the run is built from.
@@ -297,7 +297,7 @@ class RunWork:
             if self.begun and session.may_change_project:
                 await self._snapshot(session.context, self._record.iterations)
         elif self._record.evidence.before is not None:
-            await self._keep(session, session.guard, outcome)
+            await self._record_results(session, session.guard, outcome)
 
     async def _note_use(self, session: RunSession) -> None:
         spending = session.spending
@@ -309,7 +309,7 @@ class RunWork:
         )
         self._record.cost_usd = used.cost_usd
 
-    async def _keep(self, session: RunSession, guard: Guard, outcome: Status) -> None:
+    async def _record_results(self, session: RunSession, guard: Guard, outcome: Status) -> None:
         """The last snapshot, what the run changed, what it taught."""
         record = self._record
         await self._restore(session.context, guard)

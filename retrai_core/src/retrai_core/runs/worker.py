@@ -1,8 +1,8 @@
 """`python -m`: waits for one run on standard input, works on it, and ends.
 
-What the engine sends is a line of JSON: the run's id, the store's name, a file for what plugins
-print, and the environment. On standard output comes a line when the work begins, and what kept the
-run from beginning as a line of JSON.
+The engine sends one line of JSON: the run's id, the store's name, a file for the output of plugins,
+and the environment. The worker prints one line when the work begins, or a line of JSON with the
+reason why the run could not begin.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""What runs leave: the store `files`, and snapshots of the project."""
+"""The data of runs: the store `files`, and snapshots of the project."""

@@ -1,6 +1,6 @@
-"""Who waits for a change is woken: at once within a process, by looking for it between processes.
+"""Wakes waiters on a change: at once within a process, by polling between processes.
 
-A wake-up is only a hint to look again, so what this module remembers changes no run.
+A wake-up is only a hint to look again, so the state of this module affects no run.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _ALL_POLL_S = 0.3
 
 
 class Listener:
-    """Somebody who waits for changes below a folder, in the event loop that runs now.
+    """A waiter for changes below a folder, in the running event loop.
 
     Args:
         folder: the folder of all runs.
@@ -88,7 +88,7 @@ async def changes_of_run(
 
 
 class Records:
-    """The records of all runs, for who looks again and again what has changed.
+    """The records of all runs, for callers that poll for changes.
 
     Args:
         marker: another one after every change of a record; cheap.

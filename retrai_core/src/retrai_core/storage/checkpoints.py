@@ -1,8 +1,8 @@
-"""Checkpoints in SQLite, found by the order of their writing, and read back strictly.
+"""Checkpoints in SQLite: ordered by when they were written, and deserialised strictly.
 
-LangGraph finds the latest one by its id, which is made of the time: after a clock ran ahead, every
-later checkpoint would be passed over. SQLite's row number knows no clock; replacing a checkpoint
-gives it a new one. A forged file cannot name code to run.
+LangGraph finds the latest one by its id, which contains the time: if a clock was ahead, it would
+skip every later checkpoint. SQLite's row number does not depend on a clock, and a replaced
+checkpoint gets a new one. A forged file cannot name code to run.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from langgraph.checkpoint.sqlite.utils import search_where
 class Checkpoints(SqliteSaver):
     """LangGraph's saver without its hops between threads, and with small channel versions.
 
-    LangGraph's asynchronous saver hops for every statement, cursor and commit: twenty times an
-    iteration, which costs more than the writing itself. Here what is written is written at once,
-    as the journal and the run log are; what is read, which may be long, takes one hop.
+    LangGraph's asynchronous saver changes threads for every statement, cursor and commit: twenty
+    times an iteration, which takes longer than the writes themselves. Here writes happen at once,
+    as in the journal and the run log; a read, which may be long, takes one hop.
 
     Args:
         connection: to the run's own database.

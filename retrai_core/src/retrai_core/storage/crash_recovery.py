@@ -1,4 +1,4 @@
-"""What the log tells of a run that was killed before its record could be saved."""
+"""Recovers a run from its log after it was killed before its record was saved."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The run log, `events.jsonl`: every event, one line each, in order."""
+"""The run log, `events.jsonl`: all events in order, one per line."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def read_events(path: Path) -> Iterator[AgentEvent]:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Events of a log that follow each other.
+    """Consecutive events of a log.
 
     Attributes:
         events: the events.
@@ -75,7 +75,7 @@ def next_batch(path: Path, after: int, last_seq: int, offset: int) -> Batch:
 
 @dataclass(slots=True)
 class Marks:
-    """Where in a log which numbers are, so that nobody reads it from the beginning again."""
+    """Positions of event numbers in a log, so that a reader need not start at the beginning."""
 
     _known: list[tuple[int, int]] = field(default_factory=lambda: [(0, 0)])
 

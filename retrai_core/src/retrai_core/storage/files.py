@@ -1,4 +1,4 @@
-"""The store `files`: `runs/<id>/` under the user's state folder, never in the project.
+"""The store `files`: `runs/<id>/` in the user's state folder, never in the project.
 
 A run's folder has `run.json` (its record), `events.jsonl`, `journal.jsonl`, `checkpoint.sqlite`,
 `questions.jsonl`, `mailbox.jsonl`, `artifacts/` (blobs) and `running.lock`, which its holder locks:
@@ -70,7 +70,7 @@ _Model = TypeVar("_Model", bound=BaseModel)
 
 
 class _LockNote(BaseModel):
-    """What the lock's file says of its last holder."""
+    """What the lock file says about its last holder."""
 
     number: int = 0
     """Of its claim."""
@@ -86,7 +86,7 @@ class _LockNote(BaseModel):
 
 @dataclass(slots=True)
 class _Held:
-    """A claim of this store object: the locked file, and what is open under it."""
+    """A claim of this store object: the locked file, and the files open under it."""
 
     claim: Claim
     lock: int

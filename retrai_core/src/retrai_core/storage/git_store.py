@@ -1,4 +1,4 @@
-"""A git repository of the run's own: git writes the files and trees, reads and compares them."""
+"""A git repository of the run's own: git writes, reads and compares its files and trees."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ Reader = Callable[[Entry], bytes]
 
 
 class GitStore:
-    """Files and trees, each content once.
+    """Stores files and trees; each content once.
 
     Args:
         folder: the repository; made by the first `open`.
@@ -203,7 +203,7 @@ class GitStore:
 
 
 class FollowedTree:
-    """A tree in the store that follows a project; only what changed since the last time is read.
+    """A tree in the store that follows a project and reads only what changed.
 
     Args:
         store: keeps it.

@@ -1,7 +1,7 @@
-"""The journal of tool calls, `journal.jsonl`: written before and after each of them.
+"""The journal of tool calls, `journal.jsonl`: written before and after each call.
 
-A call that began and did not end was cut off by a kill: it may or may not have had its effect, and
-the model is told so.
+A call that began and did not end was interrupted by a kill: it may or may not have had its effect,
+and the model is told so.
 """
 
 from __future__ import annotations

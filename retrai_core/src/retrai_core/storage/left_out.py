@@ -13,11 +13,11 @@ from ..workspace.tree_walk import Listing
 
 
 class LeftOut:
-    """What snapshots leave out, as the project's files said it at the first of them.
+    """What snapshots exclude, as determined at the first snapshot.
 
-    What the run adds to a `.gitignore` must not hide what else it adds, an environment that it
-    breaks must not count as new files, and the mark of one does not make it of a folder with files
-    of the project.
+    Lines that the run adds to a `.gitignore` must not hide other files that it adds. An environment
+    that it breaks must not count as new files. A marker file does not turn a folder with project
+    files into an environment.
 
     Args:
         path: where it is remembered.

@@ -1,4 +1,4 @@
-"""Files of lines that only grow: whole lines are appended, and a torn one harms no other."""
+"""Append-only files of lines: only whole lines are appended, and a torn one harms no other."""
 
 from __future__ import annotations
 

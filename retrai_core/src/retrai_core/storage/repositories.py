@@ -1,8 +1,7 @@
 """The `.git` folders of a project: of its own repository and of those inside it.
 
-git keeps no path with `.git` in it, so these have other names in the tree that holds them. Objects
-may be large, but git never changes them: they are kept as hard links, as `git clone` of a folder
-does.
+git stores no path with `.git` in it, so they have other names in the stored tree. Objects may be
+large, but git never changes them: they are stored as hard links, as by `git clone` of a folder.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ def root_of(path: str) -> str:
 
 
 class Repositories:
-    """Looks at the repositories of one project, and keeps their objects.
+    """Reads the repositories of one project, and stores their objects.
 
     Args:
         project: the folder that they are in, with no symlink in its path.
@@ -80,7 +79,7 @@ class Repositories:
                 with suppress(OSError), os.scandir(folder) as objects:
                     for each in objects:
                         if each.name not in known and each.is_file(follow_symlinks=False):
-                            self._keep(each, kept / each.name)
+                            self._store_object(each, kept / each.name)
         self._seen = seen.files
 
     def missing_objects(self, root: str) -> dict[Path, Path | None]:
@@ -108,7 +107,7 @@ class Repositories:
             if _OBJECT_FOLDER.search(os.path.relpath(folder, above)):
                 yield folder
 
-    def _keep(self, found: os.DirEntry[str], kept: Path) -> None:
+    def _store_object(self, found: os.DirEntry[str], kept: Path) -> None:
         """Link or copy an object; an empty file stands for one that is too large to be copied."""
         with suppress(FileNotFoundError):  # it went away meanwhile
             try:

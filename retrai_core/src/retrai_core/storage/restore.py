@@ -1,4 +1,4 @@
-"""What stands in the project now, and putting something else there in one step."""
+"""Reads the current state of a project, and replaces it in one step."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .git_store import EXECUTABLE, FILE, SYMLINK, Entry
 
 @dataclass
 class Undone:
-    """What came of it, each a list of relative paths.
+    """The result of an undo; each field is a list of relative paths.
 
     A repository is named by its `.git`.
 

@@ -1,7 +1,7 @@
 """Snapshots of the workspace in the run's own store, never the user's repository.
 
-Works in a project that is no git repository, and in one that holds others. What `.gitignore` names,
-caches, virtual environments and retrai's own folder are left out. Bytes are stored as they are.
+Works in a project without a git repository, and in one that contains others. Ignored files, caches,
+virtual environments and retrai's own folder are excluded. Bytes are stored unchanged.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Snapshot:
 
 
 class Snapshots:
-    """Takes and compares snapshots of one run's project.
+    """Takes and compares snapshots of the project of one run.
 
     Args:
         run_dir: the run's folder; the store is `snapshots/` in it.

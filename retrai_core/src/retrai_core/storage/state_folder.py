@@ -1,4 +1,4 @@
-"""Where retrai keeps what is the user's and no project's."""
+"""The state folder: retrai's data that belongs to the user and not to a project."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Taking back what a run changed, without taking back what the user has changed since."""
+"""Undoes the changes of a run, and keeps what the user changed since."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Taking back folders and permission bits, which git's trees do not keep."""
+"""Undoes changes of folders and permission bits, which git's trees do not store."""
 
 from __future__ import annotations
 

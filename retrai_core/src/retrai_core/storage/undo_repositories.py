@@ -1,7 +1,7 @@
-"""Taking back what a run did inside the project's repositories: commits, branches, the index.
+"""Undoes what a run did inside the project's repositories: commits, branches, the index.
 
-A repository is taken back as a whole or not at all: its HEAD, refs and index only mean something
-together. Objects that were added stay, as after any `git reset`; those that are gone come back.
+A repository is undone as a whole or not at all: its HEAD, refs and index belong together. Objects
+that were added stay, as after any `git reset`; those that are gone come back.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def take_back_repositories(
 
 
 class _Comparison:
-    """Compares repositories without what an index remembers of files' stats."""
+    """Compares repositories without the file stats in their indexes."""
 
     def __init__(self, store: GitStore, read: Reader) -> None:
         self._store = store

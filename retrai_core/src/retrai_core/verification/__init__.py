@@ -1,1 +1,1 @@
-"""Decides whether a goal is met, in a way that the agent cannot bend."""
+"""Decides whether a goal passes, in a way that the agent cannot influence."""

@@ -1,4 +1,4 @@
-"""When an evaluation must look at everything, and when a glance at the project's tree will do."""
+"""When an evaluation must check everything, and when the project's tree is enough."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ SHARE = 20
 
 
 class Attention:
-    """Remembers whether anything but reading was done since everything was last looked at.
+    """Remembers whether anything but reads happened since the last full look.
 
     Everything is the protected files, the runner's own files in the environment, and what lies
-    outside the tree (a database, say). A turn whose calls only read can have changed none of it;
-    someone else may have, so that it is looked at again before long all the same, and before every
-    check anyway.
+    outside the tree (a database, say). A turn that only reads cannot have changed any of it.
+    Somebody else may have, so it is checked again after a while, and before every check.
 
     Example:
         >>> attention = Attention()

@@ -1,4 +1,4 @@
-"""Looks through what a run changed where no snapshot looks: ignored files, the environment."""
+"""Audits what a run changed outside the snapshots: ignored files, the environment."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The baseline: what stood before the first turn, kept outside the workspace."""
+"""The baseline: the state before the first turn, stored outside the workspace."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .steering import steers
 
 
 class Baseline(BaseModel):
-    """Protected files by hash, the steering files that were there, and the first check's answer."""
+    """Protected files by hash, the existing steering files, and the result of the first check."""
 
     protected: dict[str, str] = Field(default_factory=dict)
     """SHA-256 of each protected file's content and mode, by relative path."""

@@ -1,7 +1,7 @@
 """Removes what a run left in the project: set-user-id bits, programs for git, changed checks.
 
-What was there is noted before the first turn. After a run that was killed, the next run in the
-project and `retrai runs undo` clean up.
+The initial state is recorded before the first turn. After a kill, the next run in the project and
+`retrai runs undo` clean up.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .files import remove
 from .globs import Globs, exactly
 from .refusal import Refusal
 from .repository_programs import COPIES, note_programs, undo_programs
-from .restore import put_back, set_aside
+from .restore import restore_changed, set_aside
 from .set_id import drop_set_id, find_set_id
 
 _NOTE = "left_behind.json"
@@ -155,7 +155,7 @@ def _restore(project: Path, folder: Path, is_later: Callable[[Path], bool]) -> l
         return allowed.match(path) or is_later(project / path)
 
     changed = [path for path in differing(project, baseline) if not is_exempt(path)]
-    undone = put_back(project, folder, changed, baseline.volatile, keeps=True)
+    undone = restore_changed(project, folder, changed, baseline.volatile, keeps=True)
     steering = Globs(baseline.steering_globs)
     return undone + set_aside(project, folder, steering, is_exempt, set(baseline.steering))
 

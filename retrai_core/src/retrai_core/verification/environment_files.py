@@ -1,7 +1,7 @@
-"""Files outside the project that decide the verdict: the runner's own, and what runs before it.
+"""Files outside the project that affect the verdict: the runner's, and what runs before it.
 
-They are kept and put back like the project's protected files. What nobody here may write is left
-out: the agent, who has the same rights, cannot change it either.
+They are saved and restored like the project's protected files. Files that we cannot write are
+skipped: the agent has the same rights and cannot change them either.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _Stat = tuple[int, int, int, int, int]
 
 
 class _Index(BaseModel):
-    """SHA-256 of each kept file's kind and content, by absolute path."""
+    """SHA-256 of each saved file's kind and content, by absolute path."""
 
     files: dict[str, str] = Field(default_factory=dict)
     byte_code: dict[str, str] = Field(default_factory=dict)
@@ -38,7 +38,7 @@ class _Seen:
 
 
 class OutsideFiles:
-    """Keeps an environment's deciding files as they stood at the baseline.
+    """Saves an environment's deciding files as they were at the baseline.
 
     Args:
         folder: where they are kept.

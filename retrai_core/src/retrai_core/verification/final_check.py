@@ -1,4 +1,4 @@
-"""The final verification: the check once more on a clean copy, and what its verdict is worth."""
+"""The final verification: repeats the check on a clean copy, and rates the verdict."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from .verdict import judge, suspicion
 
 @dataclass(frozen=True, slots=True)
 class FinalCheck:
-    """What a final verification works with.
+    """The inputs of a final verification.
 
     Attributes:
         context: the run.

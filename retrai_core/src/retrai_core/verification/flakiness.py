@@ -1,4 +1,4 @@
-"""Telling a flaky check: the same tree, and another answer."""
+"""Detects a flaky check: different results on the same tree."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _FAILED = frozenset({"failed", "error"})
 
 @dataclass(frozen=True, slots=True)
 class Flaky:
-    """A check that gave two answers on one tree: the cases that did, and how it was seen."""
+    """A check with two results on one tree: the cases that differ, and how it was detected."""
 
     cases: Sequence[str]
     how: str
@@ -53,7 +53,8 @@ def failing_cases(result: GoalResult) -> list[str]:
 
 
 class Verdicts:
-    """What the check said of each tree of the run, in place and on copies, also before a resume.
+    """The results of the check for each tree of the run, in place and on copies, also before a
+    resume.
 
     Args:
         path: `verdicts.jsonl` in the run's folder.

@@ -25,14 +25,14 @@ from .holdout import Holdout
 from .node_packages import NodePackages
 from .refusal import Refusal
 from .repository_files import copy_surroundings, place_in_repository
-from .restore import SET_ASIDE, put_back, restore_files, set_aside
+from .restore import SET_ASIDE, restore_changed, restore_files, set_aside
 from .verdict import judge
 
 _OWN_FILES = (PROJECT_FILE, LOCK_FILE)
 
 
 class Guard:
-    """Keeps the check honest.
+    """Protects the check of one run from tampering.
 
     Args:
         context: the run, with a guarded sandbox; its goal says what is protected and what steers
@@ -360,7 +360,9 @@ class Guard:
             path for path in differing(project, self.baseline) if not self._allowed.match(path)
         ]
         keeps = project == self.context.project  # a copy is thrown away
-        undone = put_back(project, self._folder, changed, self.baseline.volatile, keeps=keeps)
+        undone = restore_changed(
+            project, self._folder, changed, self.baseline.volatile, keeps=keeps
+        )
         known = self.baseline.steering
         is_exempt = self._allowed.match
         return undone + set_aside(project, self._folder, self._steering, is_exempt, set(known))

@@ -1,4 +1,4 @@
-"""The sandbox as a run's parts have it: each command gets the guard's view, a check is recorded."""
+"""The sandbox of a run's parts: adds the guard's view to each command, records checks."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ _LAST_CHARS = 4_000
 class CheckCommands:
     """How the commands of one check ended.
 
-    A check that the kernel's memory killer, a person or a time limit ends says nothing of the tree:
-    the next run of the same check may pass.
+    A check that was ended by the kernel's OOM killer, a person or a time limit says nothing about
+    the tree: the next run of the same check may pass.
 
     Attributes:
         view: how the files look to them.
@@ -67,7 +67,7 @@ _current_check: ContextVar[CheckCommands | None] = ContextVar("current_check", d
 
 
 class GuardedSandbox(Sandbox):
-    """Hands every command to the run's sandbox, with the guard's view of the files.
+    """Passes every command to the run's sandbox, with the guard's view of the files.
 
     Attributes:
         agent_view: how the files look to all commands that belong to no check.

@@ -1,4 +1,4 @@
-"""Which files `holdout:` means, and what in a project tells about them."""
+"""Which files `holdout:` matches, and which other files reveal them."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Held-out tests: the agent never sees them, and `achieved` needs all of them to pass.
 
-They stay where they are. The sandbox shows an empty folder in the place of theirs, and the tools
-that read files refuse it. For the last check they are in the clean copy. Their names and how they
-fail are told to nobody; only counts come back, at the end of the run.
+They stay in place. The sandbox shows an empty folder instead of theirs, and the tools that read
+files refuse it. The clean copy of the last check contains them. Their names and failures are never
+reported, only counts at the end of the run.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ AskWith = Callable[[Callable[[Path], None]], Awaitable[GoalResult]]
 
 @dataclass(frozen=True, slots=True)
 class HeldOut:
-    """How the held-out cases ended.
+    """The results of the held-out cases.
 
     Attributes:
         total: how many there are.

@@ -1,4 +1,4 @@
-"""A repository that knows nothing of the held-out files, to be shown in the real one's place."""
+"""A repository without the held-out files, shown instead of the real one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""New tests must fail on the old tree: one that passes there too proves nothing of the change."""
+"""New tests must fail on the old tree: one that also passes there proves nothing about the
+change."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ _SHOWN = 5
 
 @dataclass(frozen=True, slots=True)
 class NewTests:
-    """What the tests that a run added or changed say of the sources as they were.
+    """Results of the tests that a run added or changed, on the original sources.
 
     Attributes:
         idle: those that pass there.

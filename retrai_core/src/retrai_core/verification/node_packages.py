@@ -1,4 +1,4 @@
-"""Packages in `node_modules` that a run changed: a clean copy is checked without these changes.
+"""Packages in `node_modules` that a run changed; a clean copy is checked without the changes.
 
 An installer changes thousands of files there, and so can a cheat; no diff shows either. What a lock
 file names has a digest, so an install from the lock file of the start is what the user asked for.
@@ -44,7 +44,7 @@ _SHOWN = 300
 
 @dataclass(frozen=True, slots=True)
 class NodePackages:
-    """What a run changed in `node_modules`, and how a copy gets the user's packages instead.
+    """Finds what a run changed in `node_modules`, and restores the user's packages in a copy.
 
     Attributes:
         context: the run.

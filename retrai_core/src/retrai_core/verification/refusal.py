@@ -1,4 +1,4 @@
-"""A change of what the check relies on, as it is told and counted."""
+"""A refused change to files of the check, as it is reported and counted."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A change that was refused or undone: the path, and why in plain words.
+    """A change that was refused or undone: the path, and the reason in plain words.
 
     Attributes:
         kept: where what stood there is, outside of the project.

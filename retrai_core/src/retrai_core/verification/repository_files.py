@@ -1,7 +1,7 @@
-"""What stands above the project in its repository: a monorepo's configuration steers the check too.
+"""Files above the project in its repository: a monorepo's configuration affects the check.
 
-A runner looks for its configuration in the folders above as well, and names its cases after the
-place where it found one. A clean copy stands as deep, below copies of the same files.
+A runner also looks for its configuration in the folders above, and names its cases relative to the
+one that it finds. A clean copy has the same depth, below copies of the same files.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Programs that a run's commands left for version control to run, outside of the sandbox.
+"""Programs that a run's commands left for version control to run outside the sandbox.
 
 `git status` asks `core.fsmonitor` of the project's repository and of each one inside it that is a
-submodule or was added as one; hooks run at the next commit. A run may make repositories, commit in
-them and configure them. What names a program in them is as it was before the run.
+submodule or was added as one; hooks run at the next commit. A run may create, configure and commit
+to repositories, but every setting that names a program is restored.
 """
 
 from __future__ import annotations

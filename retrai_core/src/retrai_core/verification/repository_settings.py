@@ -1,8 +1,8 @@
-"""Which settings of a repository name no program, so that a run's commands may leave them.
+"""Which settings of a repository name no program, so that a run may keep them.
 
-Settings that git itself writes for `git init`, `clone`, `remote`, `submodule` and `worktree` do
-not, nor who commits. Every other one is taken for one that may: what a list of programs left out
-would be run. The parser takes the part of the syntax that git writes, and drops what is not in it.
+These are the settings that git itself writes for `git init`, `clone`, `remote`, `submodule` and
+`worktree`, and the identity of the committer. Every other setting may name a program: a block list
+could miss one. The parser accepts the syntax that git writes, and drops the rest.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Puts protected files back, and sets new files aside that would steer the check."""
+"""Restores protected files, and moves away new files that would steer the check."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def restore_files(project: Path, folder: Path, paths: Iterable[str]) -> None:
         copy_file(folder / "files" / path, target)
 
 
-def put_back(
+def restore_changed(
     project: Path, folder: Path, changed: Sequence[str], volatile: Collection[str], *, keeps: bool
 ) -> list[Refusal]:
     """Restore changed files and say so, but for what the suite itself writes.

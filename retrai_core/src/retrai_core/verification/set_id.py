@@ -1,7 +1,7 @@
 """Set-user-id and set-group-id bits that a run's commands gave to files of the project.
 
-As root they would stay on the host, for every user to run. What had them before the run keeps them,
-and so do folders: shared ones pass their group on by them.
+If retrai runs as root, they would stay on the host for every user to run. Files that had them
+before keep them, and so do folders: shared ones use them to pass on their group.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Files that a run changed and no snapshot holds, since they were ignored before.
+"""Changed files that no snapshot contains, because they were ignored before the run.
 
-Source can load from there what no diff of the run shows. Packages in `node_modules` are not among
-them: a final check takes what a run changed there out of its copy.
+Source code can load them, and no diff of the run shows them. Packages in `node_modules` are not
+among them: the final check undoes changes there in its copy.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _DATA = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class ChangedFile:
-    """A file that was changed since a moment: its path in the project, and its size in bytes."""
+    """A file that changed since a given time: its path in the project, and its size in bytes."""
 
     path: str
     size: int
@@ -45,7 +45,7 @@ class ChangedFile:
 
 @dataclass(frozen=True, slots=True)
 class Unseen:
-    """What counts of such files.
+    """The content of such files.
 
     Attributes:
         diff: as if every line of theirs was added.

@@ -1,4 +1,4 @@
-"""The verdict: a goal's answer, held against the baseline case by case."""
+"""The verdict: the result of a goal, compared with the baseline case by case."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Verdicts, remembered by the tree they were given on: what changed nothing re-runs nothing."""
+"""Remembers verdicts by tree: if nothing changed, nothing runs again."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _A_CHANGE = (
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """What one evaluation found.
+    """The result of one evaluation.
 
     Attributes:
         result: the verdict.
@@ -51,7 +51,7 @@ class Evaluation:
 
 @dataclass(frozen=True, slots=True)
 class _Verdict:
-    """What is known of one tree."""
+    """What is known about one tree."""
 
     result: GoalResult
     suspect: str = ""

@@ -1,4 +1,4 @@
-"""Write a whole file at once: readers see the old text or the new, never a part."""
+"""Writes a file atomically: readers see the old text or the new, never a part."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def write_atomically(place: Place, path: str, data: bytes) -> None:
             with open(handle, "wb") as file:
                 file.write(data)
                 if before is not None:
-                    _keep(file.fileno(), before)
+                    _copy_owner_and_mode(file.fileno(), before)
                 else:
                     give_to_owner_of_folder(temporary, place.folder)
             os.replace(temporary, place.name, src_dir_fd=place.folder, dst_dir_fd=place.folder)
@@ -65,7 +65,7 @@ def _existing(place: Place, path: str) -> os.stat_result | None:
     return found
 
 
-def _keep(handle: int, before: os.stat_result) -> None:
+def _copy_owner_and_mode(handle: int, before: os.stat_result) -> None:
     made = os.fstat(handle)
     if (made.st_uid, made.st_gid) != (before.st_uid, before.st_gid):
         with suppress(PermissionError):  # only root may give files away

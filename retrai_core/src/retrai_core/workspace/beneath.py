@@ -1,8 +1,8 @@
-"""Reach a path below a folder, and never anything else, even while the tree changes.
+"""Opens paths below a folder, and never anything else, even while the tree changes.
 
 Each component is opened from the folder above it without following symlinks; a symlink is read and
-followed by hand, so what it leads to is opened the same way. A check by name followed by a use by
-name would leave a gap in which a folder can be swapped for a symlink.
+resolved here, so its target is opened the same way. A check by name followed by a use by name would
+leave a gap in which a folder can be replaced by a symlink.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def reach(
 
 
 class _Descent:
-    """One way down from the root; holds a single folder open at a time."""
+    """One descent from the root; keeps only one folder open at a time."""
 
     def __init__(self, root: Path, path: str, before_making: Callable[[str], None] | None) -> None:
         self.root = root

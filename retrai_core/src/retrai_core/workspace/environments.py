@@ -1,4 +1,4 @@
-"""The virtual environment that uv, poetry or hatch keeps for a project that uses it."""
+"""Finds the virtual environment that uv, poetry or hatch manages for a project."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the file system that a project lies on allows."""
+"""Capabilities of the file system of a project."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which files git would ignore, by the `.gitignore` files of a tree; works without git."""
+"""Evaluates the `.gitignore` files of a tree like git; works without git."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class FolderRules:
 
 
 class RulesReader:
-    """Reads `.gitignore` files and remembers what they said while they stay the same.
+    """Reads `.gitignore` files, and caches their rules while they stay unchanged.
 
     Args:
         fixed: what the files said at an earlier time, by their folder; the files themselves are

@@ -1,4 +1,4 @@
-"""Which files of a project are installed packages: those that a package manager has put there."""
+"""Which files of a project are packages that a package manager installed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which Python runs the project's code: the project's own, never retrai's by accident."""
+"""Finds the Python for the project's code: the project's own, never retrai's by accident."""
 
 from __future__ import annotations
 

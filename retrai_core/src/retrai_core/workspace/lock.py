@@ -1,4 +1,4 @@
-"""One run at a time works in a project; a lock that dies with its process."""
+"""The lock of a project, for one run at a time; the system drops it with the process."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _CHILD_LIMIT_S = 2.0
 
 
 class WorkspaceLock:
-    """Holds a project for one run, as a context manager.
+    """Locks a project for one run; a context manager.
 
     The lock is an `flock` on a file in the state folder: the system drops it when the process ends,
     however that happens, and nothing is written into the project. The file stays when the lock is

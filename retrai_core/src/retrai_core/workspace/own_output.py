@@ -1,4 +1,4 @@
-"""Where in a project this very process writes its output: `retrai run > out.txt`."""
+"""Finds the files in a project to which this process writes its output: `retrai run > out.txt`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whom the files belong to that root makes in a project of another user's: to that user."""
+"""Gives files that root creates in another user's project to that user."""
 
 from __future__ import annotations
 

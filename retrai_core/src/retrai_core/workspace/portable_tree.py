@@ -1,7 +1,7 @@
-"""The part of a tree's state that is the same in every copy of it: another folder, another day.
+"""The part of a tree's state that is the same in every copy of the project.
 
-Left out are ignored files, version control, virtual environments, installed packages and byte code:
-a fresh clone does not have them. So what a receipt says of a tree can be held against a clone.
+It excludes ignored files, version control, virtual environments, installed packages and byte code,
+which a fresh clone does not have. So a receipt can be compared with a clone.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What of a repository no tool may write: its configuration and hooks are programs for later.
+"""Paths of a repository that no tool may write: configuration and hooks can run programs.
 
-git runs them outside the sandbox, as soon as somebody asks it for the project's status.
+git would run them outside the sandbox, for example at the next `git status`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The project's files, with nothing outside the project in reach."""
+"""Access to the project's files, with nothing outside the project reachable."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from .tree_walk import open_folder, walk_tree
 
 
 class SafeWorkspace(Workspace):
-    """Reads and writes below one folder, whatever the tree does meanwhile.
+    """Reads and writes below one folder, even if the tree changes meanwhile.
 
     A symlink whose target lies in the project is followed; one that leads outside is refused. What
-    belongs to version control (`.git`) can be read and is never written. It keeps no file open and
+    belongs to version control (`.git`) can be read and is never written. It keeps no file open, and
     may be used from several threads.
 
     Attributes:

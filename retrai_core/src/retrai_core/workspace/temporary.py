@@ -1,4 +1,4 @@
-"""Temporary folders that say whose they are, so that what a killed process left can be removed."""
+"""Temporary folders with an owner mark, so that leftovers of a killed process can be removed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one tool call reads and writes through the workspace, also beside other calls."""
+"""Records what one tool call reads and writes, even while other calls run."""
 
 from __future__ import annotations
 

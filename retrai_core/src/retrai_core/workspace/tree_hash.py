@@ -1,4 +1,4 @@
-"""The state of the project's files as one hash, so that a step that changed nothing is known."""
+"""Hashes the project's files, to detect steps that changed nothing."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class _Known:
 
 
 class TreeHasher:
-    """Takes states of one tree, and reads again only the files whose stat has changed.
+    """Takes states of one tree, and reads only files whose stat changed.
 
     Not for several threads at once.
 

@@ -1,4 +1,4 @@
-"""Every file below a folder, in the order of their paths, without following a symlink."""
+"""Walks all files below a folder in path order, without following symlinks."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def stat_key(status: os.stat_result) -> StatKey:
 
 @dataclass
 class Listing:
-    """What one walk saw, for whoever compares it with another; ignored files are not in it.
+    """The result of one walk, for comparison with another; without ignored files.
 
     Attributes:
         began_ns: when it began, by the system's clock.

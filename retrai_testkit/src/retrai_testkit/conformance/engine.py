@@ -105,7 +105,7 @@ class EngineTests:
         async with self._opened(place) as (engine, manager):
             run = await self._made(engine, manager, place)
             future = engine.submit(run.id)
-            await _asked(run)
+            await _wait_until_asked(run)
             future.cancel()
             await asyncio.wait([future])
             assert (await run.record()).status == "waiting"
@@ -119,7 +119,7 @@ class EngineTests:
             made = [await self._made(engine, manager, place, name) for name in ("one", "two")]
             futures = [engine.submit(run.id) for run in made]
             for run in made:
-                await _asked(run)
+                await _wait_until_asked(run)
             assert await made[1].cancel()
             await futures[1]
             assert not futures[0].done(), "the end of one has ended the other"
@@ -134,7 +134,7 @@ class EngineTests:
         async with self._opened(place) as (engine, manager), self._manager(place) as another:
             run = await self._made(engine, manager, place)
             future = engine.submit(run.id)
-            await _asked(run)
+            await _wait_until_asked(run)
             other = await another.get(run.id)
             await other.configure(max_iterations=5)
             assert await other.cancel()
@@ -148,7 +148,7 @@ class EngineTests:
         async with self._opened(place) as (engine, manager):
             run = await self._made(engine, manager, place)
             future = engine.submit(run.id)
-            await _asked(run)
+            await _wait_until_asked(run)
             assert await run.cancel("interrupted")
             await future
             assert (await run.record()).resumable
@@ -165,7 +165,7 @@ class EngineTests:
         async with self._opened(place) as (engine, manager):
             run = await self._made(engine, manager, place)
             engine.submit(run.id)
-            await _asked(run)
+            await _wait_until_asked(run)
         async with self._opened(place) as (engine, manager):
             await engine.attach()
             await engine.attach()  # a second time changes nothing
@@ -270,7 +270,7 @@ class EngineConformance(EngineTests, PluginConformance):
             self.plugin.Options.model_validate({"no_such_option": 1})
 
 
-async def _asked(run: Run) -> None:
+async def _wait_until_asked(run: Run) -> None:
     """Wait until the run waits for a person."""
     async for event in run.events():
         if event.kind == "human_check_required":

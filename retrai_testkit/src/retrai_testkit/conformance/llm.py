@@ -145,7 +145,7 @@ class LLMProviderConformance(BuiltConformance):
         from langchain_core.language_models import BaseChatModel
         from langchain_core.messages import AIMessage
 
-        seen = self._asked(tmp_path, plugin_options, kept)
+        seen = self._ask_model(tmp_path, plugin_options, kept)
         assert isinstance(seen.model, BaseChatModel)
         answer = seen.with_tools
         assert isinstance(answer, AIMessage)
@@ -159,7 +159,7 @@ class LLMProviderConformance(BuiltConformance):
         self, tmp_path: Path, plugin_options: Mapping[str, Any], kept: dict[str, Any]
     ) -> None:
         """`cost_usd` gives dollars, or None where the price is not known; it raises nothing."""
-        for cost in self._asked(tmp_path, plugin_options, kept).costs:
+        for cost in self._ask_model(tmp_path, plugin_options, kept).costs:
             assert cost is None or (isinstance(cost, (int, float)) and cost >= 0)
 
     def test_a_caller_may_bring_a_key(
@@ -300,12 +300,12 @@ class LLMProviderConformance(BuiltConformance):
         self, tmp_path: Path, plugin_options: Mapping[str, Any], kept: dict[str, Any]
     ) -> None:
         """No module or class variable, folder, environment, thread or process is left changed."""
-        self.require_unchanged(self._asked(tmp_path, plugin_options, kept).left)
+        self.require_unchanged(self._ask_model(tmp_path, plugin_options, kept).left)
 
     def prepare_context(self, context: RunContext) -> None:
         """Give the context what the model reads of it (a goal, tools); nothing when left out."""
 
-    def _asked(self, base: Path, options: Mapping[str, Any], kept: dict[str, Any]) -> _Asked:
+    def _ask_model(self, base: Path, options: Mapping[str, Any], kept: dict[str, Any]) -> _Asked:
         """A model asked once with tools and once without; what three tests judge."""
         if "asked" not in kept:
             before = Footprint(self.package)

@@ -54,13 +54,13 @@ def definitions(database: Database, table: str) -> dict[str, str]:
     try:
         if database.dialect == "postgresql":
             cursor.execute(_POSTGRESQL, (table,))
-            return _told(_by_name(cursor.fetchall()))
+            return _digest_definitions(_by_name(cursor.fetchall()))
         if database.dialect == "duckdb":
             cursor.execute(_DUCKDB)
-            return _told(_reached(_by_name(cursor.fetchall()), table))
+            return _digest_definitions(_reached(_by_name(cursor.fetchall()), table))
         cursor.execute(_SQLITE)
         rows = [("main", name, kind, text) for name, kind, text in cursor.fetchall()]
-        return _told(_reached(_by_name(rows), table))
+        return _digest_definitions(_reached(_by_name(rows), table))
     finally:
         cursor.close()
 
@@ -130,7 +130,7 @@ def _is_said(name: str, text: str) -> bool:
     )
 
 
-def _told(objects: _Objects) -> dict[str, str]:
+def _digest_definitions(objects: _Objects) -> dict[str, str]:
     return {
         name: f"{kind} {hashlib.sha256(text.encode()).hexdigest()[:16]}" if text else kind
         for name, (kind, text) in sorted(objects.items())

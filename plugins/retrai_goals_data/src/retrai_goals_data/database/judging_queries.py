@@ -15,7 +15,7 @@ from .table_state import table_states
 from .written_down import written_down
 
 
-def asked(job: Job) -> Report:
+def run_job(job: Job) -> Report:
     """The report of a `check` or a `bench`; what is wrong with the query is its `problem`."""
     try:
         return _measure(job)

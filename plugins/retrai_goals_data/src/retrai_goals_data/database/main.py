@@ -44,9 +44,9 @@ def do(job: Job) -> Report:
         if job.kind == "state":
             return _state(job)
         # The parser of SQL is a third of the time that a small check takes.
-        from .judging_queries import asked
+        from .judging_queries import run_job
 
-        return asked(job)
+        return run_job(job)
     except UnreachableError as error:
         return Report(problem=f"the database cannot be reached: {error}", unreachable=True)
     except TimeoutError as error:

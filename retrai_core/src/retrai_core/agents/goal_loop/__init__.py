@@ -1,1 +1,1 @@
-"""The agent `goal-loop`: plan, act, evaluate, and where wanted a person's check."""
+"""The agent `goal-loop`: plan, act, evaluate, and optionally a check by a person."""

@@ -1,4 +1,4 @@
-"""The evaluate node: asks the guard, tells the model, counts the iteration."""
+"""The evaluate node: runs the check, reports to the model, counts the iteration."""
 
 from __future__ import annotations
 

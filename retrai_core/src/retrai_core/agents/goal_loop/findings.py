@@ -1,4 +1,4 @@
-"""What an audit found, told once: not again for a copy of a file, nor for each of its places."""
+"""Reports each finding of an audit once, not again for copies of a file or other places."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 class GoalLoopInput(AgentInput):
-    """What the goal loop is given beside the goal."""
+    """Input of the goal loop in addition to the goal."""
 
     task: str = ""
     """Extra text for the model in addition to the goal, such as an issue."""
@@ -29,8 +29,8 @@ class GoalLoopInput(AgentInput):
 class GoalLoopAgent(Agent):
     """retrai's own agent: works until the check says that the goal passes.
 
-    Another agent over `AgentState` inherits it and builds its own graph, of `LoopSteps` and nodes
-    of its own.
+    To build another agent over `AgentState`, inherit from this class and combine `LoopSteps` with
+    nodes of your own.
     """
 
     name = "goal-loop"

@@ -1,4 +1,4 @@
-"""The human check: a person says whether the run goes on."""
+"""The human check: a person decides whether the run continues."""
 
 from __future__ import annotations
 

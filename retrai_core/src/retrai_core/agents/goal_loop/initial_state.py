@@ -1,4 +1,4 @@
-"""The state that a run of the goal loop begins with."""
+"""The initial state of the goal loop."""
 
 from __future__ import annotations
 

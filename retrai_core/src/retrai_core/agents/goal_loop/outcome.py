@@ -1,4 +1,4 @@
-"""How a run ends: by the check's own word on the tree as it stands, else by the agent's state."""
+"""How a run ends: decided by the check on the current tree, else by the agent's state."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ONLY_THE_CHECK = ("tampered", "flaky")
 
 
 class _Needed(TypedDict):
-    """The keys of `AgentState` that a run cannot do without."""
+    """The keys of `AgentState` that a run needs."""
 
     messages: list[Any]
     goal_achieved: bool

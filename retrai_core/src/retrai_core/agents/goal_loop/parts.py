@@ -1,4 +1,4 @@
-"""What the loop's nodes work with; travels in the graph's configuration, never in the state."""
+"""What the nodes of the loop use; passed in the graph's configuration, not in the state."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Conclusion:
-    """What the check says of one tree, all that `evaluate` looks at included.
+    """The result of a check of one tree, with everything that `evaluate` needs.
 
     Attributes:
         tree: a hash of the tree; empty where nothing was asked.
@@ -38,7 +38,7 @@ class Conclusion:
 
 @dataclass
 class LoopParts:
-    """The parts of one run.
+    """The parts of one run that its nodes use.
 
     Attributes:
         context: the run, with its tools and its model.

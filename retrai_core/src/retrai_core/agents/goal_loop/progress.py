@@ -1,4 +1,4 @@
-"""Telling a run that goes round in circles: turns that repeat, or two trees in turn."""
+"""Detects a run without progress: repeated turns, or alternation between two trees."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ _PASSING = re.compile(
 
 
 class Progress(TypedDict):
-    """How the run has moved; small, since it stands in every checkpoint.
+    """The progress of a run; kept small, since every checkpoint contains it.
 
     `tree` is a hash of the latest tree and `trees` holds the latest different ones. `seen` counts,
-    by digest, the turns since the tree changed last, the latest at its end; `repeats` is how many
-    turns in a row brought nothing new. `warned_at` is the iteration of the warning, -1 before it;
+    by digest, the turns since the last change of the tree, the latest last; `repeats` is the number
+    of turns in a row with nothing new. `warned_at` is the iteration of the warning, -1 before it;
     `warned_tokens` is what the run had used by then. Checkpoints of earlier versions lack some.
     """
 

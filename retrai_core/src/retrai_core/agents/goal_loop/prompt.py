@@ -1,4 +1,4 @@
-"""The words that the model gets."""
+"""The prompts for the model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tool with which the model says that the goal contradicts itself."""
+"""The tool with which the model reports that the goal contradicts itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the loop goes next."""
+"""The routers: which node of the loop comes next."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The state that travels round the loop and into the checkpoints."""
+"""The state of the loop, which checkpoints save."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _OWN_ID = "message-"
 
 
 class PendingCall(TypedDict):
-    """A tool call that the model asked for. `problem` says why it cannot be run at all."""
+    """A tool call that the model requested. `problem` says why it cannot run."""
 
     id: str
     name: str
@@ -29,7 +29,8 @@ class PendingCall(TypedDict):
 
 
 class ResultNote(TypedDict):
-    """That a call ended; its text is a message, and stands in the journal by the same id."""
+    """Notes that a call has ended; its text is in a message, and in the journal under the same
+    id."""
 
     id: str
     name: str
@@ -37,7 +38,7 @@ class ResultNote(TypedDict):
 
 
 class Stop(TypedDict):
-    """Why the run ends before its iterations are used up, and about what that saves."""
+    """Why the run ends before its last iteration, and an estimate of what that saves."""
 
     outcome: Literal["failed", "tampered", "error", "aborted", "flaky", "stuck", "budget"]
     reason: str
@@ -88,7 +89,7 @@ _messages: Any = cast("Any", DeltaChannel)(append_messages, list, snapshot_frequ
 
 
 class AgentState(TypedDict):
-    """What one run of the loop knows; everything in it survives a kill."""
+    """The state of one run of the loop; all of it survives a kill."""
 
     messages: Annotated[list[AnyMessage], _messages]
     pending_tool_calls: list[PendingCall]

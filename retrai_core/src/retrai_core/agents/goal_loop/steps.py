@@ -1,4 +1,4 @@
-"""The goal loop's steps, for agents that put them together in another way."""
+"""The steps of the goal loop, for agents that combine them differently."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .routers import route_after_evaluate, route_after_human_check, should_call_
 class LoopSteps:
     """The nodes of the goal loop, and the routers between them, over `AgentState`.
 
-    A graph that is made of these keeps what the run promises: limits, tool gates, the journal, and
+    A graph of these nodes keeps the guarantees of a run: limits, tool gates, the journal, and
     verdicts that only the guard gives. Importing this class imports langgraph: do it in
     `build_graph`.
 

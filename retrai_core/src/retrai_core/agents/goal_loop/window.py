@@ -1,4 +1,4 @@
-"""Which messages go to the model: the first and the last ones, no call cut from its results."""
+"""Which messages go to the model: the first and the last, never a call without its results."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ _Point = tuple[float, float]
 
 
 class _Box:
-    """A node's place, as grandalf wants it: size, and the middle once it is laid out."""
+    """A node for grandalf: its size, and its centre after the layout."""
 
     def __init__(self, width: float, height: float) -> None:
         self.w, self.h = width, height
@@ -36,7 +36,7 @@ class _Box:
 
 
 class _Line:
-    """An edge's way: the points that grandalf gives."""
+    """An edge: the points that grandalf computes."""
 
     def __init__(self) -> None:
         self.points: list[_Point] = []

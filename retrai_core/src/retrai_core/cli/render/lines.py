@@ -1,4 +1,4 @@
-"""Turns a run's events into lines: iteration, what was done, on what, how long it took."""
+"""Turns a run's events into lines: iteration, action, target and duration."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Totals:
 
 
 class EventLines:
-    """Remembers what is under way, and gives the lines that each event is worth.
+    """Remembers what is in progress, and returns the lines for each event.
 
     Args:
         width: the line's width in characters.

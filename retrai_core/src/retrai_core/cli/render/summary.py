@@ -1,4 +1,4 @@
-"""How a run ended, and on what evidence, in a few lines."""
+"""How a run ended, with the evidence, in a few lines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Prints a run's lines as they come, with a spinner below them where a person is watching."""
+"""Prints a run's lines as they arrive, with a spinner below them on a terminal."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _REFRESH_PER_SECOND = 8
 
 
 class _LastingConsole(Console):
-    """Shows control characters of any text as text, and goes quiet when nobody reads any more.
+    """Shows control characters as text, and stops printing when nobody reads the output any more.
 
     rich's own lets escapes through, and would end the program at `| head`.
     """
@@ -70,7 +70,7 @@ def make_console(*, stderr: bool = False) -> Console:
 
 
 class RunTerminal:
-    """Shows one run; a context manager that takes its spinner away at the end.
+    """Shows one run; a context manager that removes its spinner at the end.
 
     Args:
         console: where to print.

@@ -1,4 +1,4 @@
-"""Numbers, names and other people's text as short, safe words for one line of a terminal."""
+"""Formats numbers, names and untrusted text as short, safe words for one line."""
 
 from __future__ import annotations
 

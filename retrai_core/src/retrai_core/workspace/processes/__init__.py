@@ -1,4 +1,4 @@
-"""Processes: started with limits and a clean environment, and none left behind.
+"""Starts processes with limits and a clean environment, and leaves none behind.
 
-Nothing is imported here: the helper process runs without what is installed.
+Nothing is imported here: the helper process runs without installed packages.
 """

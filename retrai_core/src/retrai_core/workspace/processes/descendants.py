@@ -1,4 +1,4 @@
-"""Find what a process started, and stay responsible for it; Linux, with less elsewhere."""
+"""Finds the descendants of a process; complete on Linux, partial elsewhere."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The environment that a command gets: by allow-list, so that no key of the user's is in it."""
+"""The environment of a command: an allow-list, so that it contains no keys of the user."""
 
 from __future__ import annotations
 

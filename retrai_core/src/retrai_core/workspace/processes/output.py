@@ -1,4 +1,4 @@
-"""Keep the beginning and the end of what a command prints, however much that is."""
+"""Keeps the beginning and the end of the output of a command, whatever its size."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What sandboxes are built on: commands with limits and a clean environment, all of them reaped."""
+"""The base of sandboxes: runs commands with limits and a clean environment, and reaps them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .supervisor import Command, Ended, Supervisor
 
 
 class ProcessOptions(SandboxOptions):
-    """Options that every sandbox over a `ProcessRunner` has."""
+    """Options of every sandbox that uses a `ProcessRunner`."""
 
     pass_env: list[str] = Field(
         default_factory=list,
@@ -41,7 +41,7 @@ class ProcessOptions(SandboxOptions):
 
 
 class ProcessRunner:
-    """Starts commands for a sandbox, limits them, and reaps all that they started.
+    """Starts commands for a sandbox, limits them, and reaps all their descendants.
 
     Commands get an environment by allow-list, no terminal, bounded output and limits. Every
     descendant is ended (on Linux also daemons that left the process group; on macOS the process

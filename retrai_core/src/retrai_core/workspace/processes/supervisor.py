@@ -31,7 +31,8 @@ _IMPORT_ROOT = Path(__file__).parents[3]
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How a command ended: its exit code (minus a signal's number), and descendants left alive."""
+    """How a command ended: its exit code (a signal as a negative number), and surviving
+    descendants."""
 
     exit_code: int
     left: int
@@ -122,7 +123,7 @@ class Command:
 
 
 class Supervisor:
-    """Starts the helper process when it is first needed, and hands it commands."""
+    """Starts the helper process on first use, and sends it commands."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None

@@ -194,7 +194,7 @@ def condition(site: Site) -> Iterator[Proposal]:
         yield site.put(node, negated(site.source, node), "return the opposite", 1.6)
 
 
-def _asked(site: Site) -> Optional[ast.expr]:
+def _condition_at(site: Site) -> Optional[ast.expr]:
     """The condition at a place, one that is tested or returned; None where there is none."""
     node = site.node
     if not isinstance(node, ast.expr):
@@ -205,7 +205,7 @@ def _asked(site: Site) -> Optional[ast.expr]:
 
 def added_condition(site: Site) -> Iterator[Proposal]:
     """One more condition joined by `and` or `or`."""
-    node = _asked(site)
+    node = _condition_at(site)
     if node is None:
         return
     own = site.text(node)
@@ -222,7 +222,7 @@ def added_condition(site: Site) -> Iterator[Proposal]:
 
 def guarding_condition(site: Site) -> Iterator[Proposal]:
     """A condition before the one that is there, so that it is asked only where it can be."""
-    node = _asked(site)
+    node = _condition_at(site)
     if node is None:
         return
     used = [n.id for n in ast.walk(node) if isinstance(n, ast.Name)]
