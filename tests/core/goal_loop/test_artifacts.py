@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -9,6 +10,8 @@ from textwrap import dedent
 from typing import Any
 
 import pytest
+
+from retrai_core import Cancel, Claim, FilesStore, RunManager, RunRequest
 
 from ..running import manager_for
 
@@ -111,3 +114,32 @@ async def test_an_artifact_of_a_plugin_that_hangs_is_not_waited_for(
     assert (record.status, record.artifacts) == ("achieved", [])
     warnings = [event.payload["message"] for event in runs.events(record, "log")]
     assert any("slow of acme-reports keeps nothing" in line for line in warnings)
+
+
+async def test_a_cancellation_that_comes_when_the_run_has_ended_cuts_off_nothing(
+    runs: Any, install: Any
+) -> None:
+    class CancelledAtItsEnd(FilesStore):
+        """Cancels the run while a plugin's file is being kept."""
+
+        async def put_blob(self, claim: Claim, name: str, data: bytes) -> None:
+            await self.send(claim.run_id, Cancel())
+            async with asyncio.timeout(60):
+                await self.is_taken.wait()
+            await asyncio.sleep(0)
+            await super().put_blob(claim, name, data)
+
+        async def commands(self, claim: Claim, after: int) -> Any:
+            found = await super().commands(claim, after)
+            if found:
+                self.is_taken.set()
+            return found
+
+    install(report=REPORT)
+    store = CancelledAtItsEnd(state=runs.store.state)
+    store.is_taken = asyncio.Event()
+    async with RunManager(store, "inline") as manager:
+        run = await manager.submit(RunRequest(config=runs.config([MEND])))
+        record = await run.result()
+        assert (record.status, record.reason) == ("achieved", "all files are right")
+        assert await run.artifact("report.json")

@@ -241,34 +241,6 @@ async def test_a_cancellation_that_came_too_late_is_not_for_the_part_that_follow
     assert (await runs.resume(record.id, max_iterations=3)).status == "achieved"
 
 
-async def test_a_cancellation_that_comes_when_the_run_has_ended_cuts_off_nothing(
-    runs: Runs,
-) -> None:
-    class CancelledAtItsEnd(FilesStore):
-        """A receipt is kept behind the run's work."""
-
-        async def put_blob(self, claim: Claim, name: str, data: bytes) -> None:
-            await self.send(claim.run_id, Cancel())
-            async with asyncio.timeout(60):
-                await self.is_taken.wait()
-            await asyncio.sleep(0)
-            await super().put_blob(claim, name, data)
-
-        async def commands(self, claim: Claim, after: int) -> Any:
-            found = await super().commands(claim, after)
-            if found:
-                self.is_taken.set()
-            return found
-
-    store = CancelledAtItsEnd(state=runs.store.state)
-    store.is_taken = asyncio.Event()
-    async with RunManager(store, "inline") as manager:
-        run = await manager.submit(request(runs, [MEND]))
-        record = await run.result()
-        assert (record.status, record.reason) == ("achieved", "all files are right")
-        assert await run.artifact("receipt.json")
-
-
 async def test_a_run_that_was_ended_before_it_began_does_not_begin(runs: Runs) -> None:
     async with manager_for(runs.store, max_parallel=0) as manager:
         run = await manager.submit(request(runs, [MEND]))

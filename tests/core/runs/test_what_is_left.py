@@ -177,14 +177,7 @@ async def test_a_project_is_looked_at_without_a_run(runs: Runs) -> None:
         assert settings["hitl_enabled"].origin == "default"
 
 
-async def test_what_earlier_runs_have_taught_is_read_through_the_manager(
-    runs: Runs, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("RETRAI_STATE_DIR", str(runs.store.state))
-    await runs.run([HALF, MEND], memory="file")
-    (runs.project / ".retrai.yml").write_text("memory: file\n")
-    async with manager_for(runs.store) as manager, manager.memory(runs.project) as memory:
-        assert [entry.goal for entry in await memory.entries(runs.project)] == ["expected-text"]
+async def test_a_project_without_a_memory_store_has_nothing_to_look_into(runs: Runs) -> None:
     (runs.project / ".retrai.yml").write_text("memory: none\n")
     async with manager_for(runs.store) as manager:
         with pytest.raises(UsageError, match="no memory store"):
