@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 
-from retrai_core import FilesStore, RunInfo, Verdict, hookimpl
+from retrai_core import RunInfo, Verdict, hookimpl
 
 
 class ReceiptHook:
@@ -20,5 +21,5 @@ class ReceiptHook:
         from .signing import SigningKey
         from .writing import make_receipt
 
-        key = SigningKey(FilesStore().state)
+        key = SigningKey(Path(verdict.evidence["state"]))
         return {RECEIPT_FILE: sign(make_receipt(run, verdict, key.public.fingerprint), key)}

@@ -31,6 +31,7 @@ from ..plugins.error_attribution import WrongAnswerError
 from ..verification.flakiness import SHOWN as FLAKY_NAMED
 from ..verification.new_tests import NewTestsCheck
 from .holder import Holder
+from .run_end import config_of
 from .session import RunSession
 from .system_prompt import system_prompt
 from .tool_gates import ToolGates
@@ -131,17 +132,14 @@ class AgentRun:
         """What the goal loop's nodes work with; None in a run without a goal."""
         session, resolved = self._session, self._session.resolved
         context, guard, verifier = session.context, session.guard, session.verifier
-        with_tools = self.take_model(resolved.config.temperature)
         if guard is None or verifier is None or resolved.provider is None:
+            self.take_model(config_of(self._record).temperature)
             return None
         tools = context.redact(prompt.tool_list(list(context.tools.values())))
-        asking = Asking(
-            context,
-            with_tools,
-            await system_prompt(session, tools),
-            session.spending,
-            _schema_chars(context),
-        )
+        words = await system_prompt(session, tools)
+        # Nothing is awaited from here on: a model that is chosen meanwhile would be lost.
+        with_tools = self.take_model(config_of(self._record).temperature)
+        asking = Asking(context, with_tools, words, session.spending, _schema_chars(context))
         return LoopParts(
             context=context,
             guard=guard,

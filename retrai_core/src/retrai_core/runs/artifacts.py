@@ -63,6 +63,7 @@ async def verdict_of_run(
         "events": [json.loads(event.to_json()) for event in await holder.events()],
         "versions": record.versions,
         "tree": {"files": verifier.files},
+        "state": str(guard.context.run_dir.parents[1]),  # runs/<id> stands in the state folder
         "sandbox": {"state_within_reach": await _is_state_within_reach(guard, record.sandboxes)},
     }
     if result is not None:

@@ -152,7 +152,7 @@ class Executor:
             self._deadline,
             self._note_waiting,
         )
-        self._questions.on_abort = partial(self._cancel, Cancel(status="aborted"))
+        self._questions.on_abort = self._note_abort
         await self._questions.load()
         return holder
 
@@ -233,6 +233,7 @@ class Executor:
             if isinstance(sent.command, Resume):
                 self._is_resumed, self._cancelled = True, None  # that was for an earlier part
             self._taken = record.commands_seen = self._earlier.commands_seen = sent.number
+        self._questions.on_abort = partial(self._cancel, Cancel(status="aborted"))
 
     @property
     def _has_begun(self) -> bool:
@@ -394,9 +395,11 @@ class Executor:
         try:
             self._set(settings)
             await work.configure(config_of(record), settings)
-        except Exception as error:  # noqa: BLE001 - of a model's provider; the run goes on
+        except BaseException as error:
             for name, value in before.items():
                 setattr(record, name, value)
+            if not isinstance(error, Exception):  # the run ends; of a provider it would go on
+                raise
             known = blamed(error, self._resolved.catalog.records()) if self._resolved else None
             message = f"not changed: {known or error}"
             holder.publish("log", level="warning", message=message)
@@ -413,6 +416,10 @@ class Executor:
         record.config = config.model_dump(mode="json", exclude_unset=True)
         record.limits, record.model = limits_of(config), config.model_name
         record.interactive = record.interactive or config.hitl_enabled
+
+    def _note_abort(self) -> None:
+        """A question was answered with `abort` while nobody worked on the run."""
+        self._cancelled = self._cancelled or Cancel(status="aborted")
 
     def _cancel(self, command: Cancel) -> None:
         if self._cancelled is None:

@@ -397,6 +397,7 @@ class RunManager:
         ended = self._ended.get(record.id)
         if ended is not None and not ended.done():
             raise UsageError(f"run {record.id} is under way already")
+        self._opened_engine()
         # Before anything is awaited: of two who ask for it here one does it.
         ended = self._ended[record.id] = _quiet_future()
         self._last_parts[record.id] = record.part_started_at

@@ -371,9 +371,12 @@ class RunWork:
             return
         self._record.versions |= {hook.dist: hook.version for hook in hooks.records}
         self.with_counts("")  # the record gets them
-        verdict = await verdict_of_run(holder, guard, verifier, achieved=achieved)
         limit_s = _LATE_LIMIT_S if self._deadline.has_passed else _ARTIFACTS_LIMIT_S
-        await keep_artifacts(hooks, self._run_info(), verdict, holder, limit_s)
+        try:
+            verdict = await verdict_of_run(holder, guard, verifier, achieved=achieved)
+            await keep_artifacts(hooks, self._run_info(), verdict, holder, limit_s)
+        except Exception as error:  # noqa: BLE001 - the run has ended; its outcome stands
+            self._log("warning", f"no artifacts: {type(error).__name__}: {error}")
 
     async def _snapshot(self, context: RunContext, iteration: int) -> None:
         """Keep the tree as it stands, and what has changed; a failure costs only `runs diff`."""

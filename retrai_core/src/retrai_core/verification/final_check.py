@@ -140,7 +140,9 @@ class FinalCheck:
             copy = await asyncio.to_thread(self._copy, folder)
             changed = await asyncio.to_thread(self.packages.changed, self.baseline.taken_at)
             if changed:
-                await self._install(copy, changed, with_scripts=False)
+                have_scripts = await asyncio.to_thread(self.packages.have_scripts)
+                if await self._install(copy, changed, with_scripts=have_scripts):
+                    await asyncio.to_thread(take_out, copy, changed)
             await asyncio.to_thread(change, copy)
             return await self.ask(copy)
 
