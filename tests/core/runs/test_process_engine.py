@@ -231,7 +231,9 @@ async def test_a_run_that_somebody_has_just_taken_is_followed(runs: Runs) -> Non
     before = children()
     async with manager_for(runs.store, "process") as manager:
         await manager.attach()
-        (child,) = children() - before
+        while not (new := children() - before):  # until the system shows what it executes
+            await asyncio.sleep(0.02)
+        (child,) = new
         run = await manager.get(run_id)
         waiting = asyncio.ensure_future(end_of(run))
         while child in children():  # until it has given up
