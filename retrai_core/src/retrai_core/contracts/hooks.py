@@ -1,8 +1,8 @@
 """The hooks: functions of plugins that every run calls, instead of selecting one by name.
 
 A plugin is an entry point in `retrai.hooks` that names a module, a class or an object; its methods
-are marked with `hookimpl`. A class is built once per run without arguments. Hooks are called one
-plugin at a time, so that one that raises does not silence the others.
+are marked with `hookimpl`. A class is built once per run, with its options if it has `Options`.
+Hooks are called one plugin at a time, so that one that raises does not silence the others.
 """
 
 from __future__ import annotations

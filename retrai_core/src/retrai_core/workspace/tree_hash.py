@@ -62,11 +62,6 @@ class TreeState:
         kept = {path: state for path, state in self.files.items() if path not in paths}
         return self if len(kept) == len(self.files) else TreeState(kept, self.ignored, self.listing)
 
-    def changed_paths(self, before: TreeState) -> list[str]:
-        """Paths that were added, removed or changed since `before`, sorted; ignored ones aside."""
-        paths = self.files.keys() | before.files.keys()
-        return sorted(path for path in paths if self.files.get(path) != before.files.get(path))
-
 
 @dataclass(frozen=True, slots=True)
 class _Known:
@@ -163,8 +158,3 @@ def _file_state(root: Path, found: WalkedFile) -> FileState:
             return FileState(kind, "unreadable")
         with open(handle, "rb") as file:
             return FileState(kind, hashlib.file_digest(file, "sha256").hexdigest())
-
-
-def tree_state(root: Path) -> TreeState:
-    """The state of the tree below `root`, taken once; use a `TreeHasher` to take several."""
-    return TreeHasher(root).state()
