@@ -144,12 +144,12 @@ async def test_memory_is_no_change_of_the_project(
     new_store: NewStore, project: Path, events: list[AgentEvent]
 ) -> None:
     from retrai_core.workspace.safe_paths import SafeWorkspace
-    from retrai_core.workspace.tree_hash import tree_state
+    from retrai_core.workspace.tree_hash import TreeHasher
 
     (project / "a.py").write_text("a = 1\n", encoding="utf-8")
-    before = tree_state(project).digest
+    before = TreeHasher(project).state().digest
     await new_store().learn(outcome(project))
-    assert tree_state(project).digest == before
+    assert TreeHasher(project).state().digest == before
     assert [entry.path for entry in SafeWorkspace(project).walk()] == ["a.py"]
     assert events == []
 
