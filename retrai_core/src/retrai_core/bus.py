@@ -12,6 +12,9 @@ from dataclasses import replace
 from .errors import RetraiError
 from .events import AgentEvent
 
+_GATHER_S = 0.02
+"""Events that follow one another within this are one write."""
+
 
 class EventBus:
     """Takes events from any thread; a task of its own stores them, so that publishing never waits.
@@ -46,6 +49,7 @@ class EventBus:
         self._from_threads: deque[AgentEvent] = deque()
         self._waiting: list[AgentEvent] = []
         self._unheard: list[AgentEvent] = []
+        self._timer: asyncio.TimerHandle | None = None
         self._writer: asyncio.Task[None] | None = None
         self._problem: RetraiError | None = None
         self._loop = asyncio.get_running_loop()
@@ -87,7 +91,8 @@ class EventBus:
             RetraiError: as for `publish`.
         """
         self._take_over()
-        if self._writer is not None:  # a task of its own: nobody who gives up cuts off a write
+        self._start_writer()
+        if self._writer is not None and not self._writer.done():
             await asyncio.wait({self._writer})
         if self._problem is not None:
             raise self._problem
@@ -111,7 +116,15 @@ class EventBus:
             self._unheard.append(event)
         for hear in self._listeners:
             hear(event)
-        if self._writer is None or self._writer.done():
+        if self._timer is None:
+            self._timer = self._loop.call_later(_GATHER_S, self._start_writer)
+
+    def _start_writer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if self._waiting and (self._writer is None or self._writer.done()):
+            # A task of its own: nobody who gives up a flush cuts off a write.
             self._writer = self._loop.create_task(self._write())
 
     async def _write(self) -> None:

@@ -18,6 +18,8 @@ Holder = Literal["alive", "dead", "none"]
 
 _RUN_POLL_S = 0.1
 _ALL_POLL_S = 0.3
+_GATHER_S = 0.02
+"""Changes of a run that follow one another within this are one wake-up."""
 
 
 class Listener:
@@ -32,6 +34,7 @@ class Listener:
         self.folder = folder.absolute()
         self.run_id = run_id
         self._loop = asyncio.get_running_loop()
+        self._thread = threading.get_ident()
         self._woken = asyncio.Event()
         with _lock:
             _listeners.add(self)
@@ -47,6 +50,9 @@ class Listener:
 
     def wake(self) -> None:
         """End `wait`; from any thread."""
+        if threading.get_ident() == self._thread:
+            self._woken.set()
+            return
         with suppress(RuntimeError):  # that loop has ended
             self._loop.call_soon_threadsafe(self._woken.set)
 
@@ -78,6 +84,7 @@ async def changes_of_run(
         seen = signature()
         yield run_id
         while True:
+            await asyncio.sleep(_GATHER_S)
             if await listener.wait(_RUN_POLL_S):  # of this process: nothing has to be looked at
                 yield run_id
             elif (now := signature()) != seen:

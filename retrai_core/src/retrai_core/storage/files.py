@@ -270,17 +270,16 @@ class FilesStore(RunStore):
             RetraiError: they cannot be written (the disk is full); from then on none is.
             ValueError: their numbers do not go on.
         """
-        path = self.folder(claim.run_id) / _EVENTS
-        if self._require(claim).log is None and path.exists():
-            last_seq = await asyncio.to_thread(_last_seq, path)
-        else:
-            last_seq = 0
         held = self._require(claim)
         if held.problem is not None:
             raise held.problem
         try:
             if held.log is None:
-                held.log, held.last_seq = LineFile(path), last_seq
+                path = self.folder(claim.run_id) / _EVENTS
+                last_seq = await asyncio.to_thread(_last_seq, path)
+                self._require(claim)
+                if held.log is None:
+                    held.log, held.last_seq = LineFile(path), last_seq
             numbers = [event.seq for event in events]
             if numbers != [held.last_seq + 1 + index for index in range(len(numbers))]:
                 raise ValueError(f"events with numbers {numbers} do not go on {held.last_seq}")
@@ -302,6 +301,8 @@ class FilesStore(RunStore):
             return []
         marks = self._marks.setdefault(run_id, Marks())
         last_seq, offset = marks.before(after, size)
+        if offset == size:
+            return []
         if size - offset < _LONG_BYTES:
             batch = next_batch(path, after, last_seq, offset)
         else:
