@@ -84,19 +84,20 @@ class AgentEvent:
     ts: float = field(default_factory=time.time)
     seq: int = 0
 
+    def to_dict(self) -> dict[str, Any]:
+        """The event as a JSON object."""
+        return {
+            "seq": self.seq,
+            "kind": self.kind,
+            "run_id": self.run_id,
+            "iteration": self.iteration,
+            "ts": self.ts,
+            "payload": self.payload,
+        }
+
     def to_json(self) -> str:
         """One line of JSON, as the run log stores it."""
-        return json.dumps(
-            {
-                "seq": self.seq,
-                "kind": self.kind,
-                "run_id": self.run_id,
-                "iteration": self.iteration,
-                "ts": self.ts,
-                "payload": self.payload,
-            },
-            ensure_ascii=False,
-        )
+        return json.dumps(self.to_dict(), ensure_ascii=False)
 
     @classmethod
     def from_json(cls, line: str) -> AgentEvent:

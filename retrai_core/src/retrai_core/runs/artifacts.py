@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from functools import partial
 from typing import Any, cast
@@ -60,7 +59,7 @@ async def verdict_of_run(
     result = verifier.on_copy if achieved else None
     evidence: dict[str, Any] = {
         "record": record.model_dump(mode="json"),
-        "events": [json.loads(event.to_json()) for event in await holder.events()],
+        "events": [event.to_dict() for event in await holder.events()],
         "versions": record.versions,
         "tree": {"files": verifier.files},
         "state": str(guard.context.run_dir.parents[1]),  # runs/<id> stands in the state folder
