@@ -9,7 +9,6 @@ import click
 from ..config.files import GoalEntry, read_goal_entries, read_plugin_settings
 from ..errors import UsageError
 from ..plugins.summaries import model_patterns, plugin_names
-from .output import echo
 
 SHELLS = ("bash", "zsh", "fish")
 PROGRAM = "retrai"
@@ -89,6 +88,7 @@ def completion(shell: str) -> None:
     from click.shell_completion import get_completion_class
 
     from .main import make_group
+    from .output import echo  # TAB prints without it
 
     made = get_completion_class(shell)
     if made is None:  # another click than the one this was written for

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 import click
@@ -15,6 +14,8 @@ from .numbers import WholeNumber
 from .project_option import project_option
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ..runs.handle import Run
     from ..runs.manager import RunManager
     from ..runs.request import RunRequest
