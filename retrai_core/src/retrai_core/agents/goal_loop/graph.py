@@ -49,17 +49,16 @@ class GoalLoopAgent(Agent):
         from .act import act
         from .evaluate import evaluate
         from .human_check import human_check
-        from .plan import plan
-        from .routers import route_after_evaluate, route_after_human_check, should_call_tools
+        from .plan import plan_and_go
+        from .routers import route_after_evaluate, route_after_human_check
         from .state import AgentState
 
         graph: Any = StateGraph(AgentState)  # its own annotations are only partly known
-        graph.add_node("plan", plan)
+        graph.add_node("plan", plan_and_go)
         graph.add_node("act", act)
         graph.add_node("evaluate", evaluate)
         graph.add_node("human_check", human_check)
         graph.add_edge(START, "plan")
-        graph.add_conditional_edges("plan", _at_once(should_call_tools))
         graph.add_edge("act", "evaluate")
         graph.add_conditional_edges("evaluate", _at_once(route_after_evaluate))
         graph.add_conditional_edges("human_check", _at_once(route_after_human_check))

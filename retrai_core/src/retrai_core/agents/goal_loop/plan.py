@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Literal, cast
+
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from langchain_core.runnables import RunnableConfig
 from langchain_core.utils.utils import LC_ID_PREFIX
+from langgraph.types import Command
 
 from ...contracts.llm import GAVE_UP
 from ...errors import ModelError, RetraiError
@@ -13,6 +16,7 @@ from ..model_client import Answer
 from ..spending import used_by_agent
 from . import prompt
 from .parts import LoopParts, parts_of
+from .routers import should_call_tools
 from .state import AgentState, NodeUpdate, PendingCall, Stop
 
 MAX_MODEL_FAILURES = 3
@@ -36,6 +40,15 @@ async def plan(state: AgentState, config: RunnableConfig) -> NodeUpdate:
         return _failed_call(parts, state, asked.error)
     assert asked.message is not None
     return _answered(parts, state, asked.message, asked)
+
+
+async def plan_and_go(
+    state: AgentState, config: RunnableConfig
+) -> Command[Literal["act", "evaluate"]]:
+    """`plan`, and on to the node that follows; a router would copy the whole state to see that."""
+    update = await plan(state, config)
+    following = cast("AgentState", {**state, **update})
+    return Command(update=update, goto=should_call_tools(following))
 
 
 def _failed_call(parts: LoopParts, state: AgentState, error: BaseException) -> NodeUpdate:
