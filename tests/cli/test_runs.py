@@ -240,14 +240,6 @@ def test_prune_says_of_damaged_records_what_deletes_them(retrai, damaged_run: Pa
     assert not damaged_run.parent.exists()
 
 
-@pytest.mark.parametrize("args", [["--keep", "some"], ["--older-than", "a while"]])
-def test_what_is_no_number_is_told_as_a_person_would_say_it(retrai, args: list[str]) -> None:
-    code, _, err = retrai("runs", "prune", *args)
-    assert code == 2
-    assert err.splitlines()[0].endswith("number")
-    assert "range" not in err
-
-
 def test_prune_keeps_the_newest(retrai, toy, failed_run: str) -> None:
     retrai(*toy([RIGHT]))
     assert retrai("runs", "prune", "--keep", "1")[1] == "deleted 1 run\n"

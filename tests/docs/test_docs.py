@@ -10,7 +10,7 @@ import pytest
 
 from retrai_core.cli.main import COMMANDS
 from retrai_core.config.model import RunConfig
-from retrai_core.config.sources import _Environment
+from retrai_core.config.sources import BY_VARIABLE
 from retrai_core.contracts.record import EXIT_CODES
 from retrai_core.plugins.kinds import GROUP_OF
 
@@ -36,7 +36,7 @@ def test_every_setting_is_documented_and_none_that_is_gone() -> None:
 
 
 def test_every_setting_of_the_environment_is_documented() -> None:
-    for name in _Environment.model_fields:
+    for name in BY_VARIABLE:
         assert f"`RETRAI_{name.upper()}`" in CONFIGURATION, name
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from retrai_core.plugins.catalog import Catalog
 from retrai_core.plugins.entry import OFFERS, ManifestEntry, MarkerEntry, OptionEntry
 from retrai_core.plugins.kinds import KINDS, table_of
 from retrai_core.plugins.manifest import ManifestError, parse_manifest
-from retrai_core.plugins.written import ManifestLines
+from retrai_core.plugins.written import brief_entry, written_manifest
 from retrai_plugin_dev.manifest_command import manifest
 from retrai_plugin_dev.manifest_text import manifest_text
 from retrai_plugin_dev.manifests import manifests_of
@@ -214,21 +215,21 @@ def test_every_manifest_reads_back_as_it_was_written(entries: Any) -> None:
 
 
 @given(st.dictionaries(st.tuples(st.sampled_from(KINDS), TEXT), ENTRIES, max_size=3))
-def test_single_lines_say_what_the_whole_manifest_says_or_nothing(entries: Any) -> None:
-    lines = ManifestLines.of(manifest_text(entries).encode())
-    if lines is None:  # a text holds a line's end of another kind
-        return
+def test_what_lists_show_is_what_the_whole_manifest_says_or_nothing(entries: Any) -> None:
+    text = manifest_text(entries)
     for (kind, name), entry in entries.items():
-        table = f"{table_of(kind)}.{name}"
-        assert lines.texts(table, "needs") in (None, entry.needs)
-        assert lines.text(table, "summary") in (None, entry.summary)
+        brief = brief_entry(text, f"{table_of(kind)}.{name}")
+        assert brief is None or brief == tuple(getattr(entry, key) for key in brief._fields)
 
 
-def test_single_lines_of_a_plain_manifest_are_told() -> None:
-    lines = ManifestLines.of(EXPECTED.encode())
-    assert lines is not None
-    assert lines.texts("goals.acme", "needs") == ("read", "run")
-    assert lines.text("goals.acme", "summary") is None  # its escapes are TOML's to read
+def test_what_lists_show_is_read_from_single_lines_of_a_plain_manifest(tmp_path: Path) -> None:
+    path = tmp_path / "retrai.toml"
+    path.write_text(EXPECTED)
+    text = written_manifest(str(path))
+    assert text is not None
+    assert brief_entry(text, "goals.acme") is None  # the escapes are TOML's to read
+    plain = re.sub("^summary = .*$", 'summary = "plain"', text, flags=re.MULTILINE)
+    assert brief_entry(plain, "goals.acme") == ("plain", ("read", "run"), "", ())
 
 
 @pytest.mark.parametrize("end", ["<<<<<<< ours\n", "[[[\n", "cut off", 'needs = ["re\n', "\udcff"])
@@ -260,9 +261,8 @@ def test_a_manifest_of_a_newer_form_is_broken_in_the_list(site: Any) -> None:
 
 @pytest.mark.parametrize("written", ['["read","run"]', '["read" , "run"]', '["read"] # "]'])
 def test_a_list_that_somebody_wrote_in_another_way_is_left_to_a_toml_reader(written: str) -> None:
-    lines = ManifestLines.of(EXPECTED.replace('["read", "run"]', written).encode())
-    assert lines is not None
-    assert lines.texts("goals.acme", "needs") is None
+    manifest = f'\n[goals.acme]\nsummary = "plain"\nneeds = {written}\n'
+    assert brief_entry(manifest, "goals.acme") is None
 
 
 INSTALLED = sorted({r.dist for r in Catalog.scan().records() if r.dist.startswith("retrai-")})

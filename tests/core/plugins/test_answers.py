@@ -180,7 +180,7 @@ def test_a_memory_that_answers_wrongly_is_named(run: Any, method: str, told: str
 
 def test_a_provider_that_answers_wrongly_is_named(run: Any) -> None:
     _, text = run("llms", "def ready(self, model): return 7", model="acme")
-    assert "`acme` of acme 1.0 failed: it answered 7, not a str or None" in text
+    assert "the llm acme of acme 1.0 failed: it answered 7, not a str or None" in text
 
 
 @pytest.mark.parametrize(

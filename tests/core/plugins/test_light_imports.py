@@ -38,9 +38,6 @@ LIGHT_COMMANDS = (
     ["plugins", "list", "--kind", "goal", "--json"],
     ["plugins", "show", "acme"],
     ["tools", "list"],
-    ["goals", "list"],
-    ["goals", "list", "--json"],
-    ["goals", "show", "acme"],
     ["completion", "fish"],
 )
 COMPLETED = (

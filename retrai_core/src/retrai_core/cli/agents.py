@@ -11,6 +11,7 @@ import click
 
 from ..errors import UsageError
 from .columns import aligned
+from .lazy_group import PluginGroup
 from .output import echo
 from .project_option import project_option
 
@@ -23,7 +24,7 @@ _HEADINGS = ("NAME", "GOAL", "INPUT", "SOURCE", "SUMMARY")
 _EXTRA = "`pip install 'retrai[graph]'` brings what draws it; --mermaid needs nothing"
 
 
-@click.group()
+@click.group(cls=PluginGroup)
 def agents() -> None:
     """List the agents and draw their graphs."""
 

@@ -13,23 +13,6 @@ from ..errors import TrustRequired, UsageError
 from .output import echo
 from .render.terminal import RunTerminal
 
-_ANSWERS = frozenset(
-    [
-        "yes",
-        "y",
-        "approve",
-        "continue",
-        "true",
-        "no",
-        "n",
-        "reject",
-        "deny",
-        "stop",
-        "false",
-        "abort",
-    ]
-)
-
 
 def require_someone_to_ask() -> None:
     """Refuse a run that asks a person where nobody could answer.

@@ -6,9 +6,10 @@ from collections.abc import Iterable
 
 import click
 
-from ..config.files import GoalEntry, read_goal_entries, read_plugin_settings
+from ..config.files import named_goals, read_plugin_settings
 from ..errors import UsageError
-from ..plugins.summaries import model_patterns, plugin_names
+from ..plugins.kinds import Kind
+from .lazy_group import installed
 
 SHELLS = ("bash", "zsh", "fish")
 PROGRAM = "retrai"
@@ -20,59 +21,61 @@ _BASH_GOES_ON = "[[ $value == *[:=] ]] && compopt -o nospace 2>/dev/null"
 
 def complete_goal(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
     """The installed goals and the project's own checks whose name begins so."""
-    return _beginning({*plugin_names("goal"), *_own_goals(ctx)}, incomplete)
+    return _beginning([*_names(ctx, "goal"), *_goals_of_files(ctx)], incomplete)
 
 
-def complete_model(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+def complete_model(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
     """What the providers' patterns say: a whole name, or a prefix to go on from."""
-    names = {pattern.removesuffix("*") for pattern in model_patterns()} - {""}
-    return _beginning(names, incomplete)
+    providers = [record for record in installed(ctx).records("llm") if not record.is_disabled]
+    patterns = {pattern for record in providers for pattern in record.model_patterns}
+    return _beginning({pattern.removesuffix("*") for pattern in patterns} - {""}, incomplete)
 
 
 def complete_option(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
     """The options of the goal that stands on the command line, each with its `=`."""
-    from ..plugins.catalog import Catalog
-
     goal: str | None = ctx.params.get("goal")
-    entry = None if goal is None else _own_goals(ctx).get(goal)
-    plugin = entry.use if entry is not None and entry.use else goal
-    found = () if plugin is None else Catalog.scan().matching(plugin, "goal")
+    plugin = goal and _goals_of_files(ctx).get(goal, goal)
+    found = installed(ctx).matching(plugin, "goal") if plugin else []
     return _beginning({f"{name}=" for record in found for name in record.options}, incomplete)
 
 
-def _own_goals(ctx: click.Context) -> dict[str, GoalEntry]:
-    try:
-        return read_goal_entries(ctx.params.get("project") or ".")
-    except UsageError:  # the command says it, TAB does not
-        return {}
-
-
-def complete_tools(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+def complete_tools(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
     """The installed tools, behind the ones that stand before the last comma."""
     before, comma, last = incomplete.rpartition(",")
     sign = last[:1] if last[:1] in ("+", "-") else ""
-    found = _beginning(plugin_names("tool"), last.removeprefix(sign))
+    found = _beginning(_names(ctx, "tool"), last.removeprefix(sign))
     return [f"{before}{comma}{sign}{name}" for name in found]
 
 
 def complete_plugin(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
     """The plugins of every kind, or of the one that `--kind` names."""
-    return _beginning(plugin_names(ctx.params.get("kind")), incomplete)
+    return _beginning(_names(ctx, ctx.params.get("kind")), incomplete)
 
 
 def complete_switch(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
     """What can be switched off: plugins and distributions; for `enable`, what is off."""
     if ctx.info_name != "enable":
-        found = plugin_names()
-        return _beginning({*found, *found.values()}, incomplete)
+        return _beginning([word for names in installed(ctx).names() for word in names], incomplete)
     try:
         return _beginning(read_plugin_settings().disabled, incomplete)
     except UsageError:  # the command says it, TAB does not
         return []
 
 
+def _names(ctx: click.Context, kind: Kind | None) -> list[str]:
+    return [name for name, _ in installed(ctx).names(kind)]
+
+
+def _goals_of_files(ctx: click.Context) -> dict[str, str]:
+    """The installed goal by the name of each entry below `goals:` in the configuration files."""
+    try:
+        return named_goals(ctx.params.get("project") or ".")
+    except UsageError:  # the command says it, TAB does not
+        return {}
+
+
 def _beginning(names: Iterable[str], incomplete: str) -> list[str]:
-    return sorted(name for name in names if name.startswith(incomplete))
+    return sorted({name for name in names if name.startswith(incomplete)})
 
 
 @click.command("completion")

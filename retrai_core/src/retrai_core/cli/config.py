@@ -12,6 +12,7 @@ import click
 from ..config.files import PROJECT_FILE
 from ..errors import RetraiError
 from .columns import aligned
+from .lazy_group import PluginGroup
 from .output import echo
 from .project_option import project_option
 from .render.words import one_line
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 _VALUE_WIDTH = 60
 
 
-@click.group()
+@click.group(cls=PluginGroup)
 def config() -> None:
     """Show every setting and where it comes from."""
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .completion import complete_model
-from .numbers import WholeNumber
+from .with_manager import with_manager
 
 if TYPE_CHECKING:
     from ..runs.handle import Run
@@ -29,14 +29,12 @@ QUICKSTART = Path(__file__).parent / "quickstart"
     shell_complete=complete_model,
     help="The model to use.",
 )
-@click.option("-n", "--max-iterations", type=WholeNumber(), metavar="N", help="Maximum iterations.")
+@click.option("-n", "--max-iterations", type=int, metavar="N", help="Maximum iterations.")
 def demo(model: str, max_iterations: int | None) -> int:
     """Fix a small broken project: no key, no network.
 
     The project is a copy in a new temporary folder, which is kept for you to inspect.
     """
-    import asyncio  # TAB imports this module too
-
     from rich.syntax import Syntax
 
     from .asking import somebody_watches
@@ -64,8 +62,11 @@ def demo(model: str, max_iterations: int | None) -> int:
     async def begin(manager: RunManager) -> Run:
         return await manager.submit(await prepared(manager, project=project, **given))
 
+    async def changed(manager: RunManager) -> str:
+        return await (await manager.get(record.id)).diff()
+
     record = work_in_foreground(begin, as_json=False)
-    changes = asyncio.run(_diff(record.id))
+    changes = with_manager(changed)
     if changes:
         console.print()
         if console.is_terminal:
@@ -73,10 +74,3 @@ def demo(model: str, max_iterations: int | None) -> int:
         else:
             console.print(changes)
     return record.exit_code or 0
-
-
-async def _diff(run_id: str) -> str:
-    from ..runs.manager import RunManager
-
-    async with RunManager() as manager:
-        return await (await manager.get(run_id)).diff()

@@ -14,7 +14,6 @@ import click
 from ..errors import RetraiError
 from .output import echo
 
-EXIT_USAGE = 2
 EXIT_ERROR = 70
 EXIT_INTERRUPTED = 130
 DEBUG_VARIABLE = "RETRAI_DEBUG"

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from ..plugins.catalog import Catalog
+from ..plugins.record import PluginRecord
 from .columns import aligned
 from .completion import complete_goal
+from .lazy_group import PluginGroup
 from .output import echo
 from .project_option import project_option
 from .render.words import one_line
 
 if TYPE_CHECKING:
-    from ..config.files import GoalEntry
-    from ..plugins.catalog import Catalog
-    from ..plugins.record import PluginRecord
+    from ..config.sources import Settings
 
 _SCHEMA = 1
 _HEADINGS = ("NAME", "SOURCE", "FOUND BY", "SUMMARY")
@@ -31,58 +33,54 @@ class _Goal(NamedTuple):
     Attributes:
         name: what is typed.
         record: the installed goal; None where there is none of that name.
-        entry: what the configuration files say about it; None where they say nothing.
         evidence: by what it was found in the project; empty where it was not.
+        use: the installed goal that a check of the project's own is made with; else empty.
+        given: the options that the configuration files give it.
+        files: the configuration files that name it.
     """
 
     name: str
     record: PluginRecord | None
-    entry: GoalEntry | None
     evidence: str
-
-    @property
-    def is_own(self) -> bool:
-        """Whether the configuration names it, and another goal makes its check."""
-        return self.entry is not None and bool(self.entry.use)
+    use: str = ""
+    given: Mapping[str, Any] = MappingProxyType({})
+    files: Sequence[str] = ()
 
     @property
     def summary(self) -> str:
         """One line."""
         if self.record is None:
-            use = self.entry.use if self.entry else ""
-            return f"broken: no goal is called {use or self.name}"
+            return f"broken: no goal is called {self.use or self.name}"
         if not self.record.is_usable:
             return f"{self.record.status}: {self.record.error}"
-        if self.entry is None or not self.is_own:
-            return self.record.summary
-        given = ", ".join(f"{key}: {value}" for key, value in self.entry.options.items())
-        return f"{self.record.name} with {given}" if given else self.record.summary
+        given = ", ".join(f"{key}: {value}" for key, value in self.given.items())
+        return f"{self.record.name} with {given}" if self.use and given else self.record.summary
 
     @property
     def source(self) -> str:
         """The distribution, or the file that names the check."""
-        if self.entry is not None and self.is_own:
-            return Path(self.entry.files[-1]).name
+        if self.use:
+            return Path(self.files[-1]).name
         return f"{self.record.dist} {self.record.version}".rstrip() if self.record else "-"
 
     def to_json(self) -> dict[str, Any]:
         """JSON values only; the keys are stable within one `schema`."""
-        record, entry = self.record, self.entry
+        record = self.record
         return {
             "name": self.name,
-            "use": entry.use if entry and entry.use else None,
+            "use": self.use or None,
             "dist": record.dist if record else None,
             "version": record.version if record else None,
             "status": record.status if record else "broken",
             "summary": self.summary,
             "found": bool(self.evidence),
             "evidence": self.evidence,
-            "given": {} if entry is None else dict(entry.options),
-            "files": [] if entry is None else list(entry.files),
+            "given": dict(self.given),
+            "files": list(self.files),
         }
 
 
-@click.group()
+@click.group(cls=PluginGroup)
 def goals() -> None:
     """List and describe goals."""
 
@@ -123,9 +121,7 @@ def show(name: str, project: Path, as_json: bool) -> None:
     found = [goal for goal in every if goal.name == name]
     found = found or [goal for goal in every if goal.record and goal.record.full_name == name]
     if not found:
-        from ..plugins.catalog import Catalog
-
-        own = [goal.name for goal in every if goal.is_own]
+        own = [goal.name for goal in every if goal.use]
         raise Catalog.configured(project).unknown(name, "goal", own)
     if as_json:
         shown = {"schema": _SCHEMA, "goals": [_described_as_json(goal) for goal in found]}
@@ -135,35 +131,44 @@ def show(name: str, project: Path, as_json: bool) -> None:
 
 
 def _goals(project: Path) -> list[_Goal]:
-    from ..config.files import read_goal_entries  # TAB imports this module too
-    from ..plugins.catalog import Catalog
+    from ..config.sources import load_settings  # TAB imports this module too
 
-    catalog = Catalog.configured(project)
-    entries = read_goal_entries(project)
+    settings = load_settings(project)
+    config, catalog = settings.config, Catalog.of(settings)
     evidence: dict[int, str] = {}
     for hit in catalog.detect(project):
         evidence.setdefault(id(hit.record), hit.evidence)
-    own = [
-        _Goal(name, _made_with(catalog, entry.use), entry, Path(entry.files[-1]).name)
-        for name, entry in entries.items()
-        if entry.use
-    ]
-    broken = [
-        _Goal(name, None, entry, Path(entry.files[-1]).name)
-        for name, entry in entries.items()
-        if not entry.use and not catalog.matching(name, "goal")
-    ]
-    taken = {goal.name for goal in own}
+    named: list[_Goal] = []
+    for name in sorted(config.goals):
+        use, files = config.plugin_of(name), _files(settings, name)
+        found = catalog.matching(use, "goal")
+        if use != name or not found:
+            record, own = next(iter(found), None), use if use != name else ""
+            place = Path(files[-1]).name
+            named.append(_Goal(name, record, place, own, config.options_of(name), files))
+    taken = {goal.name for goal in named}
     installed = [
-        _Goal(record.name, record, entries.get(record.name), evidence.get(id(record), ""))
+        _Goal(
+            record.name,
+            record,
+            evidence.get(id(record), ""),
+            given=config.options_of(record.name),
+            files=_files(settings, record.name),
+        )
         for record in catalog.records("goal")
         if record.name not in taken
     ]
-    return [*sorted([*own, *broken], key=lambda goal: goal.name), *installed]
+    return [*named, *installed]
 
 
-def _made_with(catalog: Catalog, use: str) -> PluginRecord | None:
-    return next(iter(catalog.matching(use, "goal")), None)
+def _files(settings: Settings, goal: str) -> list[str]:
+    """The configuration files that name a goal, the strongest last."""
+    if goal not in settings.config.goals:
+        return []
+    key = f"goals.{goal}"
+    of_options = [settings.origins[f"{key}.{option}"] for option in settings.config.goals[goal]]
+    strongest = settings.origins[key]
+    return [*dict.fromkeys(file for file in of_options if file != strongest), strongest]
 
 
 def _described_as_json(goal: _Goal) -> dict[str, Any]:
@@ -176,10 +181,11 @@ def _described_as_json(goal: _Goal) -> dict[str, Any]:
 
 
 def _described(goal: _Goal) -> str:
-    record, entry = goal.record, goal.entry
+    record = goal.record
+    made_with = f"{one_line(goal.use, _LONGEST)} (from {goal.files[-1]})" if goal.use else ""
     fields: list[tuple[str, str]] = [
         ("summary", record.summary if record else goal.summary),
-        ("made with", _made_by(entry) if entry and goal.is_own else ""),
+        ("made with", made_with),
     ]
     if record is not None:
         fields += [
@@ -195,17 +201,11 @@ def _described(goal: _Goal) -> str:
         one_line(goal.name, _LONGEST),
         aligned((f"  {label}", text) for label, text in fields if text),
     ]
-    lines += _options(record, entry)
-    return "\n".join(lines)
+    return "\n".join([*lines, *_options(record, goal.given)])
 
 
-def _made_by(entry: GoalEntry) -> str:
-    return f"{one_line(entry.use, _LONGEST)} (from {entry.files[-1]})"
-
-
-def _options(record: PluginRecord | None, entry: GoalEntry | None) -> list[str]:
+def _options(record: PluginRecord | None, given: Mapping[str, Any]) -> list[str]:
     """Each option with its default and, where the files give one, its value."""
-    given: Mapping[str, Any] = {} if entry is None else entry.options
     if record is None or not record.options:
         return []
     rows = [("  OPTION", "TYPE", "DEFAULT", "HERE", "")]

@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from ..config.files import PROJECT_FILE, folder_in_the_way
 from ..errors import RetraiError, UsageError
+from ..plugins.catalog import Catalog
 from .completion import complete_goal, complete_model
 from .output import echo
 from .project_option import project_option
 
-if TYPE_CHECKING:
-    from ..plugins.catalog import Catalog
-
 _TEMPLATE = """\
-# What retrai does in this project; `retrai config show` tells where each value comes from.
+# What retrai does in this project; `retrai config show` says where each value comes from.
 goal: {goal}
 {model}
-# How often it may go round before it gives up.
+# Maximum iterations.
 max_iterations: {max_iterations}
 # Ask before each new iteration.
 hitl_enabled: false
@@ -46,7 +43,6 @@ def init(project: Path, goal: str | None, model: str | None, force: bool) -> Non
     If several goals fit, asks which one to use, but only on a terminal.
     """
     from ..config.model import RunConfig
-    from ..plugins.catalog import Catalog  # TAB imports this module too
 
     path = project / PROJECT_FILE
     if not project.is_dir():
@@ -113,13 +109,7 @@ def _choose_goal(catalog: Catalog, project: Path) -> str:
     for hit in catalog.detect(project):
         found.setdefault(hit.record.name, hit.evidence)
     if not found:
-        brings = " ".join(catalog.installable_for(project))
-        raise UsageError(
-            f"no installed goal fits {project.resolve()}",
-            hint=f"`pip install {brings}` brings goals for what lies there"
-            if brings
-            else "name one with --goal; `retrai plugins list --kind goal` shows them",
-        )
+        raise catalog.no_goal_for(project.resolve())
     for name, evidence in found.items():
         echo(f"{name}: {evidence}")
     first = next(iter(found))

@@ -6,41 +6,46 @@ import gc
 import os
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
+from functools import partial
+from importlib import import_module
 
 import click
 
 from .. import __version__
-from .lazy_group import LazyCommand, LazyGroup, frontend_summaries, load_frontend
+from .help_width import help_width
+from .lazy_group import LazyCommand, PluginGroup
 
 COMMANDS = {
-    "run": LazyCommand(".run", "run", "Work on a project until its goal passes."),
-    "init": LazyCommand(".init", "init", "Write .retrai.yml for a project."),
-    "demo": LazyCommand(".demo", "demo", "Fix a small broken project: no key, no network."),
-    "runs": LazyCommand(".runs", "runs", "List, show, resume, compare and prune runs."),
-    "plugins": LazyCommand(".plugins", "plugins", "List plugins, and disable or enable them."),
-    "goals": LazyCommand(".goals", "goals", "List the goals and show what one checks."),
-    "agents": LazyCommand(".agents", "agents", "List the agents and draw their graphs."),
-    "tools": LazyCommand(".tools", "tools", "List the tools that a run can give to the model."),
-    "models": LazyCommand(".models", "models", "List the models that are available here."),
-    "memory": LazyCommand(
-        ".memory", "memory", "List or forget strategies learned from earlier runs."
-    ),
-    "config": LazyCommand(".config", "config", "Show every setting and where it comes from."),
-    "completion": LazyCommand(
-        ".completion", "completion", "Print the TAB completion script for a shell."
-    ),
+    "run": "Work on a project until its goal passes.",
+    "init": "Write .retrai.yml for a project.",
+    "demo": "Fix a small broken project: no key, no network.",
+    "runs": "List, show, resume, compare and prune runs.",
+    "plugins": "List plugins, and disable or enable them.",
+    "goals": "List the goals and show what one checks.",
+    "agents": "List the agents and draw their graphs.",
+    "tools": "List the tools that a run can give to the model.",
+    "models": "List the models that are available here.",
+    "memory": "List or forget strategies learned from earlier runs.",
+    "config": "Show every setting and where it comes from.",
+    "completion": "Print the TAB completion script for a shell.",
 }
+"""retrai's own commands, each in the module of its name, and their lines in `--help`."""
 ONLY_CORE = {"RETRAI_PLUGINS": "--no-plugins"}
 """As `plugins.switches` reads it, which the help page has no time to import."""
 
 
-def make_group() -> LazyGroup:
+def make_group() -> PluginGroup:
     """The top command, `retrai`."""
-    return LazyGroup(
+    return PluginGroup(
         "retrai",
-        COMMANDS,
-        frontend_summaries,
-        load_frontend,
+        [LazyCommand(name, text, partial(_load, name)) for name, text in COMMANDS.items()],
+        parent="",
+        help="Name a goal that a machine can check, and retrai works until the check passes.",
+        # Both hold for every command below it.
+        context_settings={
+            "terminal_width": help_width(),
+            "help_option_names": ["-h", "--help"],
+        },
         params=[
             click.Option(
                 ["--no-plugins"],
@@ -59,8 +64,11 @@ def make_group() -> LazyGroup:
                 help="Show the version and exit.",
             ),
         ],
-        help_text="Name a goal that a machine can check, and retrai works until the check passes.",
     )
+
+
+def _load(name: str) -> click.Command:
+    return getattr(import_module(f".{name}", __package__), name)
 
 
 def main(args: Sequence[str] | None = None) -> int:

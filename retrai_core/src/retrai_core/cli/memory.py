@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import sys
 from collections.abc import Awaitable, Callable, Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -14,12 +12,15 @@ import click
 
 from ..errors import UsageError
 from .columns import aligned
+from .lazy_group import PluginGroup
 from .output import echo
 from .project_option import project_option
 from .render.words import one_line
+from .with_manager import with_manager
 
 if TYPE_CHECKING:
     from ..contracts.memory import MemoryStore, Strategy
+    from ..runs.manager import RunManager
 
 T = TypeVar("T")
 
@@ -27,7 +28,7 @@ _HEADINGS = ("ID", "GOAL", "WORKED", "TRUST", "STRATEGY")
 _PATTERN_WIDTH, _WHOLE_PATTERN = 100, 10_000
 
 
-@click.group()
+@click.group(cls=PluginGroup)
 def memory() -> None:
     """List or forget strategies learned from earlier runs."""
 
@@ -89,17 +90,15 @@ async def _entries(store: MemoryStore, project: Path, goal: str | None) -> list[
 
 
 def _with_store(project: Path, use: Callable[[MemoryStore, Path], Awaitable[T]]) -> T:
-    """Open the project's memory store for one question; its warnings go to standard error."""
-    from ..runs.manager import RunManager
+    """Open the project's memory store for one question."""
 
     there = project.resolve()
 
-    async def ask() -> T:
-        tell = partial(echo, err=True)
-        async with RunManager(tell=tell) as manager, manager.memory(project) as store:
+    async def ask(manager: RunManager) -> T:
+        async with manager.memory(project) as store:
             return await use(store, there)
 
-    return asyncio.run(ask())
+    return with_manager(ask)
 
 
 def _as_json(entry: Strategy) -> dict[str, object]:

@@ -2,47 +2,36 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import click
 
+from ..plugins.catalog import Catalog
 from ..plugins.kinds import KINDS, STATUSES, Kind
 from .columns import aligned
 from .completion import complete_plugin
+from .lazy_group import PluginGroup
 from .output import echo
+from .plugins_switch import disable, enable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ..plugins.catalog import Catalog
     from ..plugins.record import PluginRecord
 
 _SCHEMA = 1
 _HEADINGS = ("NAME", "KIND", "DIST", "VERSION", "API", "STATUS", "NEEDS", "SOURCE")
 _KIND_OPTION = click.option("--kind", type=click.Choice(KINDS), help="Show only this kind.")
 _JSON_OPTION = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-_ELSEWHERE = {
-    "disable": ".plugins_switch",
-    "enable": ".plugins_switch",
-}
-"""The module of each command that is not in this one: `list` starts faster without them."""
 
 
-class _PluginCommands(click.Group):
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted({*super().list_commands(ctx), *_ELSEWHERE})
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in _ELSEWHERE:
-            return super().get_command(ctx, cmd_name)
-        module = import_module(_ELSEWHERE[cmd_name], __package__)
-        return cast("click.Command", getattr(module, cmd_name))
-
-
-@click.group(cls=_PluginCommands)
+@click.group(cls=PluginGroup)
 def plugins() -> None:
     """List plugins, and disable or enable them; none is imported into this process."""
+
+
+plugins.add_command(disable)
+plugins.add_command(enable)
 
 
 @plugins.command("list")
@@ -62,8 +51,6 @@ def list_plugins(
 
     `unloaded` is the usual status: the plugin can be used and is not imported yet.
     """
-    from ..plugins.catalog import Catalog  # TAB imports this module too, and has no time for it
-
     records = Catalog.configured().records(kind)
     if load:
         _load_apart(records)
@@ -95,8 +82,6 @@ def show(name: str, kind: Kind | None, as_json: bool) -> None:
     Imports each plugin in a separate process, and checks that it loads, that its manifest is up to
     date and that retrai knows its hooks.
     """
-    from ..plugins.catalog import Catalog
-
     catalog = Catalog.configured()
     records = catalog.matching(name, kind) or catalog.of_distribution(name, kind)
     if not records:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
-from pathlib import Path
 
 import click
 
 from ..config.files import read_plugin_settings, read_switched_off, switched_off_path
 from ..errors import UsageError
-from ..plugins.kinds import normalised
+from ..plugins.catalog import Catalog
 from .completion import complete_switch
 from .output import echo
 
@@ -74,13 +72,8 @@ def enable(name: str, user: bool, project: bool) -> None:
 
 
 def _require_known(name: str) -> None:
-    from ..plugins.catalog import Catalog
-
     catalog = Catalog.configured()
-    wanted = normalised(name)
-    if any(normalised(record.dist) == wanted for record in catalog.records()):
-        return
-    if not catalog.matching(name):
+    if not catalog.of_distribution(name) and not catalog.matching(name):
         raise catalog.unknown(name)
 
 
@@ -93,6 +86,9 @@ def _places(user: bool, project: bool) -> list[tuple[str, str]]:
 
 def _write(switched_off: dict[str, list[str]]) -> None:
     """Replace the file at once, so that no reader sees a part of it."""
+    import json  # `plugins list` imports this module too
+    from pathlib import Path
+
     path = Path(switched_off_path())
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     kept = {key: names for key, names in sorted(switched_off.items()) if names}

@@ -10,7 +10,6 @@ import click
 
 from .budget_options import budget_options
 from .completion import complete_goal, complete_model, complete_option, complete_tools
-from .numbers import WholeNumber
 from .project_option import project_option
 
 if TYPE_CHECKING:
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     shell_complete=complete_model,
     help="Model name: offline, replay:FILE, claude-..., gpt-...",
 )
-@click.option("-n", "--max-iterations", type=WholeNumber(), metavar="N", help="Maximum iterations.")
+@click.option("-n", "--max-iterations", type=int, metavar="N", help="Maximum iterations.")
 @click.option("--task", metavar="TEXT", help="Extra text for the model, such as an issue.")
 @click.option(
     "--task-file",
@@ -40,7 +39,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--confirm",
-    type=WholeNumber(),
+    type=int,
     metavar="N",
     help="Accept a passing check only if it passes N more times on clean copies.",
 )
@@ -96,7 +95,7 @@ def run(
     no_tools: str | None,
     trust: bool,
     locked: bool,
-    **budget: float | str | None,
+    **budget: str | None,
 ) -> int:
     """Work on a project until GOAL passes.
 
@@ -170,7 +169,7 @@ def parse_options(pairs: Sequence[str]) -> dict[str, Any]:
     """
     import yaml
 
-    from ..config.files import parse_yaml
+    from ..config.yaml_text import parse_yaml
 
     options: dict[str, Any] = {}
     for pair in pairs:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Awaitable, Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import click
 
 from ..errors import UsageError
 from .budget_options import budget_options
-from .numbers import Number, WholeNumber
+from .lazy_group import PluginGroup
 from .output import echo, echo_patch, visible_name
 from .render.words import count, one_line
+from .with_manager import with_manager
 
 if TYPE_CHECKING:
     from ..contracts.question import Question
@@ -25,13 +25,12 @@ if TYPE_CHECKING:
     from ..runs.manager import RunManager
     from ..storage.restore import Undone
 
-T = TypeVar("T")
 _ON_TERMINAL = 20
 """So many runs a terminal shows at once."""
 _LONGEST_REASON = 500
 
 
-@click.group()
+@click.group(cls=PluginGroup)
 def runs() -> None:
     """List, show, follow, answer, cancel, resume, compare and prune runs.
 
@@ -43,7 +42,7 @@ def runs() -> None:
 @click.option(
     "-n",
     "--limit",
-    type=WholeNumber(min=0),
+    type=click.IntRange(min=0),
     metavar="N",
     help="Show the newest N; 0 shows all. Default: 20 on a terminal, else all.",
 )
@@ -65,7 +64,7 @@ def list_runs(limit: int | None, project: Path | None, as_json: bool) -> None:
     from .runs_list import as_json as in_json
     from .runs_list import damaged_among, none_in, runs_of, table
 
-    every = _with_manager(lambda manager: manager.list())
+    every = with_manager(lambda manager: manager.list())
     found = every if project is None else runs_of(every, project)
     nothing = "" if found else none_in(project)
     on_terminal = not as_json and sys.stdout.isatty()
@@ -93,7 +92,7 @@ def show(run_id: str, events: bool, as_json: bool) -> None:
         run = await manager.get(run_id)
         return run, await run.record(), await run.logged() if events else []
 
-    run, record, logged = _with_manager(read)
+    run, record, logged = with_manager(read)
     if as_json:
         lines = [event.to_json() for event in logged]
         echo("\n".join(lines) if events else record.model_dump_json(indent=2))
@@ -113,12 +112,10 @@ def show(run_id: str, events: bool, as_json: bool) -> None:
 
 @runs.command()
 @click.argument("run_id", metavar="RUN")
-@click.option("-n", "--max-iterations", type=WholeNumber(), metavar="N", help="Maximum iterations.")
+@click.option("-n", "--max-iterations", type=int, metavar="N", help="Maximum iterations.")
 @click.option("--json", "as_json", is_flag=True, help="Print only the run record, as JSON.")
 @budget_options
-def resume(
-    run_id: str, max_iterations: int | None, as_json: bool, **budget: float | str | None
-) -> int:
+def resume(run_id: str, max_iterations: int | None, as_json: bool, **budget: str | None) -> int:
     """Resume a run from its last finished step, with higher limits if given."""
     from .asking import require_someone_to_ask
     from .foreground import work_in_foreground
@@ -161,7 +158,7 @@ def answer(run_id: str, choice: str | None, text: str | None, question: str | No
         echo(f"{wanted} of run {run.id} has been answered already", err=True)
         return 1
 
-    return _with_manager(give)
+    return with_manager(give)
 
 
 def _question_lines(question: Question) -> list[str]:
@@ -193,7 +190,7 @@ def cancel(run_id: str, interrupt: bool) -> int:
         echo(f"run {run.id}: {record.status}")
         return 0
 
-    return _with_manager(end)
+    return with_manager(end)
 
 
 @runs.command()
@@ -220,7 +217,7 @@ def follow(run_id: str, as_json: bool) -> int:
             await show_events(run, terminal, answers=False)
         return await run.record()
 
-    record = _with_manager(show_it)
+    record = with_manager(show_it)
     if not as_json:
         for line in summary_lines(record):
             terminal.console.print(line)
@@ -231,11 +228,11 @@ def follow(run_id: str, as_json: bool) -> int:
 @click.argument("run_id", metavar="RUN")
 @click.option(
     "--first",
-    type=WholeNumber(),
+    type=int,
     metavar="N",
     help="Start at the end of iteration N; 0 is the start of the run.",
 )
-@click.option("--last", type=WholeNumber(), metavar="N", help="Stop at the end of iteration N.")
+@click.option("--last", type=int, metavar="N", help="Stop at the end of iteration N.")
 def diff(run_id: str, first: int | None, last: int | None) -> None:
     """Show the changes of a run as a unified diff."""
 
@@ -244,7 +241,7 @@ def diff(run_id: str, first: int | None, last: int | None) -> None:
         unseen = _without_snapshot(run, await run.logged()) if last is None else ""
         return run.id, await run.diff(first or 0, last), unseen
 
-    found, changes, unseen = _with_manager(changed)
+    found, changes, unseen = with_manager(changed)
     # Not on standard output, from which a diff may be applied.
     if unseen:
         echo(unseen, err=True)
@@ -257,7 +254,7 @@ def diff(run_id: str, first: int | None, last: int | None) -> None:
 @click.argument("run_id", metavar="RUN")
 @click.option(
     "--to",
-    type=WholeNumber(),
+    type=int,
     default=0,
     metavar="N",
     help="Undo only what came after iteration N.",
@@ -275,7 +272,7 @@ def undo(run_id: str, to: int, dry_run: bool) -> int:
         unseen = _without_snapshot(run, await run.logged())
         return run.id, await run.undo(to, dry_run=dry_run), unseen
 
-    found, undone, unseen = _with_manager(take_back)
+    found, undone, unseen = with_manager(take_back)
     told = [
         *(("restored", path, "") for path in undone.restored),
         *(("removed", path, "") for path in undone.removed),
@@ -319,10 +316,10 @@ def _shown(calls: list[str]) -> str:
 
 
 @runs.command()
-@click.option("--keep", type=WholeNumber(min=0), metavar="N", help="Keep the newest N runs.")
+@click.option("--keep", type=click.IntRange(min=0), metavar="N", help="Keep the newest N runs.")
 @click.option(
     "--older-than",
-    type=Number(min=0),
+    type=click.FloatRange(min=0),
     metavar="DAYS",
     help="Delete runs that ended more than this many days ago.",
 )
@@ -335,7 +332,7 @@ def prune(keep: int | None, older_than: float | None, unfinished: bool, unreadab
     """
     if keep is None and older_than is None:
         raise click.UsageError("say which: --keep N or --older-than DAYS")
-    pruned = _with_manager(
+    pruned = with_manager(
         lambda manager: manager.prune(
             keep=keep, older_than_days=older_than, unfinished=unfinished, unreadable=unreadable
         )
@@ -350,17 +347,3 @@ def prune(keep: int | None, older_than: float | None, unfinished: bool, unreadab
     for run_id, problem in pruned.failed.items():
         echo(f"error: {run_id} cannot be deleted: {problem}", err=True)
     return 1 if pruned.failed else 0
-
-
-def _with_manager(use: Callable[[RunManager], Awaitable[T]]) -> T:
-    """Open a manager for one question."""
-    import asyncio  # TAB imports this module too
-
-    from ..runs.manager import RunManager
-
-    async def ask() -> T:
-        tell = partial(echo, err=True)
-        async with RunManager(tell=tell) as manager:
-            return await use(manager)
-
-    return asyncio.run(ask())

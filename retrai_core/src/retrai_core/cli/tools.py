@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
 
 import click
 
+from ..plugins.catalog import Catalog
+from ..plugins.record import PluginRecord
 from .columns import aligned
+from .lazy_group import PluginGroup
 from .output import echo
-
-if TYPE_CHECKING:
-    from ..plugins.record import PluginRecord
 
 _HEADINGS = ("NAME", "NEEDS", "SOURCE", "OFFERED", "SUMMARY")
 
 
-@click.group()
+@click.group(cls=PluginGroup)
 def tools() -> None:
     """List the tools that a run can give to the model."""
 
@@ -30,8 +29,6 @@ def list_tools(as_json: bool) -> None:
     `--tools` and `--no-tools` change that set. The list comes from the manifests and imports no
     plugin.
     """
-    from ..plugins.catalog import Catalog  # TAB imports this module too
-
     catalog = Catalog.configured()
     records = catalog.records("tool")
     later = [r for r in catalog.records("hook") if r.is_usable and "tools" in r.hooks]

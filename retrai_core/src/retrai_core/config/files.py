@@ -9,14 +9,11 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 from ..errors import UsageError
-
-if TYPE_CHECKING:
-    from yaml import Event, Node
 
 PROJECT_FILE = ".retrai.yml"
 LOCK_FILE = "retrai.lock"
@@ -28,23 +25,9 @@ _BROKEN_HINT = (
     "a value that holds `: `, or begins with one of * & @ % [ {, needs quotes, and indents are "
     "spaces; `retrai config show` reads the file again"
 )
-_TOO_MUCH_HINT = "write the values out instead of nesting aliases"
 _WORDS = (DISABLED_KEY.encode(), b"pins")
-_GOALS, _USE = "goals", "use"
 _MAX_BYTES = 200_000
 """Of a configuration file; PyYAML takes seconds for so many."""
-_MAX_DEPTH = 50
-_TOO_DEEP = f"nested more than {_MAX_DEPTH} levels deep"
-_MAX_REPEATED = 100_000
-"""Values and characters that aliases may add: what works with the values meets each one again."""
-
-
-class YamlLimitError(ValueError):
-    """YAML that would take too long to process, and the line of the problem."""
-
-    def __init__(self, problem: str, node: Node | Event) -> None:
-        super().__init__(problem)
-        self.line: int = cast(Any, node).start_mark.line + 1
 
 
 class PluginSettings(NamedTuple):
@@ -122,43 +105,22 @@ def names_switched_off(project: str | os.PathLike[str]) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-class GoalEntry(NamedTuple):
-    """What the configuration files say about one goal under `goals:`.
+def named_goals(project: str | os.PathLike[str] = ".") -> dict[str, str]:
+    """The installed goal by each name below `goals:` in the user's and the project's file.
 
-    Attributes:
-        use: the installed goal that makes the check; empty where that is the one of this name.
-        options: merged, those of the project's file count more.
-        files: those that say something, the project's last.
-    """
-
-    use: str
-    options: Mapping[str, Any]
-    files: tuple[str, ...]
-
-
-def read_goal_entries(project: str | os.PathLike[str] = ".") -> dict[str, GoalEntry]:
-    """The `goals:` sections of the user's file and the project's, by goal; checks nothing else.
+    Nothing else of the files is checked: TAB has no time for the settings' model.
 
     Raises:
-        UsageError: a file with such a section cannot be read.
+        UsageError: a file cannot be read.
     """
-    found: dict[str, GoalEntry] = {}
+    found: dict[str, str] = {}
     for path in (user_config_path(), os.path.join(project, PROJECT_FILE)):
         text = read_text(path)
-        if text is None or _GOALS not in text:
-            continue
-        section: Any = parse_config(text, path).get(_GOALS)
-        if section is None:
-            continue
-        if not isinstance(section, dict):
-            raise UsageError(f"{path}: {_GOALS} must hold `NAME: {{OPTION: VALUE}}` lines")
-        for name, entry in cast("dict[Any, Any]", section).items():
-            given = cast("dict[str, Any]", entry) if isinstance(entry, dict) else {}
-            known = found.get(str(name), GoalEntry("", {}, ()))
-            use = str(given.get(_USE, known.use))
-            earlier: Mapping[str, Any] = known.options if use == known.use else {}
-            options = {**earlier, **{key: v for key, v in given.items() if key != _USE}}
-            found[str(name)] = GoalEntry(use, options, (*known.files, path))
+        section: Any = parse_config(text, path).get("goals") if text and "goals" in text else None
+        if isinstance(section, dict):
+            for name, entry in cast("dict[Any, Any]", section).items():
+                given = cast("dict[str, Any]", entry) if isinstance(entry, dict) else {}
+                found[str(name)] = str(given.get("use", found.get(str(name), name)))
     return found
 
 
@@ -169,96 +131,6 @@ def _pins_of(values: Mapping[Any, Any], path: str) -> dict[str, str]:
     if not isinstance(found, dict):
         raise UsageError(f"{path}: pins must hold `NAME: DISTRIBUTION` lines")
     return {str(name): str(dist) for name, dist in cast("dict[Any, Any]", found).items()}
-
-
-def compose(text: str) -> Node | None:
-    """The YAML text as nodes that know where they stand.
-
-    Raises:
-        yaml.YAMLError: it is not YAML.
-        YamlLimitError: it nests too deep, or its aliases repeat too much.
-    """
-    import yaml
-
-    # PyYAML's type stubs say nothing of these functions' first argument and result.
-    untyped = cast(Any, yaml)
-    depth = 0
-    for event in cast("Iterable[Event]", untyped.parse(text, Loader=yaml.SafeLoader)):
-        if isinstance(event, yaml.CollectionStartEvent):
-            depth += 1
-            if depth > _MAX_DEPTH:  # what composes the nodes calls itself for each level
-                raise YamlLimitError(_TOO_DEEP, event)
-        elif isinstance(event, yaml.CollectionEndEvent):
-            depth -= 1
-    root = cast("Node | None", untyped.compose(text, Loader=yaml.SafeLoader))
-    if root is not None:
-        _measure(root, {}, set())
-    return root
-
-
-class _Size(NamedTuple):
-    """The size of a node with all its aliases expanded.
-
-    Attributes:
-        whole: its values, and the characters of its texts.
-        repeated: those of them that stand there by an alias.
-        depth: of its levels.
-    """
-
-    whole: int
-    repeated: int
-    depth: int
-
-
-def _measure(node: Node, known: dict[int, _Size], open_nodes: set[int]) -> _Size:
-    """The node's size; what an alias stands for comes before it and is known by then.
-
-    Raises:
-        YamlLimitError: it is too deep, repeats too much, or holds itself.
-    """
-    import yaml
-
-    if isinstance(node, yaml.ScalarNode):
-        known[id(node)] = size = _Size(1 + len(cast(str, node.value)), 0, 1)
-        return size
-    open_nodes.add(id(node))
-    whole, repeated, depth = 1, 0, 0
-    for part in _parts(node):
-        if id(part) in open_nodes:
-            raise YamlLimitError("an alias refers to a value that contains it", node)
-        is_alias = id(part) in known
-        size = known[id(part)] if is_alias else _measure(part, known, open_nodes)
-        whole, depth = whole + size.whole, max(depth, size.depth)
-        repeated += size.whole if is_alias else size.repeated
-        if repeated > _MAX_REPEATED:
-            raise YamlLimitError(f"aliases repeat more than {_MAX_REPEATED:,} values", node)
-    open_nodes.remove(id(node))
-    if depth > _MAX_DEPTH:
-        raise YamlLimitError(_TOO_DEEP, node)
-    known[id(node)] = size = _Size(whole, repeated, depth + 1)
-    return size
-
-
-def _parts(node: Node) -> list[Node]:
-    import yaml
-
-    if isinstance(node, yaml.MappingNode):
-        pairs = cast("list[tuple[Node, Node]]", node.value)
-        return [part for pair in pairs for part in pair]
-    return cast("list[Node]", node.value)
-
-
-def parse_yaml(text: str) -> Any:
-    """The value of a YAML text, once its size is known.
-
-    Raises:
-        yaml.YAMLError: it is not YAML.
-        ValueError: it is too much, as `compose` says, or has a value that is none (a date, say).
-    """
-    import yaml
-
-    compose(text)
-    return yaml.safe_load(text)
 
 
 def read_text(path: str) -> str | None:
@@ -314,11 +186,12 @@ def parse_config(text: str, path: str) -> dict[Any, Any]:
     """
     import yaml
 
+    from .yaml_text import YamlLimitError, parse_yaml
+
     try:
-        tree = compose(text)
-        raw: Any = yaml.safe_load(text)
+        raw = parse_yaml(text)
     except YamlLimitError as error:
-        raise UsageError(f"{path} line {error.line}: {error}", hint=_TOO_MUCH_HINT) from error
+        raise UsageError(f"{path} {error.where}", hint=error.hint) from error
     except (yaml.YAMLError, ValueError) as error:  # a ValueError: a date that is none, say
         where = getattr(error, "problem_mark", None)
         line = f" at line {where.line + 1}" if where else ""
@@ -331,8 +204,6 @@ def parse_config(text: str, path: str) -> dict[Any, Any]:
             f"{path} must hold `key: value` lines, not a {type(raw).__name__}",
             hint="`goal: pytest` is one; `retrai config show` lists every setting",
         )
-    if tree is not None:
-        _refuse_twice(tree, path)
     return cast("dict[Any, Any]", raw)
 
 
@@ -350,29 +221,3 @@ def texts_of(values: Mapping[Any, Any], key: str, path: str) -> list[str]:
     ):
         raise UsageError(f"{path}: {key} must be a list of names")
     return cast("list[str]", found)
-
-
-def _refuse_twice(tree: Node, path: str) -> None:
-    """YAML's own reader takes the last of two values for one key (two pins, say), and is silent."""
-    import yaml
-
-    todo: list[Node] = [tree]
-    done: set[int] = set()
-    while todo:
-        node = todo.pop()
-        if id(node) in done:  # an anchor may stand in several places, or within itself
-            continue
-        done.add(id(node))
-        if isinstance(node, yaml.MappingNode):
-            keys: set[tuple[str, str]] = set()
-            for key, value in cast("list[tuple[Node, Node]]", node.value):
-                todo.append(value)
-                if not isinstance(key, yaml.ScalarNode) or key.value == "<<":
-                    continue
-                if (key.tag, key.value) in keys:
-                    line = key.start_mark.line + 1
-                    told = f"{path} line {line}: `{key.value}` is given twice"
-                    raise UsageError(told, hint="leave out one of the two")
-                keys.add((key.tag, key.value))
-        elif isinstance(node, yaml.SequenceNode):
-            todo += cast("list[Node]", node.value)

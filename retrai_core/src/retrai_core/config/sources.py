@@ -8,13 +8,15 @@ run's goal, if the file names none), and is checked when that goal is known.
 from __future__ import annotations
 
 import difflib
+import json
+import os
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
 from pydantic import ValidationError
-from pydantic_settings import BaseSettings, EnvSettingsSource, SettingsConfigDict
 
 from ..errors import UsageError
 from .files import (
@@ -28,7 +30,6 @@ from .files import (
 from .model import (
     AGENT_LIMITS,
     DEFAULT_AGENT,
-    DEFAULT_MODEL,
     FLAG,
     ONLY_USERS,
     USE,
@@ -47,6 +48,26 @@ _JOINED = ("disabled_plugins",)
 _CHECK_COMMAND, _SHELL_GOAL = "check_command", "shell-goal"
 """A file that gives the first and no goal means the second."""
 
+BY_VARIABLE = (
+    "goal",
+    "model",
+    "max_iterations",
+    "hitl_enabled",
+    "task",
+    "agent",
+    "memory",
+    "store",
+    "engine",
+    "sandbox",
+    "temperature",
+    "tools",
+    "python",
+    "max_cost",
+    "max_tokens",
+    "max_time",
+    "confirm",
+)
+"""The settings that the environment may give (`RETRAI_MODEL=offline`), as a file names them."""
 _OTHER_VARIABLES = (
     "RETRAI_DEBUG",
     "RETRAI_DISABLE_PLUGINS",
@@ -59,30 +80,6 @@ ALIKE = 0.8
 
 Layer = list[tuple[str, str, Any]]
 """What one source says: origin, field, value."""
-
-
-class _Environment(BaseSettings):
-    """The settings that the environment may give; `RETRAI_MODEL=offline`."""
-
-    model_config = SettingsConfigDict(env_prefix="RETRAI_", extra="ignore", env_ignore_empty=True)
-
-    goal: str | None = None
-    model: str = DEFAULT_MODEL
-    max_iterations: int = 50
-    hitl_enabled: bool = False
-    task: str = ""
-    agent: str = ""
-    memory: str = ""
-    store: str = ""
-    engine: str = ""
-    sandbox: str = ""
-    temperature: float = 0.0
-    tools: list[str] | None = None
-    python: str | None = None
-    max_cost: float | None = None
-    max_tokens: int | None = None
-    max_time: float | None = None
-    confirm: int = 1
 
 
 @dataclass(frozen=True)
@@ -316,19 +313,23 @@ def _settings(layer: Layer) -> dict[str, Any]:
 
 
 def _environment_layer() -> Layer:
-    try:
-        values = EnvSettingsSource(_Environment)()
-    except ValueError as error:
-        raise UsageError(f"an environment variable cannot be read: {error}") from error
-    by_alias = {field.alias: name for name, field in RunConfig.model_fields.items() if field.alias}
-    return [
-        (f"RETRAI_{key.upper()}", by_alias.get(key, key), value) for key, value in values.items()
-    ]
+    """What the environment gives: texts, which the model reads; a list as JSON."""
+    known = _known_keys()
+    layer: Layer = []
+    for key in BY_VARIABLE:
+        variable = f"RETRAI_{key.upper()}"
+        value: Any = os.environ.get(variable)
+        if key == "tools" and value:
+            with suppress(ValueError):  # the model says what is wrong
+                value = json.loads(value)
+        if value:
+            layer.append((variable, known[key], value))
+    return layer
 
 
 def misspelt_variables(environ: Mapping[str, str]) -> list[str]:
     """Warnings of `RETRAI_...` variables that nobody reads and that look like one that is read."""
-    known = [*(f"RETRAI_{name.upper()}" for name in _Environment.model_fields), *_OTHER_VARIABLES]
+    known = [*(f"RETRAI_{key.upper()}" for key in BY_VARIABLE), *_OTHER_VARIABLES]
     lines: list[str] = []
     for name in sorted(environ):
         if not name.startswith("RETRAI_") or name in known:

@@ -94,10 +94,7 @@ def ask_plugin(record: PluginRecord, question: Callable[[], T], expected: object
             if isinstance(error, WrongAnswerError)
             else f"{type(error).__name__}: {error}"
         )
-        raise PluginError(
-            f"the {record.kind} `{record.name}` of {record.dist} {record.version} failed: {what}",
-            hint=f"`pip install --upgrade {record.dist}`, or do without it",
-        ) from error
+        raise record.failure(what, PluginError) from error
 
 
 def _checked(

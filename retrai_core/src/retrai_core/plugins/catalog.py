@@ -56,7 +56,6 @@ class Catalog:
         cls,
         *,
         disabled: Iterable[str] | Mapping[str, str] = (),
-        allow: Iterable[str] | None = None,
         pins: Mapping[str, str] | None = None,
         paths: Sequence[str] | None = None,
         environ: Mapping[str, str] | None = None,
@@ -66,15 +65,11 @@ class Catalog:
         Args:
             disabled: distributions, entry-point names or `name@dist` not to use, beside those of
                 `RETRAI_DISABLE_PLUGINS`; by each name the file that says so, where that is known.
-            allow: use only these, with the core's own parts; `RETRAI_PLUGINS` when left out. An
-                empty one is `--no-plugins`.
             pins: the distribution to take where several offer one name: `{name: distribution}`.
             paths: the folders to look in; what an import would use when left out.
             environ: the environment variables; the process's own when left out.
         """
-        switches = Switches.read(
-            os.environ if environ is None else environ, disabled=disabled, allow=allow
-        )
+        switches = Switches.read(os.environ if environ is None else environ, disabled=disabled)
         found = scan_distributions(paths)
         plugins = [DistributionPlugins(dist, switches, __version__, paths) for dist in found]
         return cls(plugins, pins or {}, read_hints(dist.entry_points for dist in found))
@@ -106,6 +101,15 @@ class Catalog:
         if kind is not None:
             return list(self._of_kind(kind))
         return sorted((record for each in KINDS for record in self._of_kind(each)), key=_order)
+
+    def names(self, kind: Kind | None = None) -> list[tuple[str, str]]:
+        """Name and distribution of each plugin that is not switched off, for TAB.
+
+        From the entry points alone: whether a plugin can be used is its record's to say.
+        """
+        return [
+            (name, dist.found.name) for dist in self._distributions for name in dist.names(kind)
+        ]
 
     def matching(self, name: str, kind: Kind | None = None) -> list[PluginRecord]:
         """Every record that `name` or `name@dist` may mean, usable or not."""

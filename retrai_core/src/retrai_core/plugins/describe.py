@@ -30,28 +30,23 @@ def describe_plugin(kind: Kind, plugin: object) -> ManifestEntry:
     Raises:
         TypeError: an attribute has a form that no manifest can hold.
     """
-    if kind in ("hook", "hookspec"):
-        return ManifestEntry(
-            summary=_summary(plugin),
-            needs=declared_needs(plugin),
-            options=described_fields(getattr(plugin, "Options", None)),
-            hooks=hook_names(plugin) if kind == "hook" else spec_names(plugin),
-            programs=_programs(plugin),
-        )
+    hooks = {"hook": hook_names, "hookspec": spec_names}.get(kind)
+    is_goal = kind == "goal"
     return ManifestEntry(
         summary=_summary(plugin),
         needs=declared_needs(plugin),
         options=described_fields(getattr(plugin, "Options", None)),
         markers=tuple(
             MarkerEntry(marker.glob, marker.contains, marker.priority)
-            for marker in getattr(plugin, "markers", ())
+            for marker in (getattr(plugin, "markers", ()) if is_goal else ())
         ),
-        model_patterns=tuple(getattr(plugin, "model_patterns", ())),
-        default_tools=tuple(getattr(plugin, "default_tools", ())) if kind == "goal" else (),
-        programs=_programs(plugin),
+        model_patterns=tuple(getattr(plugin, "model_patterns", ()) if kind == "llm" else ()),
+        default_tools=tuple(getattr(plugin, "default_tools", ()) if is_goal else ()),
+        hooks=hooks(plugin) if hooks else (),
+        programs=tuple(sorted(getattr(plugin, "programs", ()))),
         offered=_offered(plugin) if kind == "tool" else "by_goal",
-        protects=" ".join(getattr(plugin, "protects", "").split()) if kind == "goal" else "",
-        steers=" ".join(getattr(plugin, "steers", "").split()) if kind == "goal" else "",
+        protects=" ".join(getattr(plugin, "protects", "").split()) if is_goal else "",
+        steers=" ".join(getattr(plugin, "steers", "").split()) if is_goal else "",
         parent=_parent(plugin) if kind == "frontend" else "",
     )
 
@@ -97,10 +92,6 @@ def _marks(plugin: object, mark: str) -> Iterator[tuple[str, dict[str, Any]]]:
 def declared_needs(plugin: object) -> tuple[str, ...]:
     """What a loaded plugin says that it uses, sorted."""
     return tuple(sorted(getattr(plugin, "needs", ())))
-
-
-def _programs(plugin: object) -> tuple[str, ...]:
-    return tuple(sorted(getattr(plugin, "programs", ())))
 
 
 def _summary(plugin: object) -> str:

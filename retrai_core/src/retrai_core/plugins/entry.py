@@ -6,7 +6,7 @@ down every `retrai --help`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
@@ -67,15 +67,10 @@ class ManifestEntry(NamedTuple):
     parent: str = ""
 
 
-class LateEntry(NamedTuple):
-    """An entry of a manifest, reduced to what a list needs.
+class BriefEntry(NamedTuple):
+    """What lists show of an entry, read without parsing the whole manifest."""
 
-    Attributes:
-        needs: what the plugin uses, sorted.
-        read: the whole entry; a ValueError says why there is none.
-        parent: the command group that a frontend is a part of.
-    """
-
+    summary: str
     needs: tuple[str, ...]
-    read: Callable[[], ManifestEntry | None]
-    parent: str = ""
+    parent: str
+    model_patterns: tuple[str, ...]

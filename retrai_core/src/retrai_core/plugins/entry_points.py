@@ -24,21 +24,26 @@ class EntryLine(NamedTuple):
         return self.value.partition(":")[0]
 
 
+def lines_by_group(raw: bytes) -> Iterator[tuple[str, int, str]]:
+    """Each line of an `entry_points.txt` that says something: its group, its number, itself."""
+    group = ""
+    for number, text in enumerate(raw.decode("utf-8", "replace").splitlines(), 1):
+        line = text.strip()
+        if line.startswith("["):
+            group = line.strip("[]").strip()
+        elif line and not line.startswith(("#", ";")):
+            yield group, number, line
+
+
 def parse_entry_points(raw: bytes) -> Iterator[EntryLine]:
     """The entry points of retrai's groups, in the order of the file.
 
     Names may hold spaces and any letters; a line that is not `name = module:attribute` in UTF-8
     gives an entry with a `problem`, so that one bad line hides no other.
     """
-    kind: Kind | None = None
-    for number, text in enumerate(raw.decode("utf-8", "replace").splitlines(), 1):
-        line = text.strip()
-        if not line or line.startswith(("#", ";")):
-            continue
-        if line.startswith("["):
-            kind = KIND_OF.get(line.strip("[]").strip())
-        elif kind is not None:
-            yield _entry(kind, line, f"entry_points.txt line {number}")
+    for group, number, line in lines_by_group(raw):
+        if group in KIND_OF:
+            yield _entry(KIND_OF[group], line, f"entry_points.txt line {number}")
 
 
 def _entry(kind: Kind, line: str, where: str) -> EntryLine:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from types import FrameType
+from collections.abc import Iterable
+from traceback import walk_tb
 from typing import cast
 
 from ..errors import PluginFailedError
@@ -21,7 +21,9 @@ class WrongAnswerError(TypeError):
     """
 
     def __init__(self, part: object, what: str, record: PluginRecord | None = None) -> None:
-        super().__init__(what if record is None else f"{_named(record)} failed: {what}")
+        super().__init__(
+            what if record is None else record.failure(what, PluginFailedError).message
+        )
         self.part = part
         self.what = what
         self.record = record
@@ -38,20 +40,10 @@ def blamed(error: BaseException, records: Iterable[PluginRecord]) -> PluginFaile
     record = _answered_wrongly(error, suspects) or _raised_in(error, suspects)
     if record is None:
         return None
+    if isinstance(error, WrongAnswerError):
+        return record.failure(error.what, PluginFailedError)
     first_line = next(iter(str(error).strip().splitlines()), "") or "no message"
-    told = error.what if isinstance(error, WrongAnswerError) else f"{_kind(error)}: {first_line}"
-    return PluginFailedError(
-        f"{_named(record)} failed: {told}",
-        hint=f"`pip install --upgrade {record.dist}`, or do without it",
-    )
-
-
-def _named(record: PluginRecord) -> str:
-    return f"the {record.kind} {record.name} of {record.dist} {record.version}"
-
-
-def _kind(error: BaseException) -> str:
-    return type(error).__name__
+    return record.failure(f"{type(error).__name__}: {first_line}", PluginFailedError)
 
 
 def _answered_wrongly(error: BaseException, suspects: list[PluginRecord]) -> PluginRecord | None:
@@ -61,8 +53,8 @@ def _answered_wrongly(error: BaseException, suspects: list[PluginRecord]) -> Plu
 
 
 def _raised_in(error: BaseException, suspects: list[PluginRecord]) -> PluginRecord | None:
-    packages = {_package(_module(record)): record for record in reversed(suspects)}
-    for frame in _from_the_inside(error):
+    packages = {_package(record.module): record for record in reversed(suspects)}
+    for frame, _ in reversed(list(walk_tb(error.__traceback__))):
         record = packages.get(_package(frame.f_globals.get("__name__", "")))
         if record is not None:
             # A package may offer several plugins: the object whose method it is says which.
@@ -71,28 +63,15 @@ def _raised_in(error: BaseException, suspects: list[PluginRecord]) -> PluginReco
     return None
 
 
-def _from_the_inside(error: BaseException) -> Iterator[FrameType]:
-    frames: list[FrameType] = []
-    trace = error.__traceback__
-    while trace is not None:
-        frames.append(trace.tb_frame)
-        trace = trace.tb_next
-    return reversed(frames)
-
-
 def _record_of(cls: type[object], suspects: list[PluginRecord]) -> PluginRecord | None:
     """The plugin whose class this is; for want of that, one of the package that it stands in."""
     for base in cls.__mro__:
         for record in suspects:
-            module, _, attribute = record.entry_point.partition(":")
-            if base.__qualname__ == attribute.strip() and base.__module__ == module.strip():
+            attribute = record.entry_point.partition(":")[2].strip()
+            if (base.__module__, base.__qualname__) == (record.module, attribute):
                 return record
     package = _package(cls.__module__)
-    return next((r for r in suspects if _package(_module(r)) == package), None)
-
-
-def _module(record: PluginRecord) -> str:
-    return record.entry_point.partition(":")[0].strip()
+    return next((r for r in suspects if _package(r.module) == package), None)
 
 
 def _package(module: str) -> str:

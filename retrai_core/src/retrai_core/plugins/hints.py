@@ -11,9 +11,11 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
+from .entry_points import lines_by_group
 from .kinds import KINDS, Kind, normalised, table_of
 
 _PREFIX = b"[retrai.hints."
+_MARKERS = "retrai.hints.markers"
 
 
 class Hints(NamedTuple):
@@ -29,17 +31,14 @@ def read_hints(entry_points: Iterable[bytes]) -> Hints:
     plugins: dict[Kind, dict[str, str]] = {kind: {} for kind in KINDS}
     markers: dict[str, str] = {}
     for raw in entry_points:
-        if _PREFIX not in raw:
-            continue
-        group: dict[str, str] | None = None
-        for text in raw.decode("utf-8", "replace").splitlines():
-            line = text.strip()
-            if line.startswith("["):
-                name = line.strip("[]").strip()
-                kind = kinds.get(name)
-                group = plugins[kind] if kind is not None else None
-                group = markers if name == "retrai.hints.markers" else group
-            elif group is not None and "=" in line and not line.startswith("#"):
-                name, _, dist = line.partition("=")
-                group.setdefault(name.strip(), normalised(dist.strip()))
+        for group, _, line in lines_by_group(raw) if _PREFIX in raw else ():
+            name, equals, dist = (part.strip() for part in line.partition("="))
+            if group == _MARKERS:
+                named = markers
+            elif group in kinds:
+                named = plugins[kinds[group]]
+            else:
+                continue
+            if equals:
+                named.setdefault(name, normalised(dist))
     return Hints(plugins, markers)

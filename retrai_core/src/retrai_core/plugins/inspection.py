@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from .entry import LateEntry, ManifestEntry
+from .entry import ManifestEntry
 from .entry_points import EntryLine, parse_entry_points
 from .kinds import CORE_DIST, Kind, normalised, table_of
 from .manifest import Manifest, ManifestError, read_manifest
@@ -15,7 +15,7 @@ from .record import PluginRecord
 from .requirements import accepts, core_range
 from .scan import FoundDistribution
 from .switches import Switches
-from .written import ManifestLines
+from .written import brief_entry, written_manifest
 
 
 class DistributionPlugins:
@@ -43,7 +43,7 @@ class DistributionPlugins:
         self._paths = paths
         self._records: list[PluginRecord] | None = None
         self._manifests: dict[str, Manifest | None] = {}
-        self._lines: dict[str, ManifestLines | None] = {}
+        self._written: dict[str, str | None] = {}
         self._packages: dict[str, PackageFolder] = {}
 
     def records(self) -> list[PluginRecord]:
@@ -52,6 +52,16 @@ class DistributionPlugins:
             metadata = parse_metadata(self.found.metadata())
             self._records = [self._record(entry, metadata) for entry in self.entries]
         return self._records
+
+    def names(self, kind: Kind | None) -> list[str]:
+        """The plugins of a kind, or all, that are not switched off, by the entry points alone."""
+        return [
+            entry.name
+            for entry in self.entries
+            if kind in (None, entry.kind)
+            and not (entry.problem or self.found.shadowed_by)
+            and not self._switches.why_off(entry.name, self.found.name)
+        ]
 
     def _record(self, entry: EntryLine, metadata: Metadata) -> PluginRecord:
         record = PluginRecord(
@@ -99,7 +109,7 @@ class DistributionPlugins:
             record.status, record.error = "blocked", off
             record.fix = self._switches.switches_on(record.name, record.dist)
         elif package is None:
-            top = record.entry_point.partition(":")[0].partition(".")[0]
+            top = record.module.partition(".")[0]
             record.status, record.error = "broken", f"there is no module `{top}` to import"
             if metadata.missing:
                 record.error += "; its metadata is left over from a removed installation"
@@ -114,15 +124,12 @@ class DistributionPlugins:
         path = "" if package is None else package.manifest_path
         if not path:
             return ""
-        if path not in self._lines:
-            self._lines[path] = ManifestLines.at(path)
-        lines = self._lines[path]
-        table = f"{table_of(record.kind)}.{record.name}"
-        needs = lines.texts(table, "needs") if lines else None
-        if lines and needs is not None:
-            read = partial(self._entry, path, record.kind, record.name)
-            parent = lines.text(table, "parent") if record.kind == "frontend" else None
-            record.late = LateEntry(needs, read, parent or "")
+        if path not in self._written:
+            self._written[path] = written_manifest(path)
+        text = self._written[path]
+        brief = brief_entry(text, f"{table_of(record.kind)}.{record.name}") if text else None
+        if brief is not None:
+            record.read_later(brief, partial(self._entry, path, record.kind, record.name))
             return ""
         try:
             record.entry = self._entry(path, record.kind, record.name)

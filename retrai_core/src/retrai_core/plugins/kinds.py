@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Literal
+from typing import Literal, get_args
 
 Kind = Literal[
     "goal",
@@ -37,14 +37,7 @@ GROUP_OF: dict[Kind, str] = {
 }
 KIND_OF: dict[str, Kind] = {group: kind for kind, group in GROUP_OF.items()}
 KINDS: tuple[Kind, ...] = tuple(GROUP_OF)
-STATUSES: tuple[Status, ...] = (
-    "ok",
-    "broken",
-    "incompatible",
-    "blocked",
-    "shadowed",
-    "unloaded",
-)
+STATUSES: tuple[Status, ...] = get_args(Status)
 CALLED_ALL: frozenset[Kind] = frozenset({"sink", "hook", "hookspec"})
 """Nobody chooses one of these by its name: every one that is installed is used."""
 _PREFIX = "retrai."

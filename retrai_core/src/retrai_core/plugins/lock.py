@@ -17,17 +17,18 @@ from __future__ import annotations
 
 import csv
 import hashlib
-import json
 import os
 import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from ..config.files import LOCK_FILE
 from ..errors import PluginError, UsageError
 from .catalog import Catalog
 from .kinds import normalised
+from .metadata import direct_url
 from .record import PluginRecord
 
 SCHEMA = 1
@@ -36,9 +37,10 @@ UNKNOWN = "unknown"
 _INSTALLERS_OWN = {"INSTALLER", "RECORD", "REQUESTED", "direct_url.json", "uv_cache.json"}
 
 
-class LockedDistribution(NamedTuple):
+class LockedDistribution(BaseModel, frozen=True):
     """One distribution; `files` is `sha256:...`, `editable`, or `unknown` without a RECORD."""
 
+    dist: str
     version: str
     files: str
 
@@ -50,7 +52,9 @@ def current_lock(catalog: Catalog) -> Lock:
     """Every distribution that offers a usable plugin, by its normalised name, sorted."""
     active = {normalised(r.dist): r for r in catalog.records() if r.is_usable}
     return {
-        dist: LockedDistribution(active[dist].version, _files_of(active[dist]))
+        dist: LockedDistribution(
+            dist=dist, version=active[dist].version, files=_files_of(active[dist])
+        )
         for dist in sorted(active)
     }
 
@@ -74,15 +78,16 @@ def read_lock(path: Path) -> Lock:
             hint=again,
         )
     try:
-        entries = cast("list[dict[str, Any]]", document.get("distributions", []))
-        return {
-            normalised(_text(entry["dist"])): LockedDistribution(
-                _text(entry["version"]), _text(entry["files"])
-            )
-            for entry in entries
-        }
-    except (KeyError, TypeError, AttributeError) as error:
-        raise UsageError(f"{path} is no lock file: {error!r}", hint=again) from error
+        listed = TypeAdapter(list[LockedDistribution]).validate_python(
+            document.get("distributions", [])
+        )
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(map(str, ("distributions", *first["loc"])))
+        raise UsageError(
+            f"{path} is no lock file: {where}: {first['msg'].lower()}", hint=again
+        ) from error
+    return {normalised(locked.dist): locked for locked in listed}
 
 
 def lock_differences(locked: Lock, current: Lock) -> list[str]:
@@ -90,13 +95,13 @@ def lock_differences(locked: Lock, current: Lock) -> list[str]:
     differences: list[str] = []
     for dist in sorted({*locked, *current}):
         wanted, found = locked.get(dist), current.get(dist)
-        if found is None:
-            differences.append(f"{dist} {cast(LockedDistribution, wanted).version} is not active")
-        elif wanted is None:
+        if wanted is None and found is not None:
             differences.append(f"{dist} {found.version} is not in the lock")
-        elif wanted.version != found.version:
+        elif found is None and wanted is not None:
+            differences.append(f"{dist} {wanted.version} is not active")
+        elif wanted and found and wanted.version != found.version:
             differences.append(f"{dist} is {found.version}, locked is {wanted.version}")
-        elif wanted.files != found.files:
+        elif wanted and found and wanted.files != found.files:
             differences.append(f"{dist} {found.version} {_other_files(wanted.files, found.files)}")
     return differences
 
@@ -117,24 +122,16 @@ def require_locked(project: Path, catalog: Catalog) -> None:
 
 
 def _files_of(record: PluginRecord) -> str:
-    folder = Path(record.metadata_folder) if record.metadata_folder else None
-    if folder is None:
-        return UNKNOWN
-    if _is_editable(folder):
-        return EDITABLE
+    match direct_url(record.metadata_folder):
+        case {"dir_info": {"editable": True}}:
+            return EDITABLE
+        case _:
+            pass
     try:
-        with (folder / "RECORD").open(encoding="utf-8", newline="") as file:
+        with open(f"{record.metadata_folder}/RECORD", encoding="utf-8", newline="") as file:
             return f"sha256:{_digest(csv.reader(file))}"
     except (OSError, UnicodeDecodeError, csv.Error):
         return UNKNOWN
-
-
-def _is_editable(folder: Path) -> bool:
-    try:
-        direct = json.loads((folder / "direct_url.json").read_text(encoding="utf-8"))
-        return bool(direct["dir_info"]["editable"])
-    except (OSError, ValueError, KeyError, TypeError):  # from an index or an archive, as usual
-        return False
 
 
 def _digest(rows: Iterable[list[str]]) -> str:
@@ -155,9 +152,3 @@ def _other_files(wanted: str, found: str) -> str:
     if wanted == EDITABLE:
         return "has the files of a wheel, locked is an editable checkout"
     return "has other files than the lock says"
-
-
-def _text(value: object) -> str:
-    if not isinstance(value, str):
-        raise TypeError(f"{value!r} is not text")
-    return value

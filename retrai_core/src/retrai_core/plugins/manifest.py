@@ -39,21 +39,6 @@ from .entry import OFFERS, ManifestEntry, MarkerEntry, Offered, OptionEntry
 from .kinds import KINDS, Kind, table_of
 from .written import SCHEMA
 
-_KEYS = {
-    "summary",
-    "needs",
-    "options",
-    "markers",
-    "model_patterns",
-    "default_tools",
-    "hooks",
-    "programs",
-    "offered",
-    "protects",
-    "steers",
-    "parent",
-}
-
 Manifest = Mapping[tuple[Kind, str], ManifestEntry]
 _Table = dict[str, Any]
 
@@ -110,7 +95,7 @@ def _entries(document: _Table) -> Manifest:
 
 
 def _entry(raw: _Table, where: str) -> ManifestEntry:
-    unknown = sorted(raw.keys() - _KEYS)
+    unknown = sorted(raw.keys() - set(ManifestEntry._fields))
     if unknown:
         raise ManifestError(f"[{where}] has the unknown key `{unknown[0]}`")
     options = _table(raw.get("options", {}), f"{where}.options")

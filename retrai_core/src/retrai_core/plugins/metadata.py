@@ -64,3 +64,17 @@ def _fields(text: str) -> Iterator[tuple[str, str]]:
         key, value = key.strip().lower(), value.strip()
     if key:
         yield key, value
+
+
+def direct_url(metadata_folder: str) -> object:
+    """What the distribution's `direct_url.json` (PEP 610) says; None without one that can be read.
+
+    It is there for what was installed from a folder, an archive or a repository.
+    """
+    import json  # a scan does without it
+
+    try:
+        with open(f"{metadata_folder}/direct_url.json", encoding="utf-8") as file:
+            return json.load(file)
+    except (OSError, ValueError):
+        return None

@@ -7,14 +7,13 @@ from importlib.metadata import PackageNotFoundError, distribution
 
 from .metadata import parse_metadata
 from .record import PluginRecord
-from .requirements import requirement_name
 
 
 def command_that_mends(error: BaseException, record: PluginRecord) -> str:
     """Install what is missing where that is the cause, else install the plugin again."""
     if isinstance(error, ModuleNotFoundError):
         missing = missing_requirements(record.metadata_folder)
-        own = record.entry_point.partition(":")[0].partition(".")[0]
+        own = record.module.partition(".")[0]
         module = (error.name or "").partition(".")[0]
         if missing:
             return f"pip install {' '.join(shlex.quote(requirement) for requirement in missing)}"
@@ -44,7 +43,7 @@ def missing_requirements(metadata_folder: str) -> list[str]:
         if requirement.marker is not None and not requirement.marker.evaluate({"extra": ""}):
             continue
         try:
-            installed = distribution(requirement_name(text)).version
+            installed = distribution(requirement.name).version
             fits = requirement.specifier.contains(installed, prereleases=True)
         except (PackageNotFoundError, InvalidVersion):
             fits = False

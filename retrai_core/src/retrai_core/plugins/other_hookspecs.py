@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import pluggy
 
@@ -54,7 +54,7 @@ def load_hookspecs(catalog: Catalog, hooks: set[str]) -> OtherSpecs:
     """
     found = OtherSpecs()
     taken = dict.fromkeys(spec_names(HookSpecs), "retrai-core")
-    for record in _that_may_have(catalog, hooks):
+    for record in records_with(catalog, "hookspec", hooks) if hooks else ():
         try:
             specs = catalog.load(record)
             _check(record, specs)
@@ -84,12 +84,13 @@ def _check(record: PluginRecord, specs: object) -> None:
         raise record.problem() from error
 
 
-def _that_may_have(catalog: Catalog, hooks: set[str]) -> Iterator[PluginRecord]:
-    if not hooks:
-        return
-    for record in catalog.records("hookspec"):
-        # Without a manifest only the object itself knows.
-        if record.status not in ("blocked", "shadowed") and (
-            not record.hooks or hooks & set(record.hooks)
-        ):
+def records_with(
+    catalog: Catalog, kind: Literal["hook", "hookspec"], hooks: set[str]
+) -> Iterator[PluginRecord]:
+    """The plugins that may implement, or specify, one of these hooks.
+
+    Without a manifest only the plugin itself knows.
+    """
+    for record in catalog.records(kind):
+        if not record.is_disabled and (not record.hooks or hooks & set(record.hooks)):
             yield record

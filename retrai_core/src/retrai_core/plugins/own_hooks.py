@@ -11,7 +11,7 @@ from ..errors import PluginError
 from .catalog import Catalog
 from .describe import spec_names
 from .hooks import HookCaller
-from .other_hookspecs import OtherSpecs, load_hookspecs
+from .other_hookspecs import OtherSpecs, load_hookspecs, records_with
 from .record import PluginRecord
 
 
@@ -77,12 +77,7 @@ class OwnHooks:
 
     def _loaded(self, catalog: Catalog, hooks: set[str]) -> Sequence[tuple[PluginRecord, object]]:
         found: list[tuple[PluginRecord, object]] = []
-        for record in catalog.records("hook"):
-            # Without a manifest only the plugin itself knows.
-            if record.status in ("blocked", "shadowed") or (
-                record.hooks and not hooks & set(record.hooks)
-            ):
-                continue
+        for record in records_with(catalog, "hook", hooks):
             try:
                 plugin = catalog.load(record)
             except PluginError as error:
@@ -97,9 +92,6 @@ def _answer(record: PluginRecord, answer: object) -> HookAnswer:
     if not isinstance(answer, Exception):
         return HookAnswer(record.full_name, answer)
     what = f"{type(answer).__name__}: {' '.join(str(answer).split()) or 'no message'}"
-    problem = PluginError(
-        f"the hook {record.name} of {record.dist} {record.version} failed: {what}",
-        hint=f"`pip install --upgrade {record.dist}`, or do without it",
-    )
+    problem = record.failure(what, PluginError)
     problem.__cause__ = answer
     return HookAnswer(record.full_name, problem=problem)

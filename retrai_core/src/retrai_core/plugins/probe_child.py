@@ -50,7 +50,7 @@ def _look_closer(catalog: Catalog, record: PluginRecord, plugin: object) -> None
     if record.kind == "frontend" and (problem := _parent_problem(catalog, record)):
         record.status, record.error = "broken", problem
         return
-    package = find_package(record.entry_point.partition(":")[0].strip())
+    package = find_package(record.module)
     manifest = read_manifest(package.manifest_path) if package and package.manifest_path else None
     if manifest is None:
         if parent := getattr(plugin, "parent", ""):

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
-from ..errors import PluginError
-from .entry import LateEntry, ManifestEntry, MarkerEntry, Offered, OptionEntry
+from ..errors import PluginError, RetraiError
+from .entry import BriefEntry, ManifestEntry, MarkerEntry, Offered, OptionEntry
 from .kinds import GROUP_OF, Kind, Status
+
+E = TypeVar("E", bound=RetraiError)
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -30,7 +32,6 @@ class PluginRecord:
         traceback: of the failed import; empty otherwise.
         home_page: from the metadata.
         metadata_folder: the distribution's `*.dist-info`; empty when it has none on disk.
-        late: the manifest's entry where it is read only when it is asked for.
     """
 
     name: str
@@ -47,8 +48,9 @@ class PluginRecord:
     traceback: str = ""
     home_page: str = ""
     metadata_folder: str = ""
-    late: LateEntry | None = None
     _entry: ManifestEntry | None = None
+    _brief: BriefEntry | None = None
+    _read: Callable[[], ManifestEntry | None] | None = None
 
     @property
     def entry(self) -> ManifestEntry | None:
@@ -58,7 +60,27 @@ class PluginRecord:
 
     @entry.setter
     def entry(self, entry: ManifestEntry | None) -> None:
-        self.late, self._entry = None, entry
+        self._brief, self._read, self._entry = None, None, entry
+
+    def read_later(self, brief: BriefEntry, read: Callable[[], ManifestEntry | None]) -> None:
+        """Have the manifest parsed when more than `brief` is asked for.
+
+        Args:
+            brief: what is known of it already.
+            read: gives the whole entry; a ValueError says why there is none.
+        """
+        self._brief, self._read = brief, read
+
+    def read_manifest(self) -> None:
+        """Read what is still to be read of the manifest; the record is `broken` if that fails."""
+        if self._read is None:
+            return
+        read, self._read, self._brief = self._read, None, None
+        try:
+            self._entry = read()
+        except ValueError as error:
+            if self.status == "unloaded":
+                self.status, self.error, self.fix = "broken", str(error), self.reinstall
 
     @property
     def is_usable(self) -> bool:
@@ -67,25 +89,24 @@ class PluginRecord:
         return self.status in ("unloaded", "ok")
 
     @property
+    def is_disabled(self) -> bool:
+        """Whether it is switched off, or another installation of its name takes its place."""
+        return self.status in ("blocked", "shadowed")
+
+    @property
     def reinstall(self) -> str:
         """The command that puts a damaged distribution back."""
         return f"pip install --force-reinstall {self.dist}"
-
-    def read_manifest(self) -> None:
-        """Read what is still to be read of the manifest; the record is `broken` if that fails."""
-        if self.late is None:
-            return
-        late, self.late = self.late, None
-        try:
-            self._entry = late.read()
-        except ValueError as error:
-            if self.status == "unloaded":
-                self.status, self.error, self.fix = "broken", str(error), self.reinstall
 
     @property
     def group(self) -> str:
         """The entry-point group."""
         return GROUP_OF[self.kind]
+
+    @property
+    def module(self) -> str:
+        """The module that its entry point names."""
+        return self.entry_point.partition(":")[0].strip()
 
     @property
     def full_name(self) -> str:
@@ -95,14 +116,14 @@ class PluginRecord:
     @property
     def needs(self) -> tuple[str, ...] | None:
         """What it uses, sorted; None while that is unknown."""
-        if self.late is not None:
-            return self.late.needs
-        return None if self.entry is None else self.entry.needs
+        known = self._brief or self.entry
+        return None if known is None else known.needs
 
     @property
     def summary(self) -> str:
         """One line that says what it is."""
-        return "" if self.entry is None else self.entry.summary
+        known = self._brief or self.entry
+        return "" if known is None else known.summary
 
     @property
     def options(self) -> Mapping[str, OptionEntry]:
@@ -117,7 +138,8 @@ class PluginRecord:
     @property
     def model_patterns(self) -> tuple[str, ...]:
         """A provider's model patterns."""
-        return () if self.entry is None else self.entry.model_patterns
+        known = self._brief or self.entry
+        return () if known is None else known.model_patterns
 
     @property
     def default_tools(self) -> tuple[str, ...]:
@@ -142,9 +164,8 @@ class PluginRecord:
     @property
     def parent(self) -> str:
         """The command group that a frontend is a part of; empty where it is a command itself."""
-        if self.late is not None:
-            return self.late.parent
-        return "" if self.entry is None else self.entry.parent
+        known = self._brief or self.entry
+        return "" if known is None else known.parent
 
     @property
     def hooks(self) -> tuple[str, ...]:
@@ -159,6 +180,13 @@ class PluginRecord:
     def __repr__(self) -> str:
         return f"<{self.kind} {self.full_name}: {self.status}>"
 
+    def failure(self, what: str, error: type[E]) -> E:
+        """That this plugin failed while it was used, as an error that names it."""
+        return error(
+            f"the {self.kind} {self.name} of {self.dist} {self.version} failed: {what}",
+            hint=f"`pip install --upgrade {self.dist}`, or do without it",
+        )
+
     def problem(self) -> PluginError:
         """Why this plugin cannot be used, as an error that names it and its distribution."""
         hint = f"fix it with `{self.fix}`" if self.fix else ""
@@ -168,6 +196,7 @@ class PluginRecord:
     def to_json(self) -> dict[str, Any]:
         """JSON values only; the keys are stable within one `schema`."""
         self.read_manifest()
+        entry = self.entry or ManifestEntry()
         return {
             "name": self.name,
             "kind": self.kind,
@@ -177,34 +206,15 @@ class PluginRecord:
             "status": self.status,
             "source": self.source,
             "entry_point": self.entry_point,
-            "needs": None if self.needs is None else list(self.needs),
             "load_ms": self.load_ms,
             "error": self.error,
             "fix": self.fix,
-            "summary": self.summary,
-            "options": {
-                name: {
-                    "type": option.type,
-                    "default": option.default,
-                    "required": option.required,
-                    "description": option.description,
-                    "runs": option.runs,
-                    "loosens": option.loosens,
-                }
-                for name, option in self.options.items()
-            },
-            "markers": [
-                {"glob": marker.glob, "contains": marker.contains, "priority": marker.priority}
-                for marker in self.markers
-            ],
-            "model_patterns": list(self.model_patterns),
-            "default_tools": list(self.default_tools),
-            "offered": self.offered if self.kind == "tool" else None,
-            "protects": self.protects,
-            "steers": self.steers,
-            "parent": self.parent if self.kind == "frontend" else None,
-            "hooks": list(self.hooks),
-            "programs": list(self.programs),
             "home_page": self.home_page,
             "traceback": self.traceback,
+            **entry._asdict(),
+            "needs": self.needs,
+            "options": {name: option._asdict() for name, option in entry.options.items()},
+            "markers": [marker._asdict() for marker in entry.markers],
+            "offered": entry.offered if self.kind == "tool" else None,
+            "parent": entry.parent if self.kind == "frontend" else None,
         }

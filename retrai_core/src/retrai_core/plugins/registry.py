@@ -72,31 +72,29 @@ _GIVEN_TO_OLDER_AGENTS = ["initial_state", "result"]
 """An agent of retrai 0.1 has neither; it gets the goal loop's (`loop.graph.completed`)."""
 
 
-class ChosenManager(NamedExtensionManager[object]):
-    """stevedore's manager over the scan: it sees exactly the selected entry points.
+class _OneEntryPoint(NamedExtensionManager[object]):
+    """stevedore's manager over the scan: it sees exactly the selected entry point.
 
     stevedore's own scan uses a disk cache that can be stale, and loses the distribution of an entry
     point.
     """
 
-    def __init__(self, group: str, chosen: list[EntryPoint]) -> None:
-        self._chosen = chosen
-        self.failures: dict[str, BaseException] = {}
+    def __init__(self, group: str, entry_point: EntryPoint) -> None:
+        self._entry_point = entry_point
         super().__init__(
             group,
-            [entry_point.name for entry_point in chosen],
-            on_load_failure_callback=self._note_failure,
+            [entry_point.name],
+            on_load_failure_callback=_raise,
             on_missing_entrypoints_callback=None,
         )
 
     def list_entry_points(self) -> list[EntryPoint]:
-        """The chosen ones."""
-        return self._chosen
+        """The selected one."""
+        return [self._entry_point]
 
-    def _note_failure(
-        self, manager: ExtensionManager[object], entry_point: EntryPoint, error: BaseException
-    ) -> None:
-        self.failures[entry_point.name] = error
+
+def _raise(_: ExtensionManager[object], __: EntryPoint, error: BaseException) -> None:
+    raise error
 
 
 def load_plugin(record: PluginRecord) -> object:
@@ -116,7 +114,8 @@ def load_plugin(record: PluginRecord) -> object:
         _keep_distribution(entry_point, PathDistribution(Path(record.metadata_folder)))
     started = time.perf_counter()
     try:
-        plugin = _imported(record, entry_point)
+        plugin: object = _OneEntryPoint(record.group, entry_point)[record.name].plugin
+        _check_type(record, plugin)
         if record.entry is None:
             record.entry = describe_plugin(record.kind, plugin)
         if problem := class_problem(record.kind, record.name, plugin):
@@ -131,18 +130,6 @@ def load_plugin(record: PluginRecord) -> object:
     finally:
         record.load_ms = round((time.perf_counter() - started) * 1000, 1)
     record.status = "ok"
-    return plugin
-
-
-def _imported(record: PluginRecord, entry_point: EntryPoint) -> object:
-    try:
-        manager = ChosenManager(record.group, [entry_point])
-    except AssertionError as error:  # the one exception that stevedore does not hand on
-        raise ImportError(f"it raises AssertionError: {error}") from error
-    if record.name in manager.failures:
-        raise manager.failures[record.name]
-    plugin: object = manager[record.name].plugin
-    _check_type(record, plugin)
     return plugin
 
 

@@ -5,58 +5,44 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
-from typing import NamedTuple
 
 from ..errors import PluginError, UsageError
 from .catalog import Catalog
-from .kinds import normalised
 from .requirements import accepts
 
 
-class Unmet(NamedTuple):
-    """A requirement that is not met; `fix` is the command that meets it."""
-
-    problem: str
-    fix: str
-
-
-def unmet_requirements(required: Mapping[str, str], catalog: Catalog) -> list[Unmet]:
-    """What is missing, out of its range or switched off, sorted by distribution.
+def require_plugins(required: Mapping[str, str], catalog: Catalog) -> None:
+    """Refuse a run for which a distribution is missing, out of its range or switched off.
 
     Args:
         required: version range by distribution; an empty one, or `*`, takes any version.
-
-    Raises:
-        UsageError: a range cannot be read.
-    """
-    found = (_unmet(dist, required[dist], catalog) for dist in sorted(required))
-    return [unmet for unmet in found if unmet is not None]
-
-
-def require_plugins(required: Mapping[str, str], catalog: Catalog) -> None:
-    """Refuse a run for which something is missing.
+        catalog: what is installed.
 
     Raises:
         UsageError: a range cannot be read.
         PluginError: names all that is missing, with the command that brings it.
     """
-    unmet = unmet_requirements(required, catalog)
-    if not unmet:
-        return
-    problems = "; ".join(each.problem for each in unmet)
-    fixes = " && ".join(dict.fromkeys(each.fix for each in unmet if each.fix))
-    raise PluginError(
-        f"required_plugins: {problems}", hint=f"fix it with `{fixes}`" if fixes else ""
-    )
+    problems: list[str] = []
+    fixes: dict[str, None] = {}
+    for dist in sorted(required):
+        problem, fix = _unmet(dist, required[dist], catalog)
+        if problem:
+            problems.append(problem)
+        if fix:
+            fixes[fix] = None
+    if problems:
+        hint = f"fix it with `{' && '.join(fixes)}`" if fixes else ""
+        raise PluginError(f"required_plugins: {'; '.join(problems)}", hint=hint)
 
 
-def _unmet(dist: str, wanted: str, catalog: Catalog) -> Unmet | None:
+def _unmet(dist: str, wanted: str, catalog: Catalog) -> tuple[str, str]:
+    """What is wrong with a distribution, and the command that fixes it; empty where nothing is."""
     clauses = "" if wanted.strip() == "*" else wanted.replace(" ", "")
     install = f"pip install {shlex.quote(dist + clauses)}"
     try:
         installed = version(dist)
     except (PackageNotFoundError, ValueError):
-        return Unmet(f"{dist} is not installed", install)
+        return f"{dist} is not installed", install
     try:
         fits = accepts(clauses, installed)
     except ValueError as error:
@@ -64,8 +50,8 @@ def _unmet(dist: str, wanted: str, catalog: Catalog) -> Unmet | None:
             f"required_plugins: {dist}: {error}", hint="write one as pip does: `>=1.2,<2`"
         ) from error
     if not fits:
-        return Unmet(f"{dist} {installed} is installed, {clauses} is required", install)
-    records = [r for r in catalog.records() if normalised(r.dist) == normalised(dist)]
+        return f"{dist} {installed} is installed, {clauses} is required", install
+    records = catalog.of_distribution(dist)
     if records and all(record.status == "blocked" for record in records):
-        return Unmet(f"{dist} is required, and {records[0].error}", records[0].fix)
-    return None
+        return f"{dist} is required, and {records[0].error}", records[0].fix
+    return "", ""

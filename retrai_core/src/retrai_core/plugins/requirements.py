@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Iterable
 
@@ -11,13 +12,15 @@ _REQUIREMENT = re.compile(
     r"\s*([A-Za-z0-9][\w.-]*)\s*(?:\[[^\]]*\])?\s*\(?([^;)]*)\)?\s*(?:;(.*))?"
 )
 _RELEASE = re.compile(r"\d+(?:\.\d+)*")
+_COMPARE = {
+    ">=": operator.ge,
+    "<=": operator.le,
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    ">": operator.gt,
+}
 _CLAUSE = re.compile(r"(>=|<=|==|!=|<|>)\s*(\d+(?:\.\d+)*)")
-
-
-def requirement_name(requirement: str) -> str:
-    """The normalised distribution that a `Requires-Dist` names; empty when it names none."""
-    match = _REQUIREMENT.match(requirement)
-    return normalised(match.group(1)) if match else ""
 
 
 def core_range(requires: Iterable[str]) -> str:
@@ -47,7 +50,8 @@ def accepts(core_range: str, version: str) -> bool:
     parts = core_range.split(",")
     clauses = [match for part in parts if (match := _CLAUSE.fullmatch(part.strip()))]
     if _RELEASE.fullmatch(version) and len(clauses) == len(parts):
-        return all(_holds(clause.group(1), clause.group(2), version) for clause in clauses)
+        release = _release(version)
+        return all(_COMPARE[clause[1]](release, _release(clause[2])) for clause in clauses)
     # Wildcards, `~=` and pre-releases are packaging's; its import costs half of click's, so it is
     # not paid for the plain ranges that nearly every plugin has.
     from packaging.specifiers import InvalidSpecifier, SpecifierSet
@@ -56,18 +60,6 @@ def accepts(core_range: str, version: str) -> bool:
         return SpecifierSet(core_range).contains(version, prereleases=True)
     except InvalidSpecifier as error:
         raise ValueError(f"`{core_range}` is not a version range") from error
-
-
-def _holds(operator: str, bound: str, version: str) -> bool:
-    left, right = _release(version), _release(bound)
-    return {
-        ">=": left >= right,
-        "<=": left <= right,
-        "==": left == right,
-        "!=": left != right,
-        "<": left < right,
-        ">": left > right,
-    }[operator]
 
 
 def _release(version: str) -> tuple[int, ...]:

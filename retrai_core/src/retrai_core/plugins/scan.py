@@ -10,6 +10,7 @@ import os
 import sys
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from .kinds import normalised
 
@@ -18,7 +19,7 @@ _SIGN = b"[retrai."
 _READ_AT_ONCE = 65_536
 
 
-class FoundDistribution:
+class FoundDistribution(NamedTuple):
     """A distribution that has entry points in a retrai group.
 
     Attributes:
@@ -26,22 +27,17 @@ class FoundDistribution:
         version: from the folder's name; empty when it does not say.
         folder: the metadata folder; empty when another finder offered the distribution.
         entry_points: the bytes of its `entry_points.txt`.
+        text: the metadata, where another finder offered the distribution.
         shadowed_by: the metadata folder of the distribution of this name that comes earlier on the
             path, which is the one that Python imports; empty when this is it.
-        text: the metadata, where another finder offered the distribution.
     """
 
-    __slots__ = ("entry_points", "folder", "name", "shadowed_by", "text", "version")
-
-    def __init__(
-        self, name: str, version: str, folder: str, entry_points: bytes, text: bytes | None = None
-    ) -> None:
-        self.name = name
-        self.version = version
-        self.folder = folder
-        self.entry_points = entry_points
-        self.shadowed_by = ""
-        self.text = text
+    name: str
+    version: str
+    folder: str
+    entry_points: bytes
+    text: bytes | None = None
+    shadowed_by: str = ""
 
     def metadata(self) -> bytes | None:
         """The bytes of METADATA or PKG-INFO; None when there is neither."""
@@ -70,12 +66,13 @@ def scan_distributions(paths: Sequence[str] | None = None) -> list[FoundDistribu
     first: dict[str, FoundDistribution] = {}
     for dist in _all_distributions(paths):
         earlier = first.setdefault(dist.name, dist)
-        if earlier is not dist:
-            if earlier.version == dist.version or not dist.entry_points:
-                continue  # an editable checkout's egg-info beside its dist-info is one installation
-            dist.shadowed_by = earlier.folder or "another finder"
-        if dist.entry_points:
+        if not dist.entry_points:
+            continue
+        if earlier is dist:
             found.append(dist)
+        # An editable checkout's egg-info beside its dist-info is one installation.
+        elif earlier.version != dist.version:
+            found.append(dist._replace(shadowed_by=earlier.folder or "another finder"))
     return sorted(found, key=lambda dist: (dist.name, dist.shadowed_by, dist.version))
 
 

@@ -32,22 +32,15 @@ class Switches(NamedTuple):
         environ: Mapping[str, str],
         *,
         disabled: Iterable[str] | Mapping[str, str] = (),
-        allow: Iterable[str] | None = None,
     ) -> Switches:
         """Both variables (names separated by commas) and the caller's own.
 
         `disabled` may say by each name which file switches it off.
 
-        What either switches off is off; an `allow` of the caller's replaces the variable's, and an
-        empty variable says nothing.
+        What either switches off is off; an empty variable says nothing.
         """
         named = _names(environ.get(ALLOW_VARIABLE, ""))
-        if allow is not None:
-            allowed = frozenset(allow)
-        elif NO_PLUGINS in named:
-            allowed = frozenset[str]()
-        else:
-            allowed = named or None
+        allowed = frozenset[str]() if NO_PLUGINS in named else named or None
         by_variable = dict.fromkeys(_names(environ.get(DISABLE_VARIABLE, "")), DISABLE_VARIABLE)
         if not isinstance(disabled, Mapping):
             disabled = dict.fromkeys(disabled, "")

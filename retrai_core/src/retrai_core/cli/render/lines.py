@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from rich.text import Text
@@ -18,14 +17,6 @@ _LONGEST = 2_000
 _MARGIN = 6 + NAME_WIDTH + 1 + TIME_WIDTH
 
 
-@dataclass(slots=True)
-class Totals:
-    """What the run has used so far."""
-
-    tokens: int = 0
-    cost_usd: float | None = None
-
-
 class EventLines:
     """Remembers what is in progress, and returns the lines for each event.
 
@@ -37,7 +28,8 @@ class EventLines:
     def __init__(self, width: int, *, cuts: bool = True) -> None:
         self._room = max(20, width - _MARGIN)
         self._longest = self._room if cuts else _LONGEST
-        self.totals = Totals()
+        self._tokens = 0
+        self._cost_usd: float | None = None
         self.waiting_for = "starting"
         """What the run is doing now, in a few words."""
         self._begun = False
@@ -120,7 +112,7 @@ class EventLines:
         return [self._line(event, "you", ": ".join(words), None, style=style)]
 
     def _iteration_complete(self, event: AgentEvent) -> list[Text]:
-        self.totals = Totals(event.payload["total_tokens"], event.payload["cost_usd"])
+        self._tokens, self._cost_usd = event.payload["total_tokens"], event.payload["cost_usd"]
         return []
 
     def _error(self, event: AgentEvent) -> list[Text]:
@@ -136,9 +128,7 @@ class EventLines:
 
     def used(self) -> str:
         """Tokens and cost so far."""
-        return f"{count(self.totals.tokens, 'token')}, " + cost(
-            self.totals.cost_usd, self.totals.tokens
-        )
+        return f"{count(self._tokens, 'token')}, {cost(self._cost_usd, self._tokens)}"
 
     def _line(
         self,
