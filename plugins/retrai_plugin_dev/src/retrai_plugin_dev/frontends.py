@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, ClassVar
 
 from retrai_core import Frontend
@@ -10,91 +11,66 @@ if TYPE_CHECKING:
     import click
 
 
-class New(Frontend):
+class _Subcommand(Frontend):
+    """The command `name` in `module`."""
+
+    parent: ClassVar[str] = "plugins"
+    module: ClassVar[str]
+
+    def command(self) -> click.Command:
+        """The command."""
+        return getattr(import_module(self.module, __package__), self.name)
+
+
+class New(_Subcommand):
     """Writes a plugin distribution to begin with."""
 
     name: ClassVar[str] = "new"
-    parent: ClassVar[str] = "plugins"
     summary: ClassVar[str] = "create a distribution with a working plugin and its tests"
     needs: ClassVar[frozenset[str]] = frozenset({"write"})
-
-    def command(self) -> click.Command:
-        """The command."""
-        from .new_command import new
-
-        return new
+    module: ClassVar[str] = ".new_command"
 
 
-class ManifestCommand(Frontend):
+class ManifestCommand(_Subcommand):
     """Writes manifests from classes."""
 
     name: ClassVar[str] = "manifest"
-    parent: ClassVar[str] = "plugins"
     summary: ClassVar[str] = "write a package's retrai.toml from its classes"
     needs: ClassVar[frozenset[str]] = frozenset({"write"})
-
-    def command(self) -> click.Command:
-        """The command."""
-        from .manifest_command import manifest
-
-        return manifest
+    module: ClassVar[str] = ".manifest_command"
 
 
-class Doctor(Frontend):
+class Doctor(_Subcommand):
     """Looks for what is wrong with the plugins."""
 
     name: ClassVar[str] = "doctor"
-    parent: ClassVar[str] = "plugins"
     summary: ClassVar[str] = "find problems and show what a run would use"
     needs: ClassVar[frozenset[str]] = frozenset({"read"})
-
-    def command(self) -> click.Command:
-        """The command."""
-        from .doctor_command import doctor
-
-        return doctor
+    module: ClassVar[str] = ".doctor_command"
 
 
-class Install(Frontend):
+class Install(_Subcommand):
     """Installs distributions."""
 
     name: ClassVar[str] = "install"
-    parent: ClassVar[str] = "plugins"
     summary: ClassVar[str] = "install plugin distributions into this environment"
     needs: ClassVar[frozenset[str]] = frozenset({"network", "run", "write"})
-
-    def command(self) -> click.Command:
-        """The command."""
-        from .install_command import install
-
-        return install
+    module: ClassVar[str] = ".install_command"
 
 
-class Uninstall(Frontend):
+class Uninstall(_Subcommand):
     """Removes distributions."""
 
     name: ClassVar[str] = "uninstall"
-    parent: ClassVar[str] = "plugins"
     summary: ClassVar[str] = "remove plugin distributions from this environment"
     needs: ClassVar[frozenset[str]] = frozenset({"run", "write"})
-
-    def command(self) -> click.Command:
-        """The command."""
-        from .install_command import uninstall
-
-        return uninstall
+    module: ClassVar[str] = ".install_command"
 
 
-class Lock(Frontend):
+class Lock(_Subcommand):
     """Writes `retrai.lock`."""
 
     name: ClassVar[str] = "lock"
-    parent: ClassVar[str] = "plugins"
     summary: ClassVar[str] = "write retrai.lock, which pins the project's plugins"
     needs: ClassVar[frozenset[str]] = frozenset({"read", "write"})
-
-    def command(self) -> click.Command:
-        """The command."""
-        from .lock_command import lock
-
-        return lock
+    module: ClassVar[str] = ".lock_command"

@@ -14,7 +14,6 @@ from .installing import (
     changes,
     check_removable,
     check_requirements,
-    command_of,
     installed_plugins,
     run_installer,
 )
@@ -55,22 +54,21 @@ def uninstall(distributions: Sequence[str]) -> int:
 
 def _change(distributions: Sequence[str], *, remove: bool) -> int:
     installer = find_installer(distributions, remove=remove)
-    command = command_of(installer, distributions, remove=remove)
     before = installed_plugins()
-    echo(shlex.join(command), err=True)
-    answer = run_installer(command)
+    echo(shlex.join(installer.command), err=True)
+    answer = run_installer(installer.command)
     lines = changes(before, installed_plugins())
-    if answer.exit_code != 0:
-        echo(answer.output.rstrip(), err=True)
+    if answer.returncode != 0:
+        echo(answer.stdout.rstrip(), err=True)
         verb = "uninstall" if remove else "install"
         echo(
             f"error: {installer.name} could not {verb} {' '.join(distributions)} "
-            f"(exit code {answer.exit_code}); "
+            f"(exit code {answer.returncode}); "
             + ("what it changed all the same:" if lines else "no plugin came or went"),
             err=True,
         )
     for line in lines:
         echo(line)
-    if answer.exit_code == 0 and not lines:
+    if answer.returncode == 0 and not lines:
         echo("no plugin came or went")
-    return _EXIT_FAILED if answer.exit_code != 0 else 0
+    return _EXIT_FAILED if answer.returncode != 0 else 0

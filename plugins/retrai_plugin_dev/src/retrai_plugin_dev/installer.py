@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import shlex
 import shutil
 import sys
-import sysconfig
 import tomllib
 from collections.abc import Sequence
 from importlib.util import find_spec
@@ -18,45 +16,41 @@ from retrai_core import UsageError
 
 
 class Installer(NamedTuple):
-    """The commands that add distributions to this environment and take them away.
+    """How this environment is changed.
 
     Attributes:
         name: `pip`, `uv` or `pipx`.
-        install: argv; requirements are added at its end.
-        uninstall: argv; names are added at its end.
+        command: what adds or removes the distributions.
     """
 
     name: str
-    install: tuple[str, ...]
-    uninstall: tuple[str, ...]
+    command: list[str]
 
 
 def find_installer(distributions: Sequence[str], *, remove: bool = False) -> Installer:
-    """The installer that made this environment, or one that can work in it.
+    """The installer that made this environment, or one that can work in it, with its command.
 
     Args:
-        distributions: what is to be installed or removed, for the command in an error's hint.
+        distributions: what is to be installed or removed.
         remove: they are to be removed.
 
     Raises:
-        UsageError: this environment is another's to change, cannot be written, or has no installer;
-            the hint is the command to type.
+        UsageError: this environment is another's to change, or has no installer; the hint is the
+            command to type.
     """
     prefix = Path(sys.prefix)
     if (prefix / "pipx_metadata.json").is_file():
         return _pipx(prefix, distributions, remove)
     if (prefix / "uv-receipt.toml").is_file():
         raise _uv_tool(prefix, distributions, remove)
-    _require_own(prefix)
-    _require_writable(Path(sysconfig.get_path("purelib")))
+    verb = "uninstall" if remove else "install"
     uv = shutil.which("uv")
     has_pip = find_spec("pip") is not None
     if uv and (not has_pip or _made_by_uv(prefix)):
-        at = ("--python", sys.executable)
-        return Installer("uv", (uv, "pip", "install", *at), (uv, "pip", "uninstall", *at))
+        return Installer("uv", [uv, "pip", verb, "--python", sys.executable, *distributions])
     if has_pip:
-        pip = (sys.executable, "-m", "pip", "--disable-pip-version-check")
-        return Installer("pip", (*pip, "install", "--no-input"), (*pip, "uninstall", "--yes"))
+        pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", verb]
+        return Installer("pip", [*pip, "--yes" if remove else "--no-input", *distributions])
     raise UsageError(
         f"there is neither pip nor uv to change {prefix} with",
         hint=f"`{shlex.join([sys.executable, '-m', 'ensurepip'])}` brings pip",
@@ -69,15 +63,15 @@ def _pipx(prefix: Path, distributions: Sequence[str], remove: bool) -> Installer
         package = str(metadata["main_package"]["package"])
     except (OSError, ValueError, KeyError, TypeError):
         package = prefix.name  # pipx names the environment after its package
+    verb = "uninject" if remove else "inject"
     pipx = shutil.which("pipx")
     if pipx is None:
-        verb = "uninject" if remove else "inject"
         command = shlex.join(["pipx", verb, package, *distributions])
         raise UsageError(
             f"pipx made this environment ({prefix}), and it is not on PATH",
             hint=f"`{command}` does it",
         )
-    return Installer("pipx", (pipx, "inject", package), (pipx, "uninject", package))
+    return Installer("pipx", [pipx, verb, package, *distributions])
 
 
 def _uv_tool(prefix: Path, distributions: Sequence[str], remove: bool) -> UsageError:
@@ -98,24 +92,6 @@ def _uv_tool(prefix: Path, distributions: Sequence[str], remove: bool) -> UsageE
         "`uv tool` made this environment, and would undo any change at its next upgrade",
         hint=f"`{shlex.join(command)}` does it",
     )
-
-
-def _require_own(prefix: Path) -> None:
-    """Refuse the system's own Python, as pip does (PEP 668), before anything is started."""
-    marker = Path(sysconfig.get_path("stdlib")) / "EXTERNALLY-MANAGED"
-    if sys.prefix == sys.base_prefix and marker.is_file():
-        raise UsageError(
-            f"{prefix} belongs to the operating system, which does not want it changed",
-            hint="install retrai with `pipx install retrai`, or into an environment of its own",
-        )
-
-
-def _require_writable(site: Path) -> None:
-    if not os.access(site, os.W_OK):
-        raise UsageError(
-            f"{site} cannot be written, so nothing can be installed there or removed",
-            hint="make an environment of your own: `python -m venv`, pipx or `uv tool`",
-        )
 
 
 def _made_by_uv(prefix: Path) -> bool:

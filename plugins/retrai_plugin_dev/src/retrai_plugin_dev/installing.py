@@ -6,14 +6,12 @@ import json
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
 from retrai_core import Catalog, PluginError, UsageError
-
-from .installer import Installer
 
 CORE_DIST = "retrai-core"
 _SCAN = (
@@ -24,13 +22,6 @@ _SCAN_TIMEOUT_S = 60.0
 
 PluginKey = tuple[str, str, str]
 """Kind, name and distribution."""
-
-
-class InstallerAnswer(NamedTuple):
-    """How the installer's process ended, and all that it wrote."""
-
-    exit_code: int
-    output: str
 
 
 def installed_plugins() -> Mapping[PluginKey, Mapping[str, Any]]:
@@ -58,23 +49,24 @@ def installed_plugins() -> Mapping[PluginKey, Mapping[str, Any]]:
     return {(each["kind"], each["name"], each["dist"]): each for each in plugins}
 
 
-def run_installer(command: Sequence[str]) -> InstallerAnswer:
+def run_installer(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
     """Run the installer to its end; Ctrl-C reaches it too.
 
     Raises:
         UsageError: it cannot be started.
     """
     try:
-        done = subprocess.run(
+        return subprocess.run(
             command,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
+            encoding="utf-8",
+            errors="replace",
             check=False,
         )
     except OSError as error:
         raise UsageError(f"{command[0]} cannot be started: {error.strerror}") from error
-    return InstallerAnswer(done.returncode, done.stdout.decode("utf-8", "replace"))
 
 
 def changes(
@@ -144,8 +136,3 @@ def _is_requirement(text: str) -> bool:
     except InvalidRequirement:
         return False
     return True
-
-
-def command_of(installer: Installer, distributions: Sequence[str], *, remove: bool) -> list[str]:
-    """The whole command."""
-    return [*(installer.uninstall if remove else installer.install), *distributions]

@@ -71,20 +71,19 @@ def manifests_of(catalog: Catalog, target: str) -> list[WrittenManifest]:
 def _belongs(record: PluginRecord, target: str) -> bool:
     if record.status == "shadowed":
         return False
-    module = record.entry_point.partition(":")[0]
-    if canonicalize_name(record.dist) == canonicalize_name(target) or f"{module}.".startswith(
-        f"{target}."
-    ):
+    if canonicalize_name(record.dist) == canonicalize_name(target):
+        return True
+    if f"{record.module}.".startswith(f"{target}."):
         return True
     folder = Path(target)
     if not folder.is_dir():
         return False
-    package = find_package(module)
+    package = find_package(record.module)
     return package is not None and folder.resolve() in Path(package.origin).resolve().parents
 
 
 def _folder(record: PluginRecord) -> str:
-    package = find_package(record.entry_point.partition(":")[0])
+    package = find_package(record.module)
     if package is None or not package.folder:
         raise UsageError(
             f"{record.kind} `{record.full_name}` is a single file and has no place for a manifest",
