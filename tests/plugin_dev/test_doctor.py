@@ -135,7 +135,6 @@ def test_every_kind_of_broken_distribution_is_found(acme: Any, doctor: Any) -> N
     )
     stale = acme.folder / "poor-1.0.dist-info" / "RECORD"
     stale.write_text("poor/plugin.py,,\npoor/lost.py,,\npoor/__pycache__/x.pyc,,\n")
-    (acme.folder / "~oor-0.9.dist-info").mkdir()
     code, said = doctor()
     found = problems(said)
     assert code == 1
@@ -151,7 +150,6 @@ def test_every_kind_of_broken_distribution_is_found(acme: Any, doctor: Any) -> N
         "poor 1.0: 1 of its 2 files are gone",
     ):
         assert part in found, part
-    assert "left over from an uninstall" in notes(said)
 
 
 def test_an_older_distribution_later_on_the_path_is_a_duplicate(

@@ -168,14 +168,6 @@ def test_a_frontend_s_own_group_can_be_a_parent(frontend: Callable[..., None], r
     assert status(retrai, "hang", "--load") == ("ok", "")
 
 
-def test_a_parent_that_turns_out_to_be_no_group_is_said(
-    frontend: Callable[..., None], retrai: Any
-) -> None:
-    frontend("plain", "", manifest=MANIFEST)
-    frontend("hang", "plain")
-    assert "`retrai plain`, has no subcommands" in status(retrai, "hang", "--load")[1]
-
-
 def test_one_name_below_two_commands_is_no_conflict(
     frontend: Callable[..., None], retrai: Any
 ) -> None:

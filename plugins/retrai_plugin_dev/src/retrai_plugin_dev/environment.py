@@ -100,7 +100,6 @@ def _distribution(record: PluginRecord) -> Iterator[Finding]:
             f"it requires {', '.join(missing)}, which is not installed like that",
             f"pip install {shlex.join(missing)}",
         )
-    yield from _leftovers(folder.parent, canonicalize_name(record.dist))
 
 
 def _gone_files(folder: Path) -> tuple[int, int]:
@@ -111,11 +110,3 @@ def _gone_files(folder: Path) -> tuple[int, int]:
     except (OSError, UnicodeDecodeError, csv.Error):
         return 0, 0
     return sum(1 for path in paths if not (folder.parent / path).exists()), len(paths)
-
-
-def _leftovers(site: Path, dist: str) -> Iterator[Finding]:
-    """Folders that pip renamed to `~...` when it could not remove them."""
-    tail = dist.replace("-", "_")[1:]
-    for path in sorted(site.glob("~*.dist-info")):
-        if path.name[1:].lower().startswith(f"{tail}-"):
-            yield Finding("note", dist, f"{path} is left over from an uninstall", f"rm -r {path}")

@@ -12,6 +12,7 @@ from importlib import import_module
 import click
 
 from .. import __version__
+from ..plugins.switches import ALLOW_VARIABLE, NO_PLUGINS
 from .help_width import help_width
 from .lazy_group import LazyCommand, PluginGroup
 
@@ -30,8 +31,6 @@ COMMANDS = {
     "completion": "Print the TAB completion script for a shell.",
 }
 """retrai's own commands, each in the module of its name, and their lines in `--help`."""
-ONLY_CORE = {"RETRAI_PLUGINS": "--no-plugins"}
-"""As `plugins.switches` reads it, which the help page has no time to import."""
 
 
 def make_group() -> PluginGroup:
@@ -48,7 +47,7 @@ def make_group() -> PluginGroup:
         },
         params=[
             click.Option(
-                ["--no-plugins"],
+                [NO_PLUGINS],
                 is_flag=True,
                 is_eager=True,  # `--no-plugins --help` lists no plugin's command either
                 expose_value=False,
@@ -93,7 +92,7 @@ def main(args: Sequence[str] | None = None) -> int:
 
 def _leave_plugins_out(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
     if wanted and not ctx.resilient_parsing:
-        ctx.with_resource(_environment(ONLY_CORE))
+        ctx.with_resource(_without_plugins())
 
 
 def _show_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
@@ -105,18 +104,16 @@ def _show_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
 
 
 @contextmanager
-def _environment(values: dict[str, str]) -> Generator[None]:
-    """Set variables while a command runs: the scan reads them wherever it is called from."""
-    before = {name: os.environ.get(name) for name in values}
-    os.environ.update(values)
+def _without_plugins() -> Generator[None]:
+    """Set the variable while a command runs: the scan reads it wherever it is called from."""
+    before = os.environ.get(ALLOW_VARIABLE)
+    os.environ[ALLOW_VARIABLE] = NO_PLUGINS
     try:
         yield
     finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
+        del os.environ[ALLOW_VARIABLE]
+        if before is not None:
+            os.environ[ALLOW_VARIABLE] = before
 
 
 def _program_name() -> str:

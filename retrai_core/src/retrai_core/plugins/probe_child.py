@@ -8,14 +8,12 @@ import os
 import sys
 import traceback
 from pathlib import Path
-from typing import Any
 
 from ..errors import PluginError
 from .catalog import Catalog
 from .hooks import HookCaller
 from .manifest import read_manifest
 from .other_hookspecs import load_hookspecs, unknown_hooks
-from .own_commands import OWN_COMMANDS
 from .package import find_package
 from .record import PluginRecord
 from .soundness import manifest_problem
@@ -47,9 +45,6 @@ def _look_closer(catalog: Catalog, record: PluginRecord, plugin: object) -> None
         others = load_hookspecs(catalog, set(record.hooks))
         if record.status == "broken":  # it has a hook that somebody else has
             return
-    if record.kind == "frontend" and (problem := _parent_problem(catalog, record)):
-        record.status, record.error = "broken", problem
-        return
     package = find_package(record.module)
     manifest = read_manifest(package.manifest_path) if package and package.manifest_path else None
     if manifest is None:
@@ -67,18 +62,3 @@ def _look_closer(catalog: Catalog, record: PluginRecord, plugin: object) -> None
     if problem:
         record.status, record.error = "broken", problem
         record.fix = f"retrai plugins manifest {record.dist}"
-
-
-def _parent_problem(catalog: Catalog, record: PluginRecord) -> str:
-    """That the frontend which it is to be a part of has no subcommands, or ""."""
-    import click
-
-    if not record.parent or record.parent in OWN_COMMANDS:
-        return ""
-    try:
-        parent: Any = catalog.load(catalog.find("frontend", record.parent))
-        command = parent().command()
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever it raises, it gives no command
-        return f"its parent, `retrai {record.parent}`, cannot be used: {error}"
-    is_group = isinstance(command, click.Group)
-    return "" if is_group else f"its parent, `retrai {record.parent}`, has no subcommands"
