@@ -179,7 +179,7 @@ async def test_when_the_keeper_is_killed_its_command_ends_and_the_next_one_runs(
 
 
 @linux
-async def test_when_the_helper_is_killed_a_new_one_takes_over(
+async def test_when_the_parent_of_a_keeper_is_killed_commands_still_run(
     runner: ProcessRunner, processes: Watch
 ) -> None:
     first: Completed = await runner.run("ps -o ppid= -p $PPID", timeout_s=30)
@@ -192,9 +192,9 @@ async def test_when_the_helper_is_killed_a_new_one_takes_over(
         *(runner.run("echo $PPID; ps -o ppid= -p $PPID", timeout_s=30) for _ in range(2))
     )
     keepers = {one.stdout.split()[0] for one in done}
-    helpers = {one.stdout.split()[1] for one in done}
+    parents = {one.stdout.split()[1] for one in done}
     assert len(keepers) == 2
-    assert first.stdout.strip() not in helpers
+    assert first.stdout.strip() not in parents
 
 
 @linux

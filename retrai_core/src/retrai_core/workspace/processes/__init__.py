@@ -1,4 +1,4 @@
 """Starts processes with limits and a clean environment, and leaves none behind.
 
-Nothing is imported here: the helper process runs without installed packages.
+Nothing is imported here: keepers run without installed packages.
 """

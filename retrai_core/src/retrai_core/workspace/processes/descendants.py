@@ -6,7 +6,7 @@ import ctypes
 import os
 import signal
 import sys
-from collections.abc import Mapping, Set
+from collections.abc import Mapping
 from contextlib import suppress
 
 _PR_SET_PDEATHSIG = 1
@@ -43,18 +43,13 @@ def parents_now() -> dict[int, int]:
 
 def descendants(ancestor: int, parents: Mapping[int, int]) -> list[int]:
     """The processes below `ancestor`."""
-    return [pid for pid in parents if pid != ancestor and is_below(pid, {ancestor}, parents)]
-
-
-def is_below(pid: int, ancestors: Set[int], parents: Mapping[int, int]) -> bool:
-    """Whether `pid` is one of `ancestors` or descends from one."""
-    seen = 0
-    while pid not in ancestors:
-        pid = parents.get(pid, 0)
-        seen += 1
-        if pid <= 1 or seen > len(parents):
-            return False
-    return True
+    children: dict[int, list[int]] = {}
+    for pid, parent in parents.items():
+        children.setdefault(parent, []).append(pid)
+    found = children.pop(ancestor, [])
+    for pid in found:  # which grows meanwhile
+        found += children.pop(pid, ())  # once: numbers read one after the other may form a ring
+    return found
 
 
 def send_signal(pid: int, number: int) -> None:

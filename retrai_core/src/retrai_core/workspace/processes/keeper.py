@@ -1,8 +1,7 @@
-"""The helper process of a sandbox: starts commands, and leaves no descendant of theirs alive.
+"""A keeper: the process of a sandbox that runs commands, and leaves no descendant of theirs alive.
 
-Runs in an interpreter of its own, with the standard library alone. For each control socket that
-retrai sends it, it forks a *keeper*, which forks one command after the other (commands that run
-side by side have a keeper each). Why two processes stand between retrai and a command:
+Runs in an interpreter of its own, with the standard library alone, and forks one command after the
+other; commands that run side by side have a keeper each. Why retrai does not start commands itself:
 
 - Limits, session and death signal are set between fork and exec in a process with one thread, where
   that is safe. In retrai itself, with its threads, it is not (`Popen(preexec_fn=...)`), and a fork
@@ -10,9 +9,9 @@ side by side have a keeper each). Why two processes stand between retrai and a c
 - On Linux the keeper is a *child subreaper* (prctl(2)): a daemon that left the command's group and
   session becomes the keeper's child, so it is found, ended and reaped, and known to be of this
   command and of no other that runs beside it.
-- retrai may be killed at any moment. Then the control sockets close, and each keeper ends its
+- retrai may be killed at any moment. Then the control socket closes, and the keeper ends its
   command. If the keeper is killed, the kernel kills the command (PR_SET_PDEATHSIG: bound to the
-  thread that forked, of which a keeper has one), and the helper, a subreaper too, the rest.
+  thread that forked, of which a keeper has one), and its parent, a subreaper too, the rest.
 
 Elsewhere (macOS) there is no subreaper: the process group is ended, a daemon that left it is not.
 """
@@ -36,7 +35,6 @@ from .descendants import (
     descendants,
     die_with,
     has_children,
-    is_below,
     parents_now,
     send_signal,
 )
@@ -48,48 +46,6 @@ _LIMITS = {
     "file_bytes": resource.RLIMIT_FSIZE,
     "core_bytes": resource.RLIMIT_CORE,
 }
-
-
-def serve(requests: socket.socket) -> None:
-    """Fork a keeper for each request until retrai hangs up, then wait for the last keeper."""
-    become_subreaper()
-    woken = _listen_for_children()
-    keepers: set[int] = set()
-    listening = True
-    while listening or keepers:
-        ready, _, _ = select.select([woken, requests] if listening else [woken], [], [])
-        if woken in ready:
-            os.read(woken, 4096)
-            _reap_keepers(keepers)
-        if requests in ready:
-            note, handles, _, _ = socket.recv_fds(requests, 1, 1)
-            if not note:
-                listening = False
-                continue
-            control = socket.socket(fileno=handles[0])
-            control.set_inheritable(False)
-            pid = os.fork()
-            if pid == 0:
-                requests.close()
-                _in_child(lambda control=control: keep(control))
-            keepers.add(pid)
-            control.close()
-
-
-def _reap_keepers(keepers: set[int]) -> None:
-    orphaned = False
-    with suppress(ChildProcessError):
-        while True:
-            pid, status = os.waitpid(-1, os.WNOHANG)
-            if pid == 0:
-                break
-            orphaned = orphaned or (pid in keepers and os.WIFSIGNALED(status))
-            keepers.discard(pid)
-    if orphaned:  # somebody killed a keeper: what it kept is ours now
-        parents = parents_now()
-        for pid in descendants(os.getpid(), parents):
-            if not is_below(pid, keepers, parents):
-                send_signal(pid, signal.SIGKILL)
 
 
 def keep(control: socket.socket) -> None:
@@ -295,6 +251,14 @@ def _in_child(work: Callable[[], None]) -> NoReturn:
 
 
 def main() -> None:
-    """Serve on the socket whose number is the last argument."""
+    """Be the parent of a keeper that uses the socket whose number is the last argument."""
     os.chdir("/")
-    serve(socket.socket(fileno=int(sys.argv[-1])))
+    control = socket.socket(fileno=int(sys.argv[-1]))
+    control.set_inheritable(False)
+    become_subreaper()
+    keeper = os.fork()
+    if keeper == 0:
+        _in_child(lambda: keep(control))
+    control.close()
+    _, status = os.waitpid(keeper, 0)
+    _end_descendants(keeper, status)  # where somebody killed the keeper: all that it kept

@@ -1,4 +1,4 @@
-"""retrai's side of the helper process that starts commands; see keeper.py for why there is one."""
+"""retrai's side of the processes that run commands; see keeper.py for why there are such."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MAX_IDLE = 4
 """How many keepers wait for a next command; one more is started for each that runs beside them."""
 
 # Isolated and without site: nothing of the user's runs in it, and it starts in a third of the time.
-_HELPER = "import sys; sys.path.append(sys.argv[1]); from {} import main; main()".format(
+_PROGRAM = "import sys; sys.path.append(sys.argv[1]); from {} import main; main()".format(
     f"{__package__}.keeper"
 )
 _IMPORT_ROOT = Path(__file__).parents[3]
@@ -123,13 +123,12 @@ class Command:
 
 
 class Supervisor:
-    """Starts the helper process on first use, and sends it commands."""
+    """Sends commands to keepers, and starts as many of those as there are commands at once."""
 
     def __init__(self) -> None:
-        self._process: subprocess.Popen[bytes] | None = None
-        self._requests: socket.socket | None = None
-        self._finalizer: weakref.finalize[..., Any] | None = None
         self._idle: list[socket.socket] = []
+        self._processes: list[subprocess.Popen[bytes]] = []
+        weakref.finalize(self, _stop, self._idle, self._processes)
 
     def start(
         self,
@@ -185,69 +184,42 @@ class Supervisor:
         return control
 
     def _new_keeper(self) -> socket.socket:
+        self._processes[:] = [one for one in self._processes if one.poll() is None]
         ours, theirs = socket.socketpair()
         ours.setblocking(False)
-        try:
-            self._hand_over(theirs)
-        except BaseException:
-            ours.close()
-            raise
-        finally:
-            theirs.close()
-        return ours
-
-    def _hand_over(self, control: socket.socket) -> None:
-        if self._requests is not None:
-            try:
-                socket.send_fds(self._requests, [BEGIN], [control.fileno()])
-            except ConnectionError:
-                self._abandon()  # the helper was killed: a new one takes over
-            else:
-                return
-        self._requests = self._launch()
-        socket.send_fds(self._requests, [BEGIN], [control.fileno()])
-
-    def _launch(self) -> socket.socket:
-        ours, theirs = socket.socketpair()
         with theirs:
-            # In a session of its own, so that Ctrl-C in the terminal does not reach it.
-            process = subprocess.Popen(
-                [
-                    *(sys.executable, "-I", "-S", "-c", _HELPER),
-                    *(str(_IMPORT_ROOT), str(theirs.fileno())),
-                ],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                pass_fds=[theirs.fileno()],
-                start_new_session=True,
-                env={"PATH": os.defpath},
-            )
-        self._process = process
-        self._finalizer = weakref.finalize(self, _stop, process, ours, self._idle)
+            try:
+                # In a session of its own, so that Ctrl-C in the terminal does not reach it.
+                process = subprocess.Popen(
+                    [
+                        *(sys.executable, "-I", "-S", "-c", _PROGRAM),
+                        *(str(_IMPORT_ROOT), str(theirs.fileno())),
+                    ],
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                    pass_fds=[theirs.fileno()],
+                    start_new_session=True,
+                    env={"PATH": os.defpath},
+                )
+            except BaseException:
+                ours.close()
+                raise
+        self._processes.append(process)
         return ours
-
-    def _abandon(self) -> None:
-        if self._finalizer is not None:
-            self._finalizer()
-        self._process = self._requests = self._finalizer = None
 
     async def aclose(self) -> None:
-        """Hang up and wait for the helper's end; its commands must have been ended."""
-        finalizer, self._finalizer = self._finalizer, None
-        self._process = self._requests = None
-        if finalizer is not None:
-            await asyncio.to_thread(finalizer)
+        """Hang up and wait for the keepers' end; their commands must have been ended."""
+        await asyncio.to_thread(_stop, self._idle, self._processes)
 
 
-def _stop(
-    process: subprocess.Popen[bytes], requests: socket.socket, idle: list[socket.socket]
-) -> None:
-    requests.close()
+def _stop(idle: list[socket.socket], processes: list[subprocess.Popen[bytes]]) -> None:
     while idle:
         idle.pop().close()
-    try:
-        process.wait(STOP_TIMEOUT_S)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
+    while processes:
+        process = processes.pop()
+        try:
+            process.wait(STOP_TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
