@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import asyncio
 import os
-import resource
-import signal
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+
+import psutil
 
 EVERY_S = 0.1
 COUNT_EVERY_S = 1.0
@@ -49,16 +49,9 @@ class Level:
     """For each disk: how many more files it can hold, and how many in all (0: as many as fit)."""
 
 
-@dataclass(frozen=True)
-class _Process:
-    parent: int
-    threads: int
-    memory_bytes: int
-
-
 def machine_memory_bytes() -> int:
     """The machine's memory."""
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return psutil.virtual_memory().total
 
 
 class Watch:
@@ -74,7 +67,7 @@ class Watch:
     """
 
     def __init__(self, argv: Sequence[str], bounds: Bounds, folders: Sequence[Path]) -> None:
-        self._argv = b"\0".join(os.fsencode(word) for word in argv) + b"\0"
+        self._argv = list(argv)
         self._bounds = bounds
         self._folders = folders
         self.verdict = ""
@@ -107,7 +100,8 @@ class Watch:
                 found = os.statvfs(folder)
                 free.append(found.f_bavail * found.f_frsize)
                 files.append((found.f_favail, found.f_files))
-        return Level(_tasks(), _available_memory(), tuple(free), tuple(files))
+        memory = psutil.virtual_memory().available
+        return Level(_tasks(), memory, tuple(free), tuple(files))
 
     def _grew(self, start: Level, now: Level) -> bool:
         return (
@@ -130,31 +124,31 @@ class Watch:
         return ""
 
     def _count(self) -> str:
-        processes = _processes()
-        for main in self._mains(processes):
-            tree = _tree(main, processes)
-            tasks = sum(process.threads for process in tree)
+        for main in self._mains():
+            tasks = memory = 0
+            with suppress(psutil.Error):  # it has just ended
+                for process in main.children(recursive=True):
+                    with suppress(psutil.Error):
+                        tasks += process.num_threads()
+                        memory += process.memory_info().rss
             if tasks > self._bounds.processes:
                 return f"it had {tasks} processes and threads at once (processes)"
-            memory = sum(process.memory_bytes for process in tree)
             if memory > self._bounds.memory_bytes:
                 return f"it used {_size(memory)} of memory (total_memory_bytes)"
         return ""
 
-    def _mains(self, processes: dict[int, _Process]) -> list[int]:
-        """The outer process of bubblewrap; of two equal commands side by side, both."""
-        found: list[int] = []
-        for pid in _below(os.getpid(), processes):
-            with suppress(OSError), open(f"/proc/{pid}/cmdline", "rb") as file:
-                if file.read() == self._argv:
-                    found.append(pid)
-        return [pid for pid in found if processes[pid].parent not in found]
+    def _mains(self) -> Iterator[psutil.Process]:
+        """The processes of bubblewrap; of two equal commands side by side, those of both."""
+        for process in psutil.Process().children(recursive=True):
+            with suppress(psutil.Error):
+                if process.cmdline() == self._argv:
+                    yield process
 
     def _end(self) -> None:
-        """The namespace's first process dies with it, and takes all others along."""
-        for pid in self._mains(_processes()):
-            with suppress(OSError):
-                os.kill(pid, signal.SIGKILL)
+        """The namespace's first process dies with them, and takes all others along."""
+        for process in self._mains():
+            with suppress(psutil.Error):
+                process.kill()
 
 
 def files_gone(start: Level, now: Level) -> str:
@@ -172,44 +166,6 @@ def _tasks() -> int:
             return int(file.read().split()[3].partition(b"/")[2])
     except (OSError, ValueError, IndexError):
         return 0
-
-
-def _available_memory() -> int:
-    with suppress(OSError, ValueError), open("/proc/meminfo", "rb") as file:
-        for line in file:
-            if line.startswith(b"MemAvailable:"):
-                return int(line.split()[1]) * 1024
-    return 0
-
-
-def _processes() -> dict[int, _Process]:
-    """Every process of the machine, from /proc/PID/stat (proc(5))."""
-    found: dict[int, _Process] = {}
-    page = resource.getpagesize()
-    for name in os.listdir("/proc"):
-        if name.isdigit():
-            with suppress(OSError), open(f"/proc/{name}/stat", "rb") as file:
-                fields = file.read().rpartition(b")")[2].split()
-                memory = int(fields[21]) * page
-                found[int(name)] = _Process(int(fields[1]), int(fields[17]), memory)
-    return found
-
-
-def _below(ancestor: int, processes: dict[int, _Process]) -> list[int]:
-    children: dict[int, list[int]] = {}
-    for pid, process in processes.items():
-        children.setdefault(process.parent, []).append(pid)
-    found: list[int] = []
-    pending = [ancestor]
-    while pending:
-        new = children.get(pending.pop(), [])
-        found += new
-        pending += new
-    return found
-
-
-def _tree(main: int, processes: dict[int, _Process]) -> list[_Process]:
-    return [processes[pid] for pid in _below(main, processes)]
 
 
 def _size(count: int) -> str:
