@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from ..contracts.workspace import Workspace
 from ..errors import WorkspaceError
@@ -99,32 +99,28 @@ def _length(lines: list[str]) -> int:
 
 
 def _outline(paths: Iterable[str], depth: int) -> list[str]:
-    """One line a file or folder; folders below `depth` are closed."""
-    lines: list[str] = []
-    closed = ""
-    count = 0
-    opened: list[str] = []
+    """One line a file or folder; folders below `depth` are closed and say how much they hold.
 
-    def finish() -> None:
-        if closed:
-            name = closed.rsplit("/", 1)[-1]
-            lines.append(f"{'  ' * closed.count('/')}{name}/ ({count} files)")
-
+    Args:
+        paths: in the order of a walk.
+        depth: how many folders deep the outline goes.
+    """
+    shown: dict[tuple[str, ...], int] = {}
     for path in paths:
-        parts = path.split("/")
-        folders = parts[:-1]
-        cut = "/".join(folders[: depth + 1]) if len(folders) > depth else ""
-        if closed and cut != closed:
-            finish()
-            closed, count = "", 0
-        shown = folders[:depth]
-        for level, name in enumerate(shown):
-            if opened[: level + 1] != shown[: level + 1]:
-                lines.append(f"{'  ' * level}{name}/")
-                opened = shown[: level + 1]
-        if cut:
-            closed, count = cut, count + 1
+        *folders, name = path.split("/")
+        for level in range(1, min(len(folders), depth) + 1):
+            shown.setdefault((*folders[:level], ""), 0)
+        if len(folders) <= depth:
+            shown[*folders, name] = 0
         else:
-            lines.append(f"{'  ' * len(folders)}{parts[-1]}")
-    finish()
-    return lines
+            closed = (*folders[: depth + 1], "")
+            shown[closed] = shown.get(closed, 0) + 1
+    return [_line(parts, count) for parts, count in shown.items()]
+
+
+def _line(parts: Sequence[str], count: int) -> str:
+    """The line of a file; of a folder, whose last part is empty, with the files it hides."""
+    if parts[-1]:
+        return f"{'  ' * (len(parts) - 1)}{parts[-1]}"
+    files = f" ({count} files)" if count else ""
+    return f"{'  ' * (len(parts) - 2)}{parts[-2]}/{files}"
