@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import cast
 
+from ..workspace.atomic_write import replace_file
 from ..workspace.installed import INSTALLED
 from ..workspace.tree_walk import Listing
 
@@ -48,9 +49,7 @@ class LeftOut:
             "environments": sorted(listing.environments),
             "folders": sorted(folders),
         }
-        temporary = self._path.with_suffix(".new")
-        temporary.write_text(json.dumps(known), encoding="utf-8")
-        temporary.replace(self._path)
+        replace_file(self._path, json.dumps(known).encode())
         self.rules, self._environments = rules, frozenset(listing.environments)
         self._folders = folders
 

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
+from ..workspace.atomic_write import replace_file
+
 
 @dataclass(frozen=True)
 class Manifest:
@@ -57,9 +59,7 @@ class Manifest:
         path = room / f"{name}.json"
         if not path.exists():
             room.mkdir(exist_ok=True)
-            temporary = path.with_suffix(".new")
-            temporary.write_bytes(data)
-            temporary.replace(path)
+            replace_file(path, data)
         return name
 
     @classmethod

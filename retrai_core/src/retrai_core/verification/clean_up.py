@@ -15,13 +15,14 @@ from pathlib import Path
 from typing import Any, cast
 
 from ..errors import StateFolderError, WorkspaceLockedError
+from ..workspace.atomic_write import replace_file
 from ..workspace.lock import WorkspaceLock
-from .baseline import Baseline, differing
+from .baseline import Baseline
 from .files import remove
 from .globs import Globs, exactly
 from .refusal import Refusal
 from .repository_programs import COPIES, note_programs, undo_programs
-from .restore import restore_changed, set_aside
+from .restore import restore_check
 from .set_id import drop_set_id, find_set_id
 
 _NOTE = "left_behind.json"
@@ -38,9 +39,7 @@ def note(project: Path, run_dir: Path, allow_edit: list[str]) -> None:
         "set_id": find_set_id(project),
         "programs": note_programs(project, run_dir),
     }
-    temporary = run_dir / f"{_NOTE}.new"
-    temporary.write_text(json.dumps(known), encoding="utf-8")
-    temporary.replace(run_dir / _NOTE)
+    replace_file(run_dir / _NOTE, json.dumps(known).encode())
 
 
 @contextmanager
@@ -154,10 +153,8 @@ def _restore(project: Path, folder: Path, is_later: Callable[[Path], bool]) -> l
     def is_exempt(path: str) -> bool:
         return allowed.match(path) or is_later(project / path)
 
-    changed = [path for path in differing(project, baseline) if not is_exempt(path)]
-    undone = restore_changed(project, folder, changed, baseline.volatile, keeps=True)
     steering = Globs(baseline.steering_globs)
-    return undone + set_aside(project, folder, steering, is_exempt, set(baseline.steering))
+    return restore_check(project, folder, baseline, steering, is_exempt, keeps=True)
 
 
 def _changed_ns(path: Path) -> int:

@@ -9,19 +9,19 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import BaseModel, Field
 
 from ..contracts.goal import Environment
+from ..workspace.atomic_write import replace_file
+from ..workspace.tree_walk import StatKey, stat_key
 from .files import copy_file, fingerprint, remove
 from .refusal import Refusal
+from .restore import back_up
 
 ENVIRONMENT = "environment"
 _BYTE_CODE = "__pycache__"
-
-_Stat = tuple[int, int, int, int, int]
 
 
 class _Index(BaseModel):
@@ -29,12 +29,6 @@ class _Index(BaseModel):
 
     files: dict[str, str] = Field(default_factory=dict)
     byte_code: dict[str, str] = Field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class _Seen:
-    stat: _Stat | None
-    fingerprint: str
 
 
 class OutsideFiles:
@@ -47,7 +41,7 @@ class OutsideFiles:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._index_file = folder / "index.json"
-        self._seen: dict[str, _Seen] = {}
+        self._seen: dict[str, tuple[StatKey, str]] = {}
         self._index = self._load()
 
     def keep(self, environment: Environment) -> None:
@@ -63,9 +57,7 @@ class OutsideFiles:
         for path in _byte_code(self._index.files):
             self._index.byte_code[str(path)] = self._fingerprint(path)
         self._folder.mkdir(parents=True, exist_ok=True)
-        temporary = self._index_file.with_suffix(".new")
-        temporary.write_text(self._index.model_dump_json(), encoding="utf-8")
-        temporary.replace(self._index_file)
+        replace_file(self._index_file, self._index.model_dump_json().encode())
 
     def changed(self) -> list[str]:
         """Kept files that are not what they were, sorted."""
@@ -89,7 +81,7 @@ class OutsideFiles:
         for path in environment.steering:
             known = self._fingerprint(path)
             if known and str(path) not in self._index.files and _may_be_removed(path):
-                copy_file(path, self._folder / "set_aside" / known[:12] / path.name)
+                back_up(self._folder, path, path.name)
                 remove(path)
                 undone.append(
                     Refusal(str(path), "new, and would steer the check; it was set aside")
@@ -106,12 +98,15 @@ class OutsideFiles:
 
     def _fingerprint(self, path: Path) -> str:
         """As `fingerprint`, but a file whose stat is the one last seen is not read again."""
-        name = str(path)
-        now = _stat(path)
-        seen = self._seen.get(name)
-        if seen is None or seen.stat != now:
-            seen = self._seen[name] = _Seen(now, fingerprint(path) if now else "")
-        return seen.fingerprint
+        try:
+            now = stat_key(path.lstat())
+        except OSError:
+            return ""
+        seen, known = self._seen.get(str(path), (None, ""))
+        if seen != now:
+            known = fingerprint(path)
+            self._seen[str(path)] = (now, known)
+        return known
 
 
 def drop_copies(baseline: Path) -> None:
@@ -122,21 +117,6 @@ def drop_copies(baseline: Path) -> None:
     for path in (baseline / ENVIRONMENT).glob("[0-9a-f]*"):
         with suppress(OSError):
             remove(path)
-
-
-def _stat(path: Path) -> _Stat | None:
-    try:
-        status = os.lstat(path)
-    except OSError:
-        return None
-    # The change time cannot be set by who writes the file.
-    return (
-        status.st_mode,
-        status.st_size,
-        status.st_ino,
-        status.st_mtime_ns,
-        status.st_ctime_ns,
-    )
 
 
 def _writable(paths: Iterable[Path]) -> Iterable[Path]:

@@ -25,7 +25,7 @@ from .holdout import Holdout
 from .node_packages import NodePackages
 from .refusal import Refusal
 from .repository_files import copy_surroundings, place_in_repository
-from .restore import SET_ASIDE, restore_changed, restore_files, set_aside
+from .restore import SET_ASIDE, restore_check, restore_files
 from .verdict import judge
 
 _OWN_FILES = (PROJECT_FILE, LOCK_FILE)
@@ -356,13 +356,11 @@ class Guard:
 
     def _restore(self, project: Path) -> list[Refusal]:
         """Put protected files back in the project or a copy of it, and set steering ones aside."""
-        changed = [
-            path for path in differing(project, self.baseline) if not self._allowed.match(path)
-        ]
-        keeps = project == self.context.project  # a copy is thrown away
-        undone = restore_changed(
-            project, self._folder, changed, self.baseline.volatile, keeps=keeps
+        return restore_check(
+            project,
+            self._folder,
+            self.baseline,
+            self._steering,
+            self._allowed.match,
+            keeps=project == self.context.project,  # a copy is thrown away
         )
-        known = self.baseline.steering
-        is_exempt = self._allowed.match
-        return undone + set_aside(project, self._folder, self._steering, is_exempt, set(known))

@@ -18,7 +18,7 @@ from .files import copy_file, fingerprint, remove
 from .folders import folders
 from .refusal import Refusal
 from .repository_settings import included, without_programs
-from .restore import backup_path
+from .restore import back_up
 
 COPIES = "repository_programs"
 """In the run's folder: what was there before the run."""
@@ -66,9 +66,7 @@ def undo_programs(
         clean = _settings_left(target, kept if before else None, project, is_hook=_is_hook(path))
         if clean is None:
             continue
-        backup = backup_path(run_dir / "baseline", target, path) if now else None
-        if backup is not None:
-            copy_file(target, backup)
+        backup = back_up(run_dir / "baseline", target, path) if now else None
         mode = stat.S_IMODE(target.stat().st_mode) if now and not target.is_symlink() else 0o644
         if clean and not before:
             _write(target, clean, mode)

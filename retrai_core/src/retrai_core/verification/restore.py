@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from .baseline import Baseline, differing
 from .files import copy_file, fingerprint, project_entries, remove
 from .globs import Globs
 from .refusal import Refusal
@@ -32,61 +33,50 @@ def restore_files(project: Path, folder: Path, paths: Iterable[str]) -> None:
         copy_file(folder / "files" / path, target)
 
 
-def restore_changed(
-    project: Path, folder: Path, changed: Sequence[str], volatile: Collection[str], *, keeps: bool
-) -> list[Refusal]:
-    """Restore changed files and say so, but for what the suite itself writes.
-
-    Args:
-        project: the project.
-        folder: the baseline's folder.
-        changed: relative paths.
-        volatile: those that the suite writes.
-        keeps: whether what stood there is copied to `set_aside/` in the baseline's folder first: a
-            person may have written it.
-    """
-    undone = [path for path in changed if path not in set(volatile)]
-    kept: dict[str, Path] = {}
-    for path in undone if keeps else ():
-        source = project / path
-        if source.is_file() and not source.is_symlink():
-            kept[path] = backup_path(folder, source, path)
-            copy_file(source, kept[path])
-    restore_files(project, folder, changed)
-    why = "changed, but it belongs to the check; it was put back"
-    return [Refusal(path, why, kept.get(path)) for path in undone]
-
-
-def backup_path(folder: Path, source: Path, path: str) -> Path:
-    """Where to keep what is taken out of the project."""
-    return folder / SET_ASIDE / fingerprint(source)[:12] / path
-
-
-def set_aside(
+def restore_check(
     project: Path,
     folder: Path,
+    baseline: Baseline,
     steering: Globs,
-    allowed: Callable[[str], bool],
-    known: Collection[str],
+    is_exempt: Callable[[str], bool],
+    *,
+    keeps: bool,
 ) -> list[Refusal]:
-    """Move new steering files to `set_aside/` in the baseline's folder; what was moved.
+    """Put changed protected files back, and set new steering files aside; what was undone.
+
+    What the suite itself writes is put back without a word.
 
     Args:
-        project: the project.
+        project: the project, or a copy of it.
         folder: the baseline's folder.
+        baseline: what stood before the run.
         steering: what steers the runner.
-        allowed: whether the run may have made the file.
-        known: steering files that were there before the run.
+        is_exempt: whether the run may have changed or made the file.
+        keeps: whether what stood in a changed file's place is kept: a person may have written it.
     """
-    found: list[Refusal] = []
+    changed = [path for path in differing(project, baseline) if not is_exempt(path)]
+    undone: list[Refusal] = []
+    for path in changed:
+        source, kept = project / path, None
+        if path in baseline.volatile:
+            continue
+        if keeps and source.is_file() and not source.is_symlink():
+            kept = back_up(folder, source, path)
+        why = "changed, but it belongs to the check; it was put back"
+        undone.append(Refusal(path, why, kept))
+    restore_files(project, folder, changed)
+    known = set(baseline.steering)
     for path, is_link in list(project_entries(project)):
-        if not steers(project, path, is_link, steering):
+        if not steers(project, path, is_link, steering) or path in known or is_exempt(path):
             continue
-        if path in known or allowed(path):
-            continue
-        source = project / path
-        backup = backup_path(folder, source, path)
-        copy_file(source, backup)
-        remove(source)
-        found.append(Refusal(path, "new, and would steer the check; it was set aside", backup))
-    return found
+        kept = back_up(folder, project / path, path)
+        remove(project / path)
+        undone.append(Refusal(path, "new, and would steer the check; it was set aside", kept))
+    return undone
+
+
+def back_up(folder: Path, source: Path, path: str) -> Path:
+    """Keep a copy of what is about to be taken out of the project; where it is."""
+    backup = folder / SET_ASIDE / fingerprint(source)[:12] / path
+    copy_file(source, backup)
+    return backup

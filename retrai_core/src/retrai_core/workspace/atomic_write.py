@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import secrets
 import stat
+import tempfile
 from contextlib import suppress
+from pathlib import Path
 
 from ..errors import WorkspaceError
 from .beneath import Place, explained
@@ -48,6 +50,19 @@ def write_atomically(place: Place, path: str, data: bytes) -> None:
             raise
     except OSError as error:
         raise explained(error, path) from error
+
+
+def replace_file(path: Path, data: bytes) -> None:
+    """Write a file of retrai's own, so that a kill leaves the old text or the new one.
+
+    Only the user can read it. As above, nothing is synced to the disk.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
+        file.write(data)
+    Path(file.name).replace(path)
 
 
 def _existing(place: Place, path: str) -> os.stat_result | None:
