@@ -43,7 +43,14 @@ if TYPE_CHECKING:
     from .contracts.plan import Finding, PlannedPlugin, RunPlan
     from .contracts.question import APPROVE, REJECT, Answer, Choice, Question
     from .contracts.record import RunRecord
-    from .contracts.sandbox import Completed, Limits, Sandbox, SandboxOptions, View
+    from .contracts.sandbox import (
+        CommandOptions,
+        Completed,
+        Limits,
+        Sandbox,
+        SandboxOptions,
+        View,
+    )
     from .contracts.store import (
         Cancel,
         Claim,
@@ -94,6 +101,7 @@ if TYPE_CHECKING:
     from .verification.clean_copy import make_clean_copy
     from .workspace.portable_tree import tree_digest, tree_files
     from .workspace.processes.runner import ProcessOptions, ProcessRunner, command_words
+    from .workspace.temporary import remove_tree, temporary_prefix
 
 _HOME = {
     "contracts.agent": ("Agent", "AgentInput", "AgentOptions", "AgentResult", "StateUpdate"),
@@ -120,7 +128,14 @@ _HOME = {
     "contracts.question": ("APPROVE", "REJECT", "Answer", "Choice", "Question"),
     # For engines.
     "contracts.engine": ("Engine", "EngineHost", "EngineOptions"),
-    "contracts.sandbox": ("Completed", "Limits", "Sandbox", "SandboxOptions", "View"),
+    "contracts.sandbox": (
+        "CommandOptions",
+        "Completed",
+        "Limits",
+        "Sandbox",
+        "SandboxOptions",
+        "View",
+    ),
     "cli.asking": ("somebody_watches",),
     "cli.output": ("echo",),
     "contracts.store": (
@@ -186,6 +201,7 @@ _HOME = {
     "workspace.portable_tree": ("tree_digest", "tree_files"),
     # For sandboxes.
     "workspace.processes.runner": ("ProcessOptions", "ProcessRunner", "command_words"),
+    "workspace.temporary": ("remove_tree", "temporary_prefix"),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 
@@ -212,6 +228,7 @@ __all__ = [
     "Claim",
     "ClaimLostError",
     "Command",
+    "CommandOptions",
     "Completed",
     "Configure",
     "Contradiction",
@@ -308,8 +325,10 @@ __all__ = [
     "make_clean_copy",
     "missing_requirements",
     "open_workbench",
+    "remove_tree",
     "require_locked",
     "somebody_watches",
+    "temporary_prefix",
     "tree_digest",
     "tree_files",
 ]

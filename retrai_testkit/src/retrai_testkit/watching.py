@@ -5,22 +5,21 @@ from __future__ import annotations
 import os
 import sys
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from retrai_core import (
+    CommandOptions,
     Completed,
     Entry,
-    Limits,
     ProcessOptions,
     ProcessRunner,
     RunContext,
     Sandbox,
-    View,
 )
 from retrai_core.workspace.safe_paths import SafeWorkspace
 
@@ -99,23 +98,11 @@ class WatchedSandbox(Sandbox):
         self.uses = 0
 
     async def run(
-        self,
-        command: Sequence[str] | str,
-        *,
-        timeout_s: float,
-        cwd: Path | None = None,
-        env: Mapping[str, str] | None = None,
-        limits: Limits | None = None,
-        stdin: bytes | None = None,
-        writable: Sequence[Path] = (),
-        readable: Sequence[Path] = (),
-        view: View | None = None,
+        self, command: Sequence[str] | str, **options: Unpack[CommandOptions]
     ) -> Completed:
         self.uses += 1
         with unwatched():
-            return await self._processes.run(
-                command, timeout_s=timeout_s, cwd=cwd, env=env, limits=limits, stdin=stdin
-            )
+            return await self._processes.run(command, **options)
 
     async def aclose(self) -> None:
         await self._processes.aclose()

@@ -107,15 +107,6 @@ def test_a_link_in_what_is_removed_is_not_followed(room: Path, tmp_path: Path) -
     assert victim.stat().st_mode & 0o777 == 0o711
 
 
-def test_an_older_version_s_folder_is_removed_some_time_after(room: Path) -> None:
-    old, new = (room / f"retrai-scratch-{GONE}-{name}" for name in ("old", "new"))
-    old.mkdir()
-    new.mkdir()
-    os.utime(old, (0, 0))
-    remove_left_folders()
-    assert list(room.iterdir()) == [new]
-
-
 def test_a_temporary_folder_that_is_missing_is_no_error(room: Path) -> None:
     room.rmdir()
     remove_left_folders()

@@ -5,8 +5,10 @@ The names below are public, as those of `retrai_core` are; everything else is pr
 
 from __future__ import annotations
 
+from retrai_core import temporary_prefix
+
 from .audits import LOOKS_FOR_RETRAI, Trick, audit_lines, changed_lines
-from .folders import temporary_prefix, without_files
+from .folders import without_files
 from .lessons import prompt_line, what_worked
 from .options import FolderOptions, ProjectFile, ShellWords, globs_below, missing_folder
 from .results import code_result, shorten, suite_result

@@ -1,8 +1,7 @@
-"""Temporary folders, and copies of a project that lack some files."""
+"""Copies of a project that lack some files."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from pathlib import Path
@@ -41,27 +40,3 @@ def without_files(copy: Path, paths: Iterable[str]) -> Generator[None]:
     finally:
         for path in taken:
             path.with_name(path.name + _AWAY).rename(path)
-
-
-def temporary_prefix(start: str) -> str:
-    """The first part of a temporary folder's name, for `tempfile`.
-
-    It names this process, so that a later run removes the folder if this process was killed.
-
-    Args:
-        start: `retrai-` and what the folder is for, in lower-case letters; or `tmp`, where nobody
-            is to see that it is retrai's.
-
-    Example:
-        >>> temporary_prefix("retrai-report").startswith(f"retrai-report-{os.getpid()}.")
-        True
-    """
-    return f"{start}-{os.getpid()}.{_process_space()}-"
-
-
-def _process_space() -> str:
-    """The number of the PID namespace (pid_namespaces(7)); 0 on systems without."""
-    try:
-        return str(os.stat("/proc/self/ns/pid").st_ino)
-    except OSError:
-        return "0"

@@ -6,16 +6,15 @@ import asyncio
 import itertools
 import os
 import signal
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from fnmatch import fnmatchcase
-from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Unpack
 
 from retrai_core import (
+    CommandOptions,
     Completed,
-    Limits,
     ProcessRunner,
     RunContext,
     Sandbox,
@@ -146,20 +145,11 @@ class BwrapSandbox(Sandbox[BwrapOptions]):
         return "" if done.exit_code == 0 else explain(done.stderr or done.stdout)
 
     async def run(
-        self,
-        command: Sequence[str] | str,
-        *,
-        timeout_s: float,
-        cwd: Path | None = None,
-        env: Mapping[str, str] | None = None,
-        limits: Limits | None = None,
-        stdin: bytes | None = None,
-        writable: Sequence[Path] = (),
-        readable: Sequence[Path] = (),
-        view: View | None = None,
+        self, command: Sequence[str] | str, **options: Unpack[CommandOptions]
     ) -> Completed:
         """Run a program or a shell line; see `Sandbox.run`."""
-        view = view or View()
+        view = options.get("view") or View()
+        writable, readable = options.get("writable", ()), options.get("readable", ())
         await self._find_owner()
         if not self._program:
             self._choose(next(iter(programs()), "bwrap"), filtered=True)
@@ -170,9 +160,9 @@ class BwrapSandbox(Sandbox[BwrapOptions]):
         if self._group is None:
             bounds = self._bounds()
             self._group = make_group(next(_numbers), bounds.processes, bounds.memory_bytes)
-        folder = cwd or self.context.project
+        folder = options.get("cwd") or self.context.project
         trusted = self._owner.variables(self.context.project) if self._owner else {}
-        variables = {"TMPDIR": "/tmp", **trusted, **(env or {})}
+        variables = {"TMPDIR": "/tmp", **trusted, **(options.get("env") or {})}
         path = variables.get("PATH", os.environ.get("PATH", os.defpath))
         argv = command_words(command, path)
         if not folder.is_dir():
@@ -199,17 +189,15 @@ class BwrapSandbox(Sandbox[BwrapOptions]):
         watch = Watch(words, self._bounds(), [self.context.project, scratch])
         kills = self._group.memory_kills()
         looking = asyncio.ensure_future(watch.look())
+        options["cwd"], options["env"] = None, variables
         try:
             done = await self._processes.run(
                 words,
-                timeout_s=timeout_s,
-                env=variables,
-                limits=limits,
-                stdin=stdin,
                 wraps=True,
                 joins=self._group.joins,
                 opens=self._opens,
                 streams_owner=(self._owner.uid, self._owner.gid) if self._owner else None,
+                **options,
             )
         finally:
             looking.cancel()

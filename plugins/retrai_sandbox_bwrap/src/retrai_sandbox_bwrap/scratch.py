@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import os
-import shutil
-import stat
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
-from retrai_goal_support import temporary_prefix
+from retrai_core import remove_tree, temporary_prefix
 
 from .owner import Owner
 from .places import within
@@ -70,15 +68,3 @@ def clear_way(
         last = place / target.name
         if last.is_symlink():
             last.unlink()
-
-
-def remove_tree(folder: Path) -> None:
-    """Remove a folder with all that is in it, whatever rights a command took from it."""
-    shutil.rmtree(folder, ignore_errors=True)
-    if folder.exists():
-        folder.chmod(stat.S_IRWXU)
-        for place, names, _ in os.walk(folder):
-            for name in names:
-                if not os.path.islink(os.path.join(place, name)):
-                    os.chmod(os.path.join(place, name), stat.S_IRWXU)
-        shutil.rmtree(folder, ignore_errors=True)

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import ClassVar
+from collections.abc import Sequence
+from typing import ClassVar, Unpack
 
 from retrai_core import (
+    CommandOptions,
     Completed,
-    Limits,
     ProcessOptions,
     ProcessRunner,
     RunContext,
     Sandbox,
-    View,
 )
 
 
@@ -31,22 +29,10 @@ class LocalSandbox(Sandbox[ProcessOptions]):
         self._processes = ProcessRunner(context, options)
 
     async def run(
-        self,
-        command: Sequence[str] | str,
-        *,
-        timeout_s: float,
-        cwd: Path | None = None,
-        env: Mapping[str, str] | None = None,
-        limits: Limits | None = None,
-        stdin: bytes | None = None,
-        writable: Sequence[Path] = (),
-        readable: Sequence[Path] = (),
-        view: View | None = None,
+        self, command: Sequence[str] | str, **options: Unpack[CommandOptions]
     ) -> Completed:
         """Run a program or a shell line; see `Sandbox.run`."""
-        return await self._processes.run(
-            command, timeout_s=timeout_s, cwd=cwd, env=env, limits=limits, stdin=stdin
-        )
+        return await self._processes.run(command, **options)
 
     async def aclose(self) -> None:
         """End what is still running."""

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ClassVar, Generic
+from typing import ClassVar, Generic, Required, TypedDict, Unpack
 
 from pydantic import BaseModel, ConfigDict
 
@@ -73,6 +73,34 @@ class View:
     scratch: str = ""
 
 
+class CommandOptions(TypedDict, total=False):
+    """The keyword arguments of `Sandbox.run`; all but `timeout_s` may be left out.
+
+    Example:
+        >>> options = CommandOptions(timeout_s=60, env={"CI": "true"})
+        >>> sorted(options)
+        ['env', 'timeout_s']
+    """
+
+    timeout_s: Required[float]
+    """Wall-clock seconds; then the process group is ended."""
+    cwd: Path | None
+    """Where it runs; the project when left out."""
+    env: Mapping[str, str] | None
+    """Variables added to the sandbox's clean environment. API keys never get there."""
+    limits: Limits | None
+    """What it may use."""
+    stdin: bytes | None
+    """What it reads; nothing when left out (never the terminal)."""
+    writable: Sequence[Path]
+    """Folders outside the project that it may write (a fresh report folder)."""
+    readable: Sequence[Path]
+    """Folders outside the project that it must be able to read."""
+    view: View | None
+    """How the files look to it. retrai gives this to every command of a run; what a tool or a goal
+    gives is not used."""
+
+
 class SandboxOptions(BaseModel):
     """Base of a sandbox's options; they come from `plugins: {SANDBOX: {...}}`."""
 
@@ -93,11 +121,9 @@ class Sandbox(TakesModels, ABC, Generic[OptionsT]):
         ...     def __init__(self, options, context):
         ...         super().__init__(options, context)
         ...         self._processes = ProcessRunner(context, options)
-        ...     async def run(self, command, *, timeout_s, cwd=None, env=None, limits=None,
-        ...                   stdin=None, writable=(), readable=()):
+        ...     async def run(self, command, **options):
         ...         words = ["nice", *command] if not isinstance(command, str) else command
-        ...         return await self._processes.run(words, timeout_s=timeout_s, cwd=cwd, env=env,
-        ...                                          limits=limits, stdin=stdin)
+        ...         return await self._processes.run(words, **options)
         ...     async def aclose(self):
         ...         await self._processes.aclose()
     """
@@ -117,31 +143,13 @@ class Sandbox(TakesModels, ABC, Generic[OptionsT]):
 
     @abstractmethod
     async def run(
-        self,
-        command: Sequence[str] | str,
-        *,
-        timeout_s: float,
-        cwd: Path | None = None,
-        env: Mapping[str, str] | None = None,
-        limits: Limits | None = None,
-        stdin: bytes | None = None,
-        writable: Sequence[Path] = (),
-        readable: Sequence[Path] = (),
-        view: View | None = None,
+        self, command: Sequence[str] | str, **options: Unpack[CommandOptions]
     ) -> Completed:
         """Run a program (a list of arguments) or a shell line (a string, through `bash -c`).
 
         Args:
             command: argv, or one shell line.
-            timeout_s: wall-clock seconds; then the process group is ended.
-            cwd: where it runs; the project when left out.
-            env: variables added to the sandbox's clean environment. API keys never get there.
-            limits: what it may use.
-            stdin: what it reads; nothing when left out (never the terminal).
-            writable: folders outside the project that it may write (a fresh report folder).
-            readable: folders outside the project that it must be able to read.
-            view: how the files look to it. retrai gives this to every command of a run; what a
-                tool or a goal gives is not used.
+            options: see `CommandOptions`.
 
         Raises:
             ToolError: the program does not exist or cannot be started.

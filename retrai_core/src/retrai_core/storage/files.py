@@ -14,7 +14,6 @@ import json
 import os
 import re
 import shutil
-import tempfile
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
@@ -47,6 +46,8 @@ from ..errors import (
     UsageError,
 )
 from ..events import AgentEvent
+from ..workspace.atomic_write import replace_file
+from ..workspace.lock import is_alive
 from . import changes
 from .crash_recovery import interrupted
 from .event_log import Marks, next_batch, read_events
@@ -440,7 +441,7 @@ class FilesStore(RunStore):
         _require_blob_name(name)
         try:
             folder.mkdir(exist_ok=True)
-            await asyncio.to_thread(_write_whole, folder / name, data)
+            await asyncio.to_thread(replace_file, folder / name, data)
         except OSError as error:
             raise self._cannot_write(f"artifact {name}", claim.run_id, error) from error
 
@@ -524,7 +525,7 @@ class FilesStore(RunStore):
             while not _lock_now(handle, fcntl.LOCK_EX):
                 if _lock_now(handle, fcntl.LOCK_SH):
                     fcntl.flock(handle, fcntl.LOCK_UN)
-                elif _process_lives(_lock_note(handle).pid) or time.monotonic() > deadline:
+                elif is_alive(_lock_note(handle).pid) or time.monotonic() > deadline:
                     os.close(handle)
                     return None
                 await asyncio.sleep(0.002 + 0.001 * (os.getpid() % 7))
@@ -598,15 +599,6 @@ def _require_blob_name(name: str) -> None:
             f"{name!r} is no name of an artifact",
             hint="letters, digits, `.`, `_` and `-`: receipt.json",
         )
-
-
-def _write_whole(path: Path, data: bytes) -> None:
-    """Write a file so that a kill leaves the old one or the new one."""
-    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    Path(file.name).replace(path)
 
 
 def _json(model: BaseModel) -> str:
@@ -697,17 +689,6 @@ def _note_in(folder: Path) -> _LockNote:
         return _lock_note(handle)
     finally:
         os.close(handle)
-
-
-def _process_lives(pid: int) -> bool:
-    """Whether there is such a process; where it is not known, yes."""
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
 
 
 def _signature(folder: Path) -> object:

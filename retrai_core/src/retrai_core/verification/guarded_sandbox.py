@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import re
 import signal
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Unpack
 
 from ..contracts.goal import GoalResult
-from ..contracts.sandbox import Completed, Limits, Sandbox, View
+from ..contracts.sandbox import CommandOptions, Completed, Sandbox, View
 
 _FROM_OUTSIDE = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 _BY_A_SHELL = (signal.SIGKILL, signal.SIGTERM)
@@ -89,32 +88,14 @@ class GuardedSandbox(Sandbox):
             _current_check.reset(token)
 
     async def run(
-        self,
-        command: Sequence[str] | str,
-        *,
-        timeout_s: float,
-        cwd: Path | None = None,
-        env: Mapping[str, str] | None = None,
-        limits: Limits | None = None,
-        stdin: bytes | None = None,
-        writable: Sequence[Path] = (),
-        readable: Sequence[Path] = (),
-        view: View | None = None,
+        self, command: Sequence[str] | str, **options: Unpack[CommandOptions]
     ) -> Completed:
         """Run a program or a shell line; see `Sandbox.run`."""
         current = _current_check.get()
-        wanted = self.agent_view if current is None else current.view
-        done = await self._inner.run(
-            command,
-            timeout_s=timeout_s,
-            cwd=cwd,
-            env=env,
-            limits=limits,
-            stdin=stdin,
-            writable=writable,
-            readable=readable,
-            **({"view": wanted} if self.arranges_view else {}),
-        )
+        options.pop("view", None)
+        if self.arranges_view:
+            options["view"] = self.agent_view if current is None else current.view
+        done = await self._inner.run(command, **options)
         if current is not None:
             current.note(done)
         return done

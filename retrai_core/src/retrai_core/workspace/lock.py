@@ -93,15 +93,16 @@ def _lock(handle: int) -> None:
             return fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             _, process = _holder(handle)
-            if not process or _is_alive(process) or time.monotonic() > deadline:
+            if not process or is_alive(process) or time.monotonic() > deadline:
                 raise
         time.sleep(0.01)
 
 
-def _is_alive(process: int) -> bool:
+def is_alive(process: int) -> bool:
+    """Whether there is a process of this number; where that is not known, yes."""
     try:
         os.kill(process, 0)
-    except ProcessLookupError:
+    except (ProcessLookupError, OverflowError):
         return False
     except PermissionError:
         return True

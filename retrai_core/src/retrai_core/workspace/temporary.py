@@ -7,14 +7,12 @@ import re
 import shutil
 import stat
 import tempfile
-import time
 from contextlib import suppress
 from pathlib import Path
 
+from .lock import is_alive
+
 _NAME = re.compile(r"(?:retrai-[a-z]+|tmp)-(?P<process>\d+)\.(?P<space>\d+)-\w+")
-_OLDER_NAME = re.compile(r"retrai-scratch-(?P<process>\d+)-\w+")
-_OLDER_KEPT_S = 3600.0
-"""Its process may live in another container with the same temporary folder."""
 
 
 def temporary_prefix(start: str) -> str:
@@ -43,30 +41,16 @@ def remove_left_folders() -> None:
         for entry in entries:
             with suppress(OSError):  # somebody else removes it
                 if _is_left(entry):
-                    _remove(Path(entry.path))
+                    remove_tree(Path(entry.path))
 
 
 def _is_left(entry: os.DirEntry[str]) -> bool:
-    found, older = _NAME.fullmatch(entry.name), _OLDER_NAME.fullmatch(entry.name)
-    match = found or older
-    if match is None or (found and found["space"] != _process_space()):
+    match = _NAME.fullmatch(entry.name)
+    if match is None or match["space"] != _process_space():
         return False
     status = entry.stat(follow_symlinks=False)
-    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():
-        return False
-    if older and time.time() - status.st_mtime <= _OLDER_KEPT_S:
-        return False
-    return not _is_alive(int(match["process"]))
-
-
-def _is_alive(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except (ProcessLookupError, OverflowError):
-        return False
-    except PermissionError:
-        return True
-    return True
+    is_ours = stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid()
+    return is_ours and not is_alive(int(match["process"]))
 
 
 def _process_space() -> str:
@@ -77,8 +61,8 @@ def _process_space() -> str:
         return "0"
 
 
-def _remove(folder: Path) -> None:
-    """Remove a folder, whatever rights a command took from what is in it."""
+def remove_tree(folder: Path) -> None:
+    """Remove a folder with all that is in it, whatever rights a command took from that."""
     shutil.rmtree(folder, ignore_errors=True)
     if not folder.exists():
         return

@@ -7,13 +7,12 @@ import shutil
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import IO
+from typing import IO, Unpack
 
 from pydantic import Field
 
 from ...contracts.context import RunContext
-from ...contracts.sandbox import Completed, Limits, SandboxOptions
+from ...contracts.sandbox import CommandOptions, Completed, Limits, SandboxOptions
 from ...errors import ToolError
 from .environment import clean_environment
 from .output import OutputPipe
@@ -54,6 +53,7 @@ class ProcessRunner:
 
     Example:
         >>> import asyncio, sys
+        >>> from pathlib import Path
         >>> from retrai_core.workspace.safe_paths import SafeWorkspace
         >>> here = Path.cwd()
         >>> context = RunContext("r1", here, SafeWorkspace(here), sys.executable, here)
@@ -72,40 +72,33 @@ class ProcessRunner:
         self,
         command: Sequence[str] | str,
         *,
-        timeout_s: float,
-        cwd: Path | None = None,
-        env: Mapping[str, str] | None = None,
-        limits: Limits | None = None,
-        stdin: bytes | None = None,
         wraps: bool = False,
         joins: Sequence[str] = (),
         opens: Mapping[int, str] | None = None,
         streams_owner: tuple[int, int] | None = None,
+        **options: Unpack[CommandOptions],
     ) -> Completed:
-        """Run a program or a shell line; the first arguments are those of `Sandbox.run`.
+        """Run a program or a shell line.
 
         Args:
             command: argv, or one shell line.
-            timeout_s: wall-clock seconds; then the process group is ended.
-            cwd: where it runs; the project when left out.
-            env: variables added to the clean environment.
-            limits: what it may use.
-            stdin: what it reads; nothing when left out.
             wraps: the program runs another one (as bubblewrap does): at a time-out that one is
                 asked to end, and the program ends by itself.
             joins: the `cgroup.procs` files of the control groups that it shall be in.
             opens: files that it finds open for reading, by descriptor (above 31).
             streams_owner: the user and group that it is, where root lets it be another user: who
                 opens `/dev/stderr` opens the pipe anew, which its owner may.
+            options: as `Sandbox.run` gets them. `writable`, `readable` and `view` are for what
+                isolates commands, and change nothing here.
 
         Raises:
             ToolError: the program does not exist or cannot be started.
         """
-        options = self._options
-        variables = clean_environment(os.environ, self._context.python, options.pass_env)
-        variables.update(env or {})
+        chosen, stdin = self._options, options.get("stdin")
+        variables = clean_environment(os.environ, self._context.python, chosen.pass_env)
+        variables.update(options.get("env") or {})
         argv = command_words(command, variables["PATH"])
-        asked = limits or Limits()
+        asked = options.get("limits") or Limits()
         started = time.monotonic()
         out, err = OutputPipe(asked.output_bytes), OutputPipe(asked.output_bytes)
         running: Command | None = None
@@ -116,10 +109,10 @@ class ProcessRunner:
                         os.fchown(stream, *streams_owner)
                 running = self._supervisor.start(
                     argv,
-                    cwd=cwd or self._context.project,
+                    cwd=options.get("cwd") or self._context.project,
                     env=variables,
-                    limits=_limits(options, asked),
-                    grace_s=options.grace_s,
+                    limits=_limits(chosen, asked),
+                    grace_s=chosen.grace_s,
                     streams=(source.fileno(), out.writer, err.writer),
                     wraps=wraps,
                     joins=joins,
@@ -128,7 +121,7 @@ class ProcessRunner:
             out.close_writer()
             err.close_writer()
             self._running.add(running)
-            ended, timed_out = await self._finish(running, timeout_s)
+            ended, timed_out = await self._finish(running, options["timeout_s"])
             note = f"[{ended.left} processes could not be ended]\n" if ended.left else ""
             return Completed(
                 exit_code=ended.exit_code,
