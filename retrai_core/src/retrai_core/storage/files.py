@@ -16,7 +16,7 @@ import re
 import shutil
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import gettempprefix
@@ -377,9 +377,9 @@ class FilesStore(RunStore):
         return {folder.name: _stat_of(folder / "run.json") for folder in self._folders()}
 
     def _holder(self, run_id: str) -> changes.Holder:
-        if _is_alive(self.folder(run_id)):
+        is_held, note = _holder(self.folder(run_id))
+        if is_held:
             return "alive"
-        note = _note_in(self.folder(run_id))
         return "dead" if note.number and not note.released else "none"
 
     def _record_changed(self, run_id: str) -> None:
@@ -393,7 +393,8 @@ class FilesStore(RunStore):
     # The journal, checkpoints, blobs
 
     @asynccontextmanager
-    async def _journal(self, claim: Claim) -> AsyncGenerator[Journal]:
+    async def journal(self, claim: Claim) -> AsyncGenerator[Journal]:
+        """See the contract."""
         self._require(claim)
         path = self.folder(claim.run_id) / _JOURNAL
         try:
@@ -413,26 +414,19 @@ class FilesStore(RunStore):
         finally:
             file.close()
 
-    def journal(self, claim: Claim) -> AbstractAsyncContextManager[Journal]:
-        """See the contract."""
-        return self._journal(claim)
-
     async def tool_result(self, run_id: str, call_id: str) -> JournalledResult | None:
         """See the contract."""
         return await asyncio.to_thread(result_of_call, self._existing(run_id) / _JOURNAL, call_id)
 
     @asynccontextmanager
-    async def _checkpointer(self, claim: Claim) -> AsyncGenerator[BaseCheckpointSaver[Any]]:
+    async def checkpointer(self, claim: Claim) -> AsyncGenerator[BaseCheckpointSaver[Any]]:
+        """See the contract."""
         from .checkpoints import open_checkpoints  # it imports langgraph
 
         self._require(claim)
         path = self.folder(claim.run_id) / _CHECKPOINTS
         async with open_checkpoints(path, lambda: self._require(claim)) as saver:
             yield saver
-
-    def checkpointer(self, claim: Claim) -> AbstractAsyncContextManager[BaseCheckpointSaver[Any]]:
-        """See the contract."""
-        return self._checkpointer(claim)
 
     async def put_blob(self, claim: Claim, name: str, data: bytes) -> None:
         """See the contract."""
@@ -570,11 +564,11 @@ class FilesStore(RunStore):
     def _was_killed(self, record: RunRecord, folder: Path) -> bool:
         if record.status not in UNDER_WAY:
             return False
-        is_alive, note = _is_alive(folder), _note_in(folder)
-        if is_alive and (note.saved or not note.number):  # retrai 0.1 has no numbers
+        is_held, note = _holder(folder)
+        if is_held and (note.saved or not note.number):  # retrai 0.1 has no numbers
             return False
         # A run that waits for a person may have given its worker back.
-        released = note.after_release if is_alive else note.released
+        released = note.after_release if is_held else note.released
         return record.status == "running" or not released
 
     def _cannot_write(self, what: str, run_id: str, error: OSError) -> RetraiError:
@@ -655,14 +649,14 @@ def _lock_now(handle: int, kind: int) -> bool:
     return True
 
 
-def _is_alive(folder: Path) -> bool:
-    """Whether somebody holds the run."""
+def _holder(folder: Path) -> tuple[bool, _LockNote]:
+    """Whether somebody holds the run, and what the last holder has noted."""
     try:
         handle = os.open(folder / _LOCK, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
-        return False
+        return False, _LockNote()
     try:
-        return not _lock_now(handle, fcntl.LOCK_SH)
+        return not _lock_now(handle, fcntl.LOCK_SH), _lock_note(handle)
     finally:
         os.close(handle)
 
@@ -680,22 +674,11 @@ def _write_lock_note(handle: int, note: _LockNote) -> None:
     os.ftruncate(handle, len(data))
 
 
-def _note_in(folder: Path) -> _LockNote:
-    try:
-        handle = os.open(folder / _LOCK, os.O_RDONLY | os.O_CLOEXEC)
-    except OSError:
-        return _LockNote()
-    try:
-        return _lock_note(handle)
-    finally:
-        os.close(handle)
-
-
 def _signature(folder: Path) -> object:
     """Another one after every change of the record, events, questions, mailbox or holder."""
 
     names = ("run.json", _EVENTS, _QUESTIONS, _MAILBOX)
-    return _is_alive(folder), [_stat_of(folder / name) for name in names]
+    return _holder(folder)[0], [_stat_of(folder / name) for name in names]
 
 
 def _stat_of(path: Path) -> object:

@@ -10,7 +10,7 @@ import json
 import os
 import stat
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import cast
@@ -22,6 +22,7 @@ from ..workspace.tree_hash import CACHE_FOLDERS, SETTLED_NS
 from ..workspace.tree_walk import NEVER_WALKED, Listing, walk_tree
 from .git_store import Entry, FollowedTree, GitStore
 from .left_out import LeftOut
+from .lines import append_once, read_lines
 from .manifest import Manifest
 from .repositories import Repositories, name_in_tree, path_of
 
@@ -64,7 +65,6 @@ class Snapshots:
         self._left_out = LeftOut(run_dir / "left_out.json")
         self._tree = FollowedTree(self.store, root)
         self._repository_tree = FollowedTree(self.store, root, name_in_tree)
-        self._opened = False
         self._one_at_a_time = threading.Lock()
 
     @property
@@ -83,7 +83,7 @@ class Snapshots:
             return None
         # A cancelled run takes its last snapshot while the thread of another may still be at work.
         with self._one_at_a_time:
-            self._open()
+            self.store.open()
             if listing is None or not self._left_out.fits(listing):
                 listing = self._walk()
             self._left_out.begin(listing)
@@ -98,16 +98,13 @@ class Snapshots:
                 Manifest.of(modes, seen.folders | inside.folders).save(self._manifests),
                 self._repository_tree.follow(inside.files, inside.began_ns - SETTLED_NS),
             )
-            with self._list.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(asdict(snapshot)) + "\n")
+            append_once(self._list, json.dumps(asdict(snapshot)))
         return snapshot
 
     def all(self) -> list[Snapshot]:
         """Every snapshot so far, oldest first."""
-        if not self._list.exists():
-            return []
         found: list[Snapshot] = []
-        for line in self._list.read_text(encoding="utf-8").splitlines():
+        for line in read_lines(self._list)[0]:
             try:
                 entry = cast("Mapping[str, object]", json.loads(line))
             except ValueError:
@@ -188,24 +185,15 @@ class Snapshots:
         words = self.store.run("diff", *options, ends[0].tree, ends[1].tree).split("\0")
         return dict(zip(words[2::3], words[1::3], strict=False))
 
-    def before(self, path: str) -> str:
-        """The text of a file as it was before the first turn."""
-        entry = self.entries(self.all()[0])[path]
-        return self.content(entry).decode("utf-8", errors="replace")
+    def texts_before(self, paths: Iterable[str]) -> dict[str, str]:
+        """The texts of files as they were before the first turn, by path."""
+        entries = self.entries(self.all()[0])
+        with self.store.reading() as read:
+            return {path: read(entries[path]).decode(errors="replace") for path in paths}
 
     def _ends(self) -> tuple[Snapshot, Snapshot] | None:
         every = self.all()
         return (every[0], every[-1]) if every and self.available else None
-
-    def _open(self) -> None:
-        """Make the store, or fix the list where a kill has left a line half written."""
-        if self._opened:
-            return
-        self.store.open()
-        if self._list.exists() and not self._list.read_bytes().endswith(b"\n"):
-            with self._list.open("a", encoding="utf-8") as file:
-                file.write("\n")
-        self._opened = True
 
     def _walk(self) -> Listing:
         listing, rules = Listing(), self._left_out.rules

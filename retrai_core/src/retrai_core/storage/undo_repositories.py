@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
 from ..errors import RetraiError
@@ -36,17 +37,16 @@ def take_back_repositories(
     bits, repositories = snapshots.manifest(goal), snapshots.repositories
     before = _by_root(snapshots.repository_entries(goal), bits)
     after = _by_root(snapshots.repository_entries(end), snapshots.manifest(end))
-    compare = _Comparison(snapshots.store, read)
+    is_same = partial(_is_same, snapshots.store, read)
     for root in sorted(before.keys() | after.keys()):
         wanted, left = before.get(root, {}), after.get(root, {})
-        if compare.is_same(wanted, left):
+        if is_same(wanted, left):
             continue
-        seen = repositories.look([root])
-        now = dict.fromkeys(seen.folders) | {p: compare.note(project / p) for p in seen.files}
-        if compare.is_same(now, wanted):
+        now = _standing(snapshots, project, root)
+        if is_same(now, wanted):
             continue
         missing = repositories.missing_objects(root) if wanted else {}
-        if not compare.is_same(now, left) or None in missing.values():
+        if not is_same(now, left) or None in missing.values():
             undone.conflicts.append(root)
             continue
         _put_back(project, root, wanted, now, bits, read)
@@ -57,39 +57,29 @@ def take_back_repositories(
     return undone
 
 
-class _Comparison:
-    """Compares repositories without the file stats in their indexes."""
+def _standing(snapshots: Snapshots, project: Path, root: str) -> _Repository:
+    """What stands in a repository now; its indexes are stored, so that they can be compared."""
+    seen = snapshots.repositories.look([root])
+    files = {path: entry_of(project / path) for path in seen.files}
+    for path, entry in files.items():
+        if entry is not None and entry.is_file and path.endswith("/index"):
+            snapshots.store.run("hash-object", "-w", "--no-filters", str(project / path))
+    return dict.fromkeys(seen.folders) | files
 
-    def __init__(self, store: GitStore, read: Reader) -> None:
-        self._store = store
-        self._read = read
-        self._present: dict[Entry, bytes] = {}
 
-    def note(self, path: Path) -> Entry | None:
-        """What stands in the project now."""
-        entry = entry_of(path)
-        if entry is not None and entry.is_file and path.name == "index":
-            self._present[entry] = path.read_bytes()
-        return entry
+def _is_same(store: GitStore, read: Reader, one: _Repository, other: _Repository) -> bool:
+    """Whether the same is in both; permission bits, objects and stats in an index do not matter."""
 
-    def is_same(self, one: _Repository, other: _Repository) -> bool:
-        """Whether the same is in both; permission bits and objects do not matter."""
-        return one.keys() == other.keys() and all(
-            entry == other[path] or (path.endswith("/index") and self._same(entry, other[path]))
-            for path, entry in one.items()
-        )
-
-    def _same(self, one: Entry | None, other: Entry | None) -> bool:
-        if one is None or other is None:
-            return False
+    def staged(entry: Entry | None) -> object:
         try:
-            return self._staged(one) == self._staged(other)
+            return store.staged(read(entry)) if entry is not None else None
         except RetraiError:
-            return False  # no index, or one in a form that this git does not read
+            return entry  # no index, or one in a form that this git does not read
 
-    def _staged(self, entry: Entry) -> str:
-        data = self._present.get(entry)
-        return self._store.staged(self._read(entry) if data is None else data)
+    return one.keys() == other.keys() and all(
+        entry == other[path] or (path.endswith("/index") and staged(entry) == staged(other[path]))
+        for path, entry in one.items()
+    )
 
 
 def _by_root(entries: Mapping[str, Entry], manifest: Manifest) -> Mapping[str, _Repository]:

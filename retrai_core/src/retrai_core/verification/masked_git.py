@@ -11,16 +11,7 @@ from pathlib import Path
 from ..errors import UsageError
 
 _TIMEOUT_S = 300.0
-_CAREFUL = (
-    "-c",
-    "safe.directory=*",
-    "-c",
-    "core.fsmonitor=false",
-    "-c",
-    "core.hooksPath=/dev/null",
-    "-c",
-    "gc.auto=0",
-)
+_CAREFUL = ("safe.directory=*", "core.fsmonitor=false", "core.hooksPath=/dev/null", "gc.auto=0")
 """The repository's own configuration may name programs; none of them is run."""
 
 _OUTSIDE = "or give the held-out files as a path outside the project"
@@ -77,7 +68,7 @@ def make_substitute(repository: Path, held: Iterable[str], target: Path) -> None
     head = _git(real, "rev-parse", "-q", "--verify", "HEAD^{tree}", cwd=repository, may_fail=True)
     if not head.strip():
         return  # no commit yet
-    borrowed = {"GIT_ALTERNATE_OBJECT_DIRECTORIES": str(_objects_of(real))}
+    borrowed = {"GIT_ALTERNATE_OBJECT_DIRECTORIES": str(real / "objects")}
 
     def git(*words: str, text: str | None = None) -> str:
         return _git(target, *words, cwd=repository, text=text, more=borrowed)
@@ -97,10 +88,6 @@ def make_substitute(repository: Path, held: Iterable[str], target: Path) -> None
     pack.mkdir(parents=True, exist_ok=True)
     git("pack-objects", "-q", str(pack / "pack"), text=objects)
     git("update-ref", branch, commit)
-
-
-def _objects_of(git: Path) -> Path:
-    return git / "objects"
 
 
 def _keep_excludes(real: Path, target: Path, held: Sequence[str]) -> None:
@@ -136,7 +123,7 @@ def _git(
     }
     try:
         done = subprocess.run(
-            ["git", *_CAREFUL, *words],
+            ["git", *(word for setting in _CAREFUL for word in ("-c", setting)), *words],
             cwd=cwd,
             env=environment,
             input=text,

@@ -23,10 +23,11 @@ def without_copied(
     """
     told = {each.path for each in found if not each.reaches_runner}
     copies = snapshots.copies() if told else {}
+    copies = {path: origin for path, origin in copies.items() if path in told}
+    texts = snapshots.texts_before(set(copies.values())) if copies else {}
     usual = {
-        path: {each.what for each in audit(as_added(origin, snapshots.before(origin)))}
+        path: {each.what for each in audit(as_added(origin, texts[origin]))}
         for path, origin in copies.items()
-        if path in told
     }
     return [
         each for each in found if each.reaches_runner or each.what not in usual.get(each.path, ())
