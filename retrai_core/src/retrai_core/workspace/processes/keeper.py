@@ -28,7 +28,7 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 from .descendants import (
     become_subreaper,
@@ -38,7 +38,7 @@ from .descendants import (
     parents_now,
     send_signal,
 )
-from .protocol import BEGIN, KILL_TIMEOUT_S, TERMINATE, receive, send
+from .protocol import BEGIN, KILL_TIMEOUT_S, TERMINATE, Request, receive, send
 
 _LIMITS = {
     "cpu_s": resource.RLIMIT_CPU,
@@ -62,7 +62,7 @@ def keep(control: socket.socket) -> None:
             return  # the next command is not to be taken for the father of these
 
 
-def _next_request(control: socket.socket) -> tuple[dict[str, Any], list[int]] | None:
+def _next_request(control: socket.socket) -> tuple[Request, list[int]] | None:
     """A request and its three streams; None when retrai has hung up."""
     while True:
         note, handles, _, _ = socket.recv_fds(control, 1, 3)
@@ -71,11 +71,11 @@ def _next_request(control: socket.socket) -> tuple[dict[str, Any], list[int]] | 
         # Else it is an order that came when its command had just ended.
         if note == BEGIN:
             request = receive(control)
-            return None if request is None else (request, list(handles))
+            return None if request is None else (cast(Request, request), list(handles))
 
 
 def _run(
-    control: socket.socket, woken: int, request: dict[str, Any], streams: list[int]
+    control: socket.socket, woken: int, request: Request, streams: list[int]
 ) -> dict[str, Any]:
     """Run one command to its end, whichever end that is."""
     failed, report_failure = os.pipe()
@@ -90,11 +90,11 @@ def _run(
     if problem:
         os.waitpid(pid, 0)
         return marshal.loads(problem)
-    status, left = _wait(control, woken, pid, float(request["grace_s"]), bool(request["wraps"]))
+    status, left = _wait(control, woken, pid, request["grace_s"], request["wraps"])
     return {"exit_code": os.waitstatus_to_exitcode(status), "left": left}
 
 
-def _become(request: dict[str, Any], keeper: int, streams: list[int], report: int) -> None:
+def _become(request: Request, keeper: int, streams: list[int], report: int) -> None:
     """Turn this forked process into the command; what fails goes to `report`."""
     step = "start"
     try:

@@ -11,7 +11,8 @@ from __future__ import annotations
 import marshal
 import socket
 import struct
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, TypedDict
 
 BEGIN = b"b"
 TERMINATE = b"t"
@@ -23,9 +24,31 @@ KILL_TIMEOUT_S = 5.0
 HEADER_BYTES = 4
 
 
-def framed(message: dict[str, Any]) -> bytes:
+class Request(TypedDict):
+    """What a keeper is asked to run."""
+
+    argv: list[str]
+    """The program and its arguments."""
+    cwd: str
+    """Where it runs."""
+    env: dict[str, str]
+    """Its whole environment."""
+    limits: dict[str, int]
+    """Of `cpu_s`, `memory_bytes`, `file_bytes` and `core_bytes` those that it shall have."""
+    grace_s: float
+    """Seconds between a polite end and SIGKILL."""
+    wraps: bool
+    """The program runs another one, which shall end by itself when asked to."""
+    joins: list[str]
+    """The `cgroup.procs` files of the control groups that it shall be in."""
+    opens: dict[int, str]
+    """Files that it finds open for reading, by descriptor; above 31, where none of its keeper's
+    is."""
+
+
+def framed(message: Mapping[str, Any]) -> bytes:
     """A message as it goes over the control socket."""
-    data = marshal.dumps(message)
+    data = marshal.dumps(dict(message))
     return struct.pack("!I", len(data)) + data
 
 
@@ -41,7 +64,7 @@ def unframed(data: bytes) -> dict[str, Any]:
     return marshal.loads(data[HEADER_BYTES:])
 
 
-def send(control: socket.socket, message: dict[str, Any]) -> None:
+def send(control: socket.socket, message: Mapping[str, Any]) -> None:
     """Send one message, blocking."""
     control.sendall(framed(message))
 

@@ -16,7 +16,7 @@ from ...contracts.sandbox import CommandOptions, Completed, Limits, SandboxOptio
 from ...errors import ToolError
 from .environment import clean_environment
 from .output import OutputPipe
-from .protocol import KILL_TIMEOUT_S
+from .protocol import KILL_TIMEOUT_S, Request
 from .supervisor import Command, Ended, Supervisor
 
 
@@ -107,17 +107,18 @@ class ProcessRunner:
                 if streams_owner is not None:
                     for stream in (*([source.fileno()] if stdin else []), out.writer, err.writer):
                         os.fchown(stream, *streams_owner)
-                running = self._supervisor.start(
-                    argv,
-                    cwd=options.get("cwd") or self._context.project,
+                request = Request(
+                    argv=argv,
+                    cwd=str(options.get("cwd") or self._context.project),
                     env=variables,
                     limits=_limits(chosen, asked),
                     grace_s=chosen.grace_s,
-                    streams=(source.fileno(), out.writer, err.writer),
                     wraps=wraps,
-                    joins=joins,
-                    opens=opens,
+                    joins=list(joins),
+                    opens=dict(opens or {}),
                 )
+                streams = (source.fileno(), out.writer, err.writer)
+                running = self._supervisor.start(request, streams)
             out.close_writer()
             err.close_writer()
             self._running.add(running)

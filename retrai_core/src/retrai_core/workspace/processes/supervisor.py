@@ -9,14 +9,23 @@ import socket
 import subprocess
 import sys
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ...errors import ToolError
-from .protocol import BEGIN, KILL, KILL_TIMEOUT_S, TERMINATE, framed, missing_bytes, unframed
+from .protocol import (
+    BEGIN,
+    KILL,
+    KILL_TIMEOUT_S,
+    TERMINATE,
+    Request,
+    framed,
+    missing_bytes,
+    unframed,
+)
 
 STOP_TIMEOUT_S = 10.0
 MAX_IDLE = 4
@@ -47,9 +56,7 @@ class Command:
         idle: takes the socket back when the keeper is free for the next command.
     """
 
-    def __init__(
-        self, control: socket.socket, request: Mapping[str, Any], idle: list[socket.socket]
-    ) -> None:
+    def __init__(self, control: socket.socket, request: Request, idle: list[socket.socket]) -> None:
         self._control = control
         self._request = request
         self._idle = idle
@@ -58,7 +65,7 @@ class Command:
     async def _talk(self) -> dict[str, Any]:
         loop = asyncio.get_running_loop()
         try:
-            await loop.sock_sendall(self._control, framed(dict(self._request)))
+            await loop.sock_sendall(self._control, framed(self._request))
             data = b""
             while wanted := missing_bytes(data):
                 more = await loop.sock_recv(self._control, wanted)
@@ -130,43 +137,13 @@ class Supervisor:
         self._processes: list[subprocess.Popen[bytes]] = []
         weakref.finalize(self, _stop, self._idle, self._processes)
 
-    def start(
-        self,
-        argv: Sequence[str],
-        *,
-        cwd: Path,
-        env: Mapping[str, str],
-        limits: Mapping[str, int],
-        grace_s: float,
-        streams: tuple[int, int, int],
-        wraps: bool = False,
-        joins: Sequence[str] = (),
-        opens: Mapping[int, str] | None = None,
-    ) -> Command:
+    def start(self, request: Request, streams: tuple[int, int, int]) -> Command:
         """Start a command; the caller keeps, and closes, its own copies of the streams.
 
         Args:
-            argv: the program and its arguments.
-            cwd: where it runs.
-            env: its whole environment.
-            limits: `cpu_s`, `memory_bytes`, `file_bytes`, `core_bytes`; those that it shall have.
-            grace_s: seconds between a polite end and SIGKILL.
+            request: what to run.
             streams: file descriptors for its standard input, output and error.
-            wraps: the program runs another one, which shall end by itself when asked to.
-            joins: the `cgroup.procs` files of the control groups that it shall be in.
-            opens: files that it finds open for reading, by descriptor; above 31, where no
-                descriptor of its keeper's is.
         """
-        request: dict[str, Any] = {
-            "argv": list(argv),
-            "cwd": str(cwd),
-            "env": dict(env),
-            "limits": dict(limits),
-            "grace_s": float(grace_s),
-            "wraps": wraps,
-            "joins": list(joins),
-            "opens": dict(opens or {}),
-        }
         return Command(self._keeper_with(streams), request, self._idle)
 
     def _keeper_with(self, streams: tuple[int, int, int]) -> socket.socket:
