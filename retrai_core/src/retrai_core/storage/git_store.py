@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO
 
 from ..errors import RetraiError, WorkspaceError
-from ..workspace.beneath import Place, reach
+from ..workspace.beneath import Place, open_file, reach
 from ..workspace.temporary import temporary_prefix
 from ..workspace.tree_walk import StatKey
 
@@ -23,7 +23,6 @@ FILE, EXECUTABLE, SYMLINK = "100644", "100755", "120000"
 
 _CHUNK_BYTES = 1 << 20
 _TIMEOUT_S = 120
-_OPEN_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,16 +249,14 @@ def _write_file(to: IO[bytes], root: Path, path: str, name: bytes) -> None:
         # No symlink on the way is followed out of the project.
         with reach(root, path, follow_last=False) as place:
             target = _link_target(place)
-            handle = -1 if target else os.open(place.name, _OPEN_FLAGS, dir_fd=place.folder)
+            file = None if target else open_file(place.folder, place.name)
     except (OSError, WorkspaceError):
         return
-    if target:
+    if file is None:
         to.write(b"M 120000 inline %s\ndata %d\n%s\n" % (name, len(target), target))
         return
-    with open(handle, "rb", buffering=0) as file:
-        status = os.fstat(handle)
-        if not stat.S_ISREG(status.st_mode):
-            return
+    with file:
+        status = os.fstat(file.fileno())
         mode = EXECUTABLE if status.st_mode & 0o100 else FILE
         to.write(b"M %s inline %s\ndata %d\n" % (mode.encode(), name, status.st_size))
         left = status.st_size

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from io import BufferedReader
 from pathlib import Path, PurePosixPath
 
 from ..errors import WorkspaceError
@@ -205,6 +207,22 @@ class _Descent:
         return WorkspaceError(f"{self.path!r} leads outside the project through a symlink")
 
 
+def open_file(folder: int, name: str) -> BufferedReader:
+    """A regular file in an open folder, for reading; a symlink is not followed.
+
+    Raises:
+        OSError: it cannot be opened, or is something else than a regular file.
+    """
+    # Without O_NONBLOCK, opening a named pipe would wait for its writer.
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    handle = os.open(name, flags, dir_fd=folder)
+    mode = os.fstat(handle).st_mode
+    if stat.S_ISREG(mode):
+        return open(handle, "rb")
+    os.close(handle)
+    raise OSError(errno.EISDIR if stat.S_ISDIR(mode) else errno.ENXIO, "not a regular file")
+
+
 def explained(error: OSError, path: str) -> WorkspaceError:
     """The refusal that says in words what the system call said by number."""
     reasons = {
@@ -218,7 +236,7 @@ def explained(error: OSError, path: str) -> WorkspaceError:
         errno.EROFS: "lies on a read-only file system",
         errno.ENOSPC: "could not be written: no space is left",
         errno.EDQUOT: "could not be written: the disk quota is used up",
-        errno.ENXIO: "is a special file",
+        errno.ENXIO: "is not a regular file",
     }
     reason = reasons.get(error.errno or 0, f"could not be used: {error.strerror or error}")
     return WorkspaceError(f"{path!r} {reason}")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import stat
 from collections.abc import Mapping
 
 from pathspec import GitIgnoreSpec
+
+from .beneath import open_file
 
 MAX_RULES_BYTES = 1_000_000
 
@@ -75,18 +75,11 @@ class RulesReader:
 
 
 def _text(folder: int) -> str:
-    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     try:
-        handle = os.open(".gitignore", flags, dir_fd=folder)
+        with open_file(folder, ".gitignore") as file:
+            data = file.read(MAX_RULES_BYTES)
     except OSError:
         return ""  # none, or a symlink or unreadable: git leaves those out as well
-    try:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            return ""
-        with open(handle, "rb", closefd=False) as file:
-            data = file.read(MAX_RULES_BYTES)
-    finally:
-        os.close(handle)
     return data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape")
 
 

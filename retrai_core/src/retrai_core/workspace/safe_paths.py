@@ -10,7 +10,7 @@ from pathlib import Path
 from ..contracts.workspace import Entry, Workspace
 from ..errors import WorkspaceError
 from .atomic_write import write_atomically
-from .beneath import Place, explained, parts_of, reach
+from .beneath import Place, explained, open_file, parts_of, reach
 from .ignore_rules import RulesReader
 from .repository_paths import why_not_written
 from .touched import MAX_BYTES, touched_now
@@ -58,16 +58,11 @@ class SafeWorkspace(Workspace):
 
     def read_bytes(self, path: str, max_bytes: int | None = None) -> bytes:
         """The file's bytes, at most `max_bytes` of them."""
-        # Without O_NONBLOCK, opening a named pipe would wait for its writer.
-        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
         with reach(self.root, path) as place:
             self._ask_reader(path, place.real)
             try:
-                handle = os.open(place.name, flags, dir_fd=place.folder)
-                try:
-                    content = _read(handle, path, max_bytes)
-                finally:
-                    os.close(handle)
+                with open_file(place.folder, place.name) as file:
+                    content = file.read(-1 if max_bytes is None else max_bytes)
             except OSError as error:
                 raise explained(error, path) from error
             if (touched := touched_now()) is not None:
@@ -163,27 +158,11 @@ class SafeWorkspace(Workspace):
 
 def _before(place: Place) -> bytes | None:
     """What a file that is about to be written holds; of a large one only the beginning."""
-    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     try:
-        handle = os.open(place.name, flags, dir_fd=place.folder)
+        with open_file(place.folder, place.name) as file:
+            return file.read(MAX_BYTES + 1)
     except OSError:
         return None
-    try:
-        return _read(handle, place.name, MAX_BYTES + 1)
-    except (OSError, WorkspaceError):
-        return None
-    finally:
-        os.close(handle)
-
-
-def _read(handle: int, path: str, max_bytes: int | None) -> bytes:
-    mode = os.fstat(handle).st_mode
-    if stat.S_ISDIR(mode):
-        raise WorkspaceError(f"{path!r} is a folder")
-    if not stat.S_ISREG(mode):
-        raise WorkspaceError(f"{path!r} is not a regular file")
-    with open(handle, "rb", closefd=False) as file:
-        return file.read(-1 if max_bytes is None else max_bytes)
 
 
 def _entry(path: str, status: os.stat_result) -> Entry:

@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 
 from ..errors import WorkspaceError
-from .beneath import reach
+from .beneath import open_file, reach
 from .ignore_rules import RulesReader
 from .tree_walk import NEVER_WALKED, Listing, StatKey, WalkedFile, walk_tree
 
@@ -151,10 +151,8 @@ def _file_state(root: Path, found: WalkedFile) -> FileState:
         if not stat.S_ISREG(mode):
             return FileState("o", f"{stat.S_IFMT(mode):o}")
         kind = "x" if mode & 0o111 else "f"
-        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
         try:
-            handle = os.open(place.name, flags, dir_fd=place.folder)
+            with open_file(place.folder, place.name) as file:
+                return FileState(kind, hashlib.file_digest(file, "sha256").hexdigest())
         except PermissionError:
             return FileState(kind, "unreadable")
-        with open(handle, "rb") as file:
-            return FileState(kind, hashlib.file_digest(file, "sha256").hexdigest())
