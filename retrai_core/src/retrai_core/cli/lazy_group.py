@@ -11,7 +11,8 @@ import click
 from ..errors import PluginError, UsageError
 from ..plugins.catalog import Catalog
 
-_CATALOG = "retrai.catalog"
+_CATALOG, _COMMANDS = "retrai.catalog", "retrai.commands."
+"""What is kept in click's context for the rest of a command line."""
 
 
 class LazyCommand(click.Command):
@@ -82,24 +83,24 @@ class PluginGroup(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List its own commands, and below them those of plugins."""
-        every = {name: self.get_command(ctx, name) for name in self.list_commands(ctx)}
+        every = {**self.commands, **self._of_plugins(ctx)}
         limit = formatter.width - 6 - max(map(len, every))
         for title, of_plugins in (("Commands", False), ("Commands of plugins", True)):
             rows = [
                 (name, command.get_short_help_str(limit))
                 for name, command in every.items()
-                if command and getattr(command, "is_plugin", False) == of_plugins
+                if getattr(command, "is_plugin", False) == of_plugins
             ]
             if rows:
                 with formatter.section(title):
                     formatter.write_dl(rows)
 
     def _of_plugins(self, ctx: click.Context) -> dict[str, LazyCommand]:
-        return {
-            name: command
-            for name, command in plugin_commands(installed(ctx), self.parent).items()
-            if name not in self.commands
-        }
+        key = f"{_COMMANDS}{self.parent}"
+        if key not in ctx.meta:
+            found = plugin_commands(installed(ctx), self.parent)
+            ctx.meta[key] = {name: found[name] for name in found if name not in self.commands}
+        return ctx.meta[key]
 
     def _unknown(self, ctx: click.Context, name: str) -> Exception:
         typed = f"{self.parent} {name}".lstrip()
