@@ -82,6 +82,33 @@ async def test_a_failed_run_has_artifacts_too_but_no_clean_copy(runs: Any, insta
     assert report["evidence"]["baseline"]["cases"]
 
 
+async def test_a_part_that_ends_before_its_first_check_has_no_artifacts(
+    runs: Any, install: Any
+) -> None:
+    install(report=REPORT)
+    record = await runs.run([], max_iterations=1)
+    assert record.artifacts == ["report.json"]
+    record = await runs.resume(record.id, max_iterations=2, max_time=0.001)
+    assert (record.status, record.artifacts) == ("budget", [])
+
+
+async def test_a_tree_that_cannot_be_looked_at_in_the_end_costs_only_the_artifacts(
+    runs: Any, install: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fail(self: Any) -> None:
+        raise OSError("the disk is gone")
+
+    monkeypatch.setattr("retrai_core.verification.verifier.Verifier.look", fail)
+    install(report=REPORT)
+    meddle = {"name": "meddle", "args": {"path": "expected.txt", "text": "a.txt: wrong\n"}}
+    hang = {"name": "hang", "args": {}}
+    stopped = await runs.stopped_at("hang", [{"calls": [meddle, hang]}], tools=["meddle", "hang"])
+    assert (stopped.status, stopped.artifacts) == ("interrupted", [])
+    assert stopped.refused
+    warnings = [event.payload.get("message") for event in runs.events(stopped, "log")]
+    assert "no artifacts: OSError: the disk is gone" in warnings
+
+
 async def test_a_plugin_that_fails_costs_only_its_own_files(runs: Any, install: Any) -> None:
     install(
         broken="raise ValueError('no printer')",

@@ -128,6 +128,9 @@ async def test_every_method_says_what_is_wrong_with_an_argument(
         lambda: untyped.prune(keep=-1),
         lambda: untyped.prune(older_than_days=-0.5),
         lambda: untyped.model("offline", temperature=9),
+        lambda: untyped.plan(None),
+        lambda: untyped.plugins("nope"),
+        lambda: untyped.plugins(3),
         lambda: run.answer("q", 3),  # pyright: ignore[reportArgumentType]
         lambda: run.cancel("achieved"),  # pyright: ignore[reportArgumentType]
         lambda: run.undo(77),

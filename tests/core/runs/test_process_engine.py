@@ -339,6 +339,33 @@ async def test_a_killed_spare_does_no_harm(runs: Runs, projects: list[Path], whe
     assert children() == before
 
 
+async def test_a_killed_spare_keeps_no_run_from_going_on(runs: Runs) -> None:
+    before = children()
+    async with manager_for(runs.store, "process") as manager:
+        run = await manager.submit(request(runs, [HANG, MEND]))
+        await reached(run, "tool_call", tool="hang")
+        await run.cancel("interrupted")
+        assert (await end_of(run)).status == "interrupted"
+        (spare,) = children() - before
+        os.kill(spare, signal.SIGSTOP)
+        await run.resume()
+        os.kill(spare, signal.SIGKILL)
+        assert (await end_of(run)).status == "achieved"
+
+
+async def test_a_run_that_cannot_go_on_for_want_of_a_process_says_so(
+    runs: Runs, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    stopped = await runs.stopped_at("hang", [HANG, MEND], tools=TOOLS)
+    monkeypatch.setattr("sys.executable", str(tmp_path / "no-python"))
+    async with manager_for(runs.store, "process") as manager:
+        run = await manager.get(stopped.id)
+        await run.resume()
+        with pytest.raises(RetraiError, match=f"run {run.id} did not go on: no process can be"):
+            await end_of(run)
+        assert (await run.record()).status == "interrupted"
+
+
 async def test_a_spare_ends_with_its_killed_manager(runs: Runs) -> None:
     asked = asking(runs)
     async with elsewhere(runs.store, asked, engine="process") as process:

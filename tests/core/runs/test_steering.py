@@ -114,6 +114,54 @@ async def test_a_model_that_cannot_be_had_changes_nothing(runs: Runs) -> None:
     assert record.status == "achieved"
 
 
+@pytest.mark.parametrize("where", ["create", "warm_up"])
+async def test_a_model_whose_provider_ends_the_program_is_refused(runs: Runs, where: str) -> None:
+    plugins = {"asks": {"about": "put"}, "broken": {"exits_in": where}}
+    config = runs.config([MEND], plugins=plugins)
+    async with submitted(runs.store, config, interactive=True) as run:
+        asked = await reached(run, "human_check_required")
+        await run.configure(model="broken")
+        async for event in run.events():
+            message = event.payload.get("message", "")
+            if message.startswith("not changed:"):
+                assert "the llm broken of scripted-plugins" in message
+                assert "SystemExit: 3" in message
+                break
+        assert await run.answer(asked.payload["question"]["id"], "yes")
+        record = await run.result()
+    assert (record.status, record.model) == ("achieved", "turns")
+
+
+async def test_an_error_of_a_model_that_was_chosen_later_names_its_provider(runs: Runs) -> None:
+    config = runs.config([MEND_A_LITTLE], plugins={"asks": {"about": "put"}})
+    async with submitted(runs.store, config, interactive=True) as run:
+        asked = await reached(run, "human_check_required")
+        await run.configure(model="broken")
+        await reached(run, "log", message="changed: model_name: broken")
+        assert await run.answer(asked.payload["question"]["id"], "yes")
+        record = await run.result()
+    assert (record.status, record.model) == ("error", "broken")
+    assert "the provider broken@scripted-plugins failed: RuntimeError: no wire" in record.reason
+
+
+async def test_a_run_that_goes_on_still_knows_where_its_settings_come_from(runs: Runs) -> None:
+    config = runs.config([HANG, MEND], tools=["hang", "put"], no_tools=["no_such.*"])
+    origins = {"no_tools": "/home/me/config.yml"}
+    async with submitted(runs.store, config, origins=origins) as run:
+        await reached(run, "tool_call", tool="hang")
+        await run.cancel("interrupted")
+        await run.result()
+        last = (await run.logged())[-1].seq
+        await run.resume(max_iterations=5)
+        record = await run.result()
+        warnings = [event.payload.get("message", "") for event in await run.logged(last)]
+    assert record.status == "achieved"
+    assert any(
+        line.startswith("no_tools: `no_such.*`") and line.endswith("(from /home/me/config.yml)")
+        for line in warnings
+    )
+
+
 async def test_a_run_that_waits_its_turn_begins_with_what_was_changed(
     runs: Runs, projects: list[Path]
 ) -> None:

@@ -239,6 +239,8 @@ class RunRecord(BaseModel):
     """Version by distribution: retrai's and those of the plugins used."""
     config: dict[str, Any] = Field(default_factory=dict)
     """The configuration that the run was created with; resuming uses it again."""
+    origins: dict[str, str] = Field(default_factory=dict)
+    """By setting: the file, the variable or `flag` that its value comes from."""
 
     @model_validator(mode="before")
     @classmethod

@@ -126,13 +126,18 @@ class AgentRun:
         context.agent_model_part = with_and_without.__getitem__
         if self._parts is not None:
             self._parts.asking.model = with_tools
+            self._parts.provider_title = self._provider_title()
         return with_tools
+
+    def _provider_title(self) -> str:
+        provider = self._session.resolved.provider
+        return "the provider" if provider is None else f"the provider {provider.record.full_name}"
 
     async def _loop_parts(self) -> LoopParts | None:
         """What the goal loop's nodes work with; None in a run without a goal."""
         session, resolved = self._session, self._session.resolved
         context, guard, verifier = session.context, session.guard, session.verifier
-        if guard is None or verifier is None or resolved.provider is None:
+        if guard is None or verifier is None:
             self.take_model(config_of(self._record).temperature)
             return None
         tools = context.redact(prompt.tool_list(list(context.tools.values())))
@@ -150,7 +155,7 @@ class AgentRun:
             asking=asking,
             spending=session.spending,
             max_tampering=resolved.config.max_tampering,
-            provider_title=f"the provider {resolved.provider.record.full_name}",
+            provider_title=self._provider_title(),
         )
 
     async def go(self, saver: BaseCheckpointSaver[Any], *, resume: bool) -> tuple[Status, str]:

@@ -14,6 +14,7 @@ from typing import Any
 
 from ..agents.deadline import Deadline, OutOfTimeError, end
 from ..bus import EventBus
+from ..config.model import FLAG
 from ..config.sources import Settings
 from ..contracts.agent import AgentResult
 from ..contracts.question import Answer
@@ -47,7 +48,7 @@ from .work import RunWork
 
 _STOP_LIMIT_S = 5.0
 _CLAIM_TRIES, _CLAIM_PAUSE_S = 5, 0.1
-_CHANGED = ("config", "limits", "model", "interactive")
+_CHANGED = ("config", "origins", "limits", "model", "interactive")
 """What `configure` changes in a record."""
 _REFUSALS = (UsageError, PluginError, WorkspaceLockedError, StateFolderError)
 """What is wrong with how a run was asked for, or keeps it from beginning now."""
@@ -252,7 +253,7 @@ class Executor:
         holder, record = self._holder, self._holder.record
         await self._begin()
         if self._resolved is None:
-            settings = Settings(config_of(record))
+            settings = Settings(config_of(record), record.origins)
             resolve = resolve_run(settings, holder.folder, self._tell, attended=record.attended)
             self._resolved = await self._deadline.bound(resolve)
         self._questions.can_ask = record.interactive
@@ -281,6 +282,7 @@ class Executor:
         record = self._holder.record
         record.status, record.part_started_at = "running", time.time()
         record.started_at = record.started_at or record.part_started_at
+        record.artifacts = []  # those of an earlier part say nothing of this one
         record.note_stop({})
         await self._holder.save()
 
@@ -398,11 +400,11 @@ class Executor:
         except BaseException as error:
             for name, value in before.items():
                 setattr(record, name, value)
-            if not isinstance(error, Exception):  # the run ends; of a provider it would go on
+            if not isinstance(error, (Exception, SystemExit)):  # the run ends
                 raise
             known = blamed(error, self._resolved.catalog.records()) if self._resolved else None
-            message = f"not changed: {known or error}"
-            holder.publish("log", level="warning", message=message)
+            what = error if isinstance(error, RetraiError) else f"{type(error).__name__}: {error}"
+            holder.publish("log", level="warning", message=f"not changed: {known or what}")
             return
         self._questions.can_ask = record.interactive
         changed = ", ".join(f"{name}: {value}" for name, value in settings.items())
@@ -414,6 +416,7 @@ class Executor:
         record = self._holder.record
         config = config_of(record, settings)
         record.config = config.model_dump(mode="json", exclude_unset=True)
+        record.origins = record.origins | dict.fromkeys(settings, FLAG)
         record.limits, record.model = limits_of(config), config.model_name
         record.interactive = record.interactive or config.hitl_enabled
 

@@ -102,7 +102,8 @@ class Run:
                     continue
                 is_quiet = not await _set_within(wake, _LOOK_S)
 
-    async def logged(self, after: int = 0) -> list[AgentEvent]:
+    @checked_arguments
+    async def logged(self, after: NotNegative = 0) -> list[AgentEvent]:
         """The events that are kept so far, behind number `after`."""
         return await read_all(self._store, self.id, after)
 
@@ -129,7 +130,8 @@ class Run:
 
     @checked_arguments
     async def answer(self, question_id: str, choice: str = "", text: str = "") -> bool:
-        """Answer a question; whether it is this answer that counts, or somebody was faster.
+        """Answer a question; whether it is this answer that counts. It does not where somebody was
+        faster, or where the run has ended and withdrawn the question.
 
         Args:
             question_id: its id.
@@ -146,6 +148,8 @@ class Run:
                 f"run {self.id} has asked no question {question_id!r}"
                 f"{nearest(question_id, list(asked))}"
             )
+        if question.state != "open":
+            return False
         return await self._store.send(self.id, question.accept(choice, text))
 
     @checked_arguments

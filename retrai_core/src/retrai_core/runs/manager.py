@@ -15,6 +15,7 @@ from ..config.model import ONLY_USERS
 from ..contracts.record import UNDER_WAY, RunRecord, Status
 from ..contracts.store import RunFilter, RunStore
 from ..errors import RunNotFoundError, RunUnderWayError, UsageError
+from ..plugins.kinds import Kind
 from ..storage.state_folder import state_dir
 from .arguments import Days, NotNegative, Temperature, checked_arguments
 from .handle import Run
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from ..contracts.plan import RunPlan
     from ..contracts.store import Resume, UnreadableRun
     from ..contracts.verdict import Verdict
-    from ..plugins.kinds import Kind
     from ..storage.restore import Undone
     from .agent_graph import AgentInfo
     from .prune import Pruned
@@ -275,6 +275,7 @@ class RunManager:
 
         return await asyncio.to_thread(detect, Path(project))
 
+    @checked_arguments
     async def plan(self, project: Path | str) -> RunPlan:
         """Which plugins a run of the project would use, and why; none is imported.
 
@@ -285,6 +286,7 @@ class RunManager:
 
         return await asyncio.to_thread(plan_run, Path(project))
 
+    @checked_arguments
     async def plugins(self, kind: Kind | None = None) -> Sequence[PluginInfo]:
         """Every installed plugin, or those of one kind; none is imported."""
         from .queries import plugins

@@ -70,17 +70,24 @@ class ProcessEngine(Engine):
             "output": str(folder / "worker.log"),
             "environ": {**os.environ, "RETRAI_STATE_DIR": str(self.host.state)},
         }
-        report = b""
+        before = await self._last_part(run_id)
+        has_begun, report = False, b""
         try:
-            code, report = await self._work_through(child or _start_child(), job)
-            if code != 0 and not report and await self._is_untouched(run_id):
-                # It was killed while it waited, and never knew of the run.
-                code, report = await self._work_through(_start_child(), job)
+            # A child that was killed while it waited never knew of the run: another one follows.
+            for each in (child, None):
+                code, report = await self._work_through(each or _start_child(), job)
+                has_begun = code == 0 or bool(report) or await self._last_part(run_id) != before
+                if has_begun:
+                    break
             reason = _how_it_ended(code)
         except OSError as error:
             reason = f"no process can be started for it: {error.strerror or error}"
         error = _error_of(report) if report else None
         await self.host.note_killed(run_id, reason if error is None else str(error))
+        if error is None and before is not None and not has_begun:
+            error = RetraiError(
+                f"run {run_id} did not go on: {reason}", hint=f"`retrai runs resume {run_id}`"
+            )
         if error is not None:
             raise error
 
@@ -90,10 +97,11 @@ class ProcessEngine(Engine):
         self._replace_spare()  # not before: two that import at once take twice as long
         return await start_aside(partial(_report, child))
 
-    async def _is_untouched(self, run_id: str) -> bool:
-        with suppress(RetraiError):
-            return (await self.host.store.load(run_id)).status == "pending"
-        return False
+    async def _last_part(self, run_id: str) -> float | None:
+        """When somebody has begun to work on the run, the last time; None for never."""
+        with suppress(RetraiError):  # it is gone
+            return (await self.host.store.load(run_id)).part_started_at
+        return None
 
 
 def _start_child() -> _Child:

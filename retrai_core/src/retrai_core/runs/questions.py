@@ -72,9 +72,13 @@ class Questions:
             return await asyncio.shield(answered)
 
     async def answer(self, answer: Answer) -> None:
-        """Take an answer from the mailbox; one that comes too late changes nothing."""
+        """Take an answer from the mailbox; one that comes too late changes nothing.
+
+        It counts for a question that was withdrawn too: when it was sent the question was open, and
+        the run ended before it was read.
+        """
         question = self._known.get(answer.question_id)
-        if question is None or question.answer is not None:
+        if question is None or question.state == "answered":
             return
         await self._save(question.model_copy(update={"state": "answered", "answer": answer}))
         self._publish(

@@ -120,6 +120,7 @@ class RunRequest(BaseModel):
             limits=limits_of(config),
             versions=self.versions,
             config=self._only_what_is_set(config),
+            origins=dict(self.origins),
         )
 
 

@@ -90,6 +90,7 @@ class RunWork:
         self._on_built = on_built
         self._agent_run: AgentRun | None = None
         self._outcome: Status = "error"
+        self._is_tree_changed = False
         self.begun = False
         self.sinks: EventSinks | None = None
 
@@ -193,16 +194,17 @@ class RunWork:
     async def _take_model(self, session: RunSession, config: RunConfig) -> None:
         resolve = session.resolver(attended=False).provider_of
         part = await asyncio.to_thread(resolve, config.model_name)
-        context = session.context
+        context, resolved = session.context, session.resolved
         provider = session.build_part(part)
         await asyncio.to_thread(provider.warm_up)
-        before = context.provider_part, context.model_name
-        context.provider_part, context.model_name = provider, config.model_name
+        before = resolved.provider, context.provider_part, context.model_name
+        resolved.provider, context.provider_part = part, provider
+        context.model_name = config.model_name
         try:
             if self._agent_run is not None:
                 self._agent_run.take_model(config.temperature)
         except BaseException:
-            context.provider_part, context.model_name = before
+            resolved.provider, context.provider_part, context.model_name = before
             raise
 
     def with_counts(self, reason: str) -> str:
@@ -340,8 +342,7 @@ class RunWork:
         for line in [refusal.describe() for refusal in undone]:
             self._log("warning", line, refused=[line])
             self._record.refused.append(line)
-        if undone and self._session.verifier is not None:
-            await self._session.verifier.look()  # artifacts are about the tree as it stands
+        self._is_tree_changed = self._is_tree_changed or bool(undone)
 
     def _log(self, level: str, message: str, **more: object) -> None:
         payload = {"level": level, "message": message, **more}
@@ -361,8 +362,7 @@ class RunWork:
             )
             context.publish("log", level="error", message=message)
             return
-        if undone and self._session.verifier is not None:
-            await self._session.verifier.look()  # artifacts are about the tree as it stands
+        self._is_tree_changed = self._is_tree_changed or bool(undone)
 
     async def _keep_artifacts(self, session: RunSession, guard: Guard, *, achieved: bool) -> None:
         """What plugins keep with the run, now that it has been judged for the last time."""
@@ -373,6 +373,8 @@ class RunWork:
         self.with_counts("")  # the record gets them
         limit_s = _LATE_LIMIT_S if self._deadline.has_passed else _ARTIFACTS_LIMIT_S
         try:
+            if self._is_tree_changed:
+                await verifier.look()  # artifacts are about the tree as it stands
             verdict = await verdict_of_run(holder, guard, verifier, achieved=achieved)
             await keep_artifacts(hooks, self._run_info(), verdict, holder, limit_s)
         except Exception as error:  # noqa: BLE001 - the run has ended; its outcome stands

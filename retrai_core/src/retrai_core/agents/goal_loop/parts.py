@@ -68,8 +68,8 @@ class LoopParts:
     new_tests: NewTestsCheck
     asking: Asking
     spending: Spending
+    provider_title: str
     max_tampering: int = 3
-    provider_title: str = "the provider"
     refusals_counted: int = 0
     findings: list[str] = field(default_factory=list[str])
     unseen: str = ""

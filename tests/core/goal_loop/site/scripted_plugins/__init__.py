@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import sys
 import time
 from pathlib import Path
 from typing import Literal, TypedDict
@@ -223,6 +224,33 @@ class Scripted(LLMProvider):
             price_in, price_out = self.options.prices
             return (usage["input_tokens"] * price_in + usage["output_tokens"] * price_out) / 1e6
         return usage["total_tokens"] / 1000
+
+
+class BrokenModel(ScriptedModel):
+    """Raises what no provider should."""
+
+    async def _agenerate(self, messages, stop=None, run_manager=None, **kwargs):
+        raise RuntimeError("no wire")
+
+
+class Broken(LLMProvider):
+    """The model `broken`: fails at every call, or ends the process in one of its methods."""
+
+    name = "broken"
+    summary = "fails at every call"
+    model_patterns = ("broken",)
+
+    class Options(LLMOptions):
+        exits_in: str = ""
+
+    def warm_up(self):
+        if self.options.exits_in == "warm_up":
+            sys.exit(3)
+
+    def create(self, model, temperature, context):
+        if self.options.exits_in == "create":
+            sys.exit(3)
+        return BrokenModel(turns=[])
 
 
 class Asks:
