@@ -194,7 +194,7 @@ async def test_the_next_step_does_not_hang_on_the_wording_and_outlives_the_proce
         return replace(said(*args), problem="enough")
 
     said = budget.allowance
-    monkeypatch.setattr("retrai_core.agents.model_client.allowance", reworded)
+    monkeypatch.setattr("retrai_core.agents.counted_model.allowance", reworded)
     record = await runs.run([MEND], max_tokens=10)
     assert record.reason == "enough"
     more = suggested(record, "--max-tokens")

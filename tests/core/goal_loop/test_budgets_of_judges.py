@@ -12,9 +12,8 @@ from langchain_core.messages import HumanMessage
 
 from retrai_core.agents.budget import MIN_OUTPUT_TOKENS, Budget
 from retrai_core.agents.counted_model import Account, CountedModel
-from retrai_core.agents.spending import Spending, Usage
+from retrai_core.agents.spending import Spending
 from retrai_core.contracts.context import RunContext
-from retrai_core.events import AgentEvent
 
 Runs = Any
 LOOK = {"text": "looking", "calls": [{"name": "look", "args": {"path": "a.txt"}}]}
@@ -140,10 +139,3 @@ async def test_the_run_s_own_loop_is_told_that_it_would_wait_for_itself(tmp_path
     account = Account(context, Spending(Budget()), "judge", Any)
     with pytest.raises(RuntimeError, match="await `ainvoke`"):
         CountedModel(model=None, account=account).invoke("is it so?")
-
-
-async def test_what_the_agent_used_and_no_state_knows_counts_once() -> None:
-    used = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15, "cost_usd": 0.5}
-    spending = Spending(Budget(), agent=Usage(10, 5, 15, 0.5))
-    spending.go_on([AgentEvent("llm_usage", "r1", 0, used)], None)
-    assert spending.total == Usage(10, 5, 15, 0.5)

@@ -145,7 +145,7 @@ async def test_a_run_counts_with_its_provider_beside_the_event_loop(
     monkeypatch.setattr(scripted_plugins.Scripted, "count_tokens", counted)
     record = await runs.run([MEND], max_tokens=500_000)
     assert record.status == "budget"
-    assert "the next call may need 1000" in record.reason  # the million, and an answer
+    assert "the next call may need 100" in record.reason  # the million, the tools, an answer
     assert "a.txt" in prompts[0]
 
 

@@ -18,12 +18,12 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 from ..contracts.context import RunContext
 from ..contracts.llm import LLMProvider
 from ..errors import BudgetSpentError
-from .budget import allowance, prompt_text
+from .budget import Allowance, allowance, prompt_text
 from .deltas import answer_of
+from .goal_loop.state import PendingCall
 from .messages import MALFORMED, calls_of, with_every_call_valid
 from .pricing import cost_of, price_of, tokens_of
 from .spending import Spending, Usage
-from .tool_names import tool_called
 
 
 class Account:
@@ -47,65 +47,66 @@ class Account:
         beside: bool = True,
     ) -> None:
         self._beside = beside
-        self._context = context
+        self.context = context
         self._provider = provider
         self.spending = spending
         self.name = name
 
-    async def limits(self, messages: list[BaseMessage], schema_chars: int) -> dict[str, int]:
-        """How long the answer may be.
+    async def allowance(self, messages: Sequence[BaseMessage], schema_chars: int) -> Allowance:
+        """How long the answer may be, or why there is none.
 
-        Raises:
-            BudgetSpentError: the call may go beyond the run's budget.
+        Args:
+            messages: what the call would send.
+            schema_chars: the length of the descriptions of the model's tools.
         """
         spending = self.spending
-        if not spending.budget.limits_calls:
-            return {}
-        asked = self._context, self._provider, self.name
+        if spending.refused is not None:  # and whoever was refused kept it to himself
+            return spending.refused
+        if not (spending.budget.limits_calls and self._provider.uses_tokens):
+            return Allowance()
+        asked = self.context, self._provider, self.name
         price = await price_of(*asked)
         counted = await tokens_of(*asked, prompt_text(messages), len(messages))
-        total = spending.total
+        used = spending.used
         allowed = allowance(
             spending.budget,
             messages,
             schema_chars,
-            total.total_tokens,
-            total.cost_usd,
+            used.total_tokens,
+            used.cost_usd,
             price,
             counted,
         )
-        if allowed.problem:
-            told = allowed.problem
-            if self._beside:
-                told = f"{told} (for {self.name}, beside the agent's model)"
-            spending.refused = replace(allowed, problem=told)
-            raise BudgetSpentError(told)
-        return {} if allowed.output_tokens is None else {"max_tokens": allowed.output_tokens}
+        if allowed.problem and self._beside:
+            problem = f"{allowed.problem} (for {self.name}, beside the agent's model)"
+            return replace(allowed, problem=problem)
+        return allowed
 
-    async def book(self, answer: AIMessage, duration_s: float) -> None:
-        """Count an answer, and tell that it was given."""
+    async def book(
+        self, answer: AIMessage, calls: Sequence[PendingCall], duration_s: float
+    ) -> Usage:
+        """Count an answer, and tell that it was given: it is paid for, whatever comes next."""
         used = cast("dict[str, Any]", answer.usage_metadata or {})
-        cost = await cost_of(self._context, self._provider, self.name, used) if used else 0.0
+        cost = await cost_of(self.context, self._provider, self.name, used) if used else 0.0
         counts = [int(used.get(f"{name}_tokens", 0)) for name in ("input", "output", "total")]
-        self.spending.others += Usage(*counts, cost_usd=cost)
-        known = self._context.tools
-        calls = [
-            {"id": call["id"], "name": tool_called(call["name"], known), "args": call["args"]}
-            for call in answer.tool_calls
-        ]
-        self._context.publish(
+        usage = Usage(*counts, cost_usd=cost)
+        self.spending.used += usage
+        self.context.publish(
             "llm_usage",
             model=self.name,
             text="" if self._beside else answer.text,
-            tool_calls=[] if self._beside else calls,
-            finish_reason=answer.response_metadata.get("finish_reason"),
+            tool_calls=[]
+            if self._beside
+            else [{"id": c["id"], "name": c["name"], "args": c["args"]} for c in calls],
             prompt_tokens=counts[0],
             completion_tokens=counts[1],
             total_tokens=counts[2],
             cost_usd=cost,
             duration_s=round(duration_s, 3),
+            finish_reason=answer.response_metadata.get("finish_reason"),
             beside=self._beside,
         )
+        return usage
 
 
 class CountedModel(BaseChatModel):
@@ -165,14 +166,20 @@ class CountedModel(BaseChatModel):
     async def _ask_within_limits(
         self, messages: list[BaseMessage], stop: list[str] | None, given: dict[str, Any]
     ) -> ChatResult:
-        limits = await self.account.limits(messages, self.schema_chars)
-        if limits and "max_tokens" in given:
-            limits["max_tokens"] = min(limits["max_tokens"], given["max_tokens"])
+        account: Account = self.account
+        allowed = await account.allowance(messages, self.schema_chars)
+        if allowed.problem:
+            account.spending.refused = allowed
+            raise BudgetSpentError(allowed.problem)
+        if allowed.output_tokens is not None:
+            longest = given.get("max_tokens", allowed.output_tokens)
+            given = given | {"max_tokens": min(longest, allowed.output_tokens)}
         if stop is not None:
             given = given | {"stop": stop}
         started = time.monotonic()
-        answer = await self._answer(messages, given | limits)
-        await self.account.book(answer, time.monotonic() - started)
+        answer = await self._answer(messages, given)
+        calls = calls_of(answer, account.context.tools)
+        await account.book(answer, calls, time.monotonic() - started)
         return ChatResult(generations=[ChatGeneration(message=answer)])
 
     async def _answer(self, messages: list[BaseMessage], given: dict[str, Any]) -> AIMessage:

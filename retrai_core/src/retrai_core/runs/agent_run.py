@@ -8,8 +8,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, BaseMessage
-from langchain_core.runnables import Runnable
 
 from ..agents.counted_model import Account, AgentModel
 from ..agents.goal_loop import prompt
@@ -17,9 +15,8 @@ from ..agents.goal_loop.graph import GoalLoopAgent
 from ..agents.goal_loop.outcome import ending, sound_state, verdict
 from ..agents.goal_loop.parts import LoopParts
 from ..agents.loop_watchdog import BlockedLoopWatch
-from ..agents.model_client import Asking
+from ..agents.model_client import ModelClient
 from ..agents.node_calls import NodeCalls
-from ..agents.spending import used_by_agent
 from ..agents.tool_call import ToolCaller
 from ..agents.tool_schema import bind, schema
 from ..contracts.agent import Agent, AgentResult, StateUpdate
@@ -94,13 +91,11 @@ class AgentRun:
         )
         context.calling_part = NodeCalls(context, self._caller)
         self._parts: LoopParts | None = None
+        self._system_prompt = ""
         self.messages: list[AnyMessage] = []
 
-    def take_model(self, temperature: float) -> Runnable[list[BaseMessage], AIMessage]:
-        """Ask the context's provider from the next question on.
-
-        Returns:
-            its model, with the run's tools bound to it.
+    def take_model(self, temperature: float) -> None:
+        """Ask the context's provider from the next request on.
 
         Raises:
             RetraiError: it cannot be made.
@@ -124,14 +119,11 @@ class AgentRun:
             False: AgentModel(model=model, account=account, context=context),
         }
         context.agent_model_part = with_and_without.__getitem__
-        if self._parts is not None:
-            self._parts.asking.model = with_tools
-            self._parts.provider_title = self._provider_title()
-        return with_tools
-
-    def _provider_title(self) -> str:
         provider = self._session.resolved.provider
-        return "the provider" if provider is None else f"the provider {provider.record.full_name}"
+        title = "the provider" if provider is None else f"the provider {provider.record.full_name}"
+        self._client = ModelClient(context, with_tools, account, title, self._system_prompt, chars)
+        if self._parts is not None:
+            self._parts.model = self._client
 
     async def _loop_parts(self) -> LoopParts | None:
         """What the goal loop's nodes work with; None in a run without a goal."""
@@ -141,10 +133,9 @@ class AgentRun:
             self.take_model(config_of(self._record).temperature)
             return None
         tools = context.redact(prompt.tool_list(list(context.tools.values())))
-        words = await system_prompt(session, tools)
+        self._system_prompt = await system_prompt(session, tools)
         # Nothing is awaited from here on: a model that is chosen meanwhile would be lost.
-        with_tools = self.take_model(config_of(self._record).temperature)
-        asking = Asking(context, with_tools, words, session.spending, _schema_chars(context))
+        self.take_model(config_of(self._record).temperature)
         return LoopParts(
             context=context,
             guard=guard,
@@ -152,10 +143,9 @@ class AgentRun:
             snapshots=session.snapshots,
             verifier=verifier,
             new_tests=NewTestsCheck(guard, session.snapshots),
-            asking=asking,
+            model=self._client,
             spending=session.spending,
             max_tampering=resolved.config.max_tampering,
-            provider_title=self._provider_title(),
         )
 
     async def go(self, saver: BaseCheckpointSaver[Any], *, resume: bool) -> tuple[Status, str]:
@@ -223,14 +213,9 @@ class AgentRun:
         known = await graph.aget_state(config) if resume else None
         if known is None or not known.values:
             start: Any = await agent.initial_state(context, self._previous)
-            first = start
         else:
             context.pending = tuple(task.name for task in known.tasks)
-            update = agent.resume(known.values, context)
-            start = await _changed(graph, config, update)
-            first = (await graph.aget_state(config)).values if update else known.values
-        if resume:
-            session.spending.go_on(await self._holder.events(), _loop_state(agent, first))
+            start = await _changed(graph, config, agent.resume(known.values, context))
         return graph, config, start
 
     def _next_limit(self, before: int) -> int:
@@ -261,7 +246,6 @@ class AgentRun:
             return None
         state = _loop_state(session.agent, snapshot.values)
         if state is not None:
-            session.spending.agent = used_by_agent(state)
             self.messages = state["messages"]
             record.iterations = state["iteration"]
             if state["stop"] is not None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from ..agents.budget import Budget
 from ..agents.deadline import Deadline, OutOfTimeError
+from ..agents.spending import used_so_far
 from ..config.model import RunConfig
 from ..contracts.agent import AgentResult
 from ..contracts.context import Asker, RunContext
@@ -120,6 +121,8 @@ class RunWork:
         """Work until the run ends: the outcome and the reason in one line."""
         session = self._session
         await session.build()
+        if resume:
+            session.spending.used = used_so_far(await self._holder.events())
         self.sinks = self._sinks()
         self._on_built()
         if session.guard is not None and self._config.holdout:
@@ -294,18 +297,15 @@ class RunWork:
         if (verifier := session.verifier) is not None:
             self._record.checks_run += verifier.checks_run
             self._record.checks_remembered += verifier.checks_remembered
-        await self._note_use(session)
+        self._note_use(session)
         if session.guard is None:
             if self.begun and session.may_change_project:
                 await self._snapshot(session.context, self._record.iterations)
         elif self._record.evidence.before is not None:
             await self._record_results(session, session.guard, outcome)
 
-    async def _note_use(self, session: RunSession) -> None:
-        spending = session.spending
-        if not self._messages:  # it did not come to a state, which would say what was used
-            spending.go_on(await self._holder.events(), None)
-        used = spending.total
+    def _note_use(self, session: RunSession) -> None:
+        used = session.spending.used
         self._record.tokens = Tokens(
             input=used.input_tokens, output=used.output_tokens, total=used.total_tokens
         )

@@ -53,7 +53,7 @@ async def evaluate(state: AgentState, config: RunnableConfig) -> NodeUpdate:
     else:
         update |= _not_yet(parts, state, evaluation, iteration, refused)
     parts.concluded = _conclusion(evaluation, suspect, update.get("stop"))
-    used = parts.spending.total
+    used = parts.spending.used
     context.publish(
         "iteration_complete",
         iteration=iteration,

@@ -11,7 +11,7 @@ from ...contracts.context import RunContext
 from ...storage.snapshots import Snapshots
 from ...verification.guard import Guard
 from ...verification.new_tests import NewTestsCheck
-from ..model_client import Asking
+from ..model_client import ModelClient
 from ..spending import Spending
 from ..tool_call import ToolCaller
 
@@ -45,10 +45,9 @@ class LoopParts:
         guard: decides what counts.
         caller: makes the tool calls.
         snapshots: remembers trees.
-        asking: asks the model.
+        model: asks the model.
         spending: what the run's model calls may use and have used.
         max_tampering: how many refused changes end the run.
-        provider_title: the model's provider and its distribution, for messages.
         refusals_counted: how many of the guard's refusals the state's `refused` already holds.
         findings: what the run added that is worth a look, for its record.
         verifier: remembers verdicts by the tree they were given on.
@@ -66,9 +65,8 @@ class LoopParts:
     snapshots: Snapshots
     verifier: Verifier
     new_tests: NewTestsCheck
-    asking: Asking
+    model: ModelClient
     spending: Spending
-    provider_title: str
     max_tampering: int = 3
     refusals_counted: int = 0
     findings: list[str] = field(default_factory=list[str])

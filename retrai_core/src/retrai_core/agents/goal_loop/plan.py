@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Literal, cast
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
@@ -11,9 +12,9 @@ from langgraph.types import Command
 
 from ...contracts.llm import GAVE_UP
 from ...errors import ModelError, RetraiError
+from ..cancellation import raise_if_cancelled
 from ..messages import with_every_call_valid
 from ..model_client import Answer
-from ..spending import used_by_agent
 from . import prompt
 from .parts import LoopParts, parts_of
 from .routers import should_call_tools
@@ -30,16 +31,20 @@ async def plan(state: AgentState, config: RunnableConfig) -> NodeUpdate:
     """Ask the model what to do next."""
     parts = parts_of(config)
     parts.context.iteration = state["iteration"]
-    asked = await parts.asking.answer(state)
-    if asked.allowed.problem:
-        stop = Stop(outcome="budget", reason=asked.allowed.problem)
-        if asked.allowed.needed is not None:
-            stop["needed"] = asked.allowed.needed.model_dump()
+    client = parts.model  # a request goes to the model that was there when it began
+    messages = client.messages(state)
+    allowed = await client.allowance(messages)
+    if allowed.problem:
+        stop = Stop(outcome="budget", reason=allowed.problem)
+        if allowed.needed is not None:
+            stop["needed"] = allowed.needed.model_dump()
         return {"pending_tool_calls": [], "stop": stop}
-    if asked.error is not None:
-        return _failed_call(parts, state, asked.error)
-    assert asked.message is not None
-    return _answered(parts, state, asked.message, asked)
+    try:
+        answer = await client.ask(messages, allowed)
+    except (Exception, SystemExit, asyncio.CancelledError) as error:  # noqa: BLE001 - whatever a provider raises is told, and counted
+        raise_if_cancelled(error)
+        return _failed_call(parts, client.title, state, error)
+    return _answered(state, answer)
 
 
 async def plan_and_go(
@@ -51,11 +56,13 @@ async def plan_and_go(
     return Command(update=update, goto=should_call_tools(following))
 
 
-def _failed_call(parts: LoopParts, state: AgentState, error: BaseException) -> NodeUpdate:
+def _failed_call(
+    parts: LoopParts, provider: str, state: AgentState, error: BaseException
+) -> NodeUpdate:
     message = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
     if not isinstance(error, RetraiError):
         # A provider says in an error of ours what people should read; anything else is a defect.
-        message = f"{parts.provider_title} failed: {type(error).__name__}: {message}"
+        message = f"{provider} failed: {type(error).__name__}: {message}"
     parts.context.publish("error", error=message, where="model")
     failures = state["model_failures"] + 1
     update: NodeUpdate = {"pending_tool_calls": [], "model_failures": failures}
@@ -68,21 +75,21 @@ def _failed_call(parts: LoopParts, state: AgentState, error: BaseException) -> N
     return update
 
 
-def _answered(parts: LoopParts, state: AgentState, answer: AIMessage, asked: Answer) -> NodeUpdate:
-    pending = asked.calls
+def _answered(state: AgentState, asked: Answer) -> NodeUpdate:
+    answer, pending = asked.message, asked.calls
     if [call["id"] for call in answer.tool_calls] != [call["id"] for call in pending]:
         answer = with_every_call_valid(answer, pending)
-    used = parts.spending.agent = used_by_agent(state) + asked.used
+    cost, more = state["estimated_cost_usd"], asked.used.cost_usd
     idle = 0 if pending else state["idle_turns"] + 1
     update: NodeUpdate = {
         "messages": _kept(answer, pending),
         "pending_tool_calls": pending,
         "model_failures": 0,
         "idle_turns": idle,
-        "input_tokens": used.input_tokens,
-        "output_tokens": used.output_tokens,
-        "total_tokens": used.total_tokens,
-        "estimated_cost_usd": used.cost_usd,
+        "input_tokens": state["input_tokens"] + asked.used.input_tokens,
+        "output_tokens": state["output_tokens"] + asked.used.output_tokens,
+        "total_tokens": state["total_tokens"] + asked.used.total_tokens,
+        "estimated_cost_usd": None if cost is None or more is None else cost + more,
     }
     if stop := _nothing_more(answer, idle):
         update["stop"] = stop
