@@ -6,19 +6,21 @@ A browser that reloads in the middle sends the number of the last event that it 
 (`Last-Event-ID`) and gets what follows; that it went away ends no run.
 """
 
-import json
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
 import uvicorn
+from pydantic import TypeAdapter, ValidationError
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from retrai_core import Run, RunManager, RunNotFoundError, TrustRequired, UsageError
+
+BODY = TypeAdapter(dict[str, Any])
 
 
 def make_app(engine: str | None = None) -> Starlette:
@@ -32,17 +34,17 @@ def make_app(engine: str | None = None) -> Starlette:
             yield
 
     routes = [
+        Route("/runs", listed),
         Route("/runs", start, methods=["POST"]),
-        Route("/runs", listed, methods=["GET"]),
-        Route("/runs/{id}", show, methods=["GET"]),
+        Route("/runs/{id}", show),
         Route("/runs/{id}", configure, methods=["PATCH"]),
-        Route("/runs/{id}/events", events, methods=["GET"]),
-        Route("/runs/{id}/questions", questions, methods=["GET"]),
+        Route("/runs/{id}/events", events),
+        Route("/runs/{id}/questions", questions),
         Route("/runs/{id}/questions/{question}", answer, methods=["POST"]),
         Route("/runs/{id}/cancel", cancel, methods=["POST"]),
         Route("/runs/{id}/resume", resume, methods=["POST"]),
     ]
-    handlers: dict[Any, Any] = {TrustRequired: ask_for_trust, UsageError: bad_request}
+    handlers: dict[Any, Any] = {UsageError: refused, ValidationError: refused}
     return Starlette(routes=routes, lifespan=lifespan, exception_handlers=handlers)
 
 
@@ -50,7 +52,7 @@ async def start(request: Request) -> Response:
     """Begin a run: `{"project": DIR, "goal": "pytest", ...any setting}`."""
     manager: RunManager = request.app.state.manager
     run = await manager.submit(await manager.prepare(**await _body(request)))
-    return JSONResponse({"id": run.id}, status_code=201)
+    return JSONResponse({"id": run.id}, 201)
 
 
 async def listed(request: Request) -> Response:
@@ -69,26 +71,21 @@ async def events(request: Request) -> Response:
     run = await _run(request)
     after: Any = request.headers.get("last-event-id") or request.query_params.get("after", 0)
     found = run.events(after)  # which says what is wrong with the number before anything is sent
-
-    async def lines() -> AsyncIterator[str]:
-        async for event in found:
-            yield f"id: {event.seq}\nevent: {event.kind}\ndata: {event.to_json()}\n\n"
-
-    return StreamingResponse(lines(), media_type="text/event-stream")
+    lines = (f"id: {one.seq}\nevent: {one.kind}\ndata: {one.to_json()}\n\n" async for one in found)
+    return StreamingResponse(lines, media_type="text/event-stream")
 
 
 async def questions(request: Request) -> Response:
     """What the run asks now."""
-    asked = await (await _run(request)).questions()
-    return JSONResponse([question.model_dump(mode="json") for question in asked])
+    found = await (await _run(request)).questions()
+    return JSONResponse([question.model_dump(mode="json") for question in found])
 
 
 async def answer(request: Request) -> Response:
     """Answer a question: `{"choice": "approve", "text": ""}`; 409 where somebody was faster."""
-    given = await _body(request)
-    run, question = await _run(request), request.path_params["question"]
-    counts = await run.answer(question, given.get("choice", ""), given.get("text", ""))
-    return JSONResponse({"counts": counts}, status_code=200 if counts else 409)
+    run, given = await _run(request), await _body(request)
+    counts = await run.answer(request.path_params["question"], **given)
+    return JSONResponse({"counts": counts}, 200 if counts else 409)
 
 
 async def configure(request: Request) -> Response:
@@ -104,8 +101,7 @@ async def cancel(request: Request) -> Response:
 
 async def resume(request: Request) -> Response:
     """Go on with a run, with new limits where the body has some."""
-    run = await (await _run(request)).resume(**await _body(request))
-    return JSONResponse({"id": run.id})
+    return JSONResponse({"id": (await (await _run(request)).resume(**await _body(request))).id})
 
 
 async def _run(request: Request) -> Run:
@@ -113,25 +109,19 @@ async def _run(request: Request) -> Run:
 
 
 async def _body(request: Request) -> dict[str, Any]:
-    try:
-        given = json.loads(await request.body() or "{}")
-    except ValueError as error:
-        raise UsageError(f"the body is no JSON: {error}") from error
-    if not isinstance(given, dict):
-        raise UsageError("the body is no JSON object")
-    return given
+    return BODY.validate_json(await request.body() or b"{}")
 
 
-async def ask_for_trust(_: Request, error: TrustRequired) -> Response:
-    """The project's own file wants something run: `trust` is what agrees to exactly that."""
-    shown = {"error": error.message, "trust": error.digest, "items": error.items}
-    return JSONResponse(shown, status_code=403)
-
-
-async def bad_request(_: Request, error: UsageError) -> Response:
-    """What was wrong, and what to do; 404 where there is no such run."""
-    status = 404 if isinstance(error, RunNotFoundError) else 400
-    return JSONResponse({"error": error.message, "hint": error.hint}, status_code=status)
+async def refused(_: Request, error: UsageError | ValidationError) -> Response:
+    """What was wrong, and what to do; `trust` agrees to what the project's own file wants run."""
+    if isinstance(error, ValidationError):
+        return JSONResponse(
+            {"error": f"the body is no JSON object: {error.errors()[0]['msg']}"}, 400
+        )
+    shown: dict[str, Any] = {"error": error.message, "hint": error.hint}
+    if isinstance(error, TrustRequired):
+        return JSONResponse({**shown, "trust": error.digest, "items": error.items}, 403)
+    return JSONResponse(shown, 404 if isinstance(error, RunNotFoundError) else 400)
 
 
 if __name__ == "__main__":
