@@ -97,6 +97,7 @@ if TYPE_CHECKING:
     from .runs.request import RunRequest
     from .runs.session import open_workbench
     from .runs.usable_models import UsableModel
+    from .storage.checkpoints import Checkpoints
     from .storage.files import FilesStore
     from .verification.clean_copy import make_clean_copy
     from .workspace.portable_tree import tree_digest, tree_files
@@ -195,6 +196,7 @@ _HOME = {
     "contracts.verdict": ("Verdict",),
     "contracts.record": ("RunRecord",),
     "config.model": ("RunConfig",),
+    "storage.checkpoints": ("Checkpoints",),
     "storage.files": ("FilesStore",),
     "runs.session": ("open_workbench",),
     # For those who compare the tree of a run with another.
@@ -224,6 +226,7 @@ __all__ = [
     "CaseOutcome",
     "Catalog",
     "CheckReport",
+    "Checkpoints",
     "Choice",
     "Claim",
     "ClaimLostError",

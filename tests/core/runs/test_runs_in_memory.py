@@ -41,10 +41,10 @@ def request(runs: Runs) -> RunRequest:
 async def test_a_run_is_answered_cancelled_and_resumed_from_another_manager(
     runs: Runs, example: Any
 ) -> None:
-    place = example.Place()
+    kept: dict[str, Any] = {}
     async with (
-        RunManager(example.InMemory(place=place), "inline") as manager,
-        RunManager(example.InMemory(place=place), "inline") as other,
+        RunManager(example.InMemory(runs=kept), "inline") as manager,
+        RunManager(example.InMemory(runs=kept), "inline") as other,
     ):
         run = await manager.submit(request(runs))
         asked = await reached(run, "human_check_required")

@@ -10,9 +10,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import fcntl
-import json
 import os
-import re
 import shutil
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
@@ -20,17 +18,15 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import gettempprefix
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, Unpack
 
 from pydantic import BaseModel, ValidationError
 
-from ..contracts.question import Answer, Question
 from ..contracts.record import UNDER_WAY, RunRecord
 from ..contracts.store import (
     Claim,
     Command,
-    Journal,
-    JournalledResult,
+    LogName,
     RunFilter,
     RunStore,
     SentCommand,
@@ -51,7 +47,6 @@ from ..workspace.lock import is_alive
 from . import changes
 from .crash_recovery import interrupted
 from .event_log import Marks, next_batch, read_events
-from .journal import FilesJournal, result_of_call
 from .lines import LineFile, append_once, read_lines
 from .state_folder import state_dir
 
@@ -59,15 +54,12 @@ if TYPE_CHECKING:
     from langgraph.checkpoint.base import BaseCheckpointSaver
 
 _LOCK = "running.lock"
-_EVENTS, _JOURNAL, _CHECKPOINTS = "events.jsonl", "journal.jsonl", "checkpoint.sqlite"
+_EVENTS, _CHECKPOINTS = "events.jsonl", "checkpoint.sqlite"
 _QUESTIONS, _MAILBOX, _BLOBS = "questions.jsonl", "mailbox.jsonl", "artifacts"
-_BLOB_NAME = re.compile(r"(?!\.+$)[A-Za-z0-9._-]+")
 _LONG_BYTES = 100_000
 """What is longer is read in a thread."""
 _DEAD_LIMIT_S = 5.0
 """How long the lock of a dead process may be held by a child that has not begun its program."""
-
-_Model = TypeVar("_Model", bound=BaseModel)
 
 
 class _LockNote(BaseModel):
@@ -164,7 +156,7 @@ class FilesStore(RunStore):
         if isinstance(run, RunRecord) and was_killed:
             run = await asyncio.to_thread(interrupted, run, read_events(folder / _EVENTS))
         if run is None:
-            raise self._not_found(run_id)
+            raise self.not_found(run_id)
         if isinstance(run, UnreadableRun):
             raise UnreadableRunError(
                 f"the record of run {run.id} cannot be read: {run.path}: {run.problem}",
@@ -281,9 +273,7 @@ class FilesStore(RunStore):
                 self._require(claim)
                 if held.log is None:
                     held.log, held.last_seq = LineFile(path), last_seq
-            numbers = [event.seq for event in events]
-            if numbers != [held.last_seq + 1 + index for index in range(len(numbers))]:
-                raise ValueError(f"events with numbers {numbers} do not go on {held.last_seq}")
+            self.check_numbers(events, held.last_seq)
             if events:
                 held.log.append(event.to_json() for event in events)
         except OSError as error:
@@ -311,26 +301,25 @@ class FilesStore(RunStore):
         marks.note(batch)
         return batch.events
 
-    # Questions and commands
+    # Lines and commands
 
-    async def put_question(self, claim: Claim, question: Question) -> None:
+    async def append(self, claim: Claim, log: LogName, lines: Sequence[str]) -> None:
         """See the contract."""
         self._require(claim)
         try:
-            append_once(self.folder(claim.run_id) / _QUESTIONS, _json(question))
+            append_once(self.folder(claim.run_id) / _file_of(log), *lines)
         except OSError as error:
-            raise self._cannot_write("question", claim.run_id, error) from error
+            raise self._cannot_write(log, claim.run_id, error) from error
         changes.wake(self.runs, claim.run_id)
 
-    async def questions(self, run_id: str) -> Sequence[Question]:
-        """See the contract."""
-        folder = self._existing(run_id)
+    async def lines(self, run_id: str, log: LogName, after: int = 0) -> Sequence[str]:
+        """See the contract; a last line that a kill left half written is no line."""
+        path = self._existing(run_id) / _file_of(log)
         try:
-            is_long = (folder / _QUESTIONS).stat().st_size > _LONG_BYTES
+            is_long = path.stat().st_size > _LONG_BYTES
         except FileNotFoundError:
             return []
-        found = await asyncio.to_thread(_questions, folder) if is_long else _questions(folder)
-        return [*found.values()]
+        return (await asyncio.to_thread(_lines, path) if is_long else _lines(path))[after:]
 
     async def send(self, run_id: str, command: Command) -> bool:
         """See the contract."""
@@ -341,14 +330,18 @@ class FilesStore(RunStore):
                 # Of all senders one at a time looks and appends; none does so for long.
                 while not _lock_now(mailbox.handle, fcntl.LOCK_EX):  # noqa: ASYNC110 - others'
                     await asyncio.sleep(0.005)
-                is_sent = _sent(folder, mailbox, command)
+                # A last line without an end counts: the next one is about to end it.
+                earlier = _lines(mailbox.path, also_last=True)
+                line = self.command_line(command, _lines(folder / _QUESTIONS), earlier)
+                if line is not None:
+                    mailbox.append([line])
             finally:
                 mailbox.close()
         except OSError as error:
             raise self._cannot_write("mailbox", run_id, error) from error
-        if is_sent:
+        if line is not None:
             changes.wake(self.runs, run_id)
-        return is_sent
+        return line is not None
 
     async def commands(self, claim: Claim, after: int) -> Sequence[SentCommand]:
         """See the contract."""
@@ -356,7 +349,7 @@ class FilesStore(RunStore):
         size = path.stat().st_size if path.exists() else 0
         if (after, size) == held.read_mailbox:  # it is asked for at every change of the run
             return []
-        sent = [command for command in _parsed(SentCommand, path) if command.number > after]
+        sent = await super().commands(claim, after)
         if not sent:
             held.read_mailbox = after, size
         return sent
@@ -390,33 +383,7 @@ class FilesStore(RunStore):
             os.utime(self.runs, ns=(now, now))
         changes.wake(self.runs, run_id, record=True)
 
-    # The journal, checkpoints, blobs
-
-    @asynccontextmanager
-    async def journal(self, claim: Claim) -> AsyncGenerator[Journal]:
-        """See the contract."""
-        self._require(claim)
-        path = self.folder(claim.run_id) / _JOURNAL
-        try:
-            file = LineFile(path)
-        except OSError as error:
-            raise self._cannot_write("journal", claim.run_id, error) from error
-
-        def write(line: str) -> None:
-            self._require(claim)
-            try:
-                file.append([line])
-            except OSError as error:
-                raise self._cannot_write("journal", claim.run_id, error) from error
-
-        try:
-            yield await asyncio.to_thread(FilesJournal, path, claim.number, write)
-        finally:
-            file.close()
-
-    async def tool_result(self, run_id: str, call_id: str) -> JournalledResult | None:
-        """See the contract."""
-        return await asyncio.to_thread(result_of_call, self._existing(run_id) / _JOURNAL, call_id)
+    # Checkpoints and blobs
 
     @asynccontextmanager
     async def checkpointer(self, claim: Claim) -> AsyncGenerator[BaseCheckpointSaver[Any]]:
@@ -432,7 +399,7 @@ class FilesStore(RunStore):
         """See the contract."""
         self._require(claim)
         folder = self.folder(claim.run_id) / _BLOBS
-        _require_blob_name(name)
+        self.check_blob_name(name)
         try:
             folder.mkdir(exist_ok=True)
             await asyncio.to_thread(replace_file, folder / name, data)
@@ -442,7 +409,7 @@ class FilesStore(RunStore):
     async def get_blob(self, run_id: str, name: str) -> bytes | None:
         """See the contract."""
         path = self._existing(run_id) / _BLOBS / name
-        _require_blob_name(name)
+        self.check_blob_name(name)
         try:
             return await asyncio.to_thread(path.read_bytes)
         except FileNotFoundError:
@@ -467,24 +434,17 @@ class FilesStore(RunStore):
         """The folder of the run with this id, or of the only one whose id begins with it."""
         if _is_plain(run_id) and (self.folder(run_id) / "run.json").is_file():
             return self.folder(run_id)
-        names = sorted(path.name for path in self._folders())
-        matching = [run_id] if run_id in names else [n for n in names if n.startswith(run_id)]
-        if not run_id or not matching:
-            raise self._not_found(run_id)
-        if len(matching) > 1:
-            raise RunNotFoundError(
-                f"{run_id} may be any of {', '.join(matching)}", hint="give more of the id"
-            )
-        return self.folder(matching[0])
+        return self.folder(self.find_id(run_id, (path.name for path in self._folders())))
 
     def _existing(self, run_id: str) -> Path:
         """The folder of the run with exactly this id."""
         folder = self.folder(run_id)
         if not _is_plain(run_id) or not folder.is_dir():
-            raise self._not_found(run_id)
+            raise self.not_found(run_id)
         return folder
 
-    def _not_found(self, run_id: str) -> RunNotFoundError:
+    def not_found(self, run_id: str) -> RunNotFoundError:
+        """See the contract."""
         return RunNotFoundError(
             f"no run {run_id!r} in {self.runs}", hint="`retrai runs list` shows them"
         )
@@ -511,7 +471,7 @@ class FilesStore(RunStore):
         try:
             handle = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         except FileNotFoundError:
-            raise self._not_found(folder.name) from None
+            raise self.not_found(folder.name) from None
         except OSError as error:
             raise StateFolderError(self.state, error) from error
         try:
@@ -524,7 +484,7 @@ class FilesStore(RunStore):
                     return None
                 await asyncio.sleep(0.002 + 0.001 * (os.getpid() % 7))
             if not os.fstat(handle).st_nlink:  # it was deleted meanwhile
-                raise self._not_found(folder.name)
+                raise self.not_found(folder.name)
         except BaseException:
             with suppress(OSError):
                 os.close(handle)
@@ -587,56 +547,18 @@ def _is_plain(run_id: str) -> bool:
     return run_id not in ("", ".", "..") and not {"/", "\0"} & {*run_id}
 
 
-def _require_blob_name(name: str) -> None:
-    if not _BLOB_NAME.fullmatch(name):
-        raise UsageError(
-            f"{name!r} is no name of an artifact",
-            hint="letters, digits, `.`, `_` and `-`: receipt.json",
-        )
+def _file_of(log: LogName) -> str:
+    return f"{log}.jsonl"
 
 
-def _json(model: BaseModel) -> str:
-    return json.dumps(model.model_dump(mode="json"), ensure_ascii=False)
-
-
-def _parsed(model: type[_Model], path: Path, *, also_last: bool = False) -> list[_Model]:
-    """What the lines of a file say; damaged ones are passed over.
-
-    Args:
-        model: what a line is.
-        path: the file.
-        also_last: a last line without an end counts, for who is about to append the next one.
-    """
+def _lines(path: Path, *, also_last: bool = False) -> list[str]:
+    """The lines of a file; `also_last`: and a last one without an end."""
     lines, end = read_lines(path)
     if also_last:
         with path.open("rb") as file:
             file.seek(end)
             lines.append(file.read())
-    found: list[_Model] = []
-    for line in lines:
-        with suppress(ValueError):
-            found.append(model.model_validate(json.loads(line.decode("utf-8", "replace"))))
-    return found
-
-
-def _questions(folder: Path) -> Mapping[str, Question]:
-    return {question.id: question for question in _parsed(Question, folder / _QUESTIONS)}
-
-
-def _sent(folder: Path, mailbox: LineFile, command: Command) -> bool:
-    """Append the command; False for an answer that comes too late."""
-    earlier = _parsed(SentCommand, mailbox.path, also_last=True)
-    if isinstance(command, Answer) and not _is_open(folder, command.question_id, earlier):
-        return False
-    number = earlier[-1].number + 1 if earlier else 1
-    mailbox.append([_json(SentCommand(number=number, sent_at=time.time(), command=command))])
-    return True
-
-
-def _is_open(folder: Path, question_id: str, sent: Sequence[SentCommand]) -> bool:
-    question = _questions(folder).get(question_id)
-    answered = {each.command.question_id for each in sent if isinstance(each.command, Answer)}
-    return question is not None and question.state == "open" and question_id not in answered
+    return [line.decode("utf-8", "replace") for line in lines]
 
 
 def _lock_now(handle: int, kind: int) -> bool:

@@ -53,11 +53,11 @@ class LineFile:
             self.handle = -1
 
 
-def append_once(path: Path, line: str) -> None:
-    """Append one line to a file that is open only for that."""
+def append_once(path: Path, *lines: str) -> None:
+    """Append lines to a file that is open only for that."""
     file = LineFile(path)
     try:
-        file.append([line])
+        file.append(lines)
     finally:
         file.close()
 

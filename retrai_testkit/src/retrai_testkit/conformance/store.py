@@ -740,12 +740,11 @@ class RunStoreTests:
     async def test_who_waits_for_a_run_is_woken(self, tmp_path: Path) -> None:
         """By its record, an event, a question and a command, of whichever store."""
         async with self._stores(tmp_path) as (store, other):
-            record = _record()
-            await store.create(record)
+            await store.create(_record())
             await store.create(_record("other"))
             claim = await _claimed(store)
             writes: Mapping[str, Call] = {
-                "record": lambda: store.save(claim, record),
+                "record": lambda: store.save(claim, _record(reason="changed")),
                 "event": lambda: store.append_events(claim, [event(_RUN, 1)]),
                 "question": lambda: store.put_question(claim, _question("act.1")),
                 "command": lambda: other.send(_RUN, Cancel()),

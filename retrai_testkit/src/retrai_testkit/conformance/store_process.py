@@ -65,7 +65,7 @@ async def _hold(store: RunStore, run_id: str, lease_s: str = "60") -> None:
     await store.save(claim, record)
     _tell("claimed")
     for line in iter(sys.stdin.readline, ""):
-        await store.save(claim, record)
+        await store.save(claim, record.model_copy(update={"reason": line}))
         _tell(f"saved {line.strip()}")
     await store.release(claim)
     _tell("released")
