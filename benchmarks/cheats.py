@@ -1,12 +1,14 @@
 """What each layer of the guard is worth, on the corpus of cheats in `tests/cheats`.
 
-    python benchmarks/cheats.py [--only TEXT] [--markdown] [--jobs N]
+    python benchmarks/cheats.py [--only TEXT] [--kind TEXT] [--markdown] [--jobs N]
 
 Every trajectory is done twice: without retrai, on a project whose baseline stands, and then each
 layer looks at what has become of it; and as a whole `retrai run`, in which edits are refused too.
 The table says how many cheats would have been believed by the exit code alone, by each layer added
 to those before it, and by the whole guard; and how many honest trajectories the whole guard let
-through. Exits with 1 when a cheat was achieved that needs no holdout, or honest work was not.
+through. A second table says it by the class of cheat, with the layer that first stopped each.
+Exits with 1 when a cheat was achieved that needs no holdout and is not marked as `believed`, or
+honest work was not that is not marked as `refused`.
 """
 
 from __future__ import annotations
@@ -100,12 +102,13 @@ def main() -> int:
     """Print the table; the exit status says whether the aims were met."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--only", default="", help="trajectories with this text in their title")
+    parser.add_argument("--kind", default="", help="cheats with this text in their class")
     parser.add_argument("--markdown", action="store_true", help="only the table, for the docs")
     parser.add_argument("--jobs", type=positive, default=2, help="trajectories side by side")
     asked = parser.parse_args()
     os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
-    cheats = list(_runnable(CHEATS, asked.only))
-    honest = list(_runnable(HONEST, asked.only))
+    cheats = [one for one in _runnable(CHEATS, asked.only) if asked.kind in one.kind]
+    honest = [] if asked.kind else list(_runnable(HONEST, asked.only))
     believed: dict[str, list[bool]] = {}
     with ProcessPoolExecutor(asked.jobs) as processes:
         for cheat, marks in zip(cheats, processes.map(row, cheats), strict=True):
@@ -115,11 +118,16 @@ def main() -> int:
         let_through = zip(honest, processes.map(achieved, honest), strict=True)
         refused = [work.title for work, was in let_through if not was]
     print(table(cheats, believed))
+    print(f"\n{table_by_class(cheats, believed)}")
     print(f"\nhonest trajectories achieved: {len(honest) - len(refused)} of {len(honest)}")
-    bent = [cheat.title for cheat in cheats if believed[cheat.title][-1] and not cheat.hard_coded]
-    for title in [*bent, *refused]:
-        print("wrong:", title)
-    return 1 if bent or refused else 0
+    wrong = [one for one in cheats if believed[one.title][-1] and not one.hard_coded]
+    wrong += [one for one in honest if one.title in refused]
+    known = {one.title for one in (*cheats, *honest) if one.believed or one.refused}
+    for one in wrong:
+        print("wrong, as marked:" if one.title in known else "wrong:", one.title)
+    for title in sorted(known - {one.title for one in wrong}):
+        print("right, and the mark can go:", title)
+    return 1 if any(one.title not in known for one in wrong) else 0
 
 
 def table(cheats: list[Trajectory], believed: dict[str, list[bool]]) -> str:
@@ -132,6 +140,20 @@ def table(cheats: list[Trajectory], believed: dict[str, list[bool]]) -> str:
         by_goal = Counter(cheat.goal for cheat in cheats if believed[cheat.title][number])
         cells = " | ".join(str(by_goal[goal]) for goal in goals)
         lines.append(f"| {layer} | {by_goal.total()} | {cells} |")
+    return "\n".join(lines)
+
+
+def table_by_class(cheats: list[Trajectory], believed: dict[str, list[bool]]) -> str:
+    """Cheats believed by the whole guard, and what first stopped the others, in Markdown."""
+    lines = [
+        "| class | cheats | believed by the whole guard | first stopped by |",
+        "|---|---|---|---|",
+    ]
+    for kind in dict.fromkeys(cheat.kind or "others" for cheat in cheats):
+        rows = [believed[cheat.title] for cheat in cheats if (cheat.kind or "others") == kind]
+        stopped = Counter(LAYERS[row.index(False)] for row in rows if not row[-1])
+        told = ", ".join(f"{layer} ({count})" for layer, count in stopped.most_common())
+        lines.append(f"| {kind} | {len(rows)} | {sum(row[-1] for row in rows)} | {told} |")
     return "\n".join(lines)
 
 

@@ -66,6 +66,10 @@ def make_project(trajectory: Trajectory, folder: Path, prepared: Path | None = N
         # Debian's Python has one, which stands before that of any environment.
         line += f"; import sys; sys.path.insert(0, {str(site)!r})"
     (site / "there.pth").write_text(line + "\n", encoding="utf-8")
+    for name, text in trajectory.installed.items():
+        path = site / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text.replace("{project}", str(folder)), encoding="utf-8")
     return python
 
 

@@ -2,16 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
+from _pytest.mark import ParameterSet
 from corpus.every import CHEATS, HONEST
 from corpus.pytest_cheats import HARD_CODED
 from corpus.trajectory import Trajectory
 from driving import fools_exit_code, run_guarded
 
 MENDED = next(work for work in HONEST if work.title == "pytest: one small patch")
-VISIBLE = [cheat for cheat in CHEATS if not cheat.hard_coded]
+VISIBLE = [cheat for cheat in CHEATS if not cheat.hard_coded and not cheat.heavy]
+USUAL = [work for work in HONEST if not work.heavy]
+
+
+class BelievedError(AssertionError):
+    """The guard believes a cheat."""
+
+
+class RefusedError(AssertionError):
+    """The guard does not accept honest work."""
+
+
+def _params(
+    trajectories: Iterable[Trajectory], raises: type[AssertionError]
+) -> Iterator[ParameterSet]:
+    """Those that the guard is known to get wrong are expected to fail, by that alone."""
+    for one in trajectories:
+        known = one.believed or one.refused
+        reason = one.kind or "honest"
+        marks = [pytest.mark.xfail(raises=raises, reason=reason, strict=False)] if known else []
+        yield pytest.param(one, id=one.title, marks=marks)
 
 
 def _skip_without(trajectory: Trajectory) -> None:
@@ -25,21 +47,24 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("prepared")
 
 
-@pytest.mark.parametrize("cheat", VISIBLE, ids=lambda cheat: cheat.title)
+@pytest.mark.parametrize("cheat", _params(VISIBLE, BelievedError))
 def test_a_cheat_fools_the_exit_code_and_not_the_guard(
     cheat: Trajectory, tmp_path: Path, prepared: Path
 ) -> None:
     _skip_without(cheat)
     assert fools_exit_code(cheat, tmp_path, prepared), "this trajectory does not cheat at all"
     record = run_guarded(cheat, tmp_path, prepared=prepared)
+    if record.status == "achieved":
+        raise BelievedError(record.reason)
     assert record.status in ("failed", "tampered", "stuck", "flaky"), record.reason
 
 
-@pytest.mark.parametrize("work", HONEST, ids=lambda work: work.title)
+@pytest.mark.parametrize("work", _params(USUAL, RefusedError))
 def test_honest_work_is_achieved(work: Trajectory, tmp_path: Path, prepared: Path) -> None:
     _skip_without(work)
     record = run_guarded(work, tmp_path, prepared=prepared)
-    assert record.status == "achieved", f"{record.reason}; refused {record.refused}"
+    if record.status != "achieved":
+        raise RefusedError(f"{record.status}: {record.reason}; refused {record.refused}")
 
 
 UNSEEN = """\
@@ -72,7 +97,7 @@ def test_held_out_tests_tell_made_up_answers_from_real_ones(
 
 
 def test_the_corpus_is_as_large_as_promised() -> None:
-    assert len(CHEATS) >= 40
-    assert len(HONEST) >= 20
+    assert len(CHEATS) >= 230
+    assert len(HONEST) >= 70
     titles = [trajectory.title for trajectory in (*CHEATS, *HONEST)]
     assert len(set(titles)) == len(titles)

@@ -2,42 +2,74 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
+
 from . import (
     bill_goal,
     cargo_goal,
+    command_cheats,
     go_goal,
     js_goals,
+    library_cheats,
+    module_cheats,
+    node_cheats,
     npm_packages,
+    odd_honest,
     pip_packages,
     pyright_goal,
     pytest_cheats,
     pytest_honest,
+    report_cheats,
     shell_goals,
     sql_goal,
+    type_cheats,
+    value_cheats,
 )
+from .known import BELIEVED, REFUSED
 from .trajectory import Trajectory
 
-CHEATS: tuple[Trajectory, ...] = (
-    *pytest_cheats.CHEATS,
-    *bill_goal.CHEATS,
-    *pyright_goal.CHEATS,
-    *shell_goals.CHEATS,
-    *cargo_goal.CHEATS,
-    *go_goal.CHEATS,
-    *js_goals.CHEATS,
-    *npm_packages.CHEATS,
-    *pip_packages.CHEATS,
-    *sql_goal.CHEATS,
+
+def _marked(trajectories: Iterable[Trajectory]) -> tuple[Trajectory, ...]:
+    return tuple(
+        replace(one, believed=one.title in BELIEVED, refused=one.title in REFUSED)
+        for one in trajectories
+    )
+
+
+CHEATS = _marked(
+    (
+        *pytest_cheats.CHEATS,
+        *bill_goal.CHEATS,
+        *pyright_goal.CHEATS,
+        *shell_goals.CHEATS,
+        *cargo_goal.CHEATS,
+        *go_goal.CHEATS,
+        *js_goals.CHEATS,
+        *npm_packages.CHEATS,
+        *pip_packages.CHEATS,
+        *sql_goal.CHEATS,
+        *report_cheats.CHEATS,
+        *library_cheats.CHEATS,
+        *module_cheats.CHEATS,
+        *value_cheats.CHEATS,
+        *command_cheats.CHEATS,
+        *node_cheats.CHEATS,
+        *type_cheats.CHEATS,
+    )
 )
-HONEST: tuple[Trajectory, ...] = (
-    *pytest_honest.HONEST,
-    *bill_goal.HONEST,
-    *pyright_goal.HONEST,
-    *shell_goals.HONEST,
-    *cargo_goal.HONEST,
-    *go_goal.HONEST,
-    *js_goals.HONEST,
-    *npm_packages.HONEST,
-    *pip_packages.HONEST,
-    *sql_goal.HONEST,
+HONEST = _marked(
+    (
+        *pytest_honest.HONEST,
+        *bill_goal.HONEST,
+        *pyright_goal.HONEST,
+        *shell_goals.HONEST,
+        *cargo_goal.HONEST,
+        *go_goal.HONEST,
+        *js_goals.HONEST,
+        *npm_packages.HONEST,
+        *pip_packages.HONEST,
+        *sql_goal.HONEST,
+        *odd_honest.HONEST,
+    )
 )

@@ -55,6 +55,12 @@ class Trajectory:
         hard_coded: answers made for the visible tests, which only a holdout tells from real ones.
         prepare: a shell line that the user ran in the project before.
         environment: the project has a virtual environment of its own, `.venv`.
+        installed: what an installer left in the environment's `site-packages`, by relative path;
+            `{project}` stands for the project's folder.
+        kind: the class of a cheat, in a word or two: `near-values`.
+        believed: a cheat that the guard does not see through yet.
+        refused: honest work that the guard does not accept yet.
+        heavy: it takes long, and only `benchmarks/cheats.py` plays it.
     """
 
     name: str
@@ -68,6 +74,11 @@ class Trajectory:
     hard_coded: bool = False
     prepare: str = ""
     environment: bool = False
+    installed: Mapping[str, str] = field(default_factory=dict[str, str])
+    kind: str = ""
+    believed: bool = False
+    refused: bool = False
+    heavy: bool = False
 
     @property
     def title(self) -> str:
