@@ -154,11 +154,12 @@ class MemoryDatabase:
                 if not is_broken(error):
                     raise
                 problem = str(error)
-            aside = free_name(self.path)
-            self.path.rename(aside)
+            # First what belongs to it: once the name is free, another run has files of that name.
             for suffix in ("-wal", "-shm"):
                 with suppress(FileNotFoundError):
                     self.path.with_name(self.path.name + suffix).unlink()
+            aside = free_name(self.path)
+            self.path.rename(aside)
             self.warnings.append(f"{self.path} is not usable ({problem}): kept as {aside.name}")
 
     @contextmanager
