@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -68,6 +69,14 @@ def test_a_model_whose_key_is_still_to_come_is_written_and_told(
     assert code == 0
     assert "OPENAI_API_KEY" in err
     assert load_settings(asking_project).config.model_name == "openai/gpt-4o"
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="needs root, who may make another user's files")
+def test_as_root_the_file_belongs_to_the_project_s_owner(retrai, asking_project: Path) -> None:
+    os.chown(asking_project, 1234, 2345)
+    assert retrai("init", "-C", asking_project)[0] == 0
+    written = (asking_project / PROJECT_FILE).stat()
+    assert (written.st_uid, written.st_gid) == (1234, 2345)
 
 
 def test_an_existing_file_is_kept(retrai, asking_project: Path) -> None:

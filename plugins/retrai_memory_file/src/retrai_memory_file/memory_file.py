@@ -11,7 +11,7 @@ import os
 import stat
 import time
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -97,10 +97,15 @@ class MemoryFile:
     def folder(self, *, create: bool) -> Generator[int]:
         """A handle of `.retrai`."""
         path = self.project / FOLDER
+        made = False
         if create:
-            path.mkdir(exist_ok=True)
+            with suppress(FileExistsError):
+                path.mkdir()
+                made = True
         handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | CLOSE_ON_EXEC)
         try:
+            if made:
+                give_to_owner(handle, self.project.stat())
             yield handle
         finally:
             os.close(handle)
@@ -192,10 +197,21 @@ def replace(folder: int, document: Document) -> None:
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | CLOSE_ON_EXEC
     handle = os.open(HALF_WRITTEN, flags, 0o644, dir_fd=folder)
     with os.fdopen(handle, "w", encoding="utf-8") as file:
+        give_to_owner(file.fileno(), os.fstat(folder))
         file.write(document.model_dump_json(indent=2) + "\n")
         file.flush()
         os.fsync(file.fileno())
     os.rename(HALF_WRITTEN, NAME, src_dir_fd=folder, dst_dir_fd=folder)
+
+
+def give_to_owner(handle: int, above: os.stat_result) -> None:
+    """Give what was just made to the owner of the folder above; nothing but as root.
+
+    Else root's run in another user's project would keep that user from writing the memory.
+    """
+    if os.geteuid() == 0:
+        with suppress(PermissionError):  # root of a container, over files of somebody outside
+            os.fchown(handle, above.st_uid, above.st_gid)
 
 
 def free_name(folder: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import click
 from ..config.files import PROJECT_FILE, folder_in_the_way
 from ..errors import RetraiError, UsageError
 from ..plugins.catalog import Catalog
+from ..workspace.owners import give_to_owner_of_folder
 from .completion import complete_goal, complete_model
 from .output import echo
 from .project_option import project_option
@@ -59,6 +61,7 @@ def init(project: Path, goal: str | None, model: str | None, force: bool) -> Non
     else:
         catalog.find("goal", goal)
     written = f"model: {model}" if model else "# model: offline"
+    is_new = not os.path.lexists(path)
     text = _TEMPLATE.format(
         goal=goal,
         model=written,
@@ -66,6 +69,8 @@ def init(project: Path, goal: str | None, model: str | None, force: bool) -> Non
     )
     try:
         path.write_text(text, encoding="utf-8")
+        if is_new:
+            give_to_owner_of_folder(path, project)
     except OSError as error:
         raise RetraiError(
             f"{path} cannot be written: {error.strerror or error}",
