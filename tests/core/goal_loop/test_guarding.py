@@ -103,6 +103,15 @@ async def test_tampering_again_and_again_ends_the_run_as_tampered(runs: Runs) ->
     record = await runs.run([bend], max_iterations=10)
     assert (record.status, record.exit_code, record.iterations) == ("tampered", 4, 3)
     assert len(record.refused) == 3
+    assert record.reason == "changes of protected files were refused or undone 3 times"
+
+
+async def test_writes_that_were_refused_again_and_again_are_not_told_as_changes(runs: Runs) -> None:
+    write = call("put", path=".git/config", text="[core]\n")
+    record = await runs.run([write], max_iterations=10)
+    assert (record.status, record.iterations) == ("tampered", 3)
+    assert record.reason == "changes of protected files were refused or undone 3 times"
+    assert not (runs.project / ".git").exists()
 
 
 async def test_data_that_the_suite_begins_to_write_later_is_no_tampering(runs: Runs) -> None:

@@ -240,7 +240,7 @@ def _not_yet(
         update["failed_strategies"] = kept[-FAILED_STRATEGIES_KEPT:]
     update |= _progress(state, evaluation, iteration, text)
     if refused >= parts.max_tampering:
-        reason = f"the check's own files were changed {refused} times"
+        reason = f"changes of protected files were refused or undone {refused} times"
         update["stop"] = Stop(outcome="tampered", reason=reason)
     return update
 
