@@ -98,6 +98,13 @@ async def test_set_id_bits_of_the_run_are_taken(runs: Runs) -> None:
     assert sum("set-user-id" in line for line in record.refused) == 2
 
 
+async def test_a_clean_copy_has_no_set_id_bits_of_the_run(runs: Runs) -> None:
+    line = "cp a.txt tool; chmod 6755 tool; echo right > a.txt"
+    record = await runs.run([call("shell", line=line)], options={"plain_in_copies": "tool"})
+    assert record.status == "achieved"
+    assert any(str(runs.project) not in folder for folder in runs.checks(record))
+
+
 async def test_a_file_that_takes_the_place_of_a_set_id_one_is_none(runs: Runs) -> None:
     own = runs.project / "own"
     own.write_text("the user's\n")

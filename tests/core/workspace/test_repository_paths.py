@@ -60,7 +60,7 @@ def test_what_only_looks_like_it_is_written(
 
 
 @pytest.mark.parametrize("name", [".GIT", ".git. ", ".g\u200cit", "GIT~1", ".git::$INDEX"])
-def test_another_spelling_counts_where_the_file_systemfolds_case(
+def test_another_spelling_counts_where_the_file_system_folds_case(
     project: Path, workspace: SafeWorkspace, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     from retrai_core.workspace import repository_paths

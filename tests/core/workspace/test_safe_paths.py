@@ -113,6 +113,17 @@ def test_a_write_keeps_the_mode_and_makes_missing_folders(
     assert sorted(entry.name for entry in project.iterdir()) == ["new", "run.sh"]
 
 
+def test_a_file_that_a_tool_replaces_loses_its_set_id_bits(
+    project: Path, workspace: SafeWorkspace
+) -> None:
+    (project / "tool").write_bytes(b"old")
+    (project / "tool").chmod(0o6755)
+
+    workspace.write_bytes("tool", b"new")
+
+    assert stat.S_IMODE((project / "tool").stat().st_mode) == 0o755
+
+
 def test_another_name_of_a_hard_linked_file_keeps_the_old_text(
     project: Path, workspace: SafeWorkspace
 ) -> None:

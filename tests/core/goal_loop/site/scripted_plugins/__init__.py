@@ -71,6 +71,8 @@ class ExpectedText(GoalBase):
         leans_on: str = ""
         alone: str = "failed"
         """The check fails without this file."""
+        plain_in_copies: str = ""
+        """The check fails in a copy where this file has a set-user-id or set-group-id bit."""
 
     @classmethod
     def detect(cls, project):
@@ -96,6 +98,9 @@ class ExpectedText(GoalBase):
             found = (cwd / name).read_text().strip() if (cwd / name).exists() else None
             cases[name] = "passed" if found == text else "failed"
         if self.options.fails_in_copies and cwd != self.context.project:
+            cases = dict.fromkeys(cases, "failed")
+        plain = self.options.plain_in_copies
+        if plain and cwd != self.context.project and (cwd / plain).stat().st_mode & 0o6000:
             cases = dict.fromkeys(cases, "failed")
         if number in self.options.flaky_checks:
             cases["b.txt"] = "failed"
