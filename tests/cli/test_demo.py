@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from retrai_core.cli.demo import QUICKSTART
+from retrai_core.runs.demo import QUICKSTART
 
 from .kept import kept_runs
 

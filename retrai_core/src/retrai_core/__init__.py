@@ -74,10 +74,12 @@ if TYPE_CHECKING:
         PluginError,
         RetraiError,
         RunNotFoundError,
+        StateFolderError,
         ToolError,
         TrustRequired,
         UsageError,
         WorkspaceError,
+        WorkspaceLockedError,
     )
     from .events import EVENT_KINDS, AgentEvent, EventKind
     from .plugins.catalog import Catalog
@@ -161,10 +163,12 @@ _HOME = {
         "PluginError",
         "RetraiError",
         "RunNotFoundError",
+        "StateFolderError",
         "ToolError",
         "TrustRequired",
         "UsageError",
         "WorkspaceError",
+        "WorkspaceLockedError",
     ),
     "events": ("EVENT_KINDS", "AgentEvent", "EventKind"),
     # For tools of plugin authors: what is installed, and what manifests say.
@@ -296,6 +300,7 @@ __all__ = [
     "SentCommand",
     "SettingInfo",
     "SinkOptions",
+    "StateFolderError",
     "StateUpdate",
     "StoreOptions",
     "Strategy",
@@ -315,6 +320,7 @@ __all__ = [
     "View",
     "Workspace",
     "WorkspaceError",
+    "WorkspaceLockedError",
     "__version__",
     "command_words",
     "current_lock",

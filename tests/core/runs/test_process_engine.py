@@ -223,6 +223,18 @@ async def test_runs_above_the_limit_wait_also_for_those_of_an_earlier_manager(
     assert starts == sorted(starts), "in the order in which they were submitted"
 
 
+async def test_a_run_goes_on_as_soon_as_its_end_is_heard(runs: Runs) -> None:
+    """Its process may still be closing its parts."""
+    async with manager_for(runs.store, "process") as manager:
+        run = await manager.submit(request(runs, [LOOK, LOOK, MEND]))
+        await run.configure(max_iterations=1)
+        async for event in run.events():
+            last = event
+        assert last.kind == "run_end"
+        await run.resume(max_iterations=5)
+        assert (await run.result()).status == "achieved"
+
+
 async def test_a_run_that_somebody_has_just_taken_is_followed(runs: Runs) -> None:
     async with manager_for(runs.store, "process", max_parallel=0) as earlier:
         run_id = (await earlier.submit(request(runs, [MEND]))).id

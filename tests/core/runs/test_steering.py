@@ -175,6 +175,32 @@ async def test_a_run_that_waits_its_turn_begins_with_what_was_changed(
     assert runs.events(record, "llm_usage")[0].payload["model"] == "turns-two"
 
 
+async def test_a_run_can_wait_for_another_one_in_its_project(runs: Runs) -> None:
+    async with manager_for(runs.store, wait_for_project=True) as manager:
+        first = await manager.submit(request(runs, [HANG], tools=["hang"]))
+        await reached(first, "tool_call")
+        second = await manager.submit(request(runs, [MEND]))
+        assert (await second.record()).status == "pending"
+        await first.cancel()
+        assert (await second.result()).status == "achieved"
+
+
+async def test_a_paused_manager_begins_nothing_and_the_next_one_does(
+    runs: Runs, projects: list[Path]
+) -> None:
+    async with manager_for(runs.store, max_parallel=1) as manager:
+        first = await manager.submit(request(runs, [HANG], projects[0], tools=["hang"]))
+        await reached(first, "tool_call")
+        second = await manager.submit(request(runs, [MEND], projects[1]))
+        manager.pause()
+        await first.cancel()
+        await first.result()
+        assert (await second.record()).status == "pending"
+    async with manager_for(runs.store, max_parallel=1) as manager:
+        await manager.attach()
+        assert (await (await manager.get(second.id)).result()).status == "achieved"
+
+
 async def test_a_run_that_is_about_to_go_on_is_configured_and_heard(runs: Runs) -> None:
     record = await runs.stopped_at("hang", [HANG], tools=["hang"])
     async with manager_for(runs.store) as manager:

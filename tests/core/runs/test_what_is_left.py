@@ -171,6 +171,8 @@ async def test_a_project_is_looked_at_without_a_run(runs: Runs) -> None:
     async with manager_for(runs.store) as manager:
         found = await manager.detect(runs.project)
         assert (found[0].name, found[0].evidence) == ("expected-text", "expected.txt")
+        options = await manager.goal_options(found[0].name, runs.project)
+        assert options["type"] == "object"
         settings = {each.name: each for each in await manager.settings(runs.project)}
         assert settings["max_iterations"].value == 7
         assert settings["max_iterations"].origin.endswith(".retrai.yml")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,8 +14,6 @@ from .with_manager import with_manager
 if TYPE_CHECKING:
     from ..runs.handle import Run
     from ..runs.manager import RunManager
-
-QUICKSTART = Path(__file__).parent / "quickstart"
 
 
 @click.command()
@@ -40,27 +36,18 @@ def demo(model: str, max_iterations: int | None) -> int:
     from .asking import somebody_watches
     from .foreground import work_in_foreground
     from .render.terminal import make_console
-    from .run import prepared
 
     console = make_console()
     project = Path(tempfile.mkdtemp(prefix="retrai-demo-")) / "shop"
-    shutil.copytree(
-        QUICKSTART, project, ignore=shutil.ignore_patterns("__pycache__", ".pytest_cache")
-    )
     console.print("a small shop whose tests fail, copied to a temporary folder", style="bold")
-    # The copy has no environment of its own, and the python3 on PATH may have no pytest: ours does.
     given: dict[str, Any] = {
         "model": model,
         "max_iterations": max_iterations,
-        "python": sys.executable,
-        # LangSmith comes with LangChain and hooks itself into every pytest of our environment:
-        # 1.7 s of processor time each, three quarters of such a small suite's.
-        "options": {"args": ["-p", "no:langsmith_plugin"]},
         "attended": somebody_watches(),
     }
 
     async def begin(manager: RunManager) -> Run:
-        return await manager.submit(await prepared(manager, project=project, **given))
+        return await manager.submit(await manager.demo(project, **given))
 
     async def changed(manager: RunManager) -> str:
         return await (await manager.get(record.id)).diff()

@@ -37,16 +37,21 @@ if TYPE_CHECKING:
     from .request import RunRequest, Tell
     from .usable_models import UsableModel
 
+_CLOSED_S = 20.0
+"""How long a run that has ended may take to close its parts."""
+
 
 class RunManager:
     """The session API: one object for any number of runs; an asynchronous context manager.
 
     Args:
-        store: where runs are kept, and whoever gives one closes it; the user's settings say it
-            (`store:`) when left out.
+        store: where runs are kept, and whoever gives one closes it; or the name of a store; the
+            user's settings say it (`store:`) when left out.
         engine: the name of what executes them; the user's settings (`engine:`) when left out.
         max_parallel: so many runs execute at once, and more wait in their order; None: no limit.
         tell: hears what a person should know while there is no run yet whose events could say it.
+        wait_for_project: a run with a goal waits, `pending`, while another run of this manager
+            works in its project; else it is refused there, with a `WorkspaceLockedError`.
 
     Example:
         >>> async def fix(project):
@@ -58,19 +63,22 @@ class RunManager:
 
     def __init__(
         self,
-        store: RunStore | None = None,
+        store: RunStore | str | None = None,
         engine: str | None = None,
         max_parallel: int | None = None,
         *,
         tell: Tell | None = None,
+        wait_for_project: bool = False,
     ) -> None:
-        self._owns_store = store is None
-        self.store = store or open_store()
+        self._owns_store = not isinstance(store, RunStore)
+        self.store = store if isinstance(store, RunStore) else open_store(store)
         folder = getattr(self.store, "state", None)  # that of the store `files`
         self.state = folder if isinstance(folder, Path) else state_dir()
         self._engine_name = engine
         self._engine: Engine | None = None
         self._is_closed = False
+        self._is_paused = False
+        self._waits_for_project = wait_for_project
         self._max_parallel = max_parallel
         self._tell = tell or _say_nothing
         self._requests: dict[str, RunRequest] = {}
@@ -79,6 +87,7 @@ class RunManager:
         self._last_parts: dict[str, float | None] = {}
         self._executing: dict[str, asyncio.Future[None]] = {}
         self._following: set[asyncio.Future[None]] = set()
+        self._projects: dict[str, Path] = {}
 
     async def __aenter__(self) -> Self:
         """The manager itself."""
@@ -187,6 +196,22 @@ class RunManager:
         )
 
     @checked_arguments
+    async def demo(self, folder: Path | str, **settings: Any) -> RunRequest:
+        """Copy the demo, a small broken project, to a new folder, and prepare a run that fixes it
+        without a key.
+
+        Args:
+            folder: does not exist yet.
+            settings: as for `prepare`.
+
+        Raises:
+            UsageError, PluginError: it cannot be copied, or be run.
+        """
+        from .demo import prepare_demo
+
+        return await prepare_demo(self, Path(folder), settings)
+
+    @checked_arguments
     async def submit(self, request: RunRequest) -> Run:
         """Begin a run; it does not depend on who awaits it.
 
@@ -200,7 +225,7 @@ class RunManager:
         record.engine = engine.name
         await self.store.create(record)
         self._requests[record.id] = request
-        self._enqueue(record.id)
+        self._enqueue(record)
         return Run(self, record.id)
 
     @checked_arguments
@@ -237,10 +262,15 @@ class RunManager:
         found = [run for status in ("pending", *UNDER_WAY) for run in await self._of(status)]
         for run in found:
             if run.status != "pending" and run.id not in self._executing:
+                self._note_project(run)
                 self._follow(run.id)
         for run in sorted(found, key=lambda run: run.created_at):
             if run.status == "pending" and run.id not in self._ended:
-                self._enqueue(run.id)
+                self._enqueue(run)
+
+    def pause(self) -> None:
+        """Begin no further run: those that wait stay `pending`, until a manager attaches."""
+        self._is_paused = True
 
     # What is there
 
@@ -296,6 +326,21 @@ class RunManager:
     async def goals(self) -> Sequence[PluginInfo]:
         """Every installed goal."""
         return await self.plugins("goal")
+
+    @checked_arguments
+    async def goal_options(self, name: str, project: Path | str = ".") -> dict[str, Any]:
+        """The options of a goal as a JSON schema, for a form; the goal is imported.
+
+        Args:
+            name: the goal's name.
+            project: its own checks have names too.
+
+        Raises:
+            UsageError, PluginError: there is no such goal, or it is broken.
+        """
+        from .queries import goal_options
+
+        return await asyncio.to_thread(goal_options, Path(project), name)
 
     @checked_arguments
     async def agents(self, project: Path | str = ".") -> Sequence[AgentInfo]:
@@ -396,9 +441,10 @@ class RunManager:
 
     async def execute_again(self, record: RunRecord, command: Resume) -> None:
         """Have a run executed that somebody wants to go on with."""
-        ended = self._ended.get(record.id)
-        if ended is not None and not ended.done():
-            raise UsageError(f"run {record.id} is under way already")
+        while (ended := self._ended.get(record.id)) is not None and not ended.done():
+            # Its record says that it has ended: whoever worked on it is just closing its parts.
+            if self.is_to_go_on(record) or not (await asyncio.wait({ended}, timeout=_CLOSED_S))[0]:
+                raise UsageError(f"run {record.id} is under way already")
         self._opened_engine()
         # Before anything is awaited: of two who ask for it here one does it.
         ended = self._ended[record.id] = _quiet_future()
@@ -408,7 +454,7 @@ class RunManager:
         except BaseException as error:
             ended.set_exception(error if isinstance(error, UsageError) else _closed(record.id))
             raise
-        self._enqueue(record.id)
+        self._enqueue(record)
 
     def is_executing(self, run_id: str) -> bool:
         """Whether a run is executed by this manager's engine, or is about to be."""
@@ -439,6 +485,7 @@ class RunManager:
         if run_id in self._waiting:
             self._waiting.remove(run_id)
             self._requests.pop(run_id, None)
+            self._projects.pop(run_id, None)
             self._ended[run_id].set_result(None)
         return True
 
@@ -512,16 +559,30 @@ class RunManager:
             self._engine = open_engine(self._engine_name, self)
         return self._engine
 
-    def _enqueue(self, run_id: str) -> None:
-        self._expect_end(run_id)
-        self._waiting.append(run_id)
+    def _enqueue(self, record: RunRecord) -> None:
+        self._expect_end(record.id)
+        self._note_project(record)
+        self._waiting.append(record.id)
         self._start_next()
 
+    def _note_project(self, record: RunRecord) -> None:
+        if self._waits_for_project and record.goals:  # others lock it once a tool may change it
+            self._projects[record.id] = record.project.resolve()
+
     def _start_next(self) -> None:
+        if self._is_paused:
+            return
         limit = self._max_parallel
-        while self._waiting and (limit is None or len(self._executing) < limit):
-            run_id = self._waiting.popleft()
-            self._note_execution(run_id, self._opened_engine().submit(run_id))
+        busy = {self._projects[run_id] for run_id in self._executing if run_id in self._projects}
+        for run_id in list(self._waiting):
+            if limit is not None and len(self._executing) >= limit:
+                return
+            project = self._projects.get(run_id)
+            if project is None or project not in busy:
+                self._waiting.remove(run_id)
+                if project is not None:
+                    busy.add(project)
+                self._note_execution(run_id, self._opened_engine().submit(run_id))
 
     def _note_execution(self, run_id: str, task: asyncio.Future[None]) -> None:
         self._expect_end(run_id)
@@ -535,6 +596,7 @@ class RunManager:
     def _note_end(self, run_id: str, task: asyncio.Future[None]) -> None:
         del self._executing[run_id]
         self._requests.pop(run_id, None)
+        self._projects.pop(run_id, None)
         ended = self._ended[run_id]
         is_taken = not task.cancelled() and isinstance(task.exception(), RunUnderWayError)
         if is_taken and run_id not in self._last_parts:  # another manager has begun the new run

@@ -8,11 +8,14 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
+
+from pydantic import PydanticUserError
 
 from ..config.sources import load_settings, setting_rows, user_settings
+from ..contracts.goal import GoalBase
 from ..contracts.memory import MemoryStore
-from ..errors import UsageError
+from ..errors import PluginError, UsageError
 from ..events import AgentEvent
 from ..plugins.catalog import Catalog
 from ..plugins.kinds import Kind
@@ -107,6 +110,18 @@ def detect(project: Path) -> list[FoundGoal]:
     """The goals whose sign the project shows, the likeliest first; nothing is imported."""
     hits = Catalog.configured(project).detect(project)
     return [FoundGoal(hit.record.name, hit.evidence) for hit in hits]
+
+
+def goal_options(project: Path, name: str) -> dict[str, Any]:
+    """The options of a goal as a JSON schema: see `RunManager.goal_options`."""
+    settings = load_settings(project)
+    catalog = Catalog.of(settings)
+    record = catalog.find("goal", settings.config.plugin_of(name))
+    goal = cast("type[GoalBase]", catalog.load(record))
+    try:
+        return goal.Options.model_json_schema()
+    except PydanticUserError as error:
+        raise record.failure(f"its options have no JSON schema: {error}", PluginError) from error
 
 
 def settings_of(project: Path) -> list[SettingInfo]:
