@@ -1,9 +1,10 @@
-"""The hook plugin `receipts`."""
+"""The hook plugins `receipts` and `receipt-routes`."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from retrai_core import RunInfo, Verdict, hookimpl
 
@@ -23,3 +24,14 @@ class ReceiptHook:
 
         key = SigningKey(Path(verdict.evidence["state"]))
         return {RECEIPT_FILE: sign(make_receipt(run, verdict, key.public.fingerprint), key)}
+
+
+class ReceiptRoutes:
+    """Gives retrai-server the routes of receipts."""
+
+    @hookimpl(optionalhook=True)
+    def routes(self, server: Any) -> Sequence[Any]:
+        """A run's receipt, and its verification."""
+        from .routes import receipt_routes  # which needs what only retrai-server brings
+
+        return [receipt_routes(server)]

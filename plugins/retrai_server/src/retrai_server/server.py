@@ -1,0 +1,195 @@
+"""What the routes share: the manager, the projects, the streams, and the runs of this server."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections import OrderedDict
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from retrai_core import (
+    RetraiError,
+    Run,
+    RunManager,
+    RunNotFoundError,
+    RunRecord,
+    RunRequest,
+    UnreadableRun,
+)
+
+from .errors import ApiError
+from .projects import Projects
+from .streams import RunFeeds, StatusFeed
+
+LABEL = {"via": "retrai-server"}
+"""The label of the runs that a server has started."""
+_STOP_LIMIT_S = 6.0
+_PROBLEMS = 1_000
+"""Of so many runs that could not begin the server knows why."""
+
+
+@dataclass(frozen=True)
+class ServerOptions:
+    """What the user asked for.
+
+    Attributes:
+        roots: the folders whose projects are served, symlinks resolved.
+        host: what the server listens on.
+        port: its port; 0 for any.
+        max_parallel: so many runs at once.
+        store: the name of the store; None for the user's.
+        detach: whether runs go on when the server ends.
+    """
+
+    roots: tuple[Path, ...]
+    host: str = "127.0.0.1"
+    port: int = 8420
+    max_parallel: int = 1
+    store: str | None = None
+    detach: bool = False
+
+
+class Server:
+    """The server's state, for its own routes and those of plugins.
+
+    Args:
+        options: what the user asked for.
+        manager: executes the runs, in processes of their own.
+    """
+
+    def __init__(self, options: ServerOptions, manager: RunManager) -> None:
+        self.options = options
+        self.manager = manager
+        self.projects = Projects(options.roots)
+        self.feeds = RunFeeds()
+        self.statuses = StatusFeed(manager, self.shows)
+        self._own: set[str] = set()
+        self._problems: OrderedDict[str, tuple[RunRecord, RetraiError]] = OrderedDict()
+        self._watching: set[asyncio.Task[None]] = set()
+        self._is_stopping = False
+
+    async def attach(self) -> None:
+        """Take up what an earlier server has left, and register the projects of all runs."""
+        for root in self.options.roots:
+            self.projects.register(root)
+        for record in await self.manager.list():
+            if isinstance(record, RunRecord) and self.shows(record) and record.project.is_dir():
+                self.projects.register(record.project.resolve())
+                if record.status in ("pending", "running", "waiting") and _is_ours(record):
+                    self._own.add(record.id)
+        await self.manager.attach()
+
+    def shows(self, record: RunRecord) -> bool:
+        """Whether clients may see a run: its project lies beneath a root."""
+        return self.projects.contains(record.project)
+
+    async def run(self, run_id: str) -> tuple[Run, RunRecord]:
+        """A run by its whole id, and its record.
+
+        Raises:
+            RunNotFoundError: there is none, or its project lies elsewhere.
+        """
+        run = await self.manager.get(run_id)
+        record = await run.record()
+        if run.id != run_id or not self.shows(record):
+            raise RunNotFoundError(f"no run {run_id!r}", hint="GET /api/runs lists them")
+        return run, record
+
+    def problem(self, run_id: str) -> tuple[RunRecord, RetraiError] | None:
+        """Why a run could not begin, or go on, with its record as it was."""
+        return self._problems.get(run_id)
+
+    async def submit(self, request: RunRequest) -> tuple[Run, RunRecord]:
+        """Begin a run.
+
+        Raises:
+            ApiError: the server is about to end.
+        """
+        self._require_going_on()
+        labels = {**LABEL, **request.labels}
+        run = await self.manager.submit(request.model_copy(update={"labels": labels}))
+        record = await run.record()
+        self.projects.register(record.project)
+        self._watch(run, record)
+        return run, record
+
+    async def resume(self, run: Run, record: RunRecord, limits: dict[str, Any]) -> None:
+        """Go on with a run that has ended.
+
+        Raises:
+            ApiError: the server is about to end.
+        """
+        self._require_going_on()
+        await run.resume(**limits)
+        self._watch(run, record)
+
+    async def stop(self) -> None:
+        """End the runs of this server as `interrupted`, unless they are to go on without it."""
+        self._is_stopping = True
+        self.manager.pause()
+        if not self.options.detach:
+            ending = [asyncio.create_task(self._interrupt(run_id)) for run_id in self._own]
+            if ending:
+                await asyncio.wait(ending, timeout=_STOP_LIMIT_S)
+            for task in ending:
+                task.cancel()
+
+    async def aclose(self) -> None:
+        """Give back what the server holds."""
+        for task in self._watching:
+            task.cancel()
+        await self.feeds.aclose()
+        await self.statuses.aclose()
+
+    def _require_going_on(self) -> None:
+        if self._is_stopping:
+            raise ApiError(503, "ServerStopping", "the server is about to end")
+
+    async def _interrupt(self, run_id: str) -> None:
+        with contextlib.suppress(RetraiError):  # deleted, or ended just now
+            run = await self.manager.get(run_id)
+            if (await run.record()).status != "pending" and await run.cancel("interrupted"):
+                await run.result()
+
+    def _watch(self, run: Run, record: RunRecord) -> None:
+        """Know why the run could not begin: of a new one nothing is left in the store then."""
+        self._problems.pop(run.id, None)
+        self._own.add(run.id)
+
+        async def watch() -> None:
+            try:
+                await run.result()
+            except RetraiError as error:
+                record.status, record.reason, record.ended_at = "error", error.message, time.time()
+                self._problems[run.id] = (record, error)
+                if len(self._problems) > _PROBLEMS:
+                    self._problems.popitem(last=False)
+            finally:
+                self._own.discard(run.id)
+
+        task = asyncio.create_task(watch())
+        self._watching.add(task)
+        task.add_done_callback(self._watching.discard)
+
+    async def list(self, limit: int, **wanted: Any) -> list[RunRecord | UnreadableRun]:
+        """Runs that clients may see, newest first, those that could not begin among them."""
+        found: list[RunRecord | UnreadableRun] = []
+        while len(found) < limit:
+            page = await self.manager.list(**wanted, limit=limit + 1)
+            found += [run for run in page if not isinstance(run, RunRecord) or self.shows(run)]
+            if len(page) <= limit:
+                break
+            wanted["before"] = created_at(page[-1])
+        return found[:limit]
+
+
+def created_at(run: RunRecord | UnreadableRun) -> float:
+    """When a run was asked for, as far as it is known."""
+    return run.created_at if isinstance(run, RunRecord) else run.changed_at
+
+
+def _is_ours(record: RunRecord) -> bool:
+    return record.labels.items() >= LABEL.items()

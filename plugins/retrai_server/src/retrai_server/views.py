@@ -1,0 +1,76 @@
+"""Records of runs as the API shows them. The field names are those of the original server."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from retrai_core import RunRecord, UnreadableRun
+
+from .projects import Projects
+
+
+def summary(record: RunRecord) -> dict[str, Any]:
+    """What a list shows of a run."""
+    return {
+        "run_id": record.id,
+        "goal": record.goal or None,
+        "status": record.status,
+        "agent": record.agent,
+        "model_name": record.model,
+        "max_iterations": record.limits.max_iterations,
+        "hitl_enabled": bool(record.config.get("hitl_enabled", False)),
+        "cwd": str(record.project),
+        "project": str(Projects.id_of(record.project)),
+        "task": record.task,
+        "labels": record.labels,
+        "iteration": record.iterations,
+        "total_tokens": record.tokens.total,
+        "estimated_cost_usd": record.cost_usd,
+        "created_at": _time(record.created_at),
+        "started_at": _time(record.started_at),
+        "ended_at": _time(record.ended_at),
+        "resumable": record.resumable,
+        "reason": record.reason,
+        "error": record.reason if record.status == "error" else None,
+    }
+
+
+def unreadable(run: UnreadableRun) -> dict[str, Any]:
+    """A run whose record cannot be read."""
+    return {
+        "run_id": run.id,
+        "status": "unreadable",
+        "created_at": _time(run.changed_at),
+        "error": run.problem,
+    }
+
+
+def whole(record: RunRecord) -> dict[str, Any]:
+    """Everything about a run."""
+    return {
+        **summary(record),
+        "final_state": _final_state(record),
+        "record": record.model_dump(mode="json"),
+    }
+
+
+def _time(seconds: float | None) -> str | None:
+    """A time as the original server writes it."""
+    if seconds is None:
+        return None
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")
+
+
+def _final_state(record: RunRecord) -> dict[str, Any] | None:
+    """How it stood at the end; None before there is one."""
+    if record.ended_at is None or record.status in ("pending", "running", "waiting"):
+        return None
+    after = record.goals[0].after if record.goals else None
+    return {
+        "iteration": record.iterations,
+        "goal_achieved": record.status == "achieved",
+        "goal_reason": after.reason if after else record.reason,
+        "total_tokens": record.tokens.total,
+        "estimated_cost_usd": record.cost_usd,
+    }

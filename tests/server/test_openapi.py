@@ -1,0 +1,182 @@
+"""The OpenAPI document: complete, true, and safe to ask for anything that it allows."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from textwrap import dedent
+from typing import Any
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis.errors import Unsatisfiable
+
+from .served import Served, put, serving
+
+METHODS = ("get", "post", "patch", "delete")
+
+
+def routes(document: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    for path, ways in document["paths"].items():
+        for method in METHODS:
+            if method in ways:
+                yield path, method, ways[method]
+
+
+def test_every_route_has_words_and_an_example(served: Served) -> None:
+    document = served.http.get("/api/openapi.json").json()
+    named = {path for path, _, _ in routes(document)} | document["paths"].keys()
+    assert named >= {
+        "/api/health",
+        "/api/runs",
+        "/api/runs/{run_id}",
+        "/api/runs/{run_id}/resume",
+        "/api/runs/{run_id}/abort",
+        "/api/runs/{run_id}/config",
+        "/api/runs/{run_id}/events",
+        "/api/runs/{run_id}/questions",
+        "/api/runs/{run_id}/questions/{question_id}",
+        "/api/runs/{run_id}/diff",
+        "/api/runs/{run_id}/undo",
+        "/api/runs/{run_id}/receipt",
+        "/api/runs/{run_id}/verify",
+        "/api/runs/{run_id}/calls/{call_id}",
+        "/api/projects",
+        "/api/plugins",
+        "/api/agents",
+        "/api/models",
+        "/api/memory",
+        "/api/config",
+        "/api/ws",
+        "/api/ws/{run_id}",
+    }
+    for path, method, route in routes(document):
+        assert route.get("description"), (method, path)
+        if path == "/api/docs":
+            continue
+        good = next(answer for code, answer in route["responses"].items() if code < "300")
+        content = good["content"]["application/json"]
+        assert "example" in content, (method, path)
+        if "requestBody" in route:
+            (kind,) = route["requestBody"]["content"].values()
+            assert examples(document, kind["schema"]), (method, path)
+
+
+def examples(document: dict[str, Any], schema: dict[str, Any]) -> list[Any]:
+    """The examples of a schema, or of the one that it refers to."""
+    for each in (schema, *schema.get("anyOf", ())):
+        if "$ref" in each:
+            name = each["$ref"].rpartition("/")[2]
+            return examples(document, document["components"]["schemas"][name])
+    return schema.get("examples", [])
+
+
+def test_nothing_that_the_document_allows_makes_it_fail(served: Served) -> None:
+    """Every route, with values that fit the document and values that do not."""
+    run_id = served.start(served.project("fuzzed"), put("right"))
+    served.wait(run_id)
+    document = served.http.get("/api/openapi.json").json()
+    for path in ("/api/ws", "/api/ws/{run_id}", "/api/projects/demo"):  # no HTTP; a run each time
+        del document["paths"][path]
+    schema = schemathesis.openapi.from_dict(document)
+    for result in schema.get_all_operations():
+        operation = result.ok()
+        for mode in (schemathesis.GenerationMode.POSITIVE, schemathesis.GenerationMode.NEGATIVE):
+
+            @given(case=operation.as_strategy(generation_mode=mode))
+            @settings(
+                max_examples=8,
+                deadline=None,
+                phases=[Phase.generate],
+                database=None,
+                derandomize=True,
+                suppress_health_check=list(HealthCheck),
+            )
+            def ask(case: Any) -> None:
+                if "run_id" in case.path_parameters and len(case.path_parameters["run_id"]) % 2:
+                    case.path_parameters["run_id"] = run_id
+                answer = case.call(
+                    base_url=served.base,
+                    headers={"Authorization": f"Bearer {served.token}"},
+                    timeout=120,
+                )
+                assert answer.status_code < 500, (case.as_curl_command(), answer.text)
+
+            with suppress(Unsatisfiable):  # a route without a value that could be wrong
+                ask()
+    assert served.process.poll() is None
+
+
+def test_a_plugins_routes_are_behind_the_same_security(tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    package = site / "counting"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text(
+        dedent(
+            """
+            from retrai_core import hookimpl
+
+            class Routes:
+                @hookimpl(optionalhook=True)
+                def routes(self, server):
+                    from fastapi import APIRouter
+
+                    router = APIRouter(prefix="/api/count")
+
+                    @router.get("")
+                    async def count():
+                        roots = server.options.roots
+                        return {"projects": len(server.projects), "roots": len(roots)}
+
+                    return [router]
+
+            class Broken:
+                @hookimpl(optionalhook=True)
+                def routes(self, server):
+                    raise ValueError("no routes today")
+            """
+        )
+    )
+    info = site / "counting-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: counting\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(
+        "[retrai.hooks]\ncount = counting:Routes\nbroken = counting:Broken\n"
+    )
+    with serving(tmp_path / "root", tmp_path / "state", PYTHONPATH=str(site)) as served:
+        assert served.http.get("/api/count").json() == {"projects": 1, "roots": 1}
+        there = f"{served.base}/api/count"
+        assert served.http.get(there, headers={"Authorization": "Bearer x"}).status_code == 401
+        assert "/api/count" in served.http.get("/api/openapi.json").json()["paths"]
+    said = (tmp_path / "state" / "stderr").read_text()
+    assert "no routes today" in said
+    assert "counting" in said
+
+
+def test_the_server_is_imported_by_its_own_command_alone() -> None:
+    import subprocess
+
+    code = (
+        "import sys\nfrom retrai_core.cli.main import main\n"
+        "try:\n    main(['goals', 'list'])\nexcept SystemExit:\n    pass\n"
+        "print([name for name in ('fastapi', 'uvicorn', 'retrai_server') if name in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize("missing", ["receipt", "verify"])
+def test_without_retrai_receipts_its_routes_say_how_to_get_it(tmp_path: Path, missing: str) -> None:
+    config = tmp_path / "state" / "config" / "retrai"
+    config.mkdir(parents=True)
+    (config / "config.yml").write_text("disabled_plugins: [retrai-receipts]\n")
+    with serving(tmp_path / "root", tmp_path / "state") as served:
+        way = served.http.get if missing == "receipt" else served.http.post
+        answer = way(f"/api/runs/abc/{missing}")
+        assert answer.status_code == 404
+        assert answer.json()["hint"] == "`pip install retrai-receipts`"
