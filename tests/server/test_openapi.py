@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
@@ -14,7 +16,7 @@ import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis.errors import Unsatisfiable
 
-from .served import Served, put, serving
+from .served import Served, put, request, serving
 
 METHODS = ("get", "post", "patch", "delete")
 
@@ -72,6 +74,34 @@ def examples(document: dict[str, Any], schema: dict[str, Any]) -> list[Any]:
             name = each["$ref"].rpartition("/")[2]
             return examples(document, document["components"]["schemas"][name])
     return schema.get("examples", [])
+
+
+def test_a_client_made_from_the_document_works(
+    served: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    document = tmp_path / "openapi.json"
+    document.write_text(served.http.get("/api/openapi.json").text)
+    program = Path(sys.executable).with_name("openapi-python-client")
+    target = tmp_path / "made" / "made_client"
+    target.parent.mkdir()
+    words = ["generate", "--path", document, "--output-path", target, "--meta", "none"]
+    command = [program, *words]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "WARNING" not in done.stdout + done.stderr
+    monkeypatch.syspath_prepend(str(target.parent))
+    client = import_module("made_client").AuthenticatedClient(served.base, token=served.token)
+    models = import_module("made_client.models")
+    routes = {
+        name: import_module(f"made_client.api.runs.{name}") for name in ("start_run", "show_run")
+    }
+    body = models.StartRun.from_dict(request(served.project("made"), put("right")))
+    started = routes["start_run"].sync(client=client, body=body)
+    served.wait(started.run_id)
+    run = routes["show_run"].sync(started.run_id, client=client)
+    assert (run.status, run.final_state.goal_achieved) == ("achieved", True)
+    missing = routes["show_run"].sync("none", client=client)
+    assert missing.error == "RunNotFoundError"
 
 
 def test_nothing_that_the_document_allows_makes_it_fail(served: Served) -> None:
@@ -157,8 +187,6 @@ def test_a_plugins_routes_are_behind_the_same_security(tmp_path: Path) -> None:
 
 
 def test_the_server_is_imported_by_its_own_command_alone() -> None:
-    import subprocess
-
     code = (
         "import sys\nfrom retrai_core.cli.main import main\n"
         "try:\n    main(['goals', 'list'])\nexcept SystemExit:\n    pass\n"

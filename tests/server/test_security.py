@@ -295,6 +295,38 @@ def test_what_a_run_says_is_text(served: Served) -> None:
     assert "<script" not in page.text
 
 
+def test_looking_into_a_hostile_project_does_nothing_that_it_names(
+    served: Served, tmp_path: Path
+) -> None:
+    folder = served.project("strange")
+    aim = tmp_path / "memory.sqlite3"
+    (folder / ".retrai.yml").write_text(
+        f"memory: sqlite\nplugins: {{sqlite: {{path: {aim}}}}}\ngoal: shell-goal\n"
+        f"check_command: touch {aim}\n"
+    )
+    project = served.http.post("/api/projects", json={"path": str(folder)}).json()["id"]
+    for path in ("memory", "agents", "config"):
+        answer = served.http.get(f"/api/{path}", params={"project": project})
+        assert answer.status_code == 200, answer.text
+    assert not aim.exists()
+
+
+def test_settings_are_shown_without_the_secrets_in_them(tmp_path: Path) -> None:
+    config = tmp_path / "state" / "config" / "retrai"
+    config.mkdir(parents=True)
+    (config / "config.yml").write_text(
+        "mcp: {web: {url: 'http://me:hunter2@127.0.0.1:9/x', headers: {X-Any: hunter3}}}\n"
+        "plugins: {litellm: {api_key: hunter4, api_base: 'http://127.0.0.1:9'}}\n"
+    )
+    with serving(tmp_path / "root", tmp_path / "state") as served:
+        shown = served.http.get("/api/config").text
+        run_id = served.start(served.project("one", "right"))
+        run = served.wait(run_id)
+    for text in (shown, json.dumps(run)):
+        assert "hunter" not in text
+        assert "http://127.0.0.1:9" in text or "***" in text
+
+
 def test_no_secret_leaves_it(served: Served) -> None:
     """The token and the cookie stand in no answer and in no log."""
     cookie = cookie_of(served)["Cookie"].partition("=")[2]

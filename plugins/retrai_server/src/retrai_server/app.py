@@ -8,7 +8,7 @@ from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.routing import APIRouter
+from fastapi.routing import APIRoute, APIRouter
 from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, Response
 
@@ -44,6 +44,7 @@ def make_app(server: Server, access: Access) -> FastAPI:
         openapi_url=None,
         redirect_slashes=False,
         default_response_class=Json,
+        generate_unique_id_function=_name_of,  # what a client's function is called
     )
     app.state.server = server
     app.include_router(_own_routes(app))
@@ -139,6 +140,10 @@ def _parameter(name: str, where: str, kind: str, example: object) -> dict[str, A
     required = where == "path"
     schema = {"type": kind}
     return {"name": name, "in": where, "required": required, "schema": schema, "example": example}
+
+
+def _name_of(route: APIRoute) -> str:
+    return route.name
 
 
 async def _answer_error(request: Request, error: Exception) -> Response:

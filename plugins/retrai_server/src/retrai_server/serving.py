@@ -150,8 +150,7 @@ def _ended_by_signals(server: Server, web: uvicorn.Server) -> Iterator[None]:
     def on_signal() -> None:
         if stopping:
             os._exit(130)
-        going_on = "; runs go on without it" if server.options.detach else "; runs are interrupted"
-        echo(f"stopping{going_on}", err=True)
+        echo("stopping; once more stops at once", err=True)
         stopping.append(asyncio.create_task(stop()))
 
     heeded = [number for number in _SIGNALS if signal.getsignal(number) != signal.SIG_IGN]

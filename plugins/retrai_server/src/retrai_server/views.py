@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, cast
 
 from retrai_core import RunRecord, UnreadableRun
 
 from .projects import Projects
+
+_HIDDEN = "***"
+_SECRET = re.compile(r"key|token|secret|passw|credential|authorization|cookie", re.IGNORECASE)
+_ALL_SECRET = re.compile(r"headers|env|secret")
+"""Every value below these is hidden."""
+_PASSWORD = re.compile(r"(\w://[^/\s:@]*:)[^/\s@]+@")
 
 
 def summary(record: RunRecord) -> dict[str, Any]:
@@ -48,11 +56,27 @@ def unreadable(run: UnreadableRun) -> dict[str, Any]:
 
 def whole(record: RunRecord) -> dict[str, Any]:
     """Everything about a run."""
+    dumped = record.model_dump(mode="json")
     return {
         **summary(record),
         "final_state": _final_state(record),
-        "record": record.model_dump(mode="json"),
+        "record": {**dumped, "config": without_secrets(dumped["config"])},
     }
+
+
+def without_secrets(value: Any, name: str = "") -> Any:
+    """JSON with `***` in the place of secrets: a name says so, or it is an address's password."""
+    if isinstance(value, Mapping):
+        entries = cast("Mapping[str, Any]", value)
+        hides = _ALL_SECRET.fullmatch(name)
+        return {
+            key: without_secrets(each, "secret" if hides else key) for key, each in entries.items()
+        }
+    if isinstance(value, list):
+        return [without_secrets(each, name) for each in cast("list[Any]", value)]
+    if not isinstance(value, str) or not value:
+        return value
+    return _HIDDEN if _SECRET.search(name) else _PASSWORD.sub(rf"\1{_HIDDEN}@", value)
 
 
 def _time(seconds: float | None) -> str | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -31,18 +30,17 @@ def models(project: Path, as_json: bool) -> None:
     """
     from ..config.sources import load_settings
     from ..runs.resolver import Resolver
-    from ..runs.trust import is_agreed
+    from ..runs.trust import without_claims
     from ..runs.usable_models import usable_models
 
     settings = load_settings(project)
     config = settings.config
     origin = settings.origins["model_name"]
     is_named = origin != "default"
-    if not is_agreed(settings):  # to what the project's own file says
-        own = config.model_copy(update={"plugins": settings.user.get("plugins", {})})
-        settings = replace(settings, config=own)
+    agreed = without_claims(settings)
+    if agreed is not settings:
         is_named = is_named and origin != settings.project_file
-    resolver = Resolver(settings)
+    resolver = Resolver(agreed)
     found = usable_models(resolver, config.model_name if is_named else "")
     if as_json:
         listed = [

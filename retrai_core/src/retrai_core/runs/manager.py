@@ -352,8 +352,10 @@ class RunManager:
         """
         from ..config.sources import load_settings
         from .agent_graph import agents
+        from .trust import without_claims
 
-        return await asyncio.to_thread(lambda: agents(load_settings(Path(project))))
+        settings = await asyncio.to_thread(load_settings, Path(project))
+        return await asyncio.to_thread(lambda: agents(without_claims(settings)))
 
     async def models(self) -> Sequence[UsableModel]:
         """The models that can be used here: keys that are set, servers that answer on this machine;

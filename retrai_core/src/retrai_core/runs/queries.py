@@ -25,6 +25,7 @@ from .request import Tell
 from .resolved_run import ResolvedRun
 from .resolver import Resolver
 from .session import RunSession
+from .trust import without_claims
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -162,7 +163,7 @@ async def open_memory(project: Path, tell: Tell) -> AsyncGenerator[MemoryStore]:
         if event.kind == "log" and event.payload.get("level") == "warning":
             tell(f"warning: {event.payload.get('message')}")
 
-    resolved = Resolver(load_settings(project)).memory_only()
+    resolved = Resolver(without_claims(load_settings(project))).memory_only()
     async with RunSession(replace(resolved, notices=()), state_dir(), warn) as session:
         await session.build()
         if session.context.memory_part is None:

@@ -11,6 +11,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, cast
@@ -119,6 +120,18 @@ def is_agreed(settings: Settings) -> bool:
     except TrustRequired:
         return False
     return True
+
+
+def without_claims(settings: Settings) -> Settings:
+    """The settings, without the options of plugins and agents that the project's own file gives
+    where the user has not agreed to it: for looking into a project, which asks nobody."""
+    if is_agreed(settings):
+        return settings
+    own = {
+        key: {name: entry or {} for name, entry in settings.user.get(key, {}).items()}
+        for key in ("plugins", "agents")
+    }
+    return replace(settings, config=settings.config.model_copy(update=own))
 
 
 def agree(project: Path, claims: Claims) -> None:

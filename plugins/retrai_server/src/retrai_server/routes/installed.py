@@ -15,6 +15,7 @@ from retrai_core import Kind, MemoryStore, Strategy
 from ..errors import ApiError, Json
 from ..schemas import answers, problem
 from ..server import Server
+from ..views import without_secrets
 from .shared import ServerState
 
 router = APIRouter(prefix="/api", tags=["installed"])
@@ -79,7 +80,8 @@ async def forget(
 async def show_config(server: ServerState, project: Project = None) -> Json:
     """Every setting of the project, its value, and where that comes from."""
     found = await server.manager.settings(_folder(server, project))
-    return Json([asdict(setting) for setting in found])
+    shown = [{**asdict(each), "value": without_secrets(each.value, each.name)} for each in found]
+    return Json(shown)
 
 
 def _folder(server: Server, project: uuid.UUID | None) -> Path:
