@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from retrai_core.workspace.lock import WorkspaceLock
 from retrai_testkit import call, say
 
 from .served import Served, put, request
@@ -176,11 +177,27 @@ def test_two_runs_in_one_project_follow_each_other(served: Served) -> None:
     assert served.show(first)["status"] == "aborted"
 
 
+def test_a_project_that_another_program_works_in_is_named_and_the_run_not_lost(
+    served: Served,
+) -> None:
+    folder = served.project("locked")
+    with WorkspaceLock(folder, served.state, "elsewhere"):
+        run_id = served.start(folder, put("right"))
+        run = served.wait(run_id)
+    assert run["status"] == "error"
+    assert "elsewhere" in run["error"]
+    listed = served.http.get("/api/runs", params={"project": str(folder)}).json()
+    assert [each["run_id"] for each in listed] == [run_id]
+    assert served.http.get("/api/runs", params={"status": "achieved", "text": run_id}).json() == []
+
+
 def test_a_run_that_cannot_begin_says_why(served: Served) -> None:
     folder = served.project("kept")
     wrong = served.http.post("/api/runs", json=request(folder, goal="pytset"))
     assert (wrong.status_code, wrong.json()["error"]) == (422, "UsageError")
     assert "pytest" in wrong.json()["message"] + wrong.json()["hint"]
+    odd = request(folder, self=1, folder=2)
+    assert served.http.post("/api/runs", json=odd).status_code == 422
     named = served.http.post("/api/runs", json=request(folder, run_id="x"))
     assert named.status_code == 422
 

@@ -217,8 +217,9 @@ def test_runs_of_other_folders_are_not_there(served: Served, tmp_path: Path) -> 
         assert served.http.post(f"/api/runs/{run_id}{path}").status_code == 404, path
     listed = served.http.get("/api/runs", params={"limit": 1000}).json()
     assert run_id not in [run["run_id"] for run in listed]
-    with pytest.raises(InvalidStatus):
+    with pytest.raises(InvalidStatus) as refused:
         served.socket(f"/api/ws/{run_id}").close()
+    assert refused.value.response.status_code == 404
 
 
 @pytest.mark.parametrize(

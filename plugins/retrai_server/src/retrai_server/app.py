@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-import traceback
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -19,7 +17,6 @@ from .errors import Json, response_of
 from .hookspecs import ServerHooks
 from .routes import installed, live, projects, receipts, runs
 from .schemas import RUN, answers
-from .security import Access, Guard
 from .server import Server
 
 _DESCRIPTION = (
@@ -28,13 +25,8 @@ _DESCRIPTION = (
 )
 
 
-def make_app(server: Server, access: Access) -> FastAPI:
-    """The application.
-
-    Args:
-        server: its state.
-        access: who is let in.
-    """
+def make_app(server: Server) -> FastAPI:
+    """The application, without the guard."""
     app = FastAPI(
         title="retrai",
         version=__version__,
@@ -56,7 +48,6 @@ def make_app(server: Server, access: Access) -> FastAPI:
     _describe_sockets(app)
     for error in (RetraiError, RequestValidationError, HTTPException, Exception):
         app.add_exception_handler(error, _answer_error)
-    app.add_middleware(Guard, access=access)
     return app
 
 
@@ -147,7 +138,4 @@ def _name_of(route: APIRoute) -> str:
 
 
 async def _answer_error(request: Request, error: Exception) -> Response:
-    answer = response_of(error)
-    if answer.status_code == 500:
-        traceback.print_exception(error, file=sys.stderr)
-    return answer
+    return response_of(error)

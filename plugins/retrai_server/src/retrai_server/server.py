@@ -17,6 +17,7 @@ from retrai_core import (
     RunNotFoundError,
     RunRecord,
     RunRequest,
+    RunStore,
     UnreadableRun,
 )
 
@@ -27,6 +28,7 @@ from .streams import RunFeeds, StatusFeed
 LABEL = {"via": "retrai-server"}
 """The label of the runs that a server has started."""
 _STOP_LIMIT_S = 6.0
+_PREPARING = 2
 _PROBLEMS = 1_000
 """Of so many runs that could not begin the server knows why."""
 
@@ -66,7 +68,8 @@ class Server:
         self.projects = Projects(options.roots)
         self.feeds = RunFeeds()
         self.statuses = StatusFeed(manager, self.shows)
-        self._own: set[str] = set()
+        self._own: dict[str, RunRecord] = {}
+        self._preparing = asyncio.Semaphore(_PREPARING)
         self._problems: OrderedDict[str, tuple[RunRecord, RetraiError]] = OrderedDict()
         self._watching: set[asyncio.Task[None]] = set()
         self._is_stopping = False
@@ -79,7 +82,7 @@ class Server:
             if isinstance(record, RunRecord) and self.shows(record) and record.project.is_dir():
                 self.projects.register(record.project.resolve())
                 if record.status in ("pending", "running", "waiting") and _is_ours(record):
-                    self._own.add(record.id)
+                    self._own[record.id] = record
         await self.manager.attach()
 
     def shows(self, record: RunRecord) -> bool:
@@ -98,9 +101,27 @@ class Server:
             raise RunNotFoundError(f"no run {run_id!r}", hint="GET /api/runs lists them")
         return run, record
 
-    def problem(self, run_id: str) -> tuple[RunRecord, RetraiError] | None:
-        """Why a run could not begin, or go on, with its record as it was."""
-        return self._problems.get(run_id)
+    async def look(self, run_id: str) -> tuple[RunRecord, RetraiError | None]:
+        """The record of a run, and why it could not begin, or go on.
+
+        Raises:
+            RunNotFoundError: as `run`.
+        """
+        try:
+            _, record = await self.run(run_id)
+        except RunNotFoundError:
+            # Of a run that could not begin nothing is left, a moment before we hear why.
+            kept, problem = self._problems.get(run_id, (self._own.get(run_id), None))
+            if kept is None:
+                raise
+            return kept, problem
+        return record, self._problems[run_id][1] if run_id in self._problems else None
+
+    async def prepare(self, folder: Path, /, **settings: Any) -> RunRequest:
+        """A request: see `RunManager.prepare`. Few at a time, so that many do not keep the threads
+        from what only reads."""
+        async with self._preparing:
+            return await self.manager.prepare(folder, **settings)
 
     async def submit(self, request: RunRequest) -> tuple[Run, RunRecord]:
         """Begin a run.
@@ -131,7 +152,7 @@ class Server:
         self._is_stopping = True
         self.manager.pause()
         if not self.options.detach:
-            ending = [asyncio.create_task(self._interrupt(run_id)) for run_id in self._own]
+            ending = [asyncio.create_task(self._interrupt(run_id)) for run_id in list(self._own)]
             if ending:
                 await asyncio.wait(ending, timeout=_STOP_LIMIT_S)
             for task in ending:
@@ -157,18 +178,18 @@ class Server:
     def _watch(self, run: Run, record: RunRecord) -> None:
         """Know why the run could not begin: of a new one nothing is left in the store then."""
         self._problems.pop(run.id, None)
-        self._own.add(run.id)
+        self._own[run.id] = record
 
         async def watch() -> None:
             try:
                 await run.result()
             except RetraiError as error:
-                record.status, record.reason, record.ended_at = "error", error.message, time.time()
-                self._problems[run.id] = (record, error)
+                ended = {"status": "error", "reason": str(error), "ended_at": time.time()}
+                self._problems[run.id] = (record.model_copy(update=ended), error)
                 if len(self._problems) > _PROBLEMS:
                     self._problems.popitem(last=False)
             finally:
-                self._own.discard(run.id)
+                self._own.pop(run.id, None)
 
         task = asyncio.create_task(watch())
         self._watching.add(task)
@@ -176,14 +197,18 @@ class Server:
 
     async def list(self, limit: int, **wanted: Any) -> list[RunRecord | UnreadableRun]:
         """Runs that clients may see, newest first, those that could not begin among them."""
-        found: list[RunRecord | UnreadableRun] = []
-        while len(found) < limit:
+        known = [record for record, _ in self._problems.values()]
+        found = [*RunStore.select(known, **wanted, limit=limit)]
+        wanted = dict(wanted)
+        while True:
             page = await self.manager.list(**wanted, limit=limit + 1)
             found += [run for run in page if not isinstance(run, RunRecord) or self.shows(run)]
-            if len(page) <= limit:
+            if len(page) <= limit or len(found) >= limit + len(known):
                 break
             wanted["before"] = created_at(page[-1])
-        return found[:limit]
+        # What the store has comes last here, and counts.
+        runs = {run.id: run for run in found}
+        return sorted(runs.values(), key=created_at, reverse=True)[:limit]
 
 
 def created_at(run: RunRecord | UnreadableRun) -> float:

@@ -17,7 +17,7 @@ import uvicorn
 from retrai_core import RunManager, UsageError, echo
 
 from .app import make_app
-from .security import MAX_HEADER_BYTES, MAX_MESSAGE_BYTES, Access
+from .security import MAX_HEADER_BYTES, MAX_MESSAGE_BYTES, Access, Guard
 from .server import Server, ServerOptions
 from .websocket_protocol import SharedFramesProtocol
 
@@ -75,7 +75,7 @@ async def serve(options: ServerOptions, *, exact_port: bool, open_browser: bool)
             await server.attach()
             web = _Uvicorn(
                 uvicorn.Config(
-                    make_app(server, access),
+                    Guard(make_app(server), access),  # around all, errors and plugins too
                     http="h11",  # whose limit of headers we know
                     ws=SharedFramesProtocol,
                     ws_max_size=MAX_MESSAGE_BYTES,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
-from contextlib import aclosing, asynccontextmanager
+from contextlib import aclosing, asynccontextmanager, suppress
 
 from websockets.frames import Frame, Opcode
 
@@ -21,6 +21,7 @@ _LOG_BYTES = 4_000_000
 """Of a run's newest messages in memory, for all of its clients together."""
 _DELTA_BYTES = 256_000
 _BATCH_BYTES = 64_000
+_AGAIN_S = 1.0
 
 
 def frame(text: str) -> bytes:
@@ -223,6 +224,12 @@ class StatusFeed:
             await asyncio.wait({self._reading})
 
     async def _read(self) -> None:
+        while True:
+            with suppress(RetraiError):  # the store cannot be read now
+                await self._hand_out()
+            await asyncio.sleep(_AGAIN_S)
+
+    async def _hand_out(self) -> None:
         async for record in self._manager.events():
             if self._clients and self._shows(record):
                 message = frame(json.dumps({"kind": "status", **summary(record)}))

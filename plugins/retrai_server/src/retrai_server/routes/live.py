@@ -10,9 +10,9 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request, WebSocket
 from starlette.responses import Response, StreamingResponse
 
-from retrai_core import AgentEvent, Run
+from retrai_core import AgentEvent, RetraiError, Run
 
-from ..errors import ApiError, Json
+from ..errors import ApiError, Json, response_of
 from ..schemas import EVENT_EXAMPLE, NOT_FOUND, After, Event, RunId, answers
 from ..websocket_protocol import FRAMES
 from .shared import ServerState
@@ -60,7 +60,11 @@ async def follow_run(
     deltas: Annotated[bool, Query()] = False,
 ) -> None:
     """The events of a run behind number `after`; closes after the last `run_end`."""
-    run, _ = await server.run(run_id)
+    try:
+        run, _ = await server.run(run_id)
+    except RetraiError as error:
+        await socket.send_denial_response(response_of(error))
+        return
     await socket.accept()
     async with server.feeds.of(run, after) as feed:
         await _send_all(socket, feed.follow(after, deltas=deltas))

@@ -68,7 +68,7 @@ async def start_run(server: ServerState, body: StartRun) -> Json:
     else:
         folder = server.projects.resolve(body.cwd or ".")
     known = body.model_dump(exclude={"cwd", "project", *more})
-    request = await server.manager.prepare(folder, **known, **more)
+    request = await server.prepare(folder, **known, **more)
     run, record = await server.submit(request)
     return Json({"run_id": run.id, "status": record.status}, 201)
 
@@ -108,11 +108,8 @@ async def list_runs(
 @router.get("/{run_id}", response_model=WholeRun, responses=answers(RUN_EXAMPLE, NOT_FOUND))
 async def show_run(server: ServerState, run_id: RunId) -> Json:
     """A run: its state, how it ended, and the whole record."""
-    if (kept := server.problem(run_id)) is not None:
-        record, error = kept
-        return Json({**whole(record), "error": str(error)})
-    _, record = await server.run(run_id)
-    return Json(whole(record))
+    record, problem = await server.look(run_id)
+    return Json({**whole(record), **({"error": str(problem)} if problem else {})})
 
 
 @router.post(
