@@ -19,7 +19,7 @@ from websockets.sync.client import ClientConnection, connect
 from retrai_testkit import ScriptedModel, Turn, call
 
 FINAL = ("achieved", "failed", "aborted", "stuck", "budget", "interrupted", "error", "flaky")
-_LIMIT_S = 60.0
+_LIMIT_S = 180.0
 
 
 class Served:

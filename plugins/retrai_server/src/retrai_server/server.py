@@ -81,9 +81,13 @@ class Server:
         for record in await self.manager.list():
             if isinstance(record, RunRecord) and self.shows(record) and record.project.is_dir():
                 self.projects.register(record.project.resolve())
-                if record.status in ("pending", "running", "waiting") and _is_ours(record):
-                    self._own[record.id] = record
-        await self.manager.attach()
+        await self.manager.attach(self._take_up)
+
+    def _take_up(self, record: RunRecord) -> bool:
+        is_ours = record.labels.items() >= LABEL.items() and self.shows(record)
+        if is_ours:
+            self._own[record.id] = record
+        return is_ours
 
     def shows(self, record: RunRecord) -> bool:
         """Whether clients may see a run: its project lies beneath a root."""
@@ -214,7 +218,3 @@ class Server:
 def created_at(run: RunRecord | UnreadableRun) -> float:
     """When a run was asked for, as far as it is known."""
     return run.created_at if isinstance(run, RunRecord) else run.changed_at
-
-
-def _is_ours(record: RunRecord) -> bool:
-    return record.labels.items() >= LABEL.items()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, suppress
 from functools import partial
 from pathlib import Path
@@ -254,12 +254,17 @@ class RunManager:
                 known[run_id] = record.status
                 yield record
 
-    async def attach(self) -> None:
+    async def attach(self, wanted: Callable[[RunRecord], bool] | None = None) -> None:
         """After a restart: take up the runs that an earlier manager left waiting or running in
-        processes of their own, in their order."""
+        processes of their own, in their order.
+
+        Args:
+            wanted: says of each whether it is taken up; all are when left out.
+        """
         engine = self._opened_engine()
         await engine.attach()
-        found = [run for status in ("pending", *UNDER_WAY) for run in await self._of(status)]
+        every = [run for status in ("pending", *UNDER_WAY) for run in await self._of(status)]
+        found = [run for run in every if wanted is None or wanted(run)]
         for run in found:
             if run.status != "pending" and run.id not in self._executing:
                 self._note_project(run)
