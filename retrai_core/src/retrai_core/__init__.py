@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         GoalOptions,
         GoalResult,
         Marker,
+        RecordedCall,
         Suspicion,
     )
     from .contracts.hooks import GateDecision, ToolCall, hookimpl, hookspec
@@ -121,6 +122,7 @@ _HOME = {
         "GoalOptions",
         "GoalResult",
         "Marker",
+        "RecordedCall",
         "Suspicion",
     ),
     "contracts.hooks": ("GateDecision", "ToolCall", "hookimpl", "hookspec"),
@@ -281,6 +283,7 @@ __all__ = [
     "ProcessOptions",
     "ProcessRunner",
     "Question",
+    "RecordedCall",
     "Resume",
     "RetraiError",
     "Run",

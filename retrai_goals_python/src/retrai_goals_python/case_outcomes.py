@@ -9,6 +9,7 @@ from retrai_core import CaseOutcome
 
 from .report_lines import (
     Begin,
+    Calls,
     Collect,
     Collected,
     Deselected,
@@ -58,6 +59,7 @@ class Session:
     imported: set[str] = field(default_factory=set[str])
     reached: list[Finding] = field(default_factory=list[Finding])
     touched: set[str] | None = None
+    calls: dict[str, Calls] = field(default_factory=dict[str, Calls])
 
     def running(self) -> list[str]:
         """Cases that were started and have not ended."""
@@ -88,6 +90,8 @@ def read_session(lines: Iterable[Line]) -> Session:
                 session.deselected += line.count
             case Begin():
                 session.begin = line
+            case Calls():
+                session.calls[current.get(line.id, line.id)] = line
             case _:
                 _take_end(session, line)
     _sort_as_collected(session)

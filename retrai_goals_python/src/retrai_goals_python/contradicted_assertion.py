@@ -44,10 +44,11 @@ _RAISES = ("raises", "assertRaises", "assertRaisesRegex")
 _ENDS_THE_RUN = ("KeyboardInterrupt", "Exit", "BaseException")
 
 
-def contradict_assertion(statement: ast.stmt) -> ast.stmt | None:
+def contradict_assertion(statement: ast.stmt, *, far: bool = False) -> ast.stmt | None:
     """The statement that fails where this assertion passes; None where it is no assertion.
 
-    What is evaluated stays the same, in the same order, and is evaluated once.
+    What is evaluated stays the same, in the same order, and is evaluated once. With `far`, numbers and
+    texts are far from the expected ones, else near them.
 
     Example:
         >>> def shown(text):
@@ -56,7 +57,7 @@ def contradict_assertion(statement: ast.stmt) -> ast.stmt | None:
         ('assert f(x) == 4', 'assert not f(x)', 'self.assertNotIn(a, b)')
     """
     if isinstance(statement, ast.Assert):
-        return ast.Assert(_contradict_test(statement.test), statement.msg)
+        return ast.Assert(_contradict_test(statement.test, far=far), statement.msg)
     if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
         return None
     call = statement.value
@@ -64,7 +65,7 @@ def contradict_assertion(statement: ast.stmt) -> ast.stmt | None:
         return None
     name = call.func.attr
     if name in _EQUAL and len(call.args) >= 2:
-        pair = _contradict_pair(call.args[0], call.args[1])
+        pair = _contradict_pair(call.args[0], call.args[1], far=far)
         if pair is not None:
             return ast.Expr(ast.Call(call.func, [*pair, *call.args[2:]], call.keywords))
     opposite = _OPPOSITE.get(name)
@@ -91,7 +92,7 @@ def contradict_expected_error(statement: ast.With | ast.AsyncWith) -> ast.stmt |
     return type(statement)([item], statement.body)
 
 
-def _contradict_test(test: ast.expr) -> ast.expr:
+def _contradict_test(test: ast.expr, *, far: bool) -> ast.expr:
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         return test.operand
     if isinstance(test, ast.Compare) and len(test.ops) == 1:
@@ -99,17 +100,19 @@ def _contradict_test(test: ast.expr) -> ast.expr:
         other = _COMPLEMENT.get(type(test.ops[0]))
         if other is not None:
             return ast.Compare(left, [other()], [right])
-        if pair := _contradict_pair(left, right):
+        if pair := _contradict_pair(left, right, far=far):
             return ast.Compare(pair[0], test.ops, [pair[1]])
     return ast.UnaryOp(ast.Not(), test)
 
 
-def _contradict_pair(left: ast.expr, right: ast.expr) -> tuple[ast.expr, ast.expr] | None:
+def _contradict_pair(
+    left: ast.expr, right: ast.expr, *, far: bool
+) -> tuple[ast.expr, ast.expr] | None:
     """Two sides that must not be equal where these are; None where they may be all the same."""
     if _is_insensitive(left) or _is_insensitive(right):
         return None
     for side in (right, left):
-        other = _other_literal(side) or _other_object(side)
+        other = _other_literal(side, far=far) or _other_object(side, far=far)
         if other is not None:
             return (left, other) if side is right else (other, right)
     if _is_constructor(left):
@@ -117,25 +120,25 @@ def _contradict_pair(left: ast.expr, right: ast.expr) -> tuple[ast.expr, ast.exp
         # Both are evaluated still; a matcher may equal everything that looks alike.
         picked = ast.Subscript(ast.Tuple([right, never], ast.Load()), ast.Constant(1), ast.Load())
         return left, picked
-    return left, contradicted(right)
+    return left, contradicted(right, far=far)
 
 
-def _other_literal(node: ast.expr) -> ast.expr | None:
+def _other_literal(node: ast.expr, *, far: bool) -> ast.expr | None:
     try:
-        other = contradiction_of(ast.literal_eval(node))
+        other = contradiction_of(ast.literal_eval(node), far=far)
         return None if other is None else ast.parse(repr(other), mode="eval").body
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         return None
 
 
-def _other_object(node: ast.expr) -> ast.expr | None:
+def _other_object(node: ast.expr, *, far: bool) -> ast.expr | None:
     """`Money(3, "EUR")` as `Money(4, "EUS")`: no field of it says the same; None where none can."""
     if not isinstance(node, ast.Call) or not _is_constructor(node):
         return None
     if _name(node.func).startswith(_MATCHERS):
         return None
-    given = [_other_literal(argument) for argument in node.args]
-    named = [_other_literal(keyword.value) for keyword in node.keywords]
+    given = [_other_literal(argument, far=far) for argument in node.args]
+    named = [_other_literal(keyword.value, far=far) for keyword in node.keywords]
     if not any([*given, *named]):
         return None
     args = [new or old for new, old in zip(given, node.args, strict=True)]

@@ -1,6 +1,7 @@
-"""Values that must not equal what a test expects, as near to it as can be.
+"""Values that must not equal what a test expects: near ones, and far ones.
 
-Near, so that no answer which equals all that looks alike passes for a real one.
+Near, so that no answer which equals all that looks alike passes for a real one. Far, so that no
+answer which equals all but its neighbors does.
 """
 
 from __future__ import annotations
@@ -12,6 +13,9 @@ from typing import Any
 _FAR = 1e15
 """From here on a float plus one could be rounded to itself."""
 
+_STEP = 1_000_003
+"""How far a number is that is far."""
+
 _AT_RUN_TIME = """(lambda v: not v if v is True or v is False
  else v + 1 if type(v) is int
  else v + 1.0 if type(v) is float and -1e15 < v < 1e15
@@ -21,18 +25,32 @@ _AT_RUN_TIME = """(lambda v: not v if v is True or v is False
  else object())(0)"""
 
 
-def contradiction_of(value: object) -> object | None:
+def contradiction_of(value: object, *, far: bool = False) -> object | None:
     """A value that nothing honest equals when it equals `value`; None where there is none.
 
     Example:
         >>> contradiction_of(3), contradiction_of("a"), contradiction_of([1, 2])
         (4, 'b', [1, 3])
+        >>> contradiction_of(3, far=True)
+        1000006
     """
+    if far and type(value) in (int, float, str, bytes):
+        return _far_from(value)
     other = _OTHER.get(type(value))
     return None if other is None else other(value)
 
 
-def contradicted(expected: ast.expr) -> ast.expr:
+def _far_from(value: Any) -> object | None:
+    match value:
+        case str():
+            return value[::-1] * 2 + "x" * 17
+        case bytes():
+            return value[::-1] * 2 + b"x" * 17
+        case _:
+            return value + _STEP if abs(value) < _FAR else None
+
+
+def contradicted(expected: ast.expr, *, far: bool = False) -> ast.expr:
     """An expression whose value contradicts that of `expected`, which is found when it runs.
 
     Example:
@@ -40,7 +58,11 @@ def contradicted(expected: ast.expr) -> ast.expr:
         >>> eval(shown, {"price": 3}), eval(shown, {"price": "b"}), eval(shown, {"price": [1]})
         (4, 'bx', [1, 1])
     """
-    call = ast.parse(_AT_RUN_TIME, mode="eval").body
+    text = _AT_RUN_TIME
+    if far:
+        text = text.replace("+ 1 ", f"+ {_STEP} ").replace("+ 1.0", f"+ {_STEP}.0")
+        text = text.replace("'x'", "'x' * 17")
+    call = ast.parse(text, mode="eval").body
     assert isinstance(call, ast.Call)
     call.args = [expected]
     return call

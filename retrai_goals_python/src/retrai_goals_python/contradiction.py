@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import textwrap
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,13 +42,30 @@ class Edit:
     text: bytes
 
 
-def contradict_tests(root: Path, functions: Iterable[str], limit: int) -> list[str]:
+@dataclass(frozen=True, slots=True)
+class OldAnswer:
+    """Two values that an assertion found unequal before the run.
+
+    Attributes:
+        line: of the assertion.
+        left, right: as Python writes them.
+    """
+
+    line: int
+    left: str
+    right: str
+
+
+def contradict_tests(
+    root: Path, functions: Iterable[str], limit: int, *, far: bool = False
+) -> list[str]:
     """Change what each of the test functions expects; those in which something was changed.
 
     Args:
         root: the folder that the ids are relative to; its files are changed.
         functions: ids without parameters (`tests/test_a.py::TestB::test_c`), the first ones first.
         limit: how many to change at most.
+        far: with values that are far from the expected ones; else with near ones.
     """
     by_file: dict[str, list[str]] = {}
     for function in functions:
@@ -57,7 +74,7 @@ def contradict_tests(root: Path, functions: Iterable[str], limit: int) -> list[s
     for name, ids in by_file.items():
         if len(changed) >= limit or not name.endswith(".py"):
             continue
-        found = dict(_edits(root / name, ids))
+        found = dict(_edits(root / name, ids, far=far))
         chosen = dict(list(found.items())[: limit - len(changed)])
         if chosen:
             _apply(root / name, chosen.values())
@@ -65,7 +82,7 @@ def contradict_tests(root: Path, functions: Iterable[str], limit: int) -> list[s
     return changed
 
 
-def _edits(path: Path, ids: list[str]) -> Iterator[tuple[str, Edit]]:
+def _edits(path: Path, ids: list[str], *, far: bool) -> Iterator[tuple[str, Edit]]:
     try:
         source = path.read_bytes()
         tree = ast.parse(source)
@@ -81,15 +98,81 @@ def _edits(path: Path, ids: list[str]) -> Iterator[tuple[str, Edit]]:
         begin = starts[node.lineno - 1]
         end = starts[node.end_lineno - 1] + node.end_col_offset
         before = source[begin : begin + node.col_offset]
-        text = _contradicted_function(node)
+        text = _contradicted_function(node, far=far)
         # A function that shares its line with something else is left as it is.
         if text and not before.strip():
             yield function, Edit(begin, end, textwrap.indent(text, before.decode()).encode())
 
 
-def _contradicted_function(function: _Function) -> str:
+def expect_old_answers(root: Path, answers: Mapping[str, OldAnswer]) -> list[str]:
+    """Let failed assertions expect what the code answered when they failed; the cases changed.
+
+    A case that still passes then has the answer that it had before the run.
+
+    Args:
+        root: the folder that the ids are relative to; its files are changed.
+        answers: by case.
+    """
+    changed: dict[tuple[Path, int], str] = {}
+    edits: dict[Path, list[Edit]] = {}
+    for case, answer in answers.items():
+        path = root / case.partition("::")[0]
+        edit = None if (path, answer.line) in changed else _old_answer_edit(path, answer)
+        if edit is not None:
+            changed[path, answer.line] = case
+            edits.setdefault(path, []).append(edit)
+    for path, found in edits.items():
+        _apply(path, found)
+    return list(changed.values())
+
+
+def _old_answer_edit(path: Path, answer: OldAnswer) -> Edit | None:
+    try:
+        source = path.read_bytes()
+        tree = ast.parse(source)
+    except (OSError, SyntaxError, ValueError):
+        return None
+    for node in ast.walk(tree):
+        if isinstance(node, ast.stmt) and node.lineno == answer.line and (pair := _pair(node)):
+            left, right = pair
+            if _is_expected(right, left):
+                expected, old = right, answer.left
+            elif _is_expected(left, right):
+                expected, old = left, answer.right
+            else:
+                return None
+            starts = _line_starts(source)
+            end_line, end = expected.end_lineno, expected.end_col_offset
+            if end_line is None or end is None or not old:
+                return None
+            begin = starts[expected.lineno - 1] + expected.col_offset
+            return Edit(begin, starts[end_line - 1] + end, old.encode())
+    return None
+
+
+def _pair(statement: ast.stmt) -> tuple[ast.expr, ast.expr] | None:
+    """The two values that an assertion expects to be equal."""
+    match statement:
+        case ast.Assert(ast.Compare(left, [ast.Eq()], [right])):
+            return left, right
+        case ast.Expr(ast.Call(ast.Attribute(attr="assertEqual"), [left, right, *_])):
+            return left, right
+        case _:
+            return None
+
+
+def _is_expected(side: ast.expr, other: ast.expr) -> bool:
+    """Whether a side is what the test expects, and the other one what the code answers."""
+    return _is_written(side) and not _is_written(other)
+
+
+def _is_written(side: ast.expr) -> bool:
+    return not any(isinstance(node, (ast.Call, ast.Name, ast.Attribute)) for node in ast.walk(side))
+
+
+def _contradicted_function(function: _Function, *, far: bool) -> str:
     """The function without its decorators, changed; empty where nothing in it can be."""
-    rewriter = _Rewriter()
+    rewriter = _Rewriter(far=far)
     if any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in _own_nodes(function)):
         return ""
     body = [found for statement in function.body for found in rewriter.rewrite(statement)]
@@ -112,8 +195,8 @@ class _Rewriter:
         changed: whether there were any.
     """
 
-    def __init__(self) -> None:
-        self.changed = False
+    def __init__(self, *, far: bool) -> None:
+        self.changed, self._far = False, far
 
     def rewrite(self, statement: ast.stmt) -> list[ast.stmt]:
         """What stands for one statement of the test."""
@@ -121,7 +204,7 @@ class _Rewriter:
             return [statement]
         if isinstance(statement, ast.Return):
             return ast.parse("raise AssertionError").body
-        changed = contradict_assertion(statement)
+        changed = contradict_assertion(statement, far=self._far)
         if changed is not None:
             return self._tried(changed)
         if isinstance(statement, (ast.With, ast.AsyncWith)) and _expects_failure(statement):

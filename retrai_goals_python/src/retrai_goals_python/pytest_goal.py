@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import random
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -16,6 +18,7 @@ from retrai_core import (
     GoalBase,
     GoalResult,
     Marker,
+    RecordedCall,
     RunContext,
     Suspicion,
     UsageError,
@@ -23,7 +26,7 @@ from retrai_core import (
 from retrai_goal_support import FolderOptions, ShellWords, missing_folder
 
 from .changed_examples import changed_examples
-from .contradiction import contradict_tests
+from .contradiction import OldAnswer, contradict_tests, expect_old_answers
 from .copied_literals import copied_literals
 from .copied_project import CopiedProject, copied_project
 from .environment import (
@@ -37,13 +40,16 @@ from .pytest_detection import MARKERS, find_evidence
 from .pytest_guarding import audit_diff, protected_globs, steering_globs
 from .pytest_run import PytestRun
 from .reasons import describe_run, first_error
+from .recorded_calls import import_paths, old_answers, recorded_calls, remove_tests, replay_calls
 from .runner import render_failures, run_pytest
 from .runner_files import RunnerFiles, declared_text
 from .seen_in_check import SeenInCheck, inside
 from .unusable_options import USAGE_ERROR, unusable_target
 
+MAX_WHOLE_S = 60.0
+"""A suite that takes longer is not run whole with contradictions, but some of its tests alone."""
 MAX_CONTRADICTED = 40
-"""Test functions whose expectation is changed for the twin; those that were fixed come first."""
+"""So many of those that passed before, and so many of the others."""
 
 PROMPT = """\
 The goal is `pytest`: every test of this project passes, as pytest itself reports it, test by test.
@@ -95,6 +101,10 @@ class PytestGoal(GoalBase[PytestGoalOptions]):
         self._runner_files: RunnerFiles | None = None
         self._seen = SeenInCheck()
         self._known: set[str] | None = None
+        self._failed_before: set[str] | None = None
+        self._old_answers: dict[str, OldAnswer] = {}
+        self._check_s = 0.0
+        self._import_paths: list[str] = []
 
     @classmethod
     def detect(cls, project: Path) -> Detection | None:
@@ -111,14 +121,26 @@ class PytestGoal(GoalBase[PytestGoalOptions]):
         return None if found.found else missing_module(self.context.python, "pytest")
 
     async def check(self, state: Mapping[str, Any], cwd: Path) -> GoalResult:
-        run = await self._run(cwd, self.options.args)
-        if cwd != self.context.project:
+        on_copy = cwd != self.context.project
+        at_baseline = not on_copy and self._known is None
+        run = await self._run(cwd, self.options.args, record=on_copy or at_baseline)
+        if on_copy and not run.all_passed:
+            # Nothing that was done to record the calls may cost the verdict.
+            run = await self._run(cwd, self.options.args)
+        if on_copy:
             self._seen = SeenInCheck.of(run, self.options.path, known=self._known or ())
-        elif self._known is None:
+        elif at_baseline:
             if not state and not self.context.task:
                 await self._refuse_unusable(run)
             self._known = {one.what for one in run.reached if not one.path}
-        return self._result(run)
+            self._failed_before = {case for case, one in run.cases.items() if one != "passed"}
+            self._old_answers = old_answers(run)
+            self._check_s = run.duration_s
+        wanted = self._failed_before if self._failed_before is not None else run.cases.keys()
+        self._import_paths = import_paths(run, cwd) or self._import_paths
+        return replace(
+            self._result(run), calls=recorded_calls(run, cwd / self.options.path, wanted)
+        )
 
     async def _refuse_unusable(self, run: PytestRun) -> None:
         """End the run before the first turn where the user's own options keep pytest from it."""
@@ -147,7 +169,7 @@ class PytestGoal(GoalBase[PytestGoalOptions]):
         self._seen = SeenInCheck.of(run, self.options.path, paths, self._known or ())
         return self._result(run)
 
-    async def _run(self, cwd: Path, args: Sequence[str]) -> PytestRun:
+    async def _run(self, cwd: Path, args: Sequence[str], *, record: bool = False) -> PytestRun:
         return await run_pytest(
             self.context.sandbox,
             self.context.python,
@@ -157,6 +179,7 @@ class PytestGoal(GoalBase[PytestGoalOptions]):
             timeout_s=self.options.timeout_s,
             max_chars_per_failure=self.options.max_chars_per_failure,
             copied=await self._copied(cwd),
+            record=record,
         )
 
     def _result(self, run: PytestRun) -> GoalResult:
@@ -202,25 +225,53 @@ class PytestGoal(GoalBase[PytestGoalOptions]):
         return [*changed, *await asyncio.to_thread(seen.beside_diff, project, since_s)]
 
     async def contradict(self, copy: Path, cases: Sequence[str]) -> Contradiction:
+        """The suite twice, each time with another random half of its tests contradicted.
+
+        Those that failed before the run are contradicted both times: with values near the expected
+        ones, and with the answers that the code gave then.
+        """
         folder = copy / self.options.path
-        functions = dict.fromkeys(case.split("[", 1)[0] for case in cases)
-        tried = await asyncio.to_thread(contradict_tests, folder, functions, MAX_CONTRADICTED)
-        if not tried:
-            return Contradiction()
-        run = await run_pytest(
+        functions = list(dict.fromkeys(case.split("[", 1)[0] for case in cases))
+        fixed = {case.split("[", 1)[0] for case in self._failed_before or ()}
+        held = [function for function in functions if function not in fixed]
+        whole = self._check_s <= MAX_WHOLE_S
+        if not whole:
+            held = held[:MAX_CONTRADICTED]
+        random.SystemRandom().shuffle(held)
+        first = [function for function in functions if function in fixed]
+        if not whole:
+            first = first[:MAX_CONTRADICTED]
+        halves = held[::2], held[1::2]
+        tried, still = dict[str, None](), list[str]()
+        for far, half in zip((False, True), halves, strict=True):
+            kept = await asyncio.to_thread(_read_files, folder, [*first, *half])
+            answers = {c: a for c, a in self._old_answers.items() if c in cases} if far else {}
+            asked = await asyncio.to_thread(expect_old_answers, folder, answers)
+            expecting = {case.split("[", 1)[0]: case for case in asked}
+            rest = [function for function in (*first, *half) if function not in expecting]
+            changed = await asyncio.to_thread(contradict_tests, folder, rest, len(rest), far=far)
+            wanted = [*asked, *changed]
+            if wanted:
+                run = await self._contradicted_run(copy, () if whole else wanted)
+                passed = {case for case, outcome in run.cases.items() if outcome == "passed"}
+                passed |= {case.split("[", 1)[0] for case in passed}
+                tried |= dict.fromkeys(case.split("[", 1)[0] for case in wanted)
+                still += [case for case in wanted if case in passed]
+            await asyncio.to_thread(_write_files, kept)
+        return Contradiction(list(tried), still)
+
+    async def _contradicted_run(self, copy: Path, targets: Sequence[str]) -> PytestRun:
+        return await run_pytest(
             self.context.sandbox,
             self.context.python,
-            folder,
-            targets=tried,
-            extra_args=self.options.args,
+            copy / self.options.path,
+            targets=targets or self.options.targets,
+            # langsmith's plugin takes a third of a short run.
+            extra_args=[*self.options.args, "-p", "no:langsmith_plugin"],
             timeout_s=self.options.timeout_s,
             copied=await self._copied(copy),
             outcomes_only=True,
         )
-        passed = {
-            case.split("[", 1)[0] for case, outcome in run.cases.items() if outcome == "passed"
-        }
-        return Contradiction(tried, [function for function in tried if function in passed])
 
     def audit(self, diff: str) -> Sequence[Suspicion]:
         project = self.context.project
@@ -230,6 +281,22 @@ class PytestGoal(GoalBase[PytestGoalOptions]):
             *changed_examples(diff, project, self._seen.examples_in),
             *copied_literals(diff, project),
         ]
+
+    async def replay_calls(
+        self, copy: Path, calls: Sequence[RecordedCall], *, neighbors: int, timeout_s: float
+    ) -> Sequence[RecordedCall]:
+        await asyncio.to_thread(remove_tests, copy)
+        sandbox, project = self.context.sandbox, self.context.project
+        root = project if sandbox.arranges_view else copy
+        return await replay_calls(
+            sandbox,
+            self.context.python,
+            root / self.options.path,
+            calls,
+            paths=[str(root / path) for path in self._import_paths],
+            neighbors=neighbors,
+            timeout_s=timeout_s,
+        )
 
     async def _copied(self, cwd: Path) -> CopiedProject | None:
         context = self.context
@@ -243,3 +310,13 @@ class PytestGoal(GoalBase[PytestGoalOptions]):
         if isinstance(found, ProbedEnvironment):
             self._environment = found
         return found
+
+
+def _read_files(folder: Path, functions: Sequence[str]) -> dict[Path, bytes]:
+    files = {folder / function.partition("::")[0] for function in functions}
+    return {path: path.read_bytes() for path in files if path.is_file()}
+
+
+def _write_files(files: Mapping[Path, bytes]) -> None:
+    for path, data in files.items():
+        path.write_bytes(data)

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 
 from retrai_core import CaseOutcome, CheckReport, Suspicion
 
+from .report_lines import Calls
+
 
 @dataclass(frozen=True, slots=True)
 class Failure:
@@ -55,6 +57,7 @@ class PytestRun:
             tested.
         reached: what the project's own code did to pytest, or looked up in it.
         touched: the project's files that were opened or imported; None where Python cannot tell.
+        calls: what the project's code answered each case, where that was asked for.
         pytest_version, python_version: of the project's environment; empty when it never started.
     """
 
@@ -76,6 +79,7 @@ class PytestRun:
     imported_from: tuple[str, ...] = ()
     reached: tuple[Suspicion, ...] = ()
     touched: frozenset[str] | None = None
+    calls: Mapping[str, Calls] = field(default_factory=dict[str, Calls])
     pytest_version: str = ""
     python_version: str = ""
 

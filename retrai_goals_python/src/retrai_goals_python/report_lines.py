@@ -107,6 +107,21 @@ class Phase(_Line):
     sections: list[tuple[Text, Text]] = []
 
 
+class Calls(_Line):
+    """What the project's code answered one test.
+
+    Each call has its text, its answer, and what makes it again. There are none where the test could
+    not be followed. `compared` are two values that the test expected to be equal, if it failed so.
+    """
+
+    kind: Literal["calls"]
+    id: Text
+    calls: list[tuple[Text, Text, str]] | None
+    compared: list[Text]
+    fixtures: list[Text]
+    paths: list[Text]
+
+
 class Imported(_Line):
     """Files of the project, or of its copy, that one process had imported when it ended."""
 
@@ -163,6 +178,7 @@ Line = (
     | Collect
     | Start
     | Phase
+    | Calls
     | Imported
     | Reached
     | Interrupted

@@ -75,6 +75,7 @@ def make_run(
         imported_from=tuple(sorted(session.imported)),
         reached=tuple(_reached(session.reached, cwd)),
         touched=_touched(session.touched, cwd),
+        calls=session.calls,
         python_version=session.begin.python if session.begin else "",
     )
 

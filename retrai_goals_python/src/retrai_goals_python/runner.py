@@ -34,7 +34,14 @@ from .stack_dump import read_stacks
 __all__ = ["Failure", "PytestRun", "contradict_tests", "render_failures", "run_pytest"]
 
 REPORTER = "_retrai_pytest_report"
-INSIDE = (REPORTER, "_retrai_explain", "_retrai_imports", "_retrai_watch")
+INSIDE = (
+    REPORTER,
+    "_retrai_explain",
+    "_retrai_imports",
+    "_retrai_record",
+    "_retrai_values",
+    "_retrai_watch",
+)
 OUTPUT_BYTES = 200_000
 
 
@@ -50,6 +57,7 @@ async def run_pytest(
     env: Mapping[str, str] | None = None,
     copied: CopiedProject | None = None,
     outcomes_only: bool = False,
+    record: bool = False,
 ) -> PytestRun:
     """Run `PYTHON -m pytest` in `cwd` and read what every case came to.
 
@@ -69,6 +77,7 @@ async def run_pytest(
             is imported from there.
         outcomes_only: leave out why a case failed; of thousands of failures the explanations take
             longer than the tests.
+        record: follow each test, and keep what the project's code answered it (`PytestRun.calls`).
 
     Example:
         >>> import asyncio, sys, tempfile
@@ -86,6 +95,8 @@ async def run_pytest(
     arguments = [*extra_args, *targets]
     if outcomes_only:
         env = {**(env or {}), "RETRAI_OUTCOMES_ONLY": "1"}
+    if record:
+        env = {**(env or {}), "RETRAI_RECORD": "1"}
     folder = await asyncio.to_thread(_lay_out)
     try:
         done = await _start(sandbox, python, cwd, folder, arguments, timeout_s, env, copied)

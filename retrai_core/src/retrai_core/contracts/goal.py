@@ -52,6 +52,27 @@ class CheckReport:
 
 
 @dataclass(frozen=True, slots=True)
+class RecordedCall:
+    """A call from a case into the project's own code, and what it answered.
+
+    Attributes:
+        case: the case that made it; empty for a call that no case makes.
+        call: as one would write it (`total([1, 2])`); equal calls have equal texts.
+        answer: the value, the error, and what the call changed in its arguments, as one line;
+            empty where it is not known.
+        replay: what makes the same call again, for the goal alone; empty where nothing can.
+        plain: the case does nothing beside making calls and comparing answers: it replaces nothing
+            and sets up nothing, so the call must have the same answer everywhere.
+    """
+
+    case: str
+    call: str
+    answer: str
+    replay: str = ""
+    plain: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class GoalResult:
     """The result of one check.
 
@@ -63,6 +84,10 @@ class GoalResult:
         cut_off: how the check was ended before it could answer, so that this is no verdict on the
             tree. The core fills it in by how the commands ended; a goal whose check is not a
             command may too.
+        calls: what the project's code answered the cases, as far as the goal records it: at the
+            baseline those that failed, on a copy those that failed at the baseline and pass. A case
+            that turned green must have seen other answers than before. One that could not be
+            followed has no calls.
     """
 
     achieved: bool
@@ -70,6 +95,7 @@ class GoalResult:
     details: str = ""
     report: CheckReport | None = None
     cut_off: Literal["", "killed", "timed_out"] = ""
+    calls: Sequence[RecordedCall] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,6 +299,26 @@ class GoalBase(TakesModels, ABC, Generic[OptionsT]):
             cases: ids that passed there, those that matter most first.
         """
         return Contradiction()
+
+    async def replay_calls(
+        self, copy: Path, calls: Sequence[RecordedCall], *, neighbors: int, timeout_s: float
+    ) -> Sequence[RecordedCall]:
+        """Make recorded calls again in `copy`, in a process that runs no tests.
+
+        The answers there must be those that the tests saw. Nothing by default.
+
+        Args:
+            copy: a copy of the project, as it is now or as it was before the run. The goal may change
+                it; it is thrown away.
+            calls: from the results of checks.
+            neighbors: at most so many more calls are made, with arguments near the recorded ones.
+                They follow the others, and have no case. The same ones on every copy.
+            timeout_s: wall-clock seconds; what is not answered by then is left out.
+
+        Returns:
+            the calls with their answers there, those without one left out.
+        """
+        return ()
 
     async def aclose(self) -> None:
         """Release what this goal holds; called once, also after a failed run."""

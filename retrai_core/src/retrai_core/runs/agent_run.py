@@ -25,6 +25,7 @@ from ..contracts.record import CheckEvidence, Limits, Status
 from ..contracts.store import Journal
 from ..plugins.answers import problem
 from ..plugins.error_attribution import WrongAnswerError
+from ..verification.behaviour import BehaviourCheck
 from ..verification.flakiness import SHOWN as FLAKY_NAMED
 from ..verification.new_tests import NewTestsCheck
 from .holder import Holder
@@ -142,6 +143,7 @@ class AgentRun:
             caller=self._caller,
             snapshots=session.snapshots,
             verifier=verifier,
+            behaviour=BehaviourCheck(guard, session.snapshots),
             new_tests=NewTestsCheck(guard, session.snapshots),
             model=self._client,
             spending=session.spending,

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, TypeAdapter
 
-from ..contracts.goal import CaseOutcome, CheckReport, GoalResult
+from ..contracts.goal import CaseOutcome, CheckReport, GoalResult, RecordedCall
 from .files import copy_file, fingerprint, project_entries
 from .globs import Globs
 from .steering import steers
@@ -68,6 +68,20 @@ class Baseline(BaseModel):
         """Read it back; None when this run has none yet."""
         path = folder / "baseline.json"
         return cls.model_validate_json(path.read_text(encoding="utf-8")) if path.exists() else None
+
+
+_CALLS: TypeAdapter[list[RecordedCall]] = TypeAdapter(list[RecordedCall])
+
+
+def save_calls(calls: Sequence[RecordedCall], folder: Path) -> None:
+    """Write what the project's code answered before the first turn to `calls.json` in `folder`."""
+    (folder / "calls.json").write_bytes(_CALLS.dump_json(list(calls)))
+
+
+def load_calls(folder: Path) -> list[RecordedCall]:
+    """Read it back; empty where nothing was recorded."""
+    path = folder / "calls.json"
+    return _CALLS.validate_json(path.read_bytes()) if path.exists() else []
 
 
 def copy_protected(project: Path, protected: Globs, steering: Globs, folder: Path) -> Baseline:

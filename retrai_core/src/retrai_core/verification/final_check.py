@@ -6,8 +6,8 @@ import asyncio
 import os
 import shutil
 import tempfile
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import AbstractContextManager, asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -134,8 +134,9 @@ class FinalCheck:
         known = self.baseline.protected
         return [path for path in project_files(copy) if path not in known and self.belongs(path)]
 
-    async def ask_with(self, change: Callable[[Path], None]) -> GoalResult:
-        """The goal's answer on a clean copy that `change` was made to."""
+    @asynccontextmanager
+    async def copy_with(self, change: Callable[[Path], None]) -> AsyncGenerator[Path]:
+        """A clean copy that `change` was made to, with its packages installed anew."""
         with self._room() as folder:
             copy = await asyncio.to_thread(self._copy, folder)
             changed = await asyncio.to_thread(self.packages.changed, self.baseline.taken_at)
@@ -144,7 +145,7 @@ class FinalCheck:
                 if await self._install(copy, changed, with_scripts=have_scripts):
                     await asyncio.to_thread(take_out, copy, changed)
             await asyncio.to_thread(change, copy)
-            return await self.ask(copy)
+            yield copy
 
     def _room(self) -> tempfile.TemporaryDirectory[str]:
         # What the check leaves there and we may not remove must not cost the verdict.

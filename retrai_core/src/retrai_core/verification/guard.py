@@ -5,18 +5,18 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractAsyncContextManager, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from ..config.files import LOCK_FILE, PROJECT_FILE
 from ..contracts.context import RunContext, drop_event
-from ..contracts.goal import GoalBase, GoalResult
+from ..contracts.goal import GoalBase, GoalResult, RecordedCall
 from ..contracts.sandbox import View
 from ..workspace.repository_paths import folds_case
 from ..workspace.tree_walk import OWN_FOLDER
-from .baseline import Baseline, copy_protected, differing
+from .baseline import Baseline, copy_protected, differing, load_calls, save_calls
 from .environment_files import ENVIRONMENT, OutsideFiles
 from .final_check import FinalCheck
 from .globs import Globs, exactly
@@ -90,8 +90,13 @@ class Guard:
         self.baseline.volatile = written
         await asyncio.to_thread(restore_files, self.context.project, self._folder, written)
         await asyncio.to_thread(self.baseline.save, self._folder)
+        await asyncio.to_thread(save_calls, result.calls, self._folder)
         self._forbid_changes()
         return result
+
+    def baseline_calls(self) -> list[RecordedCall]:
+        """What the project's code answered the cases that failed at the start."""
+        return load_calls(self._folder)
 
     async def take_over(self, given: Baseline) -> None:
         """Hold checks against a baseline from elsewhere, a receipt's; nothing is run.
@@ -201,9 +206,14 @@ class Guard:
         known = self.context.goal
         goal = type(known)(known.options, replace(self.context, on_event=drop_event))
         try:
-            return await self._final(state, goal).ask_with(change)
+            async with self.copy(change) as copy:
+                return await self._ask_goal(state, copy, goal)
         finally:
             await goal.aclose()
+
+    def copy(self, change: Callable[[Path], None]) -> AbstractAsyncContextManager[Path]:
+        """A clean copy of the project that `change` was made to; gone afterwards."""
+        return self._final({}).copy_with(change)
 
     def belongs_to_check(self, path: str) -> bool:
         """Whether the goal protects files like this one, new ones too."""
@@ -230,7 +240,7 @@ class Guard:
             packages=self._packages,
             ask=lambda copy: self._ask_goal(state, copy, goal),
             ask_without=lambda copy, paths: self._ask_without(state, copy, paths),
-            checking=self._checking,
+            checking=self.checking,
             belongs=self.belongs_to_check,
             clean=self._clean_copy,
             decides=self._decides_unchanged,
@@ -264,12 +274,12 @@ class Guard:
     async def _one_answer(
         self, cwd: Path, ask: Callable[[], Awaitable[GoalResult | None]]
     ) -> GoalResult | None:
-        with self._checking(cwd) as commands:
+        with self.checking(cwd) as commands:
             found = await ask()
             return found if found is None else commands.mark(found)
 
     @contextmanager
-    def _checking(self, folder: Path) -> Generator[CheckCommands]:
+    def checking(self, folder: Path) -> Generator[CheckCommands]:
         """While a check of the tree in `folder` runs: it may write everything, and where that tree
         is a copy, it stands in the project's place too, for what imports the project from there."""
         project, hidden = self.context.project, self._hidden

@@ -54,6 +54,58 @@ class NewTests:
         )
 
 
+@dataclass(frozen=True)
+class SourceChanges:
+    """What the run changed, told apart into tests and sources.
+
+    Attributes:
+        snapshots: of the run.
+        tests: paths of what belongs to the check.
+        sources: by path, what stood there before the first turn; None where nothing did.
+        key: equal where the changes are.
+    """
+
+    snapshots: Snapshots
+    tests: frozenset[str] = frozenset()
+    sources: Mapping[str, Entry | None] = field(default_factory=dict[str, Entry | None])
+    key: str = ""
+
+    @classmethod
+    async def of(cls, guard: Guard, snapshots: Snapshots, report: CheckReport) -> SourceChanges:
+        """The changes between the first and the last snapshot; none where there are not two."""
+        return await asyncio.to_thread(cls._of, guard, snapshots, report)
+
+    @classmethod
+    def _of(cls, guard: Guard, snapshots: Snapshots, report: CheckReport) -> SourceChanges:
+        every = snapshots.all()
+        if not snapshots.available or len(every) < 2:
+            return cls(snapshots)
+        before, now = snapshots.entries(every[0]), snapshots.entries(every[-1])
+        paths = sorted(before.keys() | now.keys())
+        changed = [path for path in paths if before.get(path) != now.get(path)]
+        # Not `case == path`: where a whole file is a case, as of a type checker, it is a source.
+        files = {case.partition("::")[0] for case in report.cases if "::" in case}
+        tests = {path for path in changed if guard.belongs_to_check(path) or path in files}
+        sources = {path: before.get(path) for path in changed if path not in tests}
+        key = repr([(path, before.get(path), now.get(path)) for path in changed])
+        return cls(snapshots, frozenset(tests), sources, key)
+
+    def undo(self, copy: Path) -> None:
+        """Put the sources in a copy back as they were.
+
+        Raises:
+            RetraiError: one of them cannot be put back.
+        """
+        for path, entry in sorted(self.sources.items(), key=lambda pair: pair[1] is not None):
+            target = copy / path
+            if entry is None:
+                target.unlink(missing_ok=True)
+            elif entry_of(target) != entry and not put_entry(
+                target, entry, self.snapshots.content(entry)
+            ):
+                raise RetraiError(f"{path} cannot be put back as it was")
+
+
 @dataclass
 class NewTestsCheck:
     """Tries new tests on the tree before the first turn, once for each set of changed files.
@@ -75,25 +127,18 @@ class NewTestsCheck:
         """
         if report is None or report.ids_may_change or not self.guard.baseline.cases:
             return NewTests()
-        changes = await asyncio.to_thread(self._changes)
-        tests = {path for path in changes if self._is_test(path, report)}
-        tried = self._functions(report, tests) if tests else []
+        changes = await SourceChanges.of(self.guard, self.snapshots, report)
+        tried = self._functions(report, changes.tests) if changes.tests else []
         if not tried:
             return NewTests()
-        key = repr(sorted(changes.items(), key=lambda pair: pair[0]))
-        if key not in self._known:
-            sources = {path: pair[0] for path, pair in changes.items() if path not in tests}
-            self._known[key] = await self._try(state, tried, tests, sources)
-        return self._known[key]
+        if changes.key not in self._known:
+            self._known[changes.key] = await self._try(state, tried, changes)
+        return self._known[changes.key]
 
     async def _try(
-        self,
-        state: Mapping[str, Any],
-        tried: Sequence[str],
-        tests: set[str],
-        sources: Mapping[str, Entry | None],
+        self, state: Mapping[str, Any], tried: Sequence[str], changes: SourceChanges
     ) -> NewTests:
-        result = await self.guard.check_with(state, lambda copy: self._put_back(copy, sources))
+        result = await self.guard.check_with(state, changes.undo)
         if result.report is None:
             return NewTests()
         cases = result.report.cases
@@ -101,26 +146,9 @@ class NewTestsCheck:
         failed = {function_of(case) for case, outcome in cases.items() if outcome != "passed"}
         idle = [name for name in tried if name in passed and name not in failed]
         proving = [name for name in tried if name not in idle]
-        asked_for = bool(sources) and any(self.guard.is_allowed(path) for path in tests)
+        allowed = any(self.guard.is_allowed(path) for path in changes.tests)
+        asked_for = bool(changes.sources) and allowed
         return NewTests(idle, proving, asked_for)
-
-    def _changes(self) -> dict[str, tuple[Entry | None, Entry | None]]:
-        """By path: what stood there before the first turn, and what stands there at the end."""
-        every = self.snapshots.all()
-        if not self.snapshots.available or len(every) < 2:
-            return {}
-        before, now = self.snapshots.entries(every[0]), self.snapshots.entries(every[-1])
-        return {
-            path: (before.get(path), now.get(path))
-            for path in before.keys() | now.keys()
-            if before.get(path) != now.get(path)
-        }
-
-    def _is_test(self, path: str, report: CheckReport) -> bool:
-        # Not `case == path`: where a whole file is a case, as of a type checker, it is a source.
-        return self.guard.belongs_to_check(path) or any(
-            case.startswith(f"{path}::") for case in report.cases
-        )
 
     def _functions(self, report: CheckReport, tests: set[str]) -> list[str]:
         """Tests that passed and are new, or that failed at first and may have been changed."""
@@ -137,13 +165,3 @@ class NewTestsCheck:
             if outcome == "passed" and not known and (function not in before or path in tests):
                 found[function] = None
         return list(found)
-
-    def _put_back(self, copy: Path, sources: Mapping[str, Entry | None]) -> None:
-        for path, entry in sorted(sources.items(), key=lambda pair: pair[1] is not None):
-            target = copy / path
-            if entry is None:
-                target.unlink(missing_ok=True)
-            elif entry_of(target) != entry and not put_entry(
-                target, entry, self.snapshots.content(entry)
-            ):
-                raise RetraiError(f"{path} cannot be put back as it was")

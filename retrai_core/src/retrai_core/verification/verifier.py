@@ -73,6 +73,7 @@ class Verifier:
         on_copy: the latest answer on a clean copy, when it passed there.
         passed_on_copies: how many times the latest tree passed on clean copies.
         flaky: that the check is flaky, once it is known.
+        check_s: wall-clock seconds of the latest check in the project.
     """
 
     def __init__(self, context: RunContext, guard: Guard, confirm: int = 1) -> None:
@@ -92,6 +93,7 @@ class Verifier:
         self.on_copy: GoalResult | None = None
         self.passed_on_copies = 0
         self.flaky: Flaky | None = None
+        self.check_s = 0.0
 
     @property
     def files(self) -> dict[str, str]:
@@ -160,6 +162,7 @@ class Verifier:
         if self._known is not None and self._known[0] == before:
             return self._remembered(self._known, undone, started)
         result = await self._guard.check(state)
+        self.check_s = time.monotonic() - started
         self.checks_run += 1
         self._publish("iteration", result, time.monotonic() - started)
         # A check that was cut off gave no answer that another could contradict.

@@ -20,6 +20,7 @@ import sys
 from typing import Any, Generator, List
 
 import _retrai_imports
+import _retrai_record
 import _retrai_watch
 import pytest
 from _retrai_explain import MAX_TEXT, describe_subtest, explain, shorten
@@ -27,6 +28,7 @@ from _retrai_explain import MAX_TEXT, describe_subtest, explain, shorten
 REPORT = "RETRAI_PYTEST_REPORT"
 PATH_BEFORE = "RETRAI_PYTHONPATH_BEFORE"
 OUTCOMES_ONLY = "RETRAI_OUTCOMES_ONLY"
+RECORD = "RETRAI_RECORD"
 MAX_SECTION = 3000
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -66,6 +68,7 @@ def clean_environment() -> None:
         sys.path.remove(HERE)
     os.environ.pop(REPORT, None)
     os.environ.pop(OUTCOMES_ONLY, None)
+    os.environ.pop(RECORD, None)
     if PATH_BEFORE in os.environ:
         before = os.environ.pop(PATH_BEFORE)
         if before:
@@ -115,15 +118,16 @@ def dump_stacks_at_the_end(folder: str, process: str) -> None:
 class Reporter:
     """The hooks that write; registered in the process that has the whole picture."""
 
-    def __init__(self, writer: Writer, cache_dir: str, outcomes_only: bool) -> None:
+    def __init__(self, writer: Writer, cache_dir: str) -> None:
         self.writer = writer
         self.cache_dir = cache_dir
-        self.outcomes_only = outcomes_only
+        self.outcomes_only = _outcomes_only
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
         node.workerinput["retrai_cache_dir"] = self.cache_dir
         node.workerinput["retrai_outcomes_only"] = self.outcomes_only
+        node.workerinput["retrai_record"] = _record
         if _imports is not None:
             node.workerinput["retrai_imports"] = (_imports.original, _imports.copy)
 
@@ -184,6 +188,9 @@ class Reporter:
                 [str(title), shorten(text, MAX_SECTION)] for title, text in report.sections
             ]
         self.writer.write("phase", **phase)
+        recorded: Any = getattr(report, "retrai_calls", None)
+        if recorded is not None:
+            self.writer.write("calls", id=report.nodeid, **recorded)
 
     def pytest_keyboard_interrupt(self, excinfo: Any) -> None:
         self.writer.write("interrupted", text=shorten(excinfo.exconly(), MAX_TEXT))
@@ -216,6 +223,73 @@ class WorkerImports:
         self.config.workeroutput["retrai_reached"] = watched(session)
 
 
+class CallRecords:
+    """Records what the project's code answers each test; the report of its call carries it."""
+
+    def __init__(self) -> None:
+        root = os.getcwd()
+        self.is_own = _retrai_record.own_files(root)
+        self.recorder = _retrai_record.Recorder(root, self.is_own)
+        self.compared: List[str] = []
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_finish(self, session: Any) -> None:
+        for item in session.items:
+            if type(item).__name__ != "DoctestItem":
+                path = str(getattr(item, "path", None) or item.fspath)
+                self.recorder.tests[os.path.realpath(path)] = True
+
+    @pytest.hookimpl(hookwrapper=True, trylast=True)
+    def pytest_runtest_setup(self) -> Generator[None, Any, None]:
+        self.recorder.start()
+        yield
+        self.recorder.pause()
+
+    @pytest.hookimpl(hookwrapper=True, trylast=True)
+    def pytest_runtest_call(self) -> Generator[None, Any, None]:
+        self.recorder.start()
+        yield
+        self.recorder.pause()
+
+    def pytest_assertrepr_compare(self, op: str, left: Any, right: Any) -> None:
+        """Two values that were not equal, where they can be written down."""
+        if op == "==":
+            self.compared = [self.written(left), self.written(right)]
+
+    @pytest.hookimpl(hookwrapper=True, trylast=True)
+    def pytest_runtest_makereport(self, item: Any, call: Any) -> Generator[None, Any, None]:
+        outcome = yield
+        report = outcome.get_result()
+        if report.when == "call" or (report.when == "setup" and report.outcome != "passed"):
+            report.retrai_calls = {
+                "calls": self.recorder.take(),
+                "compared": self.compared,
+                "fixtures": fixtures_of(item, self.is_own),
+                "paths": [path for path in sys.path if path],
+            }
+            self.compared = []
+
+    def written(self, value: Any) -> str:
+        text = repr(value) if type(value) in _retrai_record.WRITTEN else ""
+        return text if len(text) <= MAX_SECTION else ""
+
+
+def fixtures_of(item: Any, is_own: Any) -> List[str]:
+    """Fixtures that a test asks for, and those of the project that it gets unasked."""
+    parameters = getattr(getattr(item, "callspec", None), "params", {})
+    info: Any = getattr(item, "_fixtureinfo", None)
+    known: Any = getattr(info, "name2fixturedefs", {})
+    return [
+        name
+        for name in getattr(item, "fixturenames", ())
+        if name not in parameters
+        and (
+            name in getattr(info, "argnames", ())
+            or any(is_own(one.func.__code__.co_filename) for one in known.get(name, ()))
+        )
+    ]
+
+
 def watched(session: Any) -> List[Any]:
     """What the project's code did beside giving answers, and the files that were opened."""
     if _watch is None:
@@ -232,6 +306,7 @@ def watched(session: Any) -> List[Any]:
 
 _report_path = os.environ.get(REPORT, "")
 _outcomes_only = bool(os.environ.get(OUTCOMES_ONLY))
+_record = bool(os.environ.get(RECORD))
 _writer = Writer(_report_path) if _report_path else None
 # Before any plugin and any of the project's files is imported.
 _imports = _retrai_imports.start(HERE)
@@ -239,9 +314,12 @@ _watch = _retrai_watch.start(os.getcwd())
 
 
 @pytest.hookimpl(hookwrapper=True, tryfirst=True)
-def pytest_load_initial_conftests() -> Generator[None, Any, None]:
+def pytest_load_initial_conftests(early_config: Any) -> Generator[None, Any, None]:
     """Every plugin is imported by now, and no conftest.py yet."""
     clean_environment()
+    if _record:
+        # One trace function at a time: coverage is measured in the check itself.
+        early_config.known_args_namespace.no_cov = True
     if _writer is not None:
         python = "%d.%d.%d" % sys.version_info[:3]
         _writer.write("begin", pytest=pytest.__version__, python=python)
@@ -264,11 +342,14 @@ def pytest_configure(config: Any) -> None:
         cache_dir = config.workerinput.get("retrai_cache_dir", "")
         if cache_dir:
             apply_settings(config, cache_dir, config.workerinput["retrai_outcomes_only"])
+            if config.workerinput["retrai_record"]:
+                config.pluginmanager.register(CallRecords(), "retrai-calls")
             dump_stacks_at_the_end(os.path.dirname(cache_dir), config.workerinput["workerid"])
             config.pluginmanager.register(WorkerImports(config), "retrai-imports")
     elif _writer is not None:
         cache_dir = os.path.join(os.path.dirname(_writer.path), "cache")
         apply_settings(config, cache_dir, _outcomes_only)
         dump_stacks_at_the_end(os.path.dirname(_writer.path), "")
-        reporter = Reporter(_writer, cache_dir, _outcomes_only)
-        config.pluginmanager.register(reporter, "retrai-reporter")
+        config.pluginmanager.register(Reporter(_writer, cache_dir), "retrai-reporter")
+        if _record:
+            config.pluginmanager.register(CallRecords(), "retrai-calls")

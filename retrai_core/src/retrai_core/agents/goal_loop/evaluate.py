@@ -98,7 +98,7 @@ async def _judged(parts: LoopParts, state: AgentState, iteration: int) -> tuple[
         await asyncio.to_thread(_snapshot, parts, iteration)
     suspect = ""
     if evaluation.result.achieved:
-        suspect = evaluation.suspect or await _audit(parts)
+        suspect = evaluation.suspect or await _audit(parts) or await _behaviour(parts, evaluation)
     if evaluation.result.achieved and not suspect:
         evaluation = await _with_new_tests(parts, state, evaluation)
     return evaluation, suspect
@@ -141,6 +141,30 @@ async def _with_new_tests(
     told = f"{found.refusal}. Write a test that fails without the change and passes with it."
     refused = replace(evaluation.result, achieved=False, reason=found.refusal, details=told)
     return replace(evaluation, result=refused)
+
+
+async def _behaviour(parts: LoopParts, evaluation: Evaluation) -> str:
+    """Hold what the cases that turned green saw against what they saw before the run.
+
+    Returns:
+        why the verdict is suspect, or "". What is not enough for that is a question where a person
+        can be asked, and a finding where nobody can.
+    """
+    on_copy = parts.verifier.on_copy
+    if on_copy is None:
+        return ""
+    try:
+        seen = await parts.behaviour.look(evaluation.tree, on_copy, parts.verifier.check_s)
+    except (RetraiError, OSError) as error:
+        message = f"the behaviour before and after the run was not compared: {error}"
+        parts.context.publish("log", level="warning", message=message)
+        return ""
+    for line in seen.findings:
+        _tell(parts, f"behaviour: {line}")
+    if seen.question and not seen.suspect and not parts.context.hitl_enabled:
+        _tell(parts, f"behaviour: {seen.question}")
+        return ""
+    return seen.suspect or seen.question
 
 
 async def _audit(parts: LoopParts) -> str:

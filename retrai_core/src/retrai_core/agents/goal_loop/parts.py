@@ -9,6 +9,7 @@ from langchain_core.runnables import RunnableConfig
 
 from ...contracts.context import RunContext
 from ...storage.snapshots import Snapshots
+from ...verification.behaviour import BehaviourCheck
 from ...verification.guard import Guard
 from ...verification.new_tests import NewTestsCheck
 from ..model_client import ModelClient
@@ -51,6 +52,7 @@ class LoopParts:
         refusals_counted: how many of the guard's refusals the state's `refused` already holds.
         findings: what the run added that is worth a look, for its record.
         verifier: remembers verdicts by the tree they were given on.
+        behaviour: compares what the project's code answered before the run and answers now.
         new_tests: tries the tests that the run added on the sources as they were.
         unseen: why the tree as it stands could not be kept, and so not be looked through; empty
             when it could.
@@ -64,6 +66,7 @@ class LoopParts:
     caller: ToolCaller
     snapshots: Snapshots
     verifier: Verifier
+    behaviour: BehaviourCheck
     new_tests: NewTestsCheck
     model: ModelClient
     spending: Spending

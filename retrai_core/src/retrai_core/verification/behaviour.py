@@ -1,0 +1,211 @@
+"""Compares what the project's code answered before the run with what it answers now.
+
+A case that turned green must have seen other answers, the code must give them where no tests run
+too, and what changed beside them is shown to people.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ..contracts.goal import GoalResult, RecordedCall
+from ..storage.snapshots import Snapshots
+from .guard import Guard
+from .new_tests import SourceChanges
+
+NEIGHBORS = 400
+MAX_SHOWN = 8
+_SHOWN_CHARS = 160
+
+
+@dataclass(frozen=True, slots=True)
+class Recordings:
+    """The calls of the same cases, on the tree before the run and on that after it.
+
+    Attributes:
+        before, after: as the cases saw them.
+        replayed_before, replayed_after: the calls of `after` again, in a process without tests;
+            and their neighbors, which have no case.
+    """
+
+    before: Sequence[RecordedCall] = ()
+    after: Sequence[RecordedCall] = ()
+    replayed_before: Sequence[RecordedCall] = ()
+    replayed_after: Sequence[RecordedCall] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Behaviour:
+    """What the recordings say.
+
+    Attributes:
+        unchanged: cases that turned green although all answers that they had seen are the same,
+            each with those answers.
+        elsewhere: calls of plain cases whose answer without tests is the old one still.
+        differences: answers beside those of the tests that changed.
+        hard_coded: the answers of at least one call of the tests changed, and none beside them.
+    """
+
+    unchanged: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
+    elsewhere: Sequence[str] = ()
+    differences: Sequence[str] = ()
+    hard_coded: bool = False
+
+
+def compare(found: Recordings) -> Behaviour:
+    """Hold the recordings against each other."""
+    return Behaviour(
+        _unchanged(found), _elsewhere(found), _differences(found)[:MAX_SHOWN], _hard_coded(found)
+    )
+
+
+def _unchanged(found: Recordings) -> dict[str, Sequence[str]]:
+    before, after = _by_case(found.before), _by_case(found.after)
+    return {
+        case: [f"{call}: {answer}" for call, answer in sorted(seen)]
+        for case, seen in before.items()
+        if case in after and seen <= after[case]
+    }
+
+
+def _by_case(calls: Sequence[RecordedCall]) -> dict[str, set[tuple[str, str]]]:
+    cases: defaultdict[str, set[tuple[str, str]]] = defaultdict(set)
+    for each in calls:
+        cases[each.case].add((each.call, each.answer))
+    return cases
+
+
+def _elsewhere(found: Recordings) -> list[str]:
+    """Calls that the old code answers the same everywhere, and the new code only in the tests
+    otherwise."""
+    before, without_before = _answers(found.before), _answers(found.replayed_before)
+    after, without_after = _answers(found.after), _answers(found.replayed_after)
+    plain = {each.call for each in found.after if each.plain}
+    lines: list[str] = []
+    for call in sorted(plain & before.keys() & after.keys() & without_after.keys()):
+        old, new, outside = before[call], after[call], without_after[call]
+        if old == without_before.get(call) == outside != new:
+            lines.append(_line(f"{call}: {new} in the tests, {outside} outside of them"))
+    return lines
+
+
+def _answers(calls: Sequence[RecordedCall]) -> dict[str, str]:
+    """The answer of each call that always has the same."""
+    known: dict[str, str] = {}
+    several: set[str] = set()
+    for each in calls:
+        if known.setdefault(each.call, each.answer) != each.answer:
+            several.add(each.call)
+    return {call: answer for call, answer in known.items() if call not in several}
+
+
+def _differences(found: Recordings) -> list[str]:
+    before, after = _neighbors(found.replayed_before), _neighbors(found.replayed_after)
+    seen = {each.call for each in found.after}
+    return [
+        _line(f"{call}: {before[call]} -> {answer} (no test covers it)")
+        for call, answer in after.items()
+        if call in before and before[call] != answer and call not in seen
+    ]
+
+
+def _hard_coded(found: Recordings) -> bool:
+    before, after = _answers(found.replayed_before), _answers(found.replayed_after)
+    asked = {each.call for each in found.after} & before.keys() & after.keys()
+    near = _neighbors(found.replayed_before).keys() & _neighbors(found.replayed_after).keys()
+    return (
+        len(near) >= MAX_SHOWN
+        and any(before[call] != after[call] for call in asked)
+        and not _differences(found)
+    )
+
+
+def _neighbors(calls: Sequence[RecordedCall]) -> dict[str, str]:
+    return _answers([each for each in calls if not each.case])
+
+
+def _line(text: str) -> str:
+    return text if len(text) <= _SHOWN_CHARS else f"{text[: _SHOWN_CHARS - 3]}..."
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """What is to be done about the behaviour.
+
+    Attributes:
+        suspect: why the verdict is not to be believed; empty when it is.
+        question: what speaks against it, without being enough by itself; empty when nothing does.
+        findings: what people should look at.
+    """
+
+    suspect: str = ""
+    question: str = ""
+    findings: Sequence[str] = ()
+
+
+@dataclass
+class BehaviourCheck:
+    """Records and plays the calls of the cases that turned green, once for each tree.
+
+    Attributes:
+        guard: makes the copies.
+        snapshots: know the sources before the run.
+    """
+
+    guard: Guard
+    snapshots: Snapshots
+    _known: dict[str, Observation] = field(default_factory=dict[str, Observation])
+
+    async def look(self, tree: str, result: GoalResult, check_s: float) -> Observation:
+        """What the cases that turned green saw.
+
+        Args:
+            tree: the hash of the tree that was judged.
+            result: of the check on a clean copy that passed.
+            check_s: wall-clock seconds that one check takes.
+
+        Raises:
+            RetraiError: the tree before the first turn cannot be had.
+        """
+        if tree not in self._known:
+            self._known[tree] = await self._observe(result, check_s)
+        return self._known[tree]
+
+    async def _observe(self, result: GoalResult, check_s: float) -> Observation:
+        report, before = result.report, self.guard.baseline_calls()
+        if report is None or report.ids_may_change or not before:
+            return Observation()
+        changes = await SourceChanges.of(self.guard, self.snapshots, report)
+        if not changes.sources:
+            return Observation()
+        goal, limit = self.guard.context.goal, max(2.0, check_s / 4)
+        replayed: list[Sequence[RecordedCall]] = []
+        for change in (changes.undo, _as_it_is):
+            async with self.guard.copy(change) as copy:
+                with self.guard.checking(copy):
+                    again = await goal.replay_calls(
+                        copy, result.calls, neighbors=NEIGHBORS, timeout_s=limit
+                    )
+            replayed.append(again)
+        return _judge(compare(Recordings(before, result.calls, *replayed)))
+
+
+def _as_it_is(copy: Path) -> None:
+    """No change."""
+
+
+def _judge(behaviour: Behaviour) -> Observation:
+    if behaviour.elsewhere:
+        why = f"the fix answers only where tests run: {behaviour.elsewhere[0]}"
+        return Observation(suspect=why)
+    findings = list(behaviour.differences)
+    if behaviour.hard_coded:
+        findings.append("the answers changed for the arguments of the tests and for none near them")
+    question = ""
+    if behaviour.unchanged:
+        case, seen = next(iter(behaviour.unchanged.items()))
+        question = f"{case} passes now although the code answered it as before: {_line(seen[0])}"
+    return Observation("", question, findings)

@@ -1,0 +1,193 @@
+"""Records what the project's code answers its tests: the outermost calls from test code into it.
+
+Python's trace function tells of each new frame; only the outermost one of the project's own code is
+followed, to its end. Nothing but the standard library is used, of Python 3.7 on.
+"""
+
+from __future__ import annotations
+
+import base64
+import dis
+import os
+import pickle
+import re
+import sys
+import time
+from typing import Any, Dict, List, Optional, Tuple
+
+from _retrai_values import OwnFile, Pairs, Values, changes, find_function, own_files, pairs_of
+
+MAX_CALLS = 200
+MAX_FRAMES = 300000
+"""After so many frames in one test it is not followed any more, and nothing is said of it."""
+MAX_PICKLE = 8000
+MAX_SHARE, MAX_START_S = 0.2, 1.0
+"""Of the time since the start recording may take this share, and these seconds."""
+FRAME_S, CALL_S = 4e-7, 1e-4
+"""What a frame and a call cost, measured with Python 3.11 (upper bounds)."""
+_TEST_NAME = re.compile(r"(^|/)(tests?|testing)(/|$)|(^|/)(test_[^/]*|[^/]*_tests?|conftest)\.py$")
+_RETURNS = {dis.opmap[name] for name in ("RETURN_VALUE", "RETURN_CONST") if name in dis.opmap}
+_YIELDS = dis.opmap["YIELD_VALUE"]
+_GENERATOR, _COROUTINE = 0x20, 0x80 | 0x200
+
+WRITTEN = (type(None), bool, int, float, str, bytes, list, tuple, dict, set)
+"""Types whose values may be written down as they look."""
+__all__ = ["WRITTEN", "Recorder", "own_files"]
+
+Call = List[str]
+"""The call, its answer, and what makes the same call again; empty where nothing can."""
+
+
+class Recorder:
+    """Follows the calls of one test at a time.
+
+    Args:
+        root: the folder that the tests run in.
+        is_own: whether a file is the project's.
+    """
+
+    def __init__(self, root: str, is_own: OwnFile) -> None:
+        self.root = os.path.realpath(root) + os.sep
+        self.values = Values(is_own)
+        self.tests: Dict[str, bool] = {}
+        self._is_own_file = is_own
+        self._known: Dict[str, bool] = {}
+        self._began, self._cost_s = time.perf_counter(), 0.0
+        self._clear()
+
+    def _clear(self) -> None:
+        self.calls: List[Call] = []
+        self.frames = 0
+        self.inside = False
+        self.incomplete = False
+
+    def start(self) -> None:
+        """Begin, or go on, with a test; nothing is recorded where another traces already, or where
+        recording takes too much of the time."""
+        allowed = MAX_START_S + MAX_SHARE * (time.perf_counter() - self._began)
+        if sys.gettrace() is None and self._cost_s < allowed:
+            sys.settrace(self._trace)
+        else:
+            self.incomplete = True
+
+    def pause(self) -> None:
+        """The phase of the test is over."""
+        if sys.gettrace() == self._trace:
+            sys.settrace(None)
+        else:
+            self.incomplete = True
+        self.inside = False
+
+    def take(self) -> Optional[List[Call]]:
+        """The calls of the test that has ended; None where not all of them could be followed."""
+        calls = None if self.incomplete else self.calls
+        self._cost_s += self.frames * FRAME_S + len(self.calls) * CALL_S
+        self._clear()
+        return calls
+
+    def _trace(self, frame: Any, event: str, arg: Any) -> Any:
+        if self.inside:
+            self.frames += 1
+            if self.frames > MAX_FRAMES:
+                self.incomplete = True
+                sys.settrace(None)
+            return None
+        code = frame.f_code
+        name = code.co_filename
+        own = self._known.get(name)
+        if own is None:
+            own = self._known[name] = self._is_projects(name)
+        if not own:
+            return None
+        self.inside = True
+        frame.f_trace_lines = False
+        if code.co_name == "<module>" or len(self.calls) >= MAX_CALLS:
+            return _Followed(self, "", "", None).local
+        shown, again, arguments = self._call(frame)
+        return _Followed(self, shown, again, arguments).local
+
+    def _is_projects(self, name: str) -> bool:
+        if not self._is_own_file(name):
+            return False
+        real = os.path.realpath(name)
+        return not _TEST_NAME.search(real[len(self.root) :]) and not self.tests.get(real)
+
+    def _call(self, frame: Any) -> Tuple[str, str, Pairs]:
+        code, held = frame.f_code, frame.f_locals
+        count = code.co_argcount + code.co_kwonlyargcount
+        names = code.co_varnames[:count]
+        star = code.co_varnames[count] if code.co_flags & 0x04 else ""
+        double = code.co_varnames[count + bool(star)] if code.co_flags & 0x08 else ""
+        args = [held.get(one) for one in names[: code.co_argcount]]
+        args += held.get(star, ()) if star else ()
+        named = {one: held.get(one) for one in names[code.co_argcount :]}
+        named.update(held.get(double, {}) if double else {})
+        name, again = qualified_name(frame), ""
+        module = str(frame.f_globals.get("__name__", ""))
+        if not code.co_flags & (_GENERATOR | _COROUTINE) and find_function(module, name, code):
+            again = packed(module, name, args, named)
+        return self.values.call(name, args, named), again, pairs_of(code, args, named)
+
+
+class _Followed:
+    """One call until it ends."""
+
+    def __init__(
+        self, recorder: Recorder, shown: str, again: str, arguments: Optional[Pairs]
+    ) -> None:
+        self.recorder, self.shown, self.again = recorder, shown, again
+        self.arguments = arguments or []
+        self.error: Optional[BaseException] = None
+        self.before = [recorder.values.text(value) for _, value in self.arguments]
+
+    def local(self, frame: Any, event: str, arg: Any) -> Any:
+        if event == "exception":
+            self.error = arg[1] if isinstance(arg[1], BaseException) else None
+        elif event == "return":
+            if self.shown:
+                self._note(frame, arg)
+            self.recorder.inside = False
+        return self.local
+
+    def _note(self, frame: Any, arg: Any) -> None:
+        values, code = self.recorder.values, frame.f_code
+        last = code.co_code[frame.f_lasti] if frame.f_lasti >= 0 else -1
+        if last == _YIELDS and code.co_flags & _COROUTINE:
+            return
+        if last == _YIELDS and code.co_flags & _GENERATOR:
+            answer = "yields %s" % values.text(arg)
+        elif last in _RETURNS or self.error is None:
+            answer = values.text(arg)
+        else:
+            answer = values.error(self.error)
+        answer += changes(values, self.arguments, self.before)
+        self.recorder.calls.append([self.shown, answer, self.again])
+
+
+def qualified_name(frame: Any) -> str:
+    """The name of a frame's function in its module, as far as it can be told."""
+    code = frame.f_code
+    known = getattr(code, "co_qualname", "")
+    if known:
+        return str(known)
+    if code.co_argcount and code.co_varnames[0] in ("self", "cls"):
+        owner = frame.f_locals.get(code.co_varnames[0])
+        kind = owner if isinstance(owner, type) else type(owner)
+        for base in kind.__mro__:
+            if code_of(base.__dict__.get(code.co_name)) is code:
+                return "%s.%s" % (base.__qualname__, code.co_name)
+    return str(code.co_name)
+
+
+def code_of(value: Any) -> Any:
+    value = getattr(value, "fget", None) or getattr(value, "__func__", value)
+    return getattr(value, "__code__", None)
+
+
+def packed(module: str, name: str, args: List[Any], named: Dict[str, Any]) -> str:
+    """A call as text that another process can make again; empty where it cannot be copied."""
+    try:
+        data = pickle.dumps((module, name, args, named), protocol=4)
+    except Exception:  # noqa: BLE001 - any object's own code
+        return ""
+    return base64.b64encode(data).decode("ascii") if len(data) <= MAX_PICKLE else ""

@@ -1,0 +1,192 @@
+"""Makes recorded calls again, where no tests run: what does the project's code answer there?
+
+Started as `python -c`, so that nothing of a run is to be seen. Whatever has effects outside of the
+process is forbidden: in the tests it may have been replaced by a fake. Nothing but the standard
+library is used, of Python 3.8 on.
+"""
+
+from __future__ import annotations
+
+import base64
+import copy
+import json
+import os
+import pickle
+import signal
+import sys
+from typing import Any, Dict, Iterator, List, Tuple
+
+CALL_LIMIT_S = 1.0
+FORBIDDEN = (
+    "socket.", "subprocess.", "os.system", "os.exec", "os.posix_spawn", "os.spawn", "os.fork",
+    "os.kill", "os.remove", "os.rename", "os.rmdir", "os.mkdir", "os.link", "os.symlink",
+    "os.truncate", "os.chmod", "os.chown", "os.utime", "os.putenv", "shutil.", "urllib.", "ftplib.",
+    "smtplib.", "http.client.", "ctypes.", "webbrowser.", "sqlite3.connect", "signal.", "tempfile.",
+)  # fmt: skip
+WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+
+
+class Forbidden(BaseException):
+    """The call has effects outside of the process, or takes too long."""
+
+
+class Player:
+    """Makes calls and renders their answers.
+
+    Args:
+        values: of the module that renders.
+        find_function, pairs_of, changes: its functions.
+    """
+
+    def __init__(self, values: Any, find_function: Any, pairs_of: Any, changes: Any) -> None:
+        self.values, self.find_function = values, find_function
+        self.pairs_of, self.changes = pairs_of, changes
+        self.playing = False
+
+    def hear(self, event: str, args: Tuple[Any, ...]) -> None:
+        """The audit hook."""
+        if not self.playing:
+            return
+        if event == "open":
+            mode, flags = args[1], args[2]
+            writes = any(one in str(mode or "r") for one in "wax+") if mode else flags & WRITES
+            if writes:
+                raise Forbidden
+        elif event.startswith(FORBIDDEN):
+            raise Forbidden
+
+    def answer(self, call: Tuple[str, str, List[Any], Dict[str, Any]]) -> str:
+        """What one call answers; empty where that cannot be told."""
+        module, name, args, named = call
+        __import__(module)
+        function = self.find_function(module, name)
+        if function is None:
+            return ""
+        pairs = self.pairs_of(function.__code__, args, named)
+        before = [self.values.text(value) for _, value in pairs]
+        self.playing = True
+        signal.setitimer(signal.ITIMER_REAL, CALL_LIMIT_S)
+        try:
+            try:
+                given = function(*args, **named)
+            finally:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+                self.playing = False
+            shown: str = self.values.text(given)
+        except Forbidden:
+            return ""
+        except (SystemExit, Exception) as error:  # noqa: BLE001 - an answer like any other
+            shown = self.values.error(error)
+        return shown + str(self.changes(self.values, pairs, before))
+
+
+def neighbors(value: Any) -> Iterator[Any]:
+    """Values of the same type that are near, or at a boundary."""
+    if isinstance(value, bool):
+        yield not value
+    elif type(value) is int:
+        near = (value + 1, value - 1, value + 10, value - 10, value * 10, -value, value // 2, 0, 1)
+        yield from (one for one in near if one != value)
+    elif type(value) is float:
+        yield from (value + 1.0, value - 1.0, -value, value * 10, value / 2, 0.0)
+    elif type(value) is str and not set(value) & set("/\\"):
+        yield from (
+            value[:-1],
+            value[1:],
+            value * 2,
+            value.upper(),
+            value.swapcase(),
+            value + " ",
+            "",
+        )
+    elif type(value) in (list, tuple):
+        yield from (value[:-1], value[1:], value[::-1], value * 2, value[:0])
+        for at, item in enumerate(value[:3]):
+            for one in list(neighbors(item))[:3]:
+                yield type(value)([*value[:at], one, *value[at + 1 :]])
+    elif type(value) is dict:
+        for key in list(value)[:3]:
+            yield {one: value[one] for one in value if one != key}
+            for one in list(neighbors(value[key]))[:3]:
+                yield {**value, key: one}
+
+
+def near_calls(call: Tuple[str, str, List[Any], Dict[str, Any]]) -> Iterator[Any]:
+    """Calls that differ from this one in one argument."""
+    module, name, args, named = call
+    for at, value in enumerate(args):
+        for one in neighbors(value):
+            yield module, name, [*args[:at], one, *args[at + 1 :]], named
+    for key, value in named.items():
+        for one in neighbors(value):
+            yield module, name, args, {**named, key: one}
+
+
+def in_turn(several: List[Iterator[Any]]) -> Iterator[Any]:
+    """The first of each, the second of each, and so on."""
+    while several:
+        left = []
+        for one in several:
+            try:
+                yield next(one)
+            except StopIteration:
+                continue
+            left.append(one)
+        several = left
+
+
+def stop(number: int, frame: Any) -> None:
+    raise Forbidden
+
+
+def play(job: Dict[str, Any], player: Player) -> None:
+    """Write a line for each call, then one for each neighbor, as far as they can be made."""
+    calls: List[Any] = []
+    with open(job["answers"], "a") as out:
+        for at, text in enumerate(job["calls"]):
+            try:
+                data = base64.b64decode(text)
+                call = pickle.loads(data)
+                shown = player.answer(call)
+                calls.append(pickle.loads(data))
+            except Exception:  # noqa: BLE001 - it cannot be made here
+                shown = ""
+            out.write(json.dumps({"at": at, "answer": shown}) + "\n")
+            out.flush()
+        seen = {player.values.call(call[1], call[2], call[3]) for call in calls}
+        left = job["neighbors"]
+        for near in in_turn([near_calls(call) for call in calls]):
+            name = player.values.call(near[1], near[2], near[3])
+            if name in seen:
+                continue
+            if left <= 0:
+                return
+            left -= 1
+            seen.add(name)
+            try:
+                shown = player.answer(copy.deepcopy(near))
+            except Exception:  # noqa: BLE001
+                continue
+            if shown:
+                out.write(json.dumps({"call": name, "answer": shown}) + "\n")
+                out.flush()
+
+
+def main(job: Dict[str, Any], values: Dict[str, Any]) -> None:
+    """Play the calls of a job.
+
+    Args:
+        job: `root`, `paths` (for imports), `calls`, `neighbors` (at most so many), `answers` (the
+            file to write to).
+        values: the module that renders, by name.
+    """
+    sys.path[:] = job["paths"]
+    signal.signal(signal.SIGALRM, stop)
+    player = Player(
+        values["Values"](values["own_files"](job["root"])),
+        values["find_function"],
+        values["pairs_of"],
+        values["changes"],
+    )
+    sys.addaudithook(player.hear)
+    play(job, player)

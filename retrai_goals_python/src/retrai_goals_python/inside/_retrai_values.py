@@ -1,0 +1,192 @@
+"""Values as texts that are equal where the values are: what a call was given and what it answered.
+
+Used in the project's pytest and in the program that plays calls outside of it. Nothing but the
+standard library is used, of Python 3.7 on.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import sys
+import types
+from typing import Any, Callable, Dict, List, Optional, Tuple
+
+MAX_TEXT = 400
+MAX_ITEMS = 40
+MAX_DEPTH = 4
+PLAIN = (type(None), bool, int, float, complex, str, bytes)
+NAMED = (type, types.FunctionType, types.BuiltinFunctionType, types.ModuleType)
+_ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{4,}\b")
+
+OwnFile = Callable[[str], bool]
+Pairs = List[Tuple[str, Any]]
+"""Arguments by the names of their parameters."""
+
+
+class Values:
+    """Renders values.
+
+    Args:
+        is_own: whether a file is the project's. Objects of its classes are shown by what they hold,
+            so that no code of the project decides how an answer looks.
+    """
+
+    def __init__(self, is_own: OwnFile) -> None:
+        self._is_own_file = is_own
+        self._own_types: Dict[type, bool] = {}
+
+    def text(self, value: Any) -> str:
+        """One line of at most `MAX_TEXT` characters; what is longer ends in a hash of the whole."""
+        shown = self._render(value, MAX_DEPTH)
+        if len(shown) <= MAX_TEXT:
+            return shown
+        digest = hashlib.sha256(shown.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+        return "%s... (%s)" % (shown[:MAX_TEXT], digest)
+
+    def call(self, name: str, args: List[Any], named: Dict[str, Any]) -> str:
+        """A call as one would write it; equal calls have equal texts."""
+        shown = [self.text(one) for one in args]
+        shown += ["%s=%s" % (one, self.text(named[one])) for one in sorted(named)]
+        return "%s(%s)" % (name, ", ".join(shown))
+
+    def error(self, error: BaseException) -> str:
+        """What was raised."""
+        return "raises %s%s" % (type(error).__qualname__, self._render(error.args, 2))
+
+    def _render(self, value: Any, depth: int) -> str:
+        kind = type(value)
+        if kind in PLAIN:
+            return repr(value)
+        if depth <= 0:
+            return "<%s>" % kind.__qualname__
+        if kind in (list, tuple, set, frozenset):
+            return self._items(value, kind, depth)
+        if isinstance(value, dict):
+            pairs = list(dict.items(value))
+            shown = [
+                "%s: %s" % (self._render(key, depth - 1), self._render(one, depth - 1))
+                for key, one in pairs[:MAX_ITEMS]
+            ]
+            return "%s{%s%s}" % (_prefix(kind, dict), ", ".join(shown), _rest(len(pairs)))
+        if isinstance(value, NAMED):
+            return "%s.%s" % (
+                getattr(value, "__module__", ""),
+                getattr(value, "__qualname__", getattr(value, "__name__", "")),
+            )
+        if isinstance(value, (list, tuple, set, frozenset)):
+            return self._items(value, kind, depth)
+        if isinstance(value, BaseException):
+            return "%s%s" % (kind.__qualname__, self._render(value.args, depth - 1))
+        if self._is_own(kind) or kind.__repr__ is object.__repr__:
+            return self._object(value, depth)
+        try:
+            return _ADDRESS.sub("0x", repr(value))
+        except Exception:  # noqa: BLE001 - any object's own code
+            return "<%s>" % kind.__qualname__
+
+    def _items(self, value: Any, kind: type, depth: int) -> str:
+        items: List[Any] = []
+        for item in kind.__iter__(value) if hasattr(kind, "__iter__") else ():
+            items.append(item)
+            if len(items) > 100 * MAX_ITEMS:
+                break
+        shown = [self._render(item, depth - 1) for item in items[:MAX_ITEMS]]
+        if isinstance(value, (set, frozenset)):
+            shown.sort()
+        opened = "[%s%s]" if isinstance(value, list) else "(%s%s)"
+        if isinstance(value, (set, frozenset)):
+            opened = "{%s%s}"
+        return _prefix(kind, list, tuple, set) + opened % (", ".join(shown), _rest(len(items)))
+
+    def _object(self, value: Any, depth: int) -> str:
+        kind = type(value)
+        held: Dict[str, Any] = {}
+        for base in kind.__mro__:
+            slots = base.__dict__.get("__slots__", ())
+            for name in (slots,) if isinstance(slots, str) else tuple(slots):
+                try:
+                    held[str(name)] = object.__getattribute__(value, name)
+                except AttributeError:
+                    pass
+        try:
+            found = object.__getattribute__(value, "__dict__")
+        except AttributeError:
+            found = {}
+        if isinstance(found, dict):
+            held.update(found)  # type: ignore[arg-type]
+        held.pop("__weakref__", None)
+        held.pop("__dict__", None)
+        names = sorted(held)[:MAX_ITEMS]
+        shown = ", ".join("%s=%s" % (name, self._render(held[name], depth - 1)) for name in names)
+        return "%s(%s%s)" % (kind.__qualname__, shown, _rest(len(held)))
+
+    def _is_own(self, kind: type) -> bool:
+        known = self._own_types.get(kind)
+        if known is None:
+            module = sys.modules.get(kind.__module__)
+            file = getattr(module, "__dict__", {}).get("__file__")
+            known = isinstance(file, str) and self._is_own_file(file)
+            self._own_types[kind] = known
+        return known
+
+
+def pairs_of(code: types.CodeType, args: List[Any], named: Dict[str, Any]) -> Pairs:
+    """The arguments of a call with the names that the function gives them."""
+    names = code.co_varnames[: code.co_argcount]
+    pairs = [(names[at] if at < len(names) else "*", one) for at, one in enumerate(args)]
+    return pairs + [(one, named[one]) for one in sorted(named)]
+
+
+def changes(values: Values, pairs: Pairs, before: List[str]) -> str:
+    """What a call changed in its arguments, to be added to its answer."""
+    found = ""
+    for (name, value), old in zip(pairs, before):
+        now = values.text(value)
+        if now != old:
+            found += "; %s: %s" % (name, now)
+    return found
+
+
+def find_function(module: str, name: str, code: Optional[types.CodeType] = None) -> Optional[Any]:
+    """The function of that qualified name; None where there is none, or it has other code."""
+    found: Any = sys.modules.get(module)
+    for part in name.split("."):
+        if isinstance(found, type):
+            owners = [base.__dict__ for base in found.__mro__]
+            found = next((held[part] for held in owners if part in held), None)
+        elif isinstance(found, types.ModuleType):
+            found = found.__dict__.get(part)
+        else:
+            return None
+    found = getattr(found, "fget", None) or getattr(found, "__func__", found)
+    if not isinstance(found, types.FunctionType):
+        return None
+    return found if code is None or found.__code__ is code else None
+
+
+def own_files(root: str) -> OwnFile:
+    """Whether a file lies below `root` and in no environment there; answers are kept."""
+    base = os.path.realpath(root) + os.sep
+    prefixes = [os.path.realpath(prefix) + os.sep for prefix in (sys.prefix, sys.exec_prefix)]
+    environments = tuple(prefix for prefix in prefixes if prefix.startswith(base))
+    known: Dict[str, bool] = {}
+
+    def is_own(file: str) -> bool:
+        found: Optional[bool] = known.get(file)
+        if found is None:
+            real = "" if file[:1] == "<" else os.path.realpath(file)
+            found = real.startswith(base) and not real.startswith(environments)
+            known[file] = found = found and "site-packages" not in real
+        return found
+
+    return is_own
+
+
+def _prefix(kind: type, *plain: type) -> str:
+    return "" if kind in plain else kind.__qualname__
+
+
+def _rest(count: int) -> str:
+    return ", ... %d" % count if count > MAX_ITEMS else ""

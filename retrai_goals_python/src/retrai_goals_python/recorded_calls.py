@@ -1,0 +1,222 @@
+"""Records the calls of tests into the project's own code, and makes them again without tests."""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from pydantic import BaseModel, ValidationError
+
+from retrai_core import Limits, RecordedCall, Sandbox, ToolError
+
+from .contradiction import OldAnswer
+from .diff_audit import is_test
+from .pytest_run import PytestRun
+
+_INSIDE = Path(__file__).parent / "inside"
+_START = """\
+import json, sys
+sys.orig_argv = []
+values, replay = {{"__name__": "values"}}, {{"__name__": "replay"}}
+exec({values!r}, values)
+exec({replay!r}, replay)
+with open(sys.argv.pop()) as file:
+    job = json.load(file)
+replay["main"](job, values)
+"""
+_SETS_STATE = {"monkeypatch", "mock", "mocker", "patch", "environ", "putenv", "setattr", "chdir"}
+
+
+class _Answer(BaseModel):
+    """A line of the player: the answer of a recorded call, by its number, or of a neighbor."""
+
+    at: int = -1
+    call: str = ""
+    answer: str
+
+
+def recorded_calls(run: PytestRun, folder: Path, wanted: Collection[str]) -> list[RecordedCall]:
+    """The calls of a run that recorded them, case by case.
+
+    Args:
+        run: the run.
+        folder: where it ran.
+        wanted: the cases.
+    """
+    found: list[RecordedCall] = []
+    plain: dict[str, frozenset[str]] = {}
+    for case, recorded in run.calls.items():
+        if case not in wanted:
+            continue
+        path, _, rest = case.partition("::")
+        if path not in plain:
+            plain[path] = frozenset(_plain_tests(folder, path))
+        is_plain = not recorded.fixtures and rest.split("[")[0] in plain[path]
+        found += [
+            RecordedCall(case, call, answer, again, is_plain)
+            for call, answer, again in recorded.calls or ()
+        ]
+    return found
+
+
+def old_answers(run: PytestRun) -> dict[str, OldAnswer]:
+    """By case, the two values that its failed assertion found unequal, where they are known."""
+    found: dict[str, OldAnswer] = {}
+    for failure in run.failures:
+        path, _, line = failure.location.rpartition(":")
+        recorded = run.calls.get(failure.id)
+        if recorded and len(recorded.compared) == 2 and path == failure.id.partition("::")[0]:
+            found[failure.id] = OldAnswer(int(line), *recorded.compared)
+    return found
+
+
+def import_paths(run: PytestRun, cwd: Path) -> list[str]:
+    """Where the tests' modules were imported from; relative to `cwd` what lies in it."""
+    last = next(reversed(run.calls.values()), None)
+    found: list[str] = []
+    for path in last.paths if last else ():
+        within = Path(path).is_relative_to(cwd)
+        found.append(os.path.relpath(path, cwd) if within else path)
+    return found
+
+
+async def replay_calls(
+    sandbox: Sandbox,
+    python: str,
+    root: Path,
+    calls: Sequence[RecordedCall],
+    *,
+    paths: Sequence[str],
+    neighbors: int,
+    timeout_s: float,
+) -> list[RecordedCall]:
+    """Make calls again in a process without tests.
+
+    Args:
+        sandbox: where it is started.
+        python: the project's interpreter.
+        root: the project or a copy of it, without tests.
+        calls: as recorded.
+        paths: where modules are imported from.
+        neighbors: at most so many more calls, with arguments near the recorded ones.
+        timeout_s: wall-clock seconds.
+    """
+    again = [each for each in calls if each.replay]
+    if not again:
+        return []
+    room = Path(await asyncio.to_thread(tempfile.mkdtemp)).resolve()
+    try:
+        job = {
+            "root": str(root),
+            "paths": list(paths),
+            "calls": [each.replay for each in again],
+            "neighbors": neighbors,
+            "answers": str(room / "answers"),
+        }
+        (room / "job").write_text(json.dumps(job), encoding="utf-8")
+        source = _START.format(
+            values=(_INSIDE / "_retrai_values.py").read_text("utf-8"),
+            replay=(_INSIDE / "_retrai_replay.py").read_text("utf-8"),
+        )
+        try:
+            await sandbox.run(
+                [python, "-c", source, str(room / "job")],
+                timeout_s=timeout_s,
+                cwd=root,
+                env={"PYTHONDONTWRITEBYTECODE": "1"},
+                limits=Limits(output_bytes=1000),
+                writable=[room],
+            )
+        except ToolError:
+            return []
+        return list(await asyncio.to_thread(_read, room / "answers", again))
+    finally:
+        await asyncio.to_thread(shutil.rmtree, room, ignore_errors=True)
+
+
+def _read(path: Path, calls: Sequence[RecordedCall]) -> Iterator[RecordedCall]:
+    try:
+        lines = path.read_bytes().split(b"\n")[:-1]
+    except FileNotFoundError:
+        return
+    for line in lines:
+        try:
+            found = _Answer.model_validate_json(line)
+        except ValidationError:
+            continue
+        if found.at in range(len(calls)) and found.answer:
+            yield replace(calls[found.at], answer=found.answer)
+        elif found.call:
+            yield RecordedCall("", found.call, found.answer)
+
+
+def remove_tests(copy: Path) -> None:
+    """Remove tests and repositories from a copy, so that nothing looks like a run of tests."""
+    for folder, folders, files in os.walk(copy):
+        below = Path(folder).relative_to(copy)
+        for name in [*folders]:
+            if name in (".git", "tests", "test"):
+                shutil.rmtree(Path(folder) / name, ignore_errors=True)
+                folders.remove(name)
+        for name in files:
+            if is_test(str(below / name)):
+                (Path(folder) / name).unlink()
+
+
+def _plain_tests(folder: Path, path: str) -> Iterator[str]:
+    """Test functions that only call and compare, in a file (and below `conftest.py`s) that does no
+    more than define: what they call must answer the same everywhere."""
+    for parent in Path(path).parents:
+        conftest = folder / parent / "conftest.py"
+        if conftest.is_file() and not _only_defines(conftest, hooks=False):
+            return
+    if not _only_defines(folder / path, hooks=True):
+        return
+    tree = ast.parse((folder / path).read_bytes())
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef):
+            if not _sets_state(node):
+                yield node.name
+        elif isinstance(node, ast.ClassDef) and not any(
+            isinstance(inner, _DEFINES) and not inner.name.startswith("test") for inner in node.body
+        ):
+            for inner in node.body:
+                if isinstance(inner, ast.FunctionDef) and not _sets_state(inner):
+                    yield f"{node.name}::{inner.name}"
+
+
+_DEFINES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
+def _only_defines(path: Path, *, hooks: bool) -> bool:
+    try:
+        tree = ast.parse(path.read_bytes())
+    except (OSError, SyntaxError, ValueError):
+        return False
+    for node in tree.body:
+        if not isinstance(node, _DEFINES) and _sets_state(node):
+            return False
+        if not hooks and isinstance(node, _DEFINES) and node.name.startswith("pytest_"):
+            return False
+    return True
+
+
+def _sets_state(node: ast.AST) -> bool:
+    for part in ast.walk(node):
+        if isinstance(part, (ast.Global, ast.Nonlocal, ast.Delete)):
+            return True
+        if isinstance(part, (ast.Attribute, ast.Subscript)) and isinstance(part.ctx, ast.Store):
+            return True
+        name = part.id if isinstance(part, ast.Name) else ""
+        name = part.attr if isinstance(part, ast.Attribute) else name
+        name = part.arg if isinstance(part, ast.arg) else name
+        if name in _SETS_STATE:
+            return True
+    return False
