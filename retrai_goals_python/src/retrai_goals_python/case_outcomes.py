@@ -27,6 +27,7 @@ from .report_lines import (
 )
 
 MAX_SUBTESTS = 5
+_RERUN_PLUGINS = {"pytest-rerunfailures", "pytest-retry", "flaky"}
 
 
 @dataclass
@@ -45,7 +46,11 @@ class Case:
 
 @dataclass
 class Session:
-    """Everything that the report says, case by case."""
+    """Everything that the report says, case by case.
+
+    Attributes:
+        forged: what pytest itself would not have said; empty when there is nothing.
+    """
 
     cases: dict[str, Case] = field(default_factory=dict[str, Case])
     begin: Begin | None = None
@@ -60,6 +65,7 @@ class Session:
     reached: list[Finding] = field(default_factory=list[Finding])
     touched: set[str] | None = None
     calls: dict[str, Calls] = field(default_factory=dict[str, Calls])
+    forged: str = ""
 
     def running(self) -> list[str]:
         """Cases that were started and have not ended."""
@@ -140,7 +146,12 @@ def _take_collect(session: Session, line: Collect) -> None:
 
 def _take_phase(session: Session, line: Phase, name: str) -> None:
     case = session.cases.setdefault(name, Case(line.id))
+    if session.finish is not None:
+        session.forged = f"an outcome of {line.id} after the end of the session"
     if line.outcome not in ("passed", "failed", "skipped"):
+        if session.begin is None or not _RERUN_PLUGINS.intersection(session.begin.plugins):
+            session.forged = f"the outcome {line.outcome!r} of {line.id}, which no plugin gives"
+            return
         # A plugin runs the test once more (`rerun`); only the last try counts.
         session.cases[name] = Case(line.id)
         return
@@ -150,7 +161,7 @@ def _take_phase(session: Session, line: Phase, name: str) -> None:
     case.duration_s += line.duration_s
     outcome = _outcome_of(line)
     # A failed call stays failed when its tear-down breaks too; a broken tear-down spoils all else.
-    if outcome is not None and case.outcome != "failed":
+    if outcome is not None and case.outcome not in ("failed", "error"):
         case.outcome = outcome
     if line.outcome == "failed":
         # pytest 9 adds "contains 2 failed subtests" to the subtests that were told already.

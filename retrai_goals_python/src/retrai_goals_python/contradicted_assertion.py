@@ -47,8 +47,8 @@ _ENDS_THE_RUN = ("KeyboardInterrupt", "Exit", "BaseException")
 def contradict_assertion(statement: ast.stmt, *, far: bool = False) -> ast.stmt | None:
     """The statement that fails where this assertion passes; None where it is no assertion.
 
-    What is evaluated stays the same, in the same order, and is evaluated once. With `far`, numbers and
-    texts are far from the expected ones, else near them.
+    What is evaluated stays the same, in the same order, and is evaluated once. With `far`, numbers
+    and texts are far from the expected ones, else near them.
 
     Example:
         >>> def shown(text):

@@ -34,6 +34,8 @@ def incomplete_reason(session: Session, done: Completed, timeout_s: float, damag
         >>> print(incomplete_reason(session, killed, 60, 0).partition(", ")[0])
         pytest's process was ended by signal 9 [ended by the sandbox: it used 9.0 GiB of memory]
     """
+    if session.forged:
+        return f"pytest's report has {session.forged}"
     if done.timed_out:
         return f"pytest was still running after {timeout_s:g} s{_when_time_was_up(session)}"
     return _stopped_early(session) or (

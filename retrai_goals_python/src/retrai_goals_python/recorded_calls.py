@@ -111,7 +111,7 @@ async def replay_calls(
     again = [each for each in calls if each.replay]
     if not again:
         return []
-    room = Path(await asyncio.to_thread(tempfile.mkdtemp)).resolve()
+    room = await asyncio.to_thread(lambda: Path(tempfile.mkdtemp()).resolve())
     try:
         job = {
             "root": str(root),

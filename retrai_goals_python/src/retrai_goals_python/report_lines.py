@@ -53,6 +53,8 @@ class Begin(_Line):
     kind: Literal["begin"]
     pytest: Text
     python: Text
+    plugins: list[Text] = []
+    """Distributions of the plugins, as they are named."""
 
 
 class Stopped(_Line):

@@ -4,8 +4,8 @@ This is the documented library module of `retrai-goals-python`: other distributi
 `run_pytest`, `render_failures`, `contradict_tests`, `PytestRun` and `Failure`.
 
 The results come from pytest's own reports, which a small reporter (standard library only, put on
-the interpreter's path for this run) writes to a fresh folder outside the project. The reporter
-changes no outcome: it lifts `--maxfail`, `-x` and `--stepwise` so that every case is seen, goes on
+the interpreter's path for this run) writes to a pipe in a fresh folder outside the project. The
+reporter changes no outcome: it lifts `--maxfail`, `-x` and `--stepwise` so that every case is seen, goes on
 after collection errors, keeps pytest's cache outside the project, and asks for short tracebacks.
 """
 
@@ -26,6 +26,7 @@ from .brought_along import left_out
 from .contradiction import contradict_tests
 from .copied_project import CopiedProject
 from .environment import ProbedEnvironment, missing_module, probe_environment
+from .live_report import LiveReport
 from .pytest_run import Failure, PytestRun
 from .rendering import render_failures
 from .report_reading import make_run
@@ -99,8 +100,10 @@ async def run_pytest(
         env = {**(env or {}), "RETRAI_RECORD": "1"}
     folder = await asyncio.to_thread(_lay_out)
     try:
-        done = await _start(sandbox, python, cwd, folder, arguments, timeout_s, env, copied)
-        data = await asyncio.to_thread(_read_report, folder / "report.jsonl")
+        report = LiveReport(folder / "report")
+        with report:
+            done = await _start(sandbox, python, cwd, folder, arguments, timeout_s, env, copied)
+        data = report.data
         stack = await asyncio.to_thread(read_stacks, folder)
         run = await asyncio.to_thread(
             make_run, data, done, cwd, python, arguments, timeout_s, max_chars_per_failure, stack
@@ -141,7 +144,7 @@ async def _start(
         **(env or {}),
         "RETRAI_PYTHONPATH_BEFORE": before,
         **(copied.variables(before) if copied else {}),
-        "RETRAI_PYTEST_REPORT": str(folder / "report.jsonl"),
+        "RETRAI_PYTEST_REPORT": str(folder / "report"),
     }
     first = [str(folder / "path"), variables["RETRAI_PYTHONPATH_BEFORE"]]
     variables["PYTHONPATH"] = os.pathsep.join(filter(None, first))
@@ -158,13 +161,6 @@ async def _start(
         )
     except ToolError as error:
         return error
-
-
-def _read_report(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except FileNotFoundError:
-        return b""
 
 
 async def _explain_missing(sandbox: Sandbox, python: str, cwd: Path, run: PytestRun) -> PytestRun:

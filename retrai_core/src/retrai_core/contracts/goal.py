@@ -308,8 +308,8 @@ class GoalBase(TakesModels, ABC, Generic[OptionsT]):
         The answers there must be those that the tests saw. Nothing by default.
 
         Args:
-            copy: a copy of the project, as it is now or as it was before the run. The goal may change
-                it; it is thrown away.
+            copy: a copy of the project, as it is now or as it was before the run. The goal may
+                change it; it is thrown away.
             calls: from the results of checks.
             neighbors: at most so many more calls are made, with arguments near the recorded ones.
                 They follow the others, and have no case. The same ones on every copy.

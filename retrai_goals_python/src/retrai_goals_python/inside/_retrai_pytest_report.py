@@ -322,7 +322,9 @@ def pytest_load_initial_conftests(early_config: Any) -> Generator[None, Any, Non
         early_config.known_args_namespace.no_cov = True
     if _writer is not None:
         python = "%d.%d.%d" % sys.version_info[:3]
-        _writer.write("begin", pytest=pytest.__version__, python=python)
+        found = early_config.pluginmanager.list_plugin_distinfo()
+        plugins = sorted({str(dist.project_name) for _, dist in found})
+        _writer.write("begin", pytest=pytest.__version__, python=python, plugins=plugins)
     outcome = yield
     problem: Any = outcome.excinfo
     if problem is not None and _writer is not None:

@@ -57,7 +57,13 @@ class Player:
 
     def answer(self, call: Tuple[str, str, List[Any], Dict[str, Any]]) -> str:
         """What one call answers; empty where that cannot be told."""
-        module, name, args, named = call
+        try:
+            return self._answer(call)
+        except Exception:  # noqa: BLE001 - any object's own code, when it is copied or rendered
+            return ""
+
+    def _answer(self, call: Tuple[str, str, List[Any], Dict[str, Any]]) -> str:
+        module, name, args, named = copy.deepcopy(call)
         __import__(module)
         function = self.find_function(module, name)
         if function is None:
@@ -139,37 +145,31 @@ def stop(number: int, frame: Any) -> None:
     raise Forbidden
 
 
-def play(job: Dict[str, Any], player: Player) -> None:
-    """Write a line for each call, then one for each neighbor, as far as they can be made."""
+def play(job: Dict[str, Any], player: Player) -> Iterator[Dict[str, Any]]:
+    """The answer of each call, then those of their neighbors, as far as they can be told."""
     calls: List[Any] = []
-    with open(job["answers"], "a") as out:
-        for at, text in enumerate(job["calls"]):
-            try:
-                data = base64.b64decode(text)
-                call = pickle.loads(data)
-                shown = player.answer(call)
-                calls.append(pickle.loads(data))
-            except Exception:  # noqa: BLE001 - it cannot be made here
-                shown = ""
-            out.write(json.dumps({"at": at, "answer": shown}) + "\n")
-            out.flush()
-        seen = {player.values.call(call[1], call[2], call[3]) for call in calls}
-        left = job["neighbors"]
-        for near in in_turn([near_calls(call) for call in calls]):
-            name = player.values.call(near[1], near[2], near[3])
-            if name in seen:
-                continue
-            if left <= 0:
-                return
+    for at, text in enumerate(job["calls"]):
+        data = base64.b64decode(text)
+        call = unpacked(data)
+        if call is not None:
+            yield {"at": at, "answer": player.answer(call)}
+            calls.append(unpacked(data))  # the call may have changed its arguments
+    seen = {player.values.call(call[1], call[2], call[3]) for call in calls}
+    left = job["neighbors"]
+    for near in in_turn([near_calls(call) for call in calls]):
+        name = player.values.call(near[1], near[2], near[3])
+        if name not in seen and left > 0:
             left -= 1
             seen.add(name)
-            try:
-                shown = player.answer(copy.deepcopy(near))
-            except Exception:  # noqa: BLE001
-                continue
-            if shown:
-                out.write(json.dumps({"call": name, "answer": shown}) + "\n")
-                out.flush()
+            yield {"call": name, "answer": player.answer(near)}
+
+
+def unpacked(data: bytes) -> Any:
+    """The call; None where its arguments cannot be made here."""
+    try:
+        return pickle.loads(data)  # noqa: S301 - in the sandbox of the project's own code
+    except Exception:  # noqa: BLE001 - any object's own code
+        return None
 
 
 def main(job: Dict[str, Any], values: Dict[str, Any]) -> None:
@@ -189,4 +189,8 @@ def main(job: Dict[str, Any], values: Dict[str, Any]) -> None:
         values["changes"],
     )
     sys.addaudithook(player.hear)
-    play(job, player)
+    with open(job["answers"], "a") as out:
+        for line in play(job, player):
+            if line["answer"]:
+                out.write(json.dumps(line) + "\n")
+                out.flush()

@@ -39,7 +39,10 @@ class Values:
 
     def text(self, value: Any) -> str:
         """One line of at most `MAX_TEXT` characters; what is longer ends in a hash of the whole."""
-        shown = self._render(value, MAX_DEPTH)
+        try:
+            shown = self._render(value, MAX_DEPTH)
+        except Exception:  # noqa: BLE001 - any object's own code
+            shown = "<%s>" % type(value).__qualname__
         if len(shown) <= MAX_TEXT:
             return shown
         digest = hashlib.sha256(shown.encode("utf-8", "surrogatepass")).hexdigest()[:16]
@@ -58,47 +61,41 @@ class Values:
     def _render(self, value: Any, depth: int) -> str:
         kind = type(value)
         if kind in PLAIN:
-            return repr(value)
-        if depth <= 0:
-            return "<%s>" % kind.__qualname__
-        if kind in (list, tuple, set, frozenset):
-            return self._items(value, kind, depth)
-        if isinstance(value, dict):
-            pairs = list(dict.items(value))
-            shown = [
-                "%s: %s" % (self._render(key, depth - 1), self._render(one, depth - 1))
-                for key, one in pairs[:MAX_ITEMS]
-            ]
-            return "%s{%s%s}" % (_prefix(kind, dict), ", ".join(shown), _rest(len(pairs)))
-        if isinstance(value, NAMED):
-            return "%s.%s" % (
-                getattr(value, "__module__", ""),
-                getattr(value, "__qualname__", getattr(value, "__name__", "")),
-            )
-        if isinstance(value, (list, tuple, set, frozenset)):
-            return self._items(value, kind, depth)
-        if isinstance(value, BaseException):
-            return "%s%s" % (kind.__qualname__, self._render(value.args, depth - 1))
-        if self._is_own(kind) or kind.__repr__ is object.__repr__:
-            return self._object(value, depth)
-        try:
-            return _ADDRESS.sub("0x", repr(value))
-        except Exception:  # noqa: BLE001 - any object's own code
-            return "<%s>" % kind.__qualname__
+            shown = repr(value)
+        elif depth <= 0:
+            shown = "<%s>" % kind.__qualname__
+        elif isinstance(value, dict):
+            shown = self._pairs(value, depth)
+        elif isinstance(value, (list, tuple, set, frozenset)):
+            shown = self._items(value, depth)
+        elif isinstance(value, NAMED):
+            name = getattr(value, "__qualname__", getattr(value, "__name__", ""))
+            shown = "%s.%s" % (getattr(value, "__module__", ""), name)
+        elif isinstance(value, BaseException):
+            shown = "%s%s" % (kind.__qualname__, self._render(value.args, depth - 1))
+        elif self._is_own(kind) or kind.__repr__ is object.__repr__:
+            shown = self._object(value, depth)
+        else:
+            shown = _ADDRESS.sub("0x", repr(value))
+        return shown
 
-    def _items(self, value: Any, kind: type, depth: int) -> str:
-        items: List[Any] = []
-        for item in kind.__iter__(value) if hasattr(kind, "__iter__") else ():
-            items.append(item)
-            if len(items) > 100 * MAX_ITEMS:
-                break
+    def _pairs(self, value: Any, depth: int) -> str:
+        pairs = list(dict.items(value))
+        shown = [
+            "%s: %s" % (self._render(key, depth - 1), self._render(one, depth - 1))
+            for key, one in pairs[:MAX_ITEMS]
+        ]
+        return "%s{%s%s}" % (_prefix(value, dict), ", ".join(shown), _rest(len(pairs)))
+
+    def _items(self, value: Any, depth: int) -> str:
+        base = next(one for one in (list, tuple, set, frozenset) if isinstance(value, one))
+        items = list(base.__iter__(value))
         shown = [self._render(item, depth - 1) for item in items[:MAX_ITEMS]]
-        if isinstance(value, (set, frozenset)):
+        if base in (set, frozenset):
             shown.sort()
-        opened = "[%s%s]" if isinstance(value, list) else "(%s%s)"
-        if isinstance(value, (set, frozenset)):
-            opened = "{%s%s}"
-        return _prefix(kind, list, tuple, set) + opened % (", ".join(shown), _rest(len(items)))
+        left, right = {list: "[]", tuple: "()"}.get(base, "{}")
+        inner = ", ".join(shown) + _rest(len(items))
+        return "%s%s%s%s" % (_prefix(value, list, tuple, set), left, inner, right)
 
     def _object(self, value: Any, depth: int) -> str:
         kind = type(value)
@@ -106,21 +103,14 @@ class Values:
         for base in kind.__mro__:
             slots = base.__dict__.get("__slots__", ())
             for name in (slots,) if isinstance(slots, str) else tuple(slots):
-                try:
-                    held[str(name)] = object.__getattribute__(value, name)
-                except AttributeError:
-                    pass
-        try:
-            found = object.__getattribute__(value, "__dict__")
-        except AttributeError:
-            found = {}
-        if isinstance(found, dict):
-            held.update(found)  # type: ignore[arg-type]
-        held.pop("__weakref__", None)
-        held.pop("__dict__", None)
-        names = sorted(held)[:MAX_ITEMS]
-        shown = ", ".join("%s=%s" % (name, self._render(held[name], depth - 1)) for name in names)
-        return "%s(%s%s)" % (kind.__qualname__, shown, _rest(len(held)))
+                slot = base.__dict__.get(name)
+                if isinstance(slot, types.MemberDescriptorType):
+                    held[name] = _slot(slot, value)
+        found = vars(value) if hasattr(value, "__dict__") else {}
+        held.update(found)
+        shown = ["%s=%s" % (one, self._render(held[one], depth - 1)) for one in sorted(held)]
+        inner = ", ".join(shown[:MAX_ITEMS]) + _rest(len(shown))
+        return "%s(%s)" % (kind.__qualname__, inner)
 
     def _is_own(self, kind: type) -> bool:
         known = self._own_types.get(kind)
@@ -184,8 +174,15 @@ def own_files(root: str) -> OwnFile:
     return is_own
 
 
-def _prefix(kind: type, *plain: type) -> str:
-    return "" if kind in plain else kind.__qualname__
+def _slot(slot: Any, value: Any) -> Any:
+    try:
+        return slot.__get__(value)
+    except AttributeError:  # not set
+        return None
+
+
+def _prefix(value: Any, *plain: type) -> str:
+    return "" if type(value) in plain else type(value).__qualname__
 
 
 def _rest(count: int) -> str:
