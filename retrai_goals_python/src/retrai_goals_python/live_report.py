@@ -1,7 +1,7 @@
 """Reads a report while it is being written, so that nobody can change what was said.
 
-The report is a named pipe. Code that is tested may write to it as the reporter does, but a line that
-was written is read and gone: a failure can be contradicted, and not be taken back.
+The report is a named pipe. Code that is tested may write to it as the reporter does, but a line
+that was written is read and gone: a failure can be contradicted, and not be taken back.
 """
 
 from __future__ import annotations

@@ -5,8 +5,9 @@ This is the documented library module of `retrai-goals-python`: other distributi
 
 The results come from pytest's own reports, which a small reporter (standard library only, put on
 the interpreter's path for this run) writes to a pipe in a fresh folder outside the project. The
-reporter changes no outcome: it lifts `--maxfail`, `-x` and `--stepwise` so that every case is seen, goes on
-after collection errors, keeps pytest's cache outside the project, and asks for short tracebacks.
+reporter changes no outcome: it lifts `--maxfail`, `-x` and `--stepwise` so that every case is seen,
+goes on after collection errors, keeps pytest's cache outside the project, and asks for short
+tracebacks.
 """
 
 from __future__ import annotations

@@ -1,0 +1,64 @@
+"""What recordings of the code's answers, before and after a run, say of a fix."""
+
+from __future__ import annotations
+
+from retrai_core import RecordedCall
+from retrai_core.verification.behaviour import Recordings, compare
+
+
+def seen(case: str, **answers: str) -> list[RecordedCall]:
+    """Calls of a plain case, by name."""
+    return [
+        RecordedCall(case, f"{name}()", answer, "again", plain=True)
+        for name, answer in answers.items()
+    ]
+
+
+def test_a_green_case_that_saw_the_same_answers_is_unchanged() -> None:
+    before = [*seen("a", one="1"), *seen("b", two="2"), *seen("c", three="3")]
+    after = [*seen("a", one="1", more="5"), *seen("b", two="3")]
+    assert dict(compare(Recordings(before, after)).unchanged) == {"a": ["one(): 1"]}
+
+
+def test_no_record_is_not_an_equal_record() -> None:
+    assert not compare(Recordings([], seen("a", one="1"))).unchanged
+    assert not compare(Recordings(seen("a", one="1"), [])).unchanged
+
+
+def test_an_answer_for_the_tests_alone_is_found() -> None:
+    old, new = seen("a", one="1"), seen("a", one="2")
+    found = compare(Recordings(old, new, replayed_before=old, replayed_after=old))
+    assert found.elsewhere == ["one(): 2 in the tests, 1 outside of them"]
+    assert not compare(Recordings(old, new, replayed_before=old, replayed_after=new)).elsewhere
+
+
+def test_what_the_old_code_answers_otherwise_outside_proves_nothing() -> None:
+    # The tests set something up that a process of its own does not have.
+    old, new, outside = seen("a", one="1"), seen("a", one="2"), seen("a", one="0")
+    assert not compare(Recordings(old, new, outside, outside)).elsewhere
+
+
+def test_a_case_that_sets_something_up_proves_nothing() -> None:
+    old = [RecordedCall("a", "one()", "1", "again")]
+    new = [RecordedCall("a", "one()", "2", "again")]
+    assert not compare(Recordings(old, new, old, old)).elsewhere
+
+
+def test_a_call_with_several_answers_proves_nothing() -> None:
+    old, new = seen("a", one="1") + seen("a", one="5"), seen("a", one="2")
+    assert not compare(Recordings(old, new, old, old)).elsewhere
+
+
+def test_answers_that_no_test_covers_are_shown_when_they_changed() -> None:
+    old = [*seen("a", one="1"), RecordedCall("", "near()", "7"), RecordedCall("", "far()", "9")]
+    new = [*seen("a", one="2"), RecordedCall("", "near()", "8"), RecordedCall("", "far()", "9")]
+    found = compare(Recordings(seen("a", one="1"), seen("a", one="2"), old, new))
+    assert found.differences == ["near(): 7 -> 8 (no test covers it)"]
+    assert not found.hard_coded
+
+
+def test_a_fix_for_the_arguments_of_the_tests_alone_is_told() -> None:
+    near = [RecordedCall("", f"near({number})", str(number)) for number in range(10)]
+    old, new = seen("a", one="1"), seen("a", one="2")
+    assert compare(Recordings(old, new, [*old, *near], [*new, *near])).hard_coded
+    assert not compare(Recordings(old, new, [*old, *near[:3]], [*new, *near[:3]])).hard_coded

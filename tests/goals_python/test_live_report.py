@@ -1,0 +1,86 @@
+"""What pytest said cannot be taken back, and what pytest would not say does not count."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from retrai_goals_python.live_report import LiveReport
+
+from .conftest import MakeProject, Run
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.lists(st.binary(max_size=200_000), max_size=8))
+def test_all_bytes_are_read_in_their_order(tmp_path_factory, chunks: list[bytes]) -> None:
+    report = LiveReport(tmp_path_factory.mktemp("report") / "report")
+    with report:
+        for chunk in chunks:
+            with open(report.path, "ab", buffering=0) as pipe:
+                left = memoryview(chunk)
+                while left:
+                    left = left[os.write(pipe.fileno(), left) :]
+    assert report.data == b"".join(chunks)
+
+
+async def test_a_failure_stays_one_whatever_is_written_later(
+    make_project: MakeProject, run: Run
+) -> None:
+    # Finds the report as a cheat would, and claims that the failed test was run again and passed.
+    make_project(
+        {
+            "test_one.py": """
+                import atexit, glob, json, os, tempfile
+
+                def test_fails():
+                    assert 1 == 2
+
+                def claim(*kinds):
+                    for path in glob.glob(tempfile.gettempdir() + "/retrai-pytest*/report"):
+                        with open(path, "a") as report:
+                            for outcome in kinds:
+                                line = {"kind": "phase", "id": "test_one.py::test_fails",
+                                        "when": "call", "outcome": outcome}
+                                report.write(json.dumps(line) + "\\n")
+
+                def test_claims():
+                    claim("rerun", "passed")
+                """
+        }
+    )
+    found = await run()
+    assert not found.all_passed
+    assert "which no plugin gives" in found.problem
+
+
+async def test_outcomes_after_the_end_do_not_count(make_project: MakeProject, run: Run) -> None:
+    make_project(
+        {
+            "test_one.py": """
+                import atexit, glob, json, tempfile
+
+                def claim():
+                    for path in glob.glob(tempfile.gettempdir() + "/retrai-pytest*/report"):
+                        with open(path, "a") as report:
+                            line = {"kind": "phase", "id": "test_one.py::test_fails",
+                                    "when": "call", "outcome": "passed"}
+                            report.write(json.dumps(line) + "\\n")
+
+                def test_fails():
+                    atexit.register(claim)
+                    assert 1 == 2
+                """
+        }
+    )
+    found = await run()
+    assert not found.all_passed
+    assert "after the end of the session" in found.problem
+
+
+def test_the_pipe_is_one(tmp_path: Path) -> None:
+    with LiveReport(tmp_path / "report") as report:
+        assert report.path.is_fifo()
+    assert report.data == b""

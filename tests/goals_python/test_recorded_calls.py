@@ -1,0 +1,277 @@
+"""What the project's code answers its tests is recorded, and played again where no tests run."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pytest
+
+from retrai_core import RecordedCall, RunContext
+from retrai_goals_python.recorded_calls import import_paths, recorded_calls, replay_calls
+from retrai_goals_python.runner import run_pytest
+
+from .conftest import MakeProject
+
+Answers = list[tuple[str, str]]
+
+
+@pytest.fixture
+def record(context: RunContext, make_project: MakeProject):
+    """Writes a project, runs its tests, and gives back the calls and where modules came from."""
+
+    async def start(files: Mapping[str, str]) -> tuple[list[RecordedCall], list[str]]:
+        project = make_project(files)
+        run = await run_pytest(context.sandbox, sys.executable, project, record=True)
+        assert run.complete, run.problem
+        paths = [str(project / path) for path in import_paths(run, project)]
+        return recorded_calls(run, project, run.cases), paths
+
+    return start
+
+
+@pytest.fixture
+def replay(context: RunContext):
+    """Makes calls again without tests, and gives back calls and answers."""
+
+    async def start(
+        project: Path, calls: Sequence[RecordedCall], paths: Sequence[str], neighbors: int = 0
+    ) -> list[RecordedCall]:
+        return await replay_calls(
+            context.sandbox,
+            sys.executable,
+            project,
+            calls,
+            paths=paths,
+            neighbors=neighbors,
+            timeout_s=60,
+        )
+
+    return start
+
+
+def shown(calls: Sequence[RecordedCall], case: str = "") -> Answers:
+    return [(each.call, each.answer) for each in calls if each.case.endswith(case)]
+
+
+async def test_outermost_calls_are_recorded_with_all_that_came_back(record) -> None:
+    calls, _ = await record(
+        {
+            "shop/__init__.py": """
+                def inner(x):
+                    return x * 2
+
+                def outer(x, *more, scale=1, **named):
+                    return inner(x) * scale
+
+                def fails(text):
+                    raise ValueError("no " + text)
+
+                def fills(items):
+                    items.append(3)
+
+                def counts(to):
+                    yield from range(to)
+
+                class Cart:
+                    def __init__(self):
+                        self.items = {}
+
+                    def add(self, name, price):
+                        self.items[name] = price
+
+                    @property
+                    def total(self):
+                        return sum(self.items.values())
+
+                    def __eq__(self, other):
+                        return self.items == other.items
+                """,
+            "test_shop.py": """
+                import pytest
+                import shop
+
+                def test_values():
+                    assert shop.outer(2, 5, scale=3, key="x") == 12
+
+                def test_errors():
+                    with pytest.raises(ValueError):
+                        shop.fails("bread")
+
+                def test_changes():
+                    items = [1]
+                    shop.fills(items)
+                    assert items == [1, 3]
+
+                def test_generator():
+                    assert list(shop.counts(2)) == [0, 1]
+
+                def test_object():
+                    cart = shop.Cart()
+                    cart.add("bread", 3)
+                    assert cart.total == 3
+                    assert cart != shop.Cart()
+                """,
+        }
+    )
+    assert shown(calls, "test_values") == [("outer(2, 5, key='x', scale=3)", "12")]
+    assert shown(calls, "test_errors") == [("fails('bread')", "raises ValueError('no bread')")]
+    assert shown(calls, "test_changes") == [("fills([1])", "None; items: [1, 3]")]
+    assert [answer for _, answer in shown(calls, "test_generator")] == [
+        "yields 0",
+        "yields 1",
+        "None",
+    ]
+    assert shown(calls, "test_object")[:3] == [
+        ("Cart.__init__(Cart())", "None; self: Cart(items={})"),
+        ("Cart.add(Cart(items={}), 'bread', 3)", "None; self: Cart(items={'bread': 3})"),
+        ("Cart.total(Cart(items={'bread': 3}))", "3"),
+    ]
+
+
+async def test_a_test_that_sets_something_up_is_not_plain(record) -> None:
+    calls, _ = await record(
+        {
+            "shop.py": "RATE = 2\ndef rate():\n    return RATE\n",
+            "test_shop.py": """
+                import pytest, shop
+
+                @pytest.fixture
+                def doubled():
+                    return 4
+
+                def test_plain():
+                    assert shop.rate() == 2
+
+                @pytest.mark.parametrize("rate", [2])
+                def test_parameters(rate):
+                    assert shop.rate() == rate
+
+                def test_environment(monkeypatch):
+                    assert shop.rate() == 2
+
+                def test_fixture(doubled):
+                    assert shop.rate() == 2
+
+                def test_assigns():
+                    shop.RATE = 3
+                    assert shop.rate() == 3
+                """,
+        }
+    )
+    plain = {each.case.partition("::")[2]: each.plain for each in calls}
+    assert plain == {
+        "test_plain": True,
+        "test_parameters[2]": True,
+        "test_environment": False,
+        "test_fixture": False,
+        "test_assigns": False,
+    }
+
+
+async def test_calls_are_made_again_without_tests(record, replay, make_project) -> None:
+    files = {
+        "shop.py": """
+            import sys
+
+            def where():
+                return "tests" if "pytest" in sys.modules else "shop"
+
+            def double(x):
+                return x * 2
+            """,
+        "test_shop.py": """
+            import shop
+
+            def test_shop():
+                assert shop.where() == "tests"
+                assert shop.double(4) == 8
+            """,
+    }
+    calls, paths = await record(files)
+    assert shown(calls) == [("where()", "'tests'"), ("double(4)", "8")]
+    again = await replay(make_project({}), calls, paths, neighbors=5)
+    assert shown([each for each in again if each.case]) == [("where()", "'shop'"), ("double(4)", "8")]
+    near = shown([each for each in again if not each.case])
+    assert ("double(5)", "10") in near
+    assert len(near) == 5
+    assert near == shown([each for each in await replay(make_project({}), calls, paths, 5)][2:])
+
+
+async def test_nothing_outside_of_the_process_is_touched(record, replay, make_project) -> None:
+    project = make_project({"precious.txt": "kept"})
+    calls, paths = await record(
+        {
+            "shop.py": """
+                import os, socket, subprocess
+
+                def removes(path):
+                    if os.environ.get("PYTEST_CURRENT_TEST") is None:
+                        os.remove(path)
+                    return 1
+
+                def writes(path):
+                    if os.environ.get("PYTEST_CURRENT_TEST") is None:
+                        open(path, "w").write("gone")
+                    return 1
+
+                def starts(path):
+                    if os.environ.get("PYTEST_CURRENT_TEST") is None:
+                        subprocess.run(["rm", path])
+                    return 1
+
+                def sends(path):
+                    if os.environ.get("PYTEST_CURRENT_TEST") is None:
+                        try:
+                            socket.create_connection(("127.0.0.1", 9))
+                        except Exception:
+                            return "tried"
+                    return 1
+
+                def waits(path):
+                    if os.environ.get("PYTEST_CURRENT_TEST") is None:
+                        while True:
+                            pass
+                    return 1
+
+                def reads(path):
+                    return open(path).read()
+                """,
+            "test_shop.py": f"""
+                import shop, pytest
+
+                @pytest.mark.parametrize(
+                    "name", ["removes", "writes", "starts", "sends", "waits", "reads"]
+                )
+                def test_shop(name):
+                    getattr(shop, name)({str(project / "precious.txt")!r})
+                """,
+        }
+    )
+    assert len(calls) == 6
+    again = await replay(project, calls, paths)
+    assert [each.answer for each in again] == ["'kept'"]
+    assert (project / "precious.txt").read_text("utf-8") == "kept"
+
+
+async def test_recording_gives_way_to_another_trace_function(record) -> None:
+    calls, _ = await record(
+        {
+            "shop.py": "def one():\n    return 1\n",
+            "test_shop.py": """
+                import shop, sys
+
+                def test_traces():
+                    seen = []
+                    sys.settrace(lambda *args: seen.append(args))
+                    shop.one()
+                    sys.settrace(None)
+                    assert seen
+
+                def test_other():
+                    assert shop.one() == 1
+                """,
+        }
+    )
+    assert {each.case for each in calls} == {"test_shop.py::test_other"}
