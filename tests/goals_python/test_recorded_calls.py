@@ -23,10 +23,11 @@ def record(context: RunContext, make_project: MakeProject):
 
     async def start(files: Mapping[str, str]) -> tuple[list[RecordedCall], list[str]]:
         project = make_project(files)
-        run = await run_pytest(context.sandbox, sys.executable, project, record=True)
+        ids = list((await run_pytest(context.sandbox, sys.executable, project)).cases)
+        run = await run_pytest(context.sandbox, sys.executable, project, record=ids)
         assert run.complete, run.problem
         paths = [str(project / path) for path in import_paths(run, project)]
-        return recorded_calls(run, project, run.cases), paths
+        return recorded_calls(run, project), paths
 
     return start
 
@@ -192,11 +193,14 @@ async def test_calls_are_made_again_without_tests(record, replay, make_project) 
     calls, paths = await record(files)
     assert shown(calls) == [("where()", "'tests'"), ("double(4)", "8")]
     again = await replay(make_project({}), calls, paths, neighbors=5)
-    assert shown([each for each in again if each.case]) == [("where()", "'shop'"), ("double(4)", "8")]
+    assert shown([each for each in again if each.case]) == [
+        ("where()", "'shop'"),
+        ("double(4)", "8"),
+    ]
     near = shown([each for each in again if not each.case])
     assert ("double(5)", "10") in near
     assert len(near) == 5
-    assert near == shown([each for each in await replay(make_project({}), calls, paths, 5)][2:])
+    assert near == shown((await replay(make_project({}), calls, paths, 5))[2:])
 
 
 async def test_nothing_outside_of_the_process_is_touched(record, replay, make_project) -> None:

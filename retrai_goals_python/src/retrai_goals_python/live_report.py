@@ -48,9 +48,9 @@ class LiveReport:
         trace: TracebackType | None,
     ) -> None:
         self._ended.set()
+        os.close(self._writer)
         self._thread.join()
         os.close(self._pipe)
-        os.close(self._writer)
         self.data = b"".join(self._chunks)
 
     def _read(self) -> None:
@@ -59,9 +59,11 @@ class LiveReport:
         while True:
             if not poll.poll(_POLL_MS):
                 if self._ended.is_set():
-                    return
+                    return  # a process that was left behind still has the pipe open
                 continue
             chunk = os.read(self._pipe, _CHUNK)
+            if not chunk:
+                return  # there is no writer any more
             size += len(chunk)
             if size <= MAX_BYTES:
                 self._chunks.append(chunk)

@@ -26,7 +26,7 @@ from retrai_core import (
 from retrai_goal_support import FolderOptions, ShellWords, missing_folder
 
 from .changed_examples import changed_examples
-from .contradiction import OldAnswer, contradict_tests, expect_old_answers
+from .contradiction import contradict_tests, expect_old_answers
 from .copied_literals import copied_literals
 from .copied_project import CopiedProject, copied_project
 from .environment import (
@@ -40,8 +40,8 @@ from .pytest_detection import MARKERS, find_evidence
 from .pytest_guarding import audit_diff, protected_globs, steering_globs
 from .pytest_run import PytestRun
 from .reasons import describe_run, first_error
-from .recorded_calls import import_paths, old_answers, recorded_calls, remove_tests, replay_calls
-from .runner import render_failures, run_pytest
+from .recorded_calls import BeforeRun, import_paths, recorded_calls, remove_tests, replay_calls
+from .runner import FAILED, render_failures, run_pytest
 from .runner_files import RunnerFiles, declared_text
 from .seen_in_check import SeenInCheck, inside
 from .unusable_options import USAGE_ERROR, unusable_target
@@ -101,9 +101,7 @@ class PytestGoal(GoalBase[PytestGoalOptions]):
         self._runner_files: RunnerFiles | None = None
         self._seen = SeenInCheck()
         self._known: set[str] | None = None
-        self._failed_before: set[str] | None = None
-        self._old_answers: dict[str, OldAnswer] = {}
-        self._check_s = 0.0
+        self._before = BeforeRun.load(context.run_dir)
         self._import_paths: list[str] = []
 
     @classmethod
@@ -122,25 +120,23 @@ class PytestGoal(GoalBase[PytestGoalOptions]):
 
     async def check(self, state: Mapping[str, Any], cwd: Path) -> GoalResult:
         on_copy = cwd != self.context.project
-        at_baseline = not on_copy and self._known is None
-        run = await self._run(cwd, self.options.args, record=on_copy or at_baseline)
-        if on_copy and not run.all_passed:
+        at_baseline = not on_copy and not state
+        record = FAILED if at_baseline else sorted(self._before.failed) if on_copy else ()
+        run = await self._run(cwd, self.options.args, record)
+        if on_copy and record and not run.all_passed:
             # Nothing that was done to record the calls may cost the verdict.
             run = await self._run(cwd, self.options.args)
         if on_copy:
             self._seen = SeenInCheck.of(run, self.options.path, known=self._known or ())
-        elif at_baseline:
-            if not state and not self.context.task:
+        elif self._known is None:
+            if at_baseline and not self.context.task:
                 await self._refuse_unusable(run)
             self._known = {one.what for one in run.reached if not one.path}
-            self._failed_before = {case for case, one in run.cases.items() if one != "passed"}
-            self._old_answers = old_answers(run)
-            self._check_s = run.duration_s
-        wanted = self._failed_before if self._failed_before is not None else run.cases.keys()
+        if at_baseline:
+            self._before = BeforeRun.of(run)
+            await asyncio.to_thread(self._before.save, self.context.run_dir)
         self._import_paths = import_paths(run, cwd) or self._import_paths
-        return replace(
-            self._result(run), calls=recorded_calls(run, cwd / self.options.path, wanted)
-        )
+        return replace(self._result(run), calls=recorded_calls(run, cwd / self.options.path))
 
     async def _refuse_unusable(self, run: PytestRun) -> None:
         """End the run before the first turn where the user's own options keep pytest from it."""
@@ -169,7 +165,7 @@ class PytestGoal(GoalBase[PytestGoalOptions]):
         self._seen = SeenInCheck.of(run, self.options.path, paths, self._known or ())
         return self._result(run)
 
-    async def _run(self, cwd: Path, args: Sequence[str], *, record: bool = False) -> PytestRun:
+    async def _run(self, cwd: Path, args: Sequence[str], record: Sequence[str] = ()) -> PytestRun:
         return await run_pytest(
             self.context.sandbox,
             self.context.python,
@@ -232,9 +228,9 @@ class PytestGoal(GoalBase[PytestGoalOptions]):
         """
         folder = copy / self.options.path
         functions = list(dict.fromkeys(case.split("[", 1)[0] for case in cases))
-        fixed = {case.split("[", 1)[0] for case in self._failed_before or ()}
+        fixed = {case.split("[", 1)[0] for case in self._before.failed}
         held = [function for function in functions if function not in fixed]
-        whole = self._check_s <= MAX_WHOLE_S
+        whole = self._before.duration_s <= MAX_WHOLE_S
         if not whole:
             held = held[:MAX_CONTRADICTED]
         random.SystemRandom().shuffle(held)
@@ -245,7 +241,7 @@ class PytestGoal(GoalBase[PytestGoalOptions]):
         tried, still = dict[str, None](), list[str]()
         for far, half in zip((False, True), halves, strict=True):
             kept = await asyncio.to_thread(_read_files, folder, [*first, *half])
-            answers = {c: a for c, a in self._old_answers.items() if c in cases} if far else {}
+            answers = {c: a for c, a in self._before.answers.items() if c in cases} if far else {}
             asked = await asyncio.to_thread(expect_old_answers, folder, answers)
             expecting = {case.split("[", 1)[0]: case for case in asked}
             rest = [function for function in (*first, *half) if function not in expecting]

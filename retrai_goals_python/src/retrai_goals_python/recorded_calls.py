@@ -8,11 +8,11 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from retrai_core import Limits, RecordedCall, Sandbox, ToolError
 
@@ -20,6 +20,7 @@ from .contradiction import OldAnswer
 from .diff_audit import is_test
 from .pytest_run import PytestRun
 
+_BEFORE = "pytest_before.json"
 _INSIDE = Path(__file__).parent / "inside"
 _START = """\
 import json, sys
@@ -42,19 +43,16 @@ class _Answer(BaseModel):
     answer: str
 
 
-def recorded_calls(run: PytestRun, folder: Path, wanted: Collection[str]) -> list[RecordedCall]:
+def recorded_calls(run: PytestRun, folder: Path) -> list[RecordedCall]:
     """The calls of a run that recorded them, case by case.
 
     Args:
         run: the run.
         folder: where it ran.
-        wanted: the cases.
     """
     found: list[RecordedCall] = []
     plain: dict[str, frozenset[str]] = {}
     for case, recorded in run.calls.items():
-        if case not in wanted:
-            continue
         path, _, rest = case.partition("::")
         if path not in plain:
             plain[path] = frozenset(_plain_tests(folder, path))
@@ -66,15 +64,39 @@ def recorded_calls(run: PytestRun, folder: Path, wanted: Collection[str]) -> lis
     return found
 
 
-def old_answers(run: PytestRun) -> dict[str, OldAnswer]:
+class BeforeRun(BaseModel):
+    """What the baseline check of a run showed."""
+
+    failed: list[str] = Field(default_factory=list)
+    """Cases that did not pass."""
+    answers: dict[str, OldAnswer] = Field(default_factory=dict)
     """By case, the two values that its failed assertion found unequal, where they are known."""
-    found: dict[str, OldAnswer] = {}
-    for failure in run.failures:
-        path, _, line = failure.location.rpartition(":")
-        recorded = run.calls.get(failure.id)
-        if recorded and len(recorded.compared) == 2 and path == failure.id.partition("::")[0]:
-            found[failure.id] = OldAnswer(int(line), *recorded.compared)
-    return found
+    duration_s: float = 0.0
+    """Wall-clock seconds of the check."""
+
+    @classmethod
+    def of(cls, run: PytestRun) -> BeforeRun:
+        """What a run of the whole suite showed."""
+        answers: dict[str, OldAnswer] = {}
+        for failure in run.failures:
+            path, _, line = failure.location.rpartition(":")
+            recorded = run.calls.get(failure.id)
+            if recorded and len(recorded.compared) == 2 and failure.id.startswith(f"{path}::"):
+                answers[failure.id] = OldAnswer(int(line), *recorded.compared)
+        failed = [case for case, outcome in run.cases.items() if outcome != "passed"]
+        return cls(failed=failed, answers=answers, duration_s=run.duration_s)
+
+    def save(self, folder: Path) -> None:
+        """Keep it in the run's folder, for a process that resumes the run."""
+        (folder / _BEFORE).write_text(self.model_dump_json(), encoding="utf-8")
+
+    @classmethod
+    def load(cls, folder: Path) -> BeforeRun:
+        """Read it back; without contents where there was no baseline check."""
+        try:
+            return cls.model_validate_json((folder / _BEFORE).read_bytes())
+        except FileNotFoundError:
+            return cls()
 
 
 def import_paths(run: PytestRun, cwd: Path) -> list[str]:

@@ -13,6 +13,7 @@ tracebacks.
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import shutil
 import tempfile
@@ -33,7 +34,7 @@ from .rendering import render_failures
 from .report_reading import make_run
 from .stack_dump import read_stacks
 
-__all__ = ["Failure", "PytestRun", "contradict_tests", "render_failures", "run_pytest"]
+__all__ = ["FAILED", "Failure", "PytestRun", "contradict_tests", "render_failures", "run_pytest"]
 
 REPORTER = "_retrai_pytest_report"
 INSIDE = (
@@ -45,6 +46,8 @@ INSIDE = (
     "_retrai_watch",
 )
 OUTPUT_BYTES = 200_000
+FAILED: Sequence[str] = ("*",)
+"""For `run_pytest(record=...)`: all cases that do not pass."""
 
 
 async def run_pytest(
@@ -59,7 +62,7 @@ async def run_pytest(
     env: Mapping[str, str] | None = None,
     copied: CopiedProject | None = None,
     outcomes_only: bool = False,
-    record: bool = False,
+    record: Sequence[str] = (),
 ) -> PytestRun:
     """Run `PYTHON -m pytest` in `cwd` and read what every case came to.
 
@@ -79,7 +82,8 @@ async def run_pytest(
             is imported from there.
         outcomes_only: leave out why a case failed; of thousands of failures the explanations take
             longer than the tests.
-        record: follow each test, and keep what the project's code answered it (`PytestRun.calls`).
+        record: ids of cases; what the project's code answered them is kept (`PytestRun.calls`).
+            `FAILED`: of all cases that do not pass.
 
     Example:
         >>> import asyncio, sys, tempfile
@@ -97,9 +101,10 @@ async def run_pytest(
     arguments = [*extra_args, *targets]
     if outcomes_only:
         env = {**(env or {}), "RETRAI_OUTCOMES_ONLY": "1"}
-    if record:
-        env = {**(env or {}), "RETRAI_RECORD": "1"}
     folder = await asyncio.to_thread(_lay_out)
+    if record:
+        (folder / "record.json").write_text(json.dumps(list(record)), encoding="utf-8")
+        env = {**(env or {}), "RETRAI_RECORD": str(folder / "record.json")}
     try:
         report = LiveReport(folder / "report")
         with report:

@@ -224,10 +224,16 @@ class WorkerImports:
 
 
 class CallRecords:
-    """Records what the project's code answers each test; the report of its call carries it."""
+    """Records what the project's code answers each test; the report of its call carries it.
 
-    def __init__(self) -> None:
+    Args:
+        wanted: ids of tests; `*` for all that fail.
+    """
+
+    def __init__(self, wanted: List[str]) -> None:
         root = os.getcwd()
+        self.wanted = set(wanted)
+        self.failed_only = "*" in self.wanted
         self.is_own = _retrai_record.own_files(root)
         self.recorder = _retrai_record.Recorder(root, self.is_own)
         self.compared: List[str] = []
@@ -240,16 +246,20 @@ class CallRecords:
                 self.recorder.tests[os.path.realpath(path)] = True
 
     @pytest.hookimpl(hookwrapper=True, trylast=True)
-    def pytest_runtest_setup(self) -> Generator[None, Any, None]:
-        self.recorder.start()
-        yield
-        self.recorder.pause()
+    def pytest_runtest_setup(self, item: Any) -> Generator[None, Any, None]:
+        yield from self.followed(item)
 
     @pytest.hookimpl(hookwrapper=True, trylast=True)
-    def pytest_runtest_call(self) -> Generator[None, Any, None]:
-        self.recorder.start()
+    def pytest_runtest_call(self, item: Any) -> Generator[None, Any, None]:
+        yield from self.followed(item)
+
+    def followed(self, item: Any) -> Generator[None, Any, None]:
+        follow = self.failed_only or item.nodeid in self.wanted
+        if follow:
+            self.recorder.start()
         yield
-        self.recorder.pause()
+        if follow:
+            self.recorder.pause()
 
     def pytest_assertrepr_compare(self, op: str, left: Any, right: Any) -> None:
         """Two values that were not equal, where they can be written down."""
@@ -261,17 +271,27 @@ class CallRecords:
         outcome = yield
         report = outcome.get_result()
         if report.when == "call" or (report.when == "setup" and report.outcome != "passed"):
-            report.retrai_calls = {
-                "calls": self.recorder.take(),
-                "compared": self.compared,
-                "fixtures": fixtures_of(item, self.is_own),
-                "paths": [path for path in sys.path if path],
-            }
-            self.compared = []
+            calls, compared, self.compared = self.recorder.take(), self.compared, []
+            passed = report.outcome == "passed"
+            if not passed if self.failed_only else item.nodeid in self.wanted:
+                report.retrai_calls = {
+                    "calls": calls,
+                    "compared": compared,
+                    "fixtures": fixtures_of(item, self.is_own),
+                    "paths": [path for path in sys.path if path],
+                }
 
     def written(self, value: Any) -> str:
         text = repr(value) if type(value) in _retrai_record.WRITTEN else ""
         return text if len(text) <= MAX_SECTION else ""
+
+
+def wanted_records(path: str) -> List[str]:
+    """The ids of the tests that are to be recorded."""
+    if not path:
+        return []
+    with open(path, encoding="utf-8") as file:
+        return [str(one) for one in json.load(file)]
 
 
 def fixtures_of(item: Any, is_own: Any) -> List[str]:
@@ -306,7 +326,7 @@ def watched(session: Any) -> List[Any]:
 
 _report_path = os.environ.get(REPORT, "")
 _outcomes_only = bool(os.environ.get(OUTCOMES_ONLY))
-_record = bool(os.environ.get(RECORD))
+_record = wanted_records(os.environ.get(RECORD, ""))
 _writer = Writer(_report_path) if _report_path else None
 # Before any plugin and any of the project's files is imported.
 _imports = _retrai_imports.start(HERE)
@@ -345,7 +365,8 @@ def pytest_configure(config: Any) -> None:
         if cache_dir:
             apply_settings(config, cache_dir, config.workerinput["retrai_outcomes_only"])
             if config.workerinput["retrai_record"]:
-                config.pluginmanager.register(CallRecords(), "retrai-calls")
+                records = CallRecords(config.workerinput["retrai_record"])
+                config.pluginmanager.register(records, "retrai-calls")
             dump_stacks_at_the_end(os.path.dirname(cache_dir), config.workerinput["workerid"])
             config.pluginmanager.register(WorkerImports(config), "retrai-imports")
     elif _writer is not None:
@@ -354,4 +375,4 @@ def pytest_configure(config: Any) -> None:
         dump_stacks_at_the_end(os.path.dirname(_writer.path), "")
         config.pluginmanager.register(Reporter(_writer, cache_dir), "retrai-reporter")
         if _record:
-            config.pluginmanager.register(CallRecords(), "retrai-calls")
+            config.pluginmanager.register(CallRecords(_record), "retrai-calls")
