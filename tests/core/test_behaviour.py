@@ -28,7 +28,7 @@ def test_no_record_is_not_an_equal_record() -> None:
 def test_an_answer_for_the_tests_alone_is_found() -> None:
     old, new = seen("a", one="1"), seen("a", one="2")
     found = compare(Recordings(old, new, replayed_before=old, replayed_after=old))
-    assert found.elsewhere == ["one(): 2 in the tests, 1 outside of them"]
+    assert found.elsewhere == ["one(): 2 in a, 1 outside of it"]
     assert not compare(Recordings(old, new, replayed_before=old, replayed_after=new)).elsewhere
 
 
@@ -36,6 +36,21 @@ def test_what_the_old_code_answers_otherwise_outside_proves_nothing() -> None:
     # The tests set something up that a process of its own does not have.
     old, new, outside = seen("a", one="1"), seen("a", one="2"), seen("a", one="0")
     assert not compare(Recordings(old, new, outside, outside)).elsewhere
+
+
+def test_an_answer_that_vanishes_is_found_where_all_else_stays() -> None:
+    # Something else stands in for the function while tests run.
+    old, new = seen("a", one="1", two="2"), seen("a", two="2")
+    found = compare(Recordings(old, new, replayed_before=old, replayed_after=old))
+    assert found.elsewhere == ["one(): not called in a, 1 outside of it"]
+    changed = seen("a", one="1", two="3")
+    assert not compare(Recordings(old, new, replayed_before=old, replayed_after=changed)).elsewhere
+
+
+def test_a_case_with_a_call_that_cannot_be_made_again_proves_nothing() -> None:
+    old, new = seen("a", one="1"), seen("a", one="2")
+    hidden = [RecordedCall("a", "set_up()", "None", "", plain=True)]
+    assert not compare(Recordings([*hidden, *old], [*hidden, *new], old, old)).elsewhere
 
 
 def test_a_case_that_sets_something_up_proves_nothing() -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from retrai_core import Suspicion
 
 from .diff_lines import added_lines, removed_lines, text_before
+from .foreign_patches import foreign_patches
 from .prose import code_lines
 from .reaching_code import (
     BUILT_IN,
@@ -146,7 +147,7 @@ def audit_added_lines(
         for pattern, what in tricks
         if pattern.search(text)
     ]
-    return [*told, *_by_meaning(diff, files, reaches, moved)]
+    return [*told, *_by_meaning(diff, files, reaches, moved), *_replaced(diff, files, reaches)]
 
 
 def _by_meaning(
@@ -164,6 +165,17 @@ def _by_meaning(
                 yield Suspicion(path, reach.line, what, reaches_runner=True)
 
 
+def _replaced(diff: str, files: _Files, reaches: Callable[[str], bool]) -> Iterator[Suspicion]:
+    """What a changed file replaces now, and did not before, that is not its own."""
+    for path in dict.fromkeys(path for path, _, _ in added_lines(diff)):
+        if not reaches(path):
+            continue
+        before = {reach.what for reach in foreign_patches("\n".join(files.before(path)))}
+        for reach in foreign_patches("\n".join(files.lines(path))):
+            if reach.what not in before:
+                yield Suspicion(path, reach.line, reach.what, replaces=True)
+
+
 class _Files:
     """The changed files, as they are and as they were, each read once."""
 
@@ -179,6 +191,10 @@ class _Files:
     def reached(self, path: str) -> list[Reach] | None:
         """What the file reaches for; None where it is not at hand, or no Python."""
         return self._of(path).reached
+
+    def lines(self, path: str) -> list[str]:
+        """The lines of the file as it is."""
+        return self._of(path).lines
 
     def line(self, path: str, number: int) -> str:
         """One line of the file as it is, from 1; empty where there is none."""

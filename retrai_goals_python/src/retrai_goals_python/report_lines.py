@@ -120,6 +120,8 @@ class Calls(_Line):
     id: Text
     calls: list[tuple[Text, Text, str]] | None
     compared: list[Text]
+    asserted: bool
+    """Whether it passed, or failed by an assertion."""
     fixtures: list[Text]
     paths: list[Text]
 

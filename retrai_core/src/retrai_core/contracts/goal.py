@@ -130,6 +130,9 @@ class Suspicion:
     what: str
     reaches_runner: bool = False
     """The source reaches into the runner or reads the tests: a suspect by itself."""
+    replaces: bool = False
+    """The source replaces something that is not its own: a suspect where a case turned green though
+    the code answered it as before."""
 
 
 @dataclass(frozen=True, slots=True)

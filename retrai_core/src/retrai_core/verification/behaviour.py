@@ -44,7 +44,7 @@ class Behaviour:
     Attributes:
         unchanged: cases that turned green although all answers that they had seen are the same,
             each with those answers.
-        elsewhere: calls of plain cases whose answer without tests is the old one still.
+        elsewhere: calls of plain cases whose answer outside of tests is the old one still.
         differences: answers beside those of the tests that changed.
         hard_coded: the answers of at least one call of the tests changed, and none beside them.
     """
@@ -79,17 +79,36 @@ def _by_case(calls: Sequence[RecordedCall]) -> dict[str, set[tuple[str, str]]]:
 
 
 def _elsewhere(found: Recordings) -> list[str]:
-    """Calls that the old code answers the same everywhere, and the new code only in the tests
-    otherwise."""
-    before, without_before = _answers(found.before), _answers(found.replayed_before)
-    after, without_after = _answers(found.after), _answers(found.replayed_after)
-    plain = {each.call for each in found.after if each.plain}
+    """Answers that only tests see: outside of them the new code still gives the old one.
+
+    Only cases count whose calls can all be made again, so that a call finds outside what earlier
+    calls have left, and only calls that the old code answers the same everywhere.
+    """
+    before, outside_before = _answers(found.before), _answers(found.replayed_before)
+    after, outside_after = _answers(found.after), _answers(found.replayed_after)
     lines: list[str] = []
-    for call in sorted(plain & before.keys() & after.keys() & without_after.keys()):
-        old, new, outside = before[call], after[call], without_after[call]
-        if old == without_before.get(call) == outside != new:
-            lines.append(_line(f"{call}: {new} in the tests, {outside} outside of them"))
+    for case, calls in _plain_cases(found).items():
+        same = [call for call in calls if before[call] == outside_before.get(call)]
+        still = [call for call in same if outside_after.get(call) == before[call]]
+        hidden = [call for call in still if after.get(call) != before[call]]
+        if hidden and (still == calls or any(call in after for call in hidden)):
+            call = hidden[0]
+            seen = after.get(call, "not called")
+            lines.append(_line(f"{call}: {seen} in {case}, {before[call]} outside of it"))
     return lines
+
+
+def _plain_cases(found: Recordings) -> dict[str, list[str]]:
+    """The calls that each plain case made before the run, where all can be made again."""
+    known = _answers(found.before)
+    cases: dict[str, list[str]] = {}
+    for each in (*found.before, *found.after):
+        cases.setdefault(each.case, [])
+    for each in found.before:
+        cases[each.case].append(each.call)
+    broken = {e.case for e in (*found.before, *found.after) if not (e.plain and e.replay)}
+    broken |= {each.case for each in found.before if each.call not in known}
+    return {case: calls for case, calls in cases.items() if calls and case not in broken}
 
 
 def _answers(calls: Sequence[RecordedCall]) -> dict[str, str]:
@@ -153,10 +172,12 @@ class BehaviourCheck:
     Attributes:
         guard: makes the copies.
         snapshots: know the sources before the run.
+        neighbors: at most so many calls near the recorded ones are made.
     """
 
     guard: Guard
     snapshots: Snapshots
+    neighbors: int = NEIGHBORS
     _known: dict[str, Observation] = field(default_factory=dict[str, Observation])
 
     async def look(self, tree: str, result: GoalResult, check_s: float) -> Observation:
@@ -182,12 +203,14 @@ class BehaviourCheck:
         if not changes.sources:
             return Observation()
         goal, limit = self.guard.context.goal, max(2.0, check_s / 4)
+        known = {(each.call, each.case) for each in result.calls}
+        calls = [*result.calls, *(one for one in before if (one.call, one.case) not in known)]
         replayed: list[Sequence[RecordedCall]] = []
         for change in (changes.undo, _as_it_is):
             async with self.guard.copy(change) as copy:
                 with self.guard.checking(copy):
                     again = await goal.replay_calls(
-                        copy, result.calls, neighbors=NEIGHBORS, timeout_s=limit
+                        copy, calls, neighbors=self.neighbors, timeout_s=limit
                     )
             replayed.append(again)
         return _judge(compare(Recordings(before, result.calls, *replayed)))

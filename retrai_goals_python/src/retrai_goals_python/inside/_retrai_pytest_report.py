@@ -25,6 +25,7 @@ import _retrai_watch
 import pytest
 from _retrai_explain import MAX_TEXT, describe_subtest, explain, shorten
 
+FAILURES = (AssertionError, pytest.fail.Exception)
 REPORT = "RETRAI_PYTEST_REPORT"
 PATH_BEFORE = "RETRAI_PYTHONPATH_BEFORE"
 OUTCOMES_ONLY = "RETRAI_OUTCOMES_ONLY"
@@ -277,6 +278,8 @@ class CallRecords:
                 report.retrai_calls = {
                     "calls": calls,
                     "compared": compared,
+                    "asserted": passed
+                    or (call.excinfo is not None and isinstance(call.excinfo.value, FAILURES)),
                     "fixtures": fixtures_of(item, self.is_own),
                     "paths": [path for path in sys.path if path],
                 }

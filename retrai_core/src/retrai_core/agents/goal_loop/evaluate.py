@@ -98,7 +98,8 @@ async def _judged(parts: LoopParts, state: AgentState, iteration: int) -> tuple[
         await asyncio.to_thread(_snapshot, parts, iteration)
     suspect = ""
     if evaluation.result.achieved:
-        suspect = evaluation.suspect or await _audit(parts) or await _behaviour(parts, evaluation)
+        audited, signs = await _audit(parts)
+        suspect = evaluation.suspect or audited or await _behaviour(parts, evaluation, signs)
     if evaluation.result.achieved and not suspect:
         evaluation = await _with_new_tests(parts, state, evaluation)
     return evaluation, suspect
@@ -143,8 +144,13 @@ async def _with_new_tests(
     return replace(evaluation, result=refused)
 
 
-async def _behaviour(parts: LoopParts, evaluation: Evaluation) -> str:
+async def _behaviour(parts: LoopParts, evaluation: Evaluation, signs: Sequence[str]) -> str:
     """Hold what the cases that turned green saw against what they saw before the run.
+
+    Args:
+        parts: the run.
+        evaluation: the verdict.
+        signs: what the audit found that is suspect together with a case that saw nothing new.
 
     Returns:
         why the verdict is suspect, or "". What is not enough for that is a question where a person
@@ -161,14 +167,19 @@ async def _behaviour(parts: LoopParts, evaluation: Evaluation) -> str:
         return ""
     for line in seen.findings:
         _tell(parts, f"behaviour: {line}")
+    if seen.question and signs:
+        return f"{seen.question}; {signs[0]}"
     if seen.question and not seen.suspect and not parts.context.hitl_enabled:
         _tell(parts, f"behaviour: {seen.question}")
         return ""
     return seen.suspect or seen.question
 
 
-async def _audit(parts: LoopParts) -> str:
-    """Look through what the run changed, in the project and around it; why it is suspect, or "".
+async def _audit(parts: LoopParts) -> tuple[str, list[str]]:
+    """Look through what the run changed, in the project and around it.
+
+    Returns:
+        why it is suspect, or ""; and what is suspect together with other signs.
 
     Most findings only raise suspicion and are told; source that reaches into the runner or reads
     the tests is suspect by itself, since it could pass every check that the runner makes.
@@ -182,15 +193,16 @@ async def _audit(parts: LoopParts) -> str:
         found = await asyncio.to_thread(without_copied, found, parts.snapshots, goal.audit)
     except (RetraiError, OSError) as error:
         # Whoever could make the audit fail would have switched it off.
-        return f"what the run changed could not be looked through: {error}"
+        return f"what the run changed could not be looked through: {error}", []
     for first, *more in each_once(found):
         places = [f"{each.path}:{each.line}" for each in more]
         _tell(parts, f"{first.path}:{first.line} {first.what}", also=places)
+    signs = [f"{each.path}:{each.line} {each.what}" for each in found if each.replaces]
     reaching = [finding for finding in found if finding.reaches_runner]
     if not reaching:
-        return ""
+        return "", signs
     first = reaching[0]
-    return f"the change reaches into the check: {first.path}:{first.line} {first.what}"
+    return f"the change reaches into the check: {first.path}:{first.line} {first.what}", signs
 
 
 def _diff(parts: LoopParts) -> str:

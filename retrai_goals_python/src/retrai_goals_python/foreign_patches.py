@@ -1,0 +1,75 @@
+"""Finds where a file replaces something that is not its own: an attribute of an imported module."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from .reaching_code import Reach
+
+_WRITES = ("setattr", "delattr")
+
+
+def foreign_patches(text: str | bytes) -> list[Reach]:
+    """Each line that assigns to, or deletes, an attribute of what the file has imported.
+
+    Example:
+        >>> foreign_patches("import json\\nload = json.decoder\\nload.scan = None\\n")
+        [Reach(line=3, what='replaces json.decoder.scan')]
+        >>> foreign_patches("import json\\nclass Shop: pass\\nShop.json = json\\n")
+        []
+    """
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+    names = _imported(tree)
+    for node in ast.walk(tree):
+        match node:
+            case ast.Assign([ast.Name(name)], (ast.Name() | ast.Attribute()) as value):
+                if dotted := _dotted(value, names):
+                    names.setdefault(name, dotted)
+            case _:
+                pass
+    found = [Reach(line, f"replaces {name}") for line, name in _written(tree, names)]
+    return sorted(set(found), key=lambda reach: (reach.line, reach.what))
+
+
+def _imported(tree: ast.Module) -> dict[str, str]:
+    """What each imported name stands for; relative imports are the project's own."""
+    names: dict[str, str] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                name = alias.name if alias.asname else alias.name.partition(".")[0]
+                names[alias.asname or name] = name
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            for alias in node.names:
+                names[alias.asname or alias.name] = f"{node.module}.{alias.name}"
+    return names
+
+
+def _written(tree: ast.Module, names: dict[str, str]) -> Iterator[tuple[int, str]]:
+    for node in ast.walk(tree):
+        match node:
+            case ast.Attribute(owner, name, ast.Store() | ast.Del()):
+                if dotted := _dotted(owner, names):
+                    yield node.lineno, f"{dotted}.{name}"
+            case ast.Subscript(ast.Attribute(owner, "__dict__" | "modules"), _, ast.Store()):
+                if dotted := _dotted(owner, names):
+                    yield node.lineno, f"what is in {dotted}"
+            case ast.Call(ast.Name(call), [owner, *_]) if call in _WRITES:
+                if dotted := _dotted(owner, names):
+                    yield node.lineno, f"an attribute of {dotted}"
+            case _:
+                pass
+
+
+def _dotted(node: ast.expr, names: dict[str, str]) -> str:
+    """The full name of what an expression means; empty where it is nothing imported."""
+    if isinstance(node, ast.Name):
+        return names.get(node.id, "")
+    if isinstance(node, ast.Attribute):
+        owner = _dotted(node.value, names)
+        return f"{owner}.{node.attr}" if owner else ""
+    return ""
