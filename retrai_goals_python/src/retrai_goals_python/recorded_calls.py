@@ -230,9 +230,9 @@ def _only_defines(path: Path, *, hooks: bool) -> bool:
         if not isinstance(node, _DEFINES):
             if _sets_state(node) or any(isinstance(part, ast.Call) for part in ast.walk(node)):
                 return False
-        elif not all(ast.unparse(one).startswith("pytest.") for one in node.decorator_list) or (
-            not hooks and node.name.startswith("pytest_")
-        ):
+            continue
+        decorated = any(not ast.unparse(one).startswith("pytest.") for one in node.decorator_list)
+        if decorated or (not hooks and node.name.startswith("pytest_")):
             return False
     return True
 
