@@ -12,6 +12,7 @@ Under pytest-xdist only the controller writes; the workers just get the same set
 
 from __future__ import annotations
 
+import ast
 import faulthandler
 import json
 import os
@@ -273,6 +274,8 @@ class CallRecords:
         report = outcome.get_result()
         if report.when == "call" or (report.when == "setup" and report.outcome != "passed"):
             calls, compared, self.compared = self.recorder.take(), self.compared, []
+            if call.excinfo is not None and not compared:
+                compared = unequal_values(str(call.excinfo.value))
             passed = report.outcome == "passed"
             if not passed if self.failed_only else item.nodeid in self.wanted:
                 report.retrai_calls = {
@@ -287,6 +290,17 @@ class CallRecords:
     def written(self, value: Any) -> str:
         text = repr(value) if type(value) in _retrai_record.WRITTEN else ""
         return text if len(text) <= MAX_SECTION else ""
+
+
+def unequal_values(message: str) -> List[str]:
+    """The two values that unittest names in its message; empty where they cannot be read."""
+    sides = message.partition("\n")[0].partition(" : ")[0].split(" != ")
+    try:
+        for side in sides:
+            ast.literal_eval(side)
+    except (ValueError, SyntaxError):
+        return []
+    return sides if len(sides) == 2 else []
 
 
 def wanted_records(path: str) -> List[str]:
