@@ -104,9 +104,9 @@ class BeforeRun(BaseModel):
 
 def import_paths(run: PytestRun, cwd: Path) -> list[str]:
     """Where the tests' modules were imported from; relative to `cwd` what lies in it."""
-    last = next(reversed(run.calls.values()), None)
+    recorded = list(run.calls.values())
     found: list[str] = []
-    for path in last.paths if last else ():
+    for path in recorded[-1].paths if recorded else ():
         within = Path(path).is_relative_to(cwd)
         found.append(os.path.relpath(path, cwd) if within else path)
     return found

@@ -150,7 +150,7 @@ class NewTestsCheck:
         asked_for = bool(changes.sources) and allowed
         return NewTests(idle, proving, asked_for)
 
-    def _functions(self, report: CheckReport, tests: set[str]) -> list[str]:
+    def _functions(self, report: CheckReport, tests: frozenset[str]) -> list[str]:
         """Tests that passed and are new, or that failed at first and may have been changed."""
         before: dict[str, bool] = {}
         for case, outcome in self.guard.baseline.cases.items():

@@ -14,7 +14,7 @@ import os
 import pickle
 import signal
 import sys
-from typing import Any, Dict, Iterator, List, Tuple
+from typing import Any, Dict, Iterator, List, Tuple, cast
 
 CALL_LIMIT_S = 1.0
 FORBIDDEN = (
@@ -111,8 +111,9 @@ def neighbors(value: Any) -> Iterator[Any]:
             for one in list(neighbors(item))[:3]:
                 yield type(value)([*value[:at], one, *value[at + 1 :]])
     elif type(value) is dict:
-        for key in list(value)[:3]:
-            yield {one: value[one] for one in value if one != key}
+        keys: List[Any] = list(cast("Dict[Any, Any]", value))
+        for key in keys[:3]:
+            yield {one: value[one] for one in keys if one != key}
             for one in list(neighbors(value[key]))[:3]:
                 yield {**value, key: one}
 
@@ -131,7 +132,7 @@ def near_calls(call: Tuple[str, str, List[Any], Dict[str, Any]]) -> Iterator[Any
 def in_turn(several: List[Iterator[Any]]) -> Iterator[Any]:
     """The first of each, the second of each, and so on."""
     while several:
-        left = []
+        left: List[Iterator[Any]] = []
         for one in several:
             try:
                 yield next(one)

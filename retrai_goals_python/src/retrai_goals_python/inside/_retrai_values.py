@@ -11,13 +11,17 @@ import os
 import re
 import sys
 import types
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import Any, Callable, Dict, List, Optional, Tuple, cast
 
 MAX_TEXT = 400
 MAX_ITEMS = 40
 MAX_DEPTH = 4
 PLAIN = (type(None), bool, int, float, complex, str, bytes)
-NAMED = (type, types.FunctionType, types.BuiltinFunctionType, types.ModuleType)
+# For a type checker any types, since nothing more is known of what they hold.
+MAPPING = cast("Any", dict)
+SEQUENCES: Tuple[Any, ...] = (list, tuple, set, frozenset)
+NAMED: Tuple[Any, ...] = (type, types.FunctionType, types.BuiltinFunctionType, types.ModuleType)
+BRACKETS: Dict[Any, str] = {list: "[]", tuple: "()"}
 _ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{4,}\b")
 
 OwnFile = Callable[[str], bool]
@@ -59,14 +63,14 @@ class Values:
         return "raises %s%s" % (type(error).__qualname__, self._render(error.args, 2))
 
     def _render(self, value: Any, depth: int) -> str:
-        kind = type(value)
+        kind = cast("Any", type(value))
         if kind in PLAIN:
             shown = repr(value)
         elif depth <= 0:
             shown = "<%s>" % kind.__qualname__
-        elif isinstance(value, dict):
+        elif isinstance(value, MAPPING):
             shown = self._pairs(value, depth)
-        elif isinstance(value, (list, tuple, set, frozenset)):
+        elif isinstance(value, SEQUENCES):
             shown = self._items(value, depth)
         elif isinstance(value, NAMED):
             name = getattr(value, "__qualname__", getattr(value, "__name__", ""))
@@ -80,7 +84,7 @@ class Values:
         return shown
 
     def _pairs(self, value: Any, depth: int) -> str:
-        pairs = list(dict.items(value))
+        pairs: List[Tuple[Any, Any]] = list(MAPPING.items(value))
         shown = [
             "%s: %s" % (self._render(key, depth - 1), self._render(one, depth - 1))
             for key, one in pairs[:MAX_ITEMS]
@@ -88,17 +92,17 @@ class Values:
         return "%s{%s%s}" % (_prefix(value, dict), ", ".join(shown), _rest(len(pairs)))
 
     def _items(self, value: Any, depth: int) -> str:
-        base = next(one for one in (list, tuple, set, frozenset) if isinstance(value, one))
-        items = list(base.__iter__(value))
+        base = cast("Any", next(one for one in SEQUENCES if isinstance(value, one)))
+        items: List[Any] = list(base.__iter__(value))
         shown = [self._render(item, depth - 1) for item in items[:MAX_ITEMS]]
         if base in (set, frozenset):
             shown.sort()
-        left, right = {list: "[]", tuple: "()"}.get(base, "{}")
+        left, right = BRACKETS.get(base, "{}")
         inner = ", ".join(shown) + _rest(len(items))
         return "%s%s%s%s" % (_prefix(value, list, tuple, set), left, inner, right)
 
     def _object(self, value: Any, depth: int) -> str:
-        kind = type(value)
+        kind = cast("Any", type(value))
         held: Dict[str, Any] = {}
         for base in kind.__mro__:
             slots = base.__dict__.get("__slots__", ())
@@ -106,8 +110,7 @@ class Values:
                 slot = base.__dict__.get(name)
                 if isinstance(slot, types.MemberDescriptorType):
                     held[name] = _slot(slot, value)
-        found = vars(value) if hasattr(value, "__dict__") else {}
-        held.update(found)
+        held.update(getattr(value, "__dict__", {}))
         shown = ["%s=%s" % (one, self._render(held[one], depth - 1)) for one in sorted(held)]
         inner = ", ".join(shown[:MAX_ITEMS]) + _rest(len(shown))
         return "%s(%s)" % (kind.__qualname__, inner)
