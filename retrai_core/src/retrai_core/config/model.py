@@ -113,6 +113,9 @@ class RunConfig(BaseModel):
     """Number of refused changes to protected files that ends the run as `tampered`."""
     confirm: int = Field(default=1, ge=1, le=100)
     """Number of times that a passing check must pass again, each time on a fresh clean copy."""
+    behaviour: bool = True
+    """Whether answers beside those of the tests are compared with the ones before the run, and the
+    differences reported."""
 
     store: str = "files"
     """The store that keeps runs; only the user's file and the environment can set it."""

@@ -25,7 +25,7 @@ from ..contracts.record import CheckEvidence, Limits, Status
 from ..contracts.store import Journal
 from ..plugins.answers import problem
 from ..plugins.error_attribution import WrongAnswerError
-from ..verification.behaviour import BehaviourCheck
+from ..verification.behaviour import NEIGHBORS, BehaviourCheck
 from ..verification.flakiness import SHOWN as FLAKY_NAMED
 from ..verification.new_tests import NewTestsCheck
 from .holder import Holder
@@ -143,7 +143,9 @@ class AgentRun:
             caller=self._caller,
             snapshots=session.snapshots,
             verifier=verifier,
-            behaviour=BehaviourCheck(guard, session.snapshots),
+            behaviour=BehaviourCheck(
+                guard, session.snapshots, NEIGHBORS if resolved.config.behaviour else 0
+            ),
             new_tests=NewTestsCheck(guard, session.snapshots),
             model=self._client,
             spending=session.spending,

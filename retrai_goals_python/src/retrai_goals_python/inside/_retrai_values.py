@@ -92,7 +92,7 @@ class Values:
         return "%s{%s%s}" % (_prefix(value, dict), ", ".join(shown), _rest(len(pairs)))
 
     def _items(self, value: Any, depth: int) -> str:
-        base = cast("Any", next(one for one in SEQUENCES if isinstance(value, one)))
+        base = next(one for one in SEQUENCES if isinstance(value, one))
         items: List[Any] = list(base.__iter__(value))
         shown = [self._render(item, depth - 1) for item in items[:MAX_ITEMS]]
         if base in (set, frozenset):
