@@ -39,7 +39,8 @@ TYPES = {
     "agent": "AgentResult StateUpdate",
     "frontend": "AgentInfo Finding FoundGoal PlannedPlugin PluginInfo RunPlan SettingInfo "
     "TextDelta UsableModel Verdict",
-    "goal": "CheckReport Contradiction Environment Detection GoalResult Marker RecordedCall Suspicion",
+    "goal": "CheckReport Contradiction Environment Detection GoalResult Marker RecordedCall "
+    "Suspicion",
     "tool": "Entry ToolResult",
     "llm": "AvailableModel LocalServer",
     "memory": "RunOutcome Strategy",
