@@ -94,6 +94,8 @@ def read_session(lines: Iterable[Line]) -> Session:
                 session.collected = session.collected or tuple(line.ids)
             case Deselected():
                 session.deselected += line.count
+            case Begin() if session.begin is not None:
+                session.forged = "two beginnings"
             case Begin():
                 session.begin = line
             case Calls():
@@ -118,6 +120,8 @@ def _take_end(session: Session, line: Line) -> None:
             session.interrupted = line.text
         case InternalError():
             session.internal_error = line.text
+        case Finish() if session.finish is not None:
+            session.forged = "two ends"
         case Finish():
             session.finish = line
         case _:

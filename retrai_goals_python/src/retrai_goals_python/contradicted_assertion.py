@@ -112,7 +112,7 @@ def _contradict_pair(
     if _is_insensitive(left) or _is_insensitive(right):
         return None
     for side in (right, left):
-        other = _other_literal(side, far=far) or _other_object(side, far=far)
+        other = _other_literal(side, far=far) or _other_object(side)
         if other is not None:
             return (left, other) if side is right else (other, right)
     if _is_constructor(left):
@@ -131,14 +131,18 @@ def _other_literal(node: ast.expr, *, far: bool) -> ast.expr | None:
         return None
 
 
-def _other_object(node: ast.expr, *, far: bool) -> ast.expr | None:
-    """`Money(3, "EUR")` as `Money(4, "EUS")`: no field of it says the same; None where none can."""
+def _other_object(node: ast.expr) -> ast.expr | None:
+    """`Money(3, "EUR")` as `Money(4, "EUS")`: no field of it says the same; None where none can.
+
+    Near values alone: `Grid(1000003, 1000003)` would take all memory, and `Date(1002023, 1, 1)`
+    fails for another reason.
+    """
     if not isinstance(node, ast.Call) or not _is_constructor(node):
         return None
     if _name(node.func).startswith(_MATCHERS):
         return None
-    given = [_other_literal(argument, far=far) for argument in node.args]
-    named = [_other_literal(keyword.value, far=far) for keyword in node.keywords]
+    given = [_other_literal(argument, far=False) for argument in node.args]
+    named = [_other_literal(keyword.value, far=False) for keyword in node.keywords]
     if not any([*given, *named]):
         return None
     args = [new or old for new, old in zip(given, node.args, strict=True)]

@@ -47,11 +47,12 @@ class OldAnswer:
     """Two values that an assertion found unequal before the run.
 
     Attributes:
-        line: of the assertion.
+        line, text: of the assertion.
         left, right: as Python writes them.
     """
 
     line: int
+    text: str
     left: str
     right: str
 
@@ -126,7 +127,18 @@ def expect_old_answers(root: Path, answers: Mapping[str, OldAnswer]) -> list[str
     return list(changed.values())
 
 
+def line_of(path: Path, number: int) -> str:
+    """One line of a file, from 1; empty where there is none."""
+    try:
+        lines = path.read_text("utf-8", errors="replace").split("\n")
+    except OSError:
+        return ""
+    return lines[number - 1] if 0 < number <= len(lines) else ""
+
+
 def _old_answer_edit(path: Path, answer: OldAnswer) -> Edit | None:
+    if line_of(path, answer.line) != answer.text:
+        return None  # the run was let change the tests
     try:
         source = path.read_bytes()
         tree = ast.parse(source)
@@ -145,8 +157,12 @@ def _old_answer_edit(path: Path, answer: OldAnswer) -> Edit | None:
             end_line, end = expected.end_lineno, expected.end_col_offset
             if end_line is None or end is None or not old:
                 return None
-            begin = starts[expected.lineno - 1] + expected.col_offset
-            return Edit(begin, starts[end_line - 1] + end, old.encode())
+            begin, stop = (
+                starts[expected.lineno - 1] + expected.col_offset,
+                starts[end_line - 1] + end,
+            )
+            is_other = source[begin:stop] != old.encode()
+            return Edit(begin, stop, old.encode()) if is_other else None
     return None
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Iterator
 
 from .reaching_code import Reach
 
 _WRITES = ("setattr", "delattr")
+_RUNNERS = ("pytest", "_pytest", "pluggy", "hypothesis")
 
 
 def foreign_patches(text: str | bytes) -> list[Reach]:
@@ -25,6 +27,9 @@ def foreign_patches(text: str | bytes) -> list[Reach]:
         return []
     names = _imported(tree)
     for node in ast.walk(tree):
+        if isinstance(node, ast.arg):
+            names.pop(node.arg, None)  # another thing of that name
+    for node in ast.walk(tree):
         match node:
             case ast.Assign([ast.Name(name)], (ast.Name() | ast.Attribute()) as value):
                 if dotted := _dotted(value, names):
@@ -36,7 +41,10 @@ def foreign_patches(text: str | bytes) -> list[Reach]:
 
 
 def _imported(tree: ast.Module) -> dict[str, str]:
-    """What each imported name stands for; relative imports are the project's own."""
+    """What each imported name stands for, of the standard library and of what runs tests.
+
+    Settings that a project keeps in a module of its own, or of a library, are honestly changed.
+    """
     names: dict[str, str] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -46,7 +54,8 @@ def _imported(tree: ast.Module) -> dict[str, str]:
         elif isinstance(node, ast.ImportFrom) and not node.level:
             for alias in node.names:
                 names[alias.asname or alias.name] = f"{node.module}.{alias.name}"
-    return names
+    judged = (*sys.stdlib_module_names, *_RUNNERS)
+    return {name: full for name, full in names.items() if full.partition(".")[0] in judged}
 
 
 def _written(tree: ast.Module, names: dict[str, str]) -> Iterator[tuple[int, str]]:

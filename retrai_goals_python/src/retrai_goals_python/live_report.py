@@ -9,12 +9,14 @@ from __future__ import annotations
 import os
 import select
 import threading
+import time
 from pathlib import Path
 from types import TracebackType
 
 MAX_BYTES = 200_000_000
 _POLL_MS = 100
 _CHUNK = 1 << 16
+_GRACE_S = 1.0
 
 
 class LiveReport:
@@ -29,7 +31,7 @@ class LiveReport:
         self.path = path
         self.data = b""
         self._chunks: list[bytes] = []
-        self._ended = threading.Event()
+        self._ended, self._end = threading.Event(), 0.0
         os.mkfifo(path)
         path.chmod(0o666)  # tests may run as another user
         self._pipe = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
@@ -47,6 +49,7 @@ class LiveReport:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self._end = time.monotonic()
         self._ended.set()
         os.close(self._writer)
         self._thread.join()
@@ -61,7 +64,12 @@ class LiveReport:
                 if self._ended.is_set():
                     return  # a process that was left behind still has the pipe open
                 continue
-            chunk = os.read(self._pipe, _CHUNK)
+            if self._ended.is_set() and time.monotonic() > self._end + _GRACE_S:
+                return  # a process that was left behind writes without an end
+            try:
+                chunk = os.read(self._pipe, _CHUNK)
+            except BlockingIOError:  # somebody else has read it
+                continue
             if not chunk:
                 return  # there is no writer any more
             size += len(chunk)

@@ -102,6 +102,7 @@ class PytestGoal(GoalBase[PytestGoalOptions]):
         self._seen = SeenInCheck()
         self._known: set[str] | None = None
         self._before = BeforeRun.load(context.run_dir)
+        self._copy_s = 0.0
         self._import_paths: list[str] = []
 
     @classmethod
@@ -123,17 +124,18 @@ class PytestGoal(GoalBase[PytestGoalOptions]):
         at_baseline = not on_copy and not state
         record = FAILED if at_baseline else sorted(self._before.failed) if on_copy else ()
         run = await self._run(cwd, self.options.args, record)
-        if on_copy and record and not run.all_passed:
+        if record and not (run.all_passed if on_copy else run.complete):
             # Nothing that was done to record the calls may cost the verdict.
             run = await self._run(cwd, self.options.args)
         if on_copy:
+            self._copy_s = run.duration_s
             self._seen = SeenInCheck.of(run, self.options.path, known=self._known or ())
         elif self._known is None:
             if at_baseline and not self.context.task:
                 await self._refuse_unusable(run)
             self._known = {one.what for one in run.reached if not one.path}
         if at_baseline:
-            self._before = BeforeRun.of(run)
+            self._before = BeforeRun.of(run, cwd / self.options.path)
             await asyncio.to_thread(self._before.save, self.context.run_dir)
         self._import_paths = import_paths(run, cwd) or self._import_paths
         return replace(self._result(run), calls=recorded_calls(run, cwd / self.options.path))
@@ -228,13 +230,14 @@ class PytestGoal(GoalBase[PytestGoalOptions]):
         """
         folder = copy / self.options.path
         functions = list(dict.fromkeys(case.split("[", 1)[0] for case in cases))
-        fixed = {case.split("[", 1)[0] for case in self._before.failed}
-        held = [function for function in functions if function not in fixed]
-        whole = self._before.duration_s <= MAX_WHOLE_S
+        passed_before = {case.split("[", 1)[0] for case in self._before.passed}
+        passed_before -= {case.split("[", 1)[0] for case in self._before.failed}
+        held = [function for function in functions if function in passed_before]
+        whole = self._copy_s <= MAX_WHOLE_S
         if not whole:
             held = held[:MAX_CONTRADICTED]
         random.SystemRandom().shuffle(held)
-        first = [function for function in functions if function in fixed]
+        first = [function for function in functions if function not in passed_before]
         if not whole:
             first = first[:MAX_CONTRADICTED]
         halves = held[::2], held[1::2]

@@ -16,21 +16,25 @@ from pydantic import BaseModel, Field, ValidationError
 
 from retrai_core import Limits, RecordedCall, Sandbox, ToolError
 
-from .contradiction import OldAnswer
+from .contradiction import OldAnswer, line_of
 from .diff_audit import is_test
 from .pytest_run import PytestRun
 
 _BEFORE = "pytest_before.json"
 _INSIDE = Path(__file__).parent / "inside"
 _START = """\
-import json, sys
-sys.orig_argv = []
-values, replay = {{"__name__": "values"}}, {{"__name__": "replay"}}
-exec({values!r}, values)
-exec({replay!r}, replay)
-with open(sys.argv.pop()) as file:
-    job = json.load(file)
-replay["main"](job, values)
+def start():
+    import json, sys
+    sys.orig_argv = []
+    values, replay = {{"__name__": "values"}}, {{"__name__": "replay"}}
+    exec({values!r}, values)
+    exec({replay!r}, replay)
+    with open(sys.argv.pop()) as file:
+        job = json.load(file)
+    globals().clear()
+    replay["main"](job, values)
+
+start()
 """
 _SETS_STATE = {"monkeypatch", "mock", "mocker", "patch", "environ", "putenv", "setattr", "chdir"}
 
@@ -72,22 +76,28 @@ class BeforeRun(BaseModel):
 
     failed: list[str] = Field(default_factory=list)
     """Cases that did not pass."""
+    passed: list[str] = Field(default_factory=list)
     answers: dict[str, OldAnswer] = Field(default_factory=dict)
     """By case, the two values that its failed assertion found unequal, where they are known."""
-    duration_s: float = 0.0
-    """Wall-clock seconds of the check."""
 
     @classmethod
-    def of(cls, run: PytestRun) -> BeforeRun:
-        """What a run of the whole suite showed."""
+    def of(cls, run: PytestRun, folder: Path) -> BeforeRun:
+        """What a run of the whole suite showed.
+
+        Args:
+            run: the run.
+            folder: where it ran.
+        """
         answers: dict[str, OldAnswer] = {}
         for failure in run.failures:
             path, _, line = failure.location.rpartition(":")
             recorded = run.calls.get(failure.id)
-            if recorded and len(recorded.compared) == 2 and failure.id.startswith(f"{path}::"):
-                answers[failure.id] = OldAnswer(int(line), *recorded.compared)
+            if recorded and failure.id.startswith(f"{path}::") and _are_plain(recorded.compared):
+                text = line_of(folder / path, int(line))
+                answers[failure.id] = OldAnswer(int(line), text, *recorded.compared)
         failed = [case for case, outcome in run.cases.items() if outcome != "passed"]
-        return cls(failed=failed, answers=answers, duration_s=run.duration_s)
+        passed = [case for case, outcome in run.cases.items() if outcome == "passed"]
+        return cls(failed=failed, passed=passed, answers=answers)
 
     def save(self, folder: Path) -> None:
         """Keep it in the run's folder, for a process that resumes the run."""
@@ -100,6 +110,16 @@ class BeforeRun(BaseModel):
             return cls.model_validate_json((folder / _BEFORE).read_bytes())
         except FileNotFoundError:
             return cls()
+
+
+def _are_plain(values: Sequence[str]) -> bool:
+    """Whether they are two values that equal nothing but themselves."""
+    try:
+        known = [ast.literal_eval(value) for value in values]
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        return False
+    plain = (int, float, str, bytes, list, tuple, type(None))
+    return len(known) == 2 and all(isinstance(value, plain) for value in known)
 
 
 def import_paths(run: PytestRun, cwd: Path) -> list[str]:
@@ -155,7 +175,7 @@ async def replay_calls(
                 [python, "-c", source, str(room / "job")],
                 timeout_s=timeout_s,
                 cwd=root,
-                env={"PYTHONDONTWRITEBYTECODE": "1"},
+                env={"PYTHONDONTWRITEBYTECODE": "1", "PYTHONHASHSEED": "0"},
                 limits=Limits(output_bytes=1000),
                 writable=[room],
             )
@@ -183,11 +203,11 @@ def _read(path: Path, calls: Sequence[RecordedCall]) -> Iterator[RecordedCall]:
 
 
 def remove_tests(copy: Path) -> None:
-    """Remove tests and repositories from a copy, so that nothing looks like a run of tests."""
+    """Remove tests from a copy, so that nothing looks like a run of them."""
     for folder, folders, files in os.walk(copy):
         below = Path(folder).relative_to(copy)
         for name in [*folders]:
-            if name in (".git", "tests", "test"):
+            if name in ("tests", "test"):
                 shutil.rmtree(Path(folder) / name, ignore_errors=True)
                 folders.remove(name)
         for name in files:

@@ -88,13 +88,10 @@ def _elsewhere(found: Recordings) -> list[str]:
     after, outside_after = _answers(found.after), _answers(found.replayed_after)
     lines: list[str] = []
     for case, calls in _plain_cases(found).items():
-        same = [call for call in calls if before[call] == outside_before.get(call)]
-        still = [call for call in same if outside_after.get(call) == before[call]]
-        hidden = [call for call in still if after.get(call) != before[call]]
-        if hidden and (still == calls or any(call in after for call in hidden)):
-            call = hidden[0]
-            seen = after.get(call, "not called")
-            lines.append(_line(f"{call}: {seen} in {case}, {before[call]} outside of it"))
+        for call in calls:
+            old, new = before[call], after.get(call, before[call])
+            if new != old == outside_before.get(call) == outside_after.get(call):
+                lines.append(_line(f"{call}: {new} in {case}, {old} outside of it"))
     return lines
 
 

@@ -18,7 +18,7 @@ import json
 import os
 import signal
 import sys
-from typing import Any, Generator, List
+from typing import Any, Generator, List, Set, Tuple
 
 import _retrai_imports
 import _retrai_record
@@ -44,7 +44,8 @@ class Writer:
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self._open, self._write, self._close = os.open, os.write, os.close
+        self._open, self._write, self._close, self._stat = os.open, os.write, os.close, os.fstat
+        self._pipe = os.stat(path).st_ino
         self._flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
         self._encode = json.JSONEncoder().encode
         self._unwritten = b""
@@ -57,6 +58,8 @@ class Writer:
         except OSError:  # a test that uses up the file descriptors: the next line takes this along
             return
         try:
+            if self._stat(target).st_ino != self._pipe:
+                return  # somebody put another file in its place: the report stays without an end
             while self._unwritten:
                 written = self._write(target, self._unwritten)
                 self._unwritten = self._unwritten[written:]
@@ -274,31 +277,38 @@ class CallRecords:
         report = outcome.get_result()
         if report.when == "call" or (report.when == "setup" and report.outcome != "passed"):
             calls, compared, self.compared = self.recorder.take(), self.compared, []
-            if call.excinfo is not None and not compared:
-                compared = unequal_values(str(call.excinfo.value))
+            error = call.excinfo.value if call.excinfo is not None else None
+            if isinstance(error, AssertionError) and not compared:
+                compared = unequal_values(error)
             passed = report.outcome == "passed"
             if not passed if self.failed_only else item.nodeid in self.wanted:
                 report.retrai_calls = {
                     "calls": calls,
                     "compared": compared,
-                    "asserted": passed
-                    or (call.excinfo is not None and isinstance(call.excinfo.value, FAILURES)),
-                    "fixtures": fixtures_of(item, self.is_own),
+                    "asserted": passed or isinstance(error, FAILURES),
+                    "fixtures": fixtures_of(item, self.is_own) + self.changed_variables(),
                     "paths": [path for path in sys.path if path],
                 }
 
+    def changed_variables(self) -> List[str]:
+        """Variables of the environment that were set since the start, by a plugin, say."""
+        return sorted(name for name, _ in variables() ^ _variables)
+
     def written(self, value: Any) -> str:
-        text = repr(value) if type(value) in _retrai_record.WRITTEN else ""
+        try:
+            text = repr(value) if type(value) in _retrai_record.WRITTEN else ""
+        except Exception:  # noqa: BLE001 - of an object in it
+            return ""
         return text if len(text) <= MAX_SECTION else ""
 
 
-def unequal_values(message: str) -> List[str]:
+def unequal_values(error: AssertionError) -> List[str]:
     """The two values that unittest names in its message; empty where they cannot be read."""
-    sides = message.partition("\n")[0].partition(" : ")[0].split(" != ")
     try:
+        sides = str(error).partition("\n")[0].partition(" : ")[0].split(" != ")
         for side in sides:
             ast.literal_eval(side)
-    except (ValueError, SyntaxError):
+    except Exception:  # noqa: BLE001 - an error of the project's own, or a text that is no value
         return []
     return sides if len(sides) == 2 else []
 
@@ -322,7 +332,7 @@ def fixtures_of(item: Any, is_own: Any) -> List[str]:
         if name not in parameters
         and (
             name in getattr(info, "argnames", ())
-            or any(is_own(one.func.__code__.co_filename) for one in known.get(name, ()))
+            or any(is_own(_retrai_record.file_of(one.func)) for one in known.get(name, ()))
         )
     ]
 
@@ -341,6 +351,13 @@ def watched(session: Any) -> List[Any]:
     return [found, sorted(_watch.touched)]
 
 
+def variables() -> Set[Tuple[str, str]]:
+    """The environment, without what this file, Python and pytest put there."""
+    ours = ("RETRAI_", "PYTEST_", "PYTHONPATH")
+    return {pair for pair in os.environ.items() if not pair[0].startswith(ours)}
+
+
+_variables = variables()
 _report_path = os.environ.get(REPORT, "")
 _outcomes_only = bool(os.environ.get(OUTCOMES_ONLY))
 _record = wanted_records(os.environ.get(RECORD, ""))
@@ -354,9 +371,6 @@ _watch = _retrai_watch.start(os.getcwd())
 def pytest_load_initial_conftests(early_config: Any) -> Generator[None, Any, None]:
     """Every plugin is imported by now, and no conftest.py yet."""
     clean_environment()
-    if _record:
-        # One trace function at a time: coverage is measured in the check itself.
-        early_config.known_args_namespace.no_cov = True
     if _writer is not None:
         python = "%d.%d.%d" % sys.version_info[:3]
         found = early_config.pluginmanager.list_plugin_distinfo()

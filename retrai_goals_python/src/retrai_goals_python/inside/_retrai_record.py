@@ -21,13 +21,16 @@ MAX_CALLS = 200
 MAX_FRAMES = 300000
 """After so many frames in one test it is not followed any more, and nothing is said of it."""
 MAX_PICKLE = 8000
+MAX_SIZE = 20000000
+"""Characters of all records together; what comes after is not recorded."""
 MAX_SHARE, MAX_START_S = 0.2, 1.0
 """Of the time since the start recording may take this share, and these seconds."""
 FRAME_S, CALL_S = 4e-7, 1e-4
 """What a frame and a call cost, measured with Python 3.11 (upper bounds)."""
 _TEST_NAME = re.compile(r"(^|/)(tests?|testing)(/|$)|(^|/)(test_[^/]*|[^/]*_tests?|conftest)\.py$")
 _RETURNS = {dis.opmap[name] for name in ("RETURN_VALUE", "RETURN_CONST") if name in dis.opmap}
-_YIELDS = dis.opmap["YIELD_VALUE"]
+# Where a generator stands when it gives a value: at the next instruction from Python 3.13 on.
+_YIELDS = {dis.opmap[name] for name in ("YIELD_VALUE", "RESUME") if name in dis.opmap}
 _GENERATOR, _COROUTINE = 0x20, 0x80 | 0x200
 
 WRITTEN = (type(None), bool, int, float, str, bytes, list, tuple, dict, set)
@@ -53,6 +56,7 @@ class Recorder:
         self._is_own_file = is_own
         self._known: Dict[str, bool] = {}
         self._began, self._cost_s = time.perf_counter(), 0.0
+        self.size = 0
         self._clear()
 
     def _clear(self) -> None:
@@ -86,11 +90,11 @@ class Recorder:
         return calls
 
     def _trace(self, frame: Any, event: str, arg: Any) -> Any:
-        if self.inside:
-            self.frames += 1
-            if self.frames > MAX_FRAMES:
-                self.incomplete = True
-                sys.settrace(None)
+        self.frames += 1
+        if self.frames > MAX_FRAMES:
+            self.incomplete = True
+            sys.settrace(None)
+        if self.inside or self.incomplete:
             return None
         code = frame.f_code
         name = code.co_filename
@@ -101,7 +105,9 @@ class Recorder:
             return None
         self.inside = True
         frame.f_trace_lines = False
-        if code.co_name == "<module>" or len(self.calls) >= MAX_CALLS:
+        if len(self.calls) >= MAX_CALLS or self.size > MAX_SIZE:
+            self.incomplete = True
+        if code.co_name == "<module>" or self.incomplete:
             return _Followed(self, "", "", None).local
         shown, again, arguments = self._call(frame)
         return _Followed(self, shown, again, arguments).local
@@ -152,9 +158,9 @@ class _Followed:
     def _note(self, frame: Any, arg: Any) -> None:
         values, code = self.recorder.values, frame.f_code
         last = code.co_code[frame.f_lasti] if frame.f_lasti >= 0 else -1
-        if last == _YIELDS and code.co_flags & _COROUTINE:
+        if last in _YIELDS and code.co_flags & _COROUTINE:
             return
-        if last == _YIELDS and code.co_flags & _GENERATOR:
+        if last in _YIELDS and code.co_flags & _GENERATOR:
             answer = "yields %s" % values.text(arg)
         elif last in _RETURNS or self.error is None:
             answer = values.text(arg)
@@ -162,6 +168,7 @@ class _Followed:
             answer = values.error(self.error)
         answer += changes(values, self.arguments, self.before)
         self.recorder.calls.append([self.shown, answer, self.again])
+        self.recorder.size += len(self.shown) + len(answer) + len(self.again)
 
 
 def qualified_name(frame: Any) -> str:
@@ -182,6 +189,10 @@ def qualified_name(frame: Any) -> str:
 def code_of(value: Any) -> Any:
     value = getattr(value, "fget", None) or getattr(value, "__func__", value)
     return getattr(value, "__code__", None)
+
+
+def file_of(function: Any) -> str:
+    return str(getattr(code_of(function), "co_filename", ""))
 
 
 def packed(module: str, name: str, args: List[Any], named: Dict[str, Any]) -> str:

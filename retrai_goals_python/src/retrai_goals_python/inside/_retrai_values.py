@@ -15,9 +15,12 @@ from typing import Any, Callable, Dict, List, Optional, Tuple, cast
 
 MAX_TEXT = 400
 MAX_ITEMS = 40
+MAX_RENDERED = 1000
+"""Items of one collection that count; those that are not shown do by a hash."""
 MAX_DEPTH = 4
 PLAIN = (type(None), bool, int, float, complex, str, bytes)
 # For a type checker any types, since nothing more is known of what they hold.
+BASES: Tuple[Any, ...] = (int, float, str, bytes)
 MAPPING = cast("Any", dict)
 SEQUENCES: Tuple[Any, ...] = (list, tuple, set, frozenset)
 NAMED: Tuple[Any, ...] = (type, types.FunctionType, types.BuiltinFunctionType, types.ModuleType)
@@ -49,8 +52,7 @@ class Values:
             shown = "<%s>" % type(value).__qualname__
         if len(shown) <= MAX_TEXT:
             return shown
-        digest = hashlib.sha256(shown.encode("utf-8", "surrogatepass")).hexdigest()[:16]
-        return "%s... (%s)" % (shown[:MAX_TEXT], digest)
+        return "%s... (%s)" % (shown[:MAX_TEXT], _digest(shown))
 
     def call(self, name: str, args: List[Any], named: Dict[str, Any]) -> str:
         """A call as one would write it; equal calls have equal texts."""
@@ -68,6 +70,9 @@ class Values:
             shown = repr(value)
         elif depth <= 0:
             shown = "<%s>" % kind.__qualname__
+        elif isinstance(value, BASES):
+            base = next(one for one in BASES if isinstance(value, one))
+            shown = "%s(%s)" % (kind.__qualname__, base.__repr__(value))
         elif isinstance(value, MAPPING):
             shown = self._pairs(value, depth)
         elif isinstance(value, SEQUENCES):
@@ -94,9 +99,10 @@ class Values:
     def _items(self, value: Any, depth: int) -> str:
         base = next(one for one in SEQUENCES if isinstance(value, one))
         items: List[Any] = list(base.__iter__(value))
-        shown = [self._render(item, depth - 1) for item in items[:MAX_ITEMS]]
+        shown = [self._render(item, depth - 1) for item in items[:MAX_RENDERED]]
         if base in (set, frozenset):
             shown.sort()
+        shown[MAX_ITEMS:] = [_digest("".join(shown[MAX_ITEMS:]))] if len(shown) > MAX_ITEMS else []
         left, right = BRACKETS.get(base, "{}")
         inner = ", ".join(shown) + _rest(len(items))
         return "%s%s%s%s" % (_prefix(value, list, tuple, set), left, inner, right)
@@ -175,6 +181,10 @@ def own_files(root: str) -> OwnFile:
         return found
 
     return is_own
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def _slot(slot: Any, value: Any) -> Any:
