@@ -72,6 +72,8 @@ def test_answers_that_no_test_covers_are_shown_when_they_changed() -> None:
 
 def test_a_fix_for_the_arguments_of_the_tests_alone_is_told() -> None:
     near = [RecordedCall("", f"near({number})", str(number)) for number in range(10)]
-    old, new = seen("a", one="1"), seen("a", one="2")
+    old, new = seen("a", one="1", two="2"), seen("a", one="2", two="4")
     assert compare(Recordings(old, new, [*old, *near], [*new, *near])).hard_coded
     assert not compare(Recordings(old, new, [*old, *near[:3]], [*new, *near[:3]])).hard_coded
+    boundary = seen("a", one="1", two="3")
+    assert not compare(Recordings(old, boundary, [*old, *near], [*boundary, *near])).hard_coded

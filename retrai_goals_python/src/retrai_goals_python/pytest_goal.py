@@ -101,9 +101,15 @@ class PytestGoal(GoalBase[PytestGoalOptions]):
         self._runner_files: RunnerFiles | None = None
         self._seen = SeenInCheck()
         self._known: set[str] | None = None
-        self._before = BeforeRun.load(context.run_dir)
+        self._known_before: BeforeRun | None = None
         self._copy_s = 0.0
         self._import_paths: list[str] = []
+
+    @property
+    def _before(self) -> BeforeRun:
+        if self._known_before is None:
+            self._known_before = BeforeRun.load(self.context.run_dir)
+        return self._known_before
 
     @classmethod
     def detect(cls, project: Path) -> Detection | None:
@@ -135,8 +141,8 @@ class PytestGoal(GoalBase[PytestGoalOptions]):
                 await self._refuse_unusable(run)
             self._known = {one.what for one in run.reached if not one.path}
         if at_baseline:
-            self._before = BeforeRun.of(run, cwd / self.options.path)
-            await asyncio.to_thread(self._before.save, self.context.run_dir)
+            self._known_before = BeforeRun.of(run, cwd / self.options.path)
+            await asyncio.to_thread(self._known_before.save, self.context.run_dir)
         self._import_paths = import_paths(run, cwd) or self._import_paths
         return replace(self._result(run), calls=recorded_calls(run, cwd / self.options.path))
 
