@@ -25,6 +25,15 @@ def test_no_record_is_not_an_equal_record() -> None:
     assert not compare(Recordings(seen("a", one="1"), [])).unchanged
 
 
+def test_a_case_of_which_no_other_answer_is_known() -> None:
+    lost = [RecordedCall("b", "", "")]
+    before = [*seen("a", one="1"), *lost, *seen("c", one="1")]
+    after = [*seen("a", one="1"), *seen("b", two="2"), *seen("c", one="2")]
+    found = compare(Recordings(before, after))
+    assert found.unknown == ["a", "b"]
+    assert list(found.unchanged) == ["a"]
+
+
 def test_an_answer_for_the_tests_alone_is_found() -> None:
     old, new = seen("a", one="1"), seen("a", one="2")
     found = compare(Recordings(old, new, replayed_before=old, replayed_after=old))

@@ -112,10 +112,12 @@ def _contradict_pair(
     if _is_insensitive(left) or _is_insensitive(right):
         return None
     for side in (right, left):
-        other = _other_literal(side, far=far) or _other_object(side)
+        # Where both are made here, it is their equality that is tested.
+        last = far and not (is_constructor(left) and is_constructor(right))
+        other = _other_literal(side, far=far) or _other_object(side, last=last)
         if other is not None:
             return (left, other) if side is right else (other, right)
-    if _is_constructor(left):
+    if is_constructor(left):
         never = ast.parse("object()", mode="eval").body
         # Both are evaluated still; a matcher may equal everything that looks alike.
         picked = ast.Subscript(ast.Tuple([right, never], ast.Load()), ast.Constant(1), ast.Load())
@@ -131,26 +133,30 @@ def _other_literal(node: ast.expr, *, far: bool) -> ast.expr | None:
         return None
 
 
-def _other_object(node: ast.expr) -> ast.expr | None:
+def _other_object(node: ast.expr, *, last: bool) -> ast.expr | None:
     """`Money(3, "EUR")` as `Money(4, "EUS")`: no field of it says the same; None where none can.
 
     Near values alone: `Grid(1000003, 1000003)` would take all memory, and `Date(1002023, 1, 1)`
-    fails for another reason.
+    fails for another reason. With `last` only its last field says something else.
     """
-    if not isinstance(node, ast.Call) or not _is_constructor(node):
+    if not isinstance(node, ast.Call) or not is_constructor(node):
         return None
     if _name(node.func).startswith(_MATCHERS):
         return None
-    given = [_other_literal(argument, far=False) for argument in node.args]
-    named = [_other_literal(keyword.value, far=False) for keyword in node.keywords]
-    if not any([*given, *named]):
+    fields = [*node.args, *(keyword.value for keyword in node.keywords)]
+    others = [_other_literal(value, far=False) for value in fields]
+    changed = [at for at, other in enumerate(others) if other is not None]
+    if not changed:
         return None
-    args = [new or old for new, old in zip(given, node.args, strict=True)]
-    pairs = zip(named, node.keywords, strict=True)
-    return ast.Call(node.func, args, [ast.keyword(old.arg, new or old.value) for new, old in pairs])
+    if last:
+        changed = changed[-1:]
+    new = [(others[at] if at in changed else None) or old for at, old in enumerate(fields)]
+    args, values = new[: len(node.args)], new[len(node.args) :]
+    pairs = zip(node.keywords, values, strict=True)
+    return ast.Call(node.func, args, [ast.keyword(old.arg, value) for old, value in pairs])
 
 
-def _is_constructor(side: ast.expr) -> bool:
+def is_constructor(side: ast.expr) -> bool:
     return isinstance(side, ast.Call) and _name(side.func)[:1].isupper()
 
 

@@ -22,6 +22,7 @@ _AT_RUN_TIME = """(lambda v: not v if v is True or v is False
  else v + 'x' if type(v) is str
  else v + b'x' if type(v) is bytes
  else v + v[-1:] if type(v) in (list, tuple) and v
+ else type(v)(v.__name__, v.__bases__, {}) if isinstance(v, type)
  else object())(0)"""
 
 

@@ -12,7 +12,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from .contradicted_assertion import contradict_assertion, contradict_expected_error
+from .contradicted_assertion import (
+    contradict_assertion,
+    contradict_expected_error,
+    is_constructor,
+)
 
 MAX_FAILED = 40
 """After so many contradictions have failed in one test, the rest of it is not run."""
@@ -125,6 +129,22 @@ def expect_old_answers(root: Path, answers: Mapping[str, OldAnswer]) -> list[str
     for path, found in edits.items():
         _apply(path, found)
     return list(changed.values())
+
+
+def expected_objects(root: Path, function: str) -> set[str]:
+    """The classes of objects that a test makes to expect them: `assert f(4) == Invoice(4, 12)`."""
+    path, *names = function.split("::")
+    try:
+        node = _find(ast.parse((root / path).read_bytes()), names)
+    except (OSError, SyntaxError, ValueError):
+        return set()
+    return {
+        ast.unparse(side.func).rpartition(".")[2]
+        for statement in (ast.walk(node) if node is not None else ())
+        if isinstance(statement, ast.stmt) and (pair := _pair(statement))
+        for side in pair
+        if isinstance(side, ast.Call) and is_constructor(side)
+    }
 
 
 def line_of(path: Path, number: int) -> str:

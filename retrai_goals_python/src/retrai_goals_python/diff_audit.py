@@ -173,7 +173,7 @@ def _replaced(diff: str, files: _Files, reaches: Callable[[str], bool]) -> Itera
         before = {reach.what for reach in foreign_patches("\n".join(files.before(path)))}
         for reach in foreign_patches("\n".join(files.lines(path))):
             if reach.what not in before:
-                yield Suspicion(path, reach.line, reach.what, replaces=True)
+                yield Suspicion(path, reach.line, reach.what, sign="unknown")
 
 
 class _Files:

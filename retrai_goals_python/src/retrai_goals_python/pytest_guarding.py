@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from retrai_core import Suspicion
@@ -61,7 +61,9 @@ STEERING = (
     "sitecustomize.py",
     "usercustomize.py",
     "*.pth",
-    "*.dist-info/",
+    # The import system takes them in any case.
+    "*.[dD][iI][sS][tT]-[iI][nN][fF][oO]/",
+    "*.EGG-INFO/",
     # A compiled file is believed as long as its time and size fit the source's.
     "*.pyc",
     "pyvenv.cfg",
@@ -84,6 +86,10 @@ RUNNER_MODULES = (
     "_retrai_pytest_report",
     "_retrai_imports",
 )
+_LIBRARY = re.compile(
+    r"^Binary files .* and \"?b/(\S+\.(?:so|pyd|dll|dylib)[.\d]*)\"? differ$", re.MULTILINE
+)
+_COMPILED_FROM = {".c", ".cc", ".cpp", ".cxx", ".m", ".pyx", ".rs", ".go", ".f", ".f90", ".zig"}
 # Where a module is importable by its bare name: `python -m pytest` puts the current folder on the
 # path, pytest the folders of test files without an __init__.py.
 IMPORT_ROOTS = ("", "src/", "tests/")
@@ -138,4 +144,14 @@ def audit_diff(
     if project is not None:
         inside = re.compile(re.escape(f"{project}/") + r"(?:[^\"']*/)?tests?/")
         tricks.append((inside, "names a test file"))
-    return audit_added_lines(diff, tricks, project, reaches)
+    found = audit_added_lines(diff, tricks, project, reaches)
+    return [*found, *_libraries_without_source(diff, project)]
+
+
+def _libraries_without_source(diff: str, project: Path | None) -> Iterator[Suspicion]:
+    """Compiled code that cannot be looked through, and that the project has no source of."""
+    if project is None or not (libraries := _LIBRARY.findall(diff)):
+        return
+    if not any(path.suffix in _COMPILED_FROM for path in project.rglob("*")):
+        for path in libraries:
+            yield Suspicion(path, 1, "is compiled code without a source", reaches_runner=True)

@@ -65,6 +65,8 @@ def recorded_calls(run: PytestRun, folder: Path) -> list[RecordedCall]:
         if not recorded.asserted:
             # It missed a name, say: what it asked until then is not what it failed for.
             calls = calls if calls and calls[-1][1].startswith("raises ") else ()
+        elif not calls:
+            found.append(RecordedCall(case, "", ""))
         found += [
             RecordedCall(case, call, answer, again, is_plain) for call, answer, again in calls
         ]
@@ -160,7 +162,8 @@ async def replay_calls(
     try:
         job = {
             "root": str(root),
-            "paths": list(paths),
+            # As for a program that is started there, and not as a runner puts them.
+            "paths": [str(root), *(path for path in paths if path != str(root))],
             "calls": [each.replay for each in again],
             "neighbors": neighbors,
             "answers": str(room / "answers"),

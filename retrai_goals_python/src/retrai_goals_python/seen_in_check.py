@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from retrai_core import Suspicion
@@ -16,6 +17,7 @@ from .pytest_run import PytestRun
 from .reaching_code import reaching
 
 PLUGS_IN = "plugs into pytest"
+PUTS_IN = "puts its own function into "
 
 
 @dataclass
@@ -86,8 +88,31 @@ class SeenInCheck:
             if not (is_source(found.path) or found.path in self.needed):
                 continue
             if found.what == PLUGS_IN and "pytest" in _text_before(diff, found.path, project):
+                # Honest where the plugin is what the tests test.
+                what = "changes a plugin of pytest"
+                yield replace(found, what=what, reaches_runner=False, sign="unchanged")
                 continue
+            if found.what.startswith(PUTS_IN) and not self._writes(
+                project / found.path, found.what
+            ):
+                continue  # a test did
             yield found
+
+    @staticmethod
+    def _writes(path: Path, what: str) -> bool:
+        """Whether a file assigns the attribute that `what` ends with, or has its name as a text."""
+        name = what.rpartition(".")[2]
+        for node in ast.walk(ast.parse(path.read_bytes())):
+            match node:
+                case ast.Attribute(_, attribute, ast.Store()) if attribute == name:
+                    return True
+                case ast.Constant(str(text)) if name in text:
+                    return True
+                case ast.keyword(arg) if arg == name:
+                    return True
+                case _:
+                    pass
+        return False
 
     def beside_diff(self, project: Path, since_s: float) -> Iterator[Suspicion]:
         """What files reach for that changed since, and that no diff shows: ignored ones.

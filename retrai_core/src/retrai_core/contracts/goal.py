@@ -57,7 +57,8 @@ class RecordedCall:
 
     Attributes:
         case: the case that made it; empty for a call that no case makes.
-        call: as one would write it (`total([1, 2])`); equal calls have equal texts.
+        call: as one would write it (`total([1, 2])`); equal calls have equal texts. Empty, with an
+            empty answer, for a case that failed an assertion and could not be followed.
         answer: the value, the error, and what the call changed in its arguments, as one line;
             empty where it is not known.
         replay: what makes the same call again, for the goal alone; empty where nothing can.
@@ -130,9 +131,9 @@ class Suspicion:
     what: str
     reaches_runner: bool = False
     """The source reaches into the runner or reads the tests: a suspect by itself."""
-    replaces: bool = False
-    """The source replaces something that is not its own: a suspect where a case turned green though
-    the code answered it as before."""
+    sign: Literal["", "unchanged", "unknown"] = ""
+    """Makes a case that turned green suspect: where the code answered it as before (`unchanged`),
+    or also where no other answer is known (`unknown`)."""
 
 
 @dataclass(frozen=True, slots=True)

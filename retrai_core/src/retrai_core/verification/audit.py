@@ -23,7 +23,11 @@ async def audit_around(guard: Guard, snapshots: Snapshots) -> list[Suspicion]:
     """
     context, since_s = guard.context, guard.baseline.taken_at
     outside = await context.goal.audit_environment(context.project, since_s)
-    return [*outside, *await asyncio.to_thread(_audit_ignored, guard, snapshots)]
+    written = [
+        Suspicion(path, 1, "is written while the check runs, and was not before", sign="unchanged")
+        for path in guard.baseline.written_late
+    ]
+    return [*outside, *written, *await asyncio.to_thread(_audit_ignored, guard, snapshots)]
 
 
 def _audit_ignored(guard: Guard, snapshots: Snapshots) -> list[Suspicion]:

@@ -22,6 +22,10 @@ class Baseline(BaseModel):
     """Files that steer the runner and were there before the run."""
     volatile: list[str] = Field(default_factory=list)
     """Protected files that the check itself writes: restored, but never counted as tampering."""
+    written_late: list[str] = Field(default_factory=list)
+    """Protected files that the check writes now, and did not write before the run."""
+    touched: list[str] = Field(default_factory=list)
+    """Protected files that the check itself writes as they were, or moves away and back."""
     taken_at: float = 0.0
     """When it was taken, in seconds since the epoch."""
     steering_globs: list[str] = Field(default_factory=list)
@@ -82,6 +86,18 @@ def load_calls(folder: Path) -> list[RecordedCall]:
     """Read it back; empty where nothing was recorded."""
     path = folder / "calls.json"
     return _CALLS.validate_json(path.read_bytes()) if path.exists() else []
+
+
+def stamp_of(path: Path) -> tuple[int, int] | None:
+    """Where a file lies and when it was changed last, in nanoseconds; None where there is none.
+
+    Nobody can set the time of a change, unlike that of a modification.
+    """
+    try:
+        found = path.lstat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_ctime_ns
 
 
 def copy_protected(project: Path, protected: Globs, steering: Globs, folder: Path) -> Baseline:

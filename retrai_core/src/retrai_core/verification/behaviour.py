@@ -46,12 +46,15 @@ class Behaviour:
     Attributes:
         unchanged: cases that turned green although all answers that they had seen are the same,
             each with those answers.
+        unknown: cases that turned green and failed an assertion before, where no other answer was
+            seen: those of `unchanged`, and those that could not be followed.
         elsewhere: calls of plain cases whose answer outside of tests is the old one still.
         differences: answers beside those of the tests that changed.
         hard_coded: the answers of several calls of the tests changed, and none beside them.
     """
 
     unchanged: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
+    unknown: Sequence[str] = ()
     elsewhere: Sequence[str] = ()
     differences: Sequence[str] = ()
     hard_coded: bool = False
@@ -59,9 +62,10 @@ class Behaviour:
 
 def compare(found: Recordings) -> Behaviour:
     """Hold the recordings against each other."""
-    return Behaviour(
-        _unchanged(found), _elsewhere(found), _differences(found)[:MAX_SHOWN], _hard_coded(found)
-    )
+    unchanged, before, after = _unchanged(found), _by_case(found.before), _by_case(found.after)
+    unknown = [case for case in before if case in unchanged or not (before[case] and after[case])]
+    differences = _differences(found)[:MAX_SHOWN]
+    return Behaviour(unchanged, unknown, _elsewhere(found), differences, _hard_coded(found))
 
 
 def _unchanged(found: Recordings) -> dict[str, Sequence[str]]:
@@ -69,14 +73,15 @@ def _unchanged(found: Recordings) -> dict[str, Sequence[str]]:
     return {
         case: [f"{call}: {answer}" for call, answer in sorted(seen)]
         for case, seen in before.items()
-        if case in after and seen <= after[case]
+        if seen and after.get(case, set()) >= seen
     }
 
 
-def _by_case(calls: Sequence[RecordedCall]) -> dict[str, set[tuple[str, str]]]:
+def _by_case(calls: Sequence[RecordedCall]) -> defaultdict[str, set[tuple[str, str]]]:
+    """The calls and answers of each case; none for one that could not be followed."""
     cases: defaultdict[str, set[tuple[str, str]]] = defaultdict(set)
     for each in calls:
-        cases[each.case].add((each.call, each.answer))
+        cases[each.case].update([(each.call, each.answer)] if each.call else [])
     return cases
 
 
@@ -104,7 +109,8 @@ def _plain_cases(found: Recordings) -> dict[str, list[str]]:
     for each in (*found.before, *found.after):
         cases.setdefault(each.case, [])
     for each in found.before:
-        cases[each.case].append(each.call)
+        if each.call:
+            cases[each.case].append(each.call)
     broken = {e.case for e in (*found.before, *found.after) if not (e.plain and e.replay)}
     broken |= {each.case for each in found.before if each.call not in known}
     return {case: calls for case, calls in cases.items() if calls and case not in broken}
@@ -123,11 +129,14 @@ def _answers(calls: Sequence[RecordedCall]) -> dict[str, str]:
 def _differences(found: Recordings) -> list[str]:
     before, after = _neighbors(found.replayed_before), _neighbors(found.replayed_after)
     seen = {each.call for each in found.after}
-    return [
-        _line(f"{call}: {before[call]} -> {answer} (no test covers it)")
+    changed = [
+        (call, before[call], answer)
         for call, answer in after.items()
         if call in before and before[call] != answer and call not in seen
     ]
+    # First what gave an answer before, and is read at a glance.
+    changed.sort(key=lambda each: (each[1].startswith("raises "), sum(map(len, each))))
+    return [_line(f"{call}: {old} -> {new} (no test covers it)") for call, old, new in changed]
 
 
 def _hard_coded(found: Recordings) -> bool:
@@ -157,11 +166,13 @@ class Observation:
     Attributes:
         suspect: why the verdict is not to be believed; empty when it is.
         question: what speaks against it, without being enough by itself; empty when nothing does.
+        unknown: what is enough together with other signs, and says nothing by itself.
         findings: what people should look at.
     """
 
     suspect: str = ""
     question: str = ""
+    unknown: str = ""
     findings: Sequence[str] = ()
 
 
@@ -227,8 +238,10 @@ def _judge(behaviour: Behaviour) -> Observation:
     findings = list(behaviour.differences)
     if behaviour.hard_coded:
         findings.append("the answers changed for the arguments of the tests and for none near them")
-    question = ""
+    question = unknown = ""
+    if behaviour.unknown:
+        unknown = f"{behaviour.unknown[0]} passes now, and no answer of the code is known to differ"
     if behaviour.unchanged:
         case, seen = next(iter(behaviour.unchanged.items()))
         question = f"{case} passes now although the code answered it as before: {_line(seen[0])}"
-    return Observation("", question, findings)
+    return Observation("", question, unknown, findings)

@@ -6,8 +6,8 @@ import asyncio
 import os
 import shutil
 import tempfile
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from contextlib import AbstractContextManager, asynccontextmanager
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping, Sequence
+from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from ..contracts.context import RunContext
 from ..contracts.goal import CheckReport, GoalResult
 from ..errors import ToolError
 from ..workspace.temporary import temporary_prefix
-from .baseline import Baseline, differing
+from .baseline import Baseline, differing, stamp_of
 from .clean_copy import make_clean_copy
 from .clean_up import clear_set_id_in_copy
 from .environment_files import OutsideFiles
@@ -36,6 +36,7 @@ class FinalCheck:
         ask_without: the same, without some of its files; None where the goal cannot tell.
         checking: around commands that belong to a check of the tree in a folder.
         belongs: whether a path is of a kind that the goal protects.
+        allowed: whether the user lets the run change a path.
         clean: restores protected files in a folder, and sets new steering ones there aside.
         decides: whether a protected file holds cases or steers the runner.
         outside: what runs the check.
@@ -51,6 +52,7 @@ class FinalCheck:
     ask_without: Callable[[Path, Sequence[str]], Awaitable[GoalResult | None]]
     checking: Callable[[Path], AbstractContextManager[object]]
     belongs: Callable[[str], bool]
+    allowed: Callable[[str], bool]
     clean: Callable[[Path], object]
     decides: Callable[[str], bool]
 
@@ -65,12 +67,13 @@ class FinalCheck:
         """
         with self._room() as folder:
             copy = await asyncio.to_thread(self._copy, folder)
+            stamps = await asyncio.to_thread(self._stamps, copy)
             result, suspect = await self._without_changed_packages(copy)
             if suspect or not result.achieved or result.report is None:
                 return result, suspect
             if astray := self._imported_astray(result.report):
                 return replace(result, achieved=False, reason=astray, details=astray), ""
-            if rewritten := await asyncio.to_thread(self._rewritten, copy):
+            if rewritten := await asyncio.to_thread(self._rewritten, copy, stamps):
                 return result, f"{rewritten} was changed while the check ran"
             if leaning := await self._leans_on_new(copy):
                 return leaning, ""
@@ -116,9 +119,18 @@ class FinalCheck:
         )
 
     async def _leans_on_new(self, copy: Path) -> GoalResult | None:
-        """A refusal where the cases of the start hold only by what was added to the check."""
+        """A refusal where the cases of the start hold only by what was added to the check.
+
+        Files in a folder of the check are gone meanwhile, whatever they are; others may be sources
+        all the same, and the goal leaves them out.
+        """
         new = await asyncio.to_thread(self._new_files_of_check, copy) if self.baseline.cases else ()
-        alone = await self.ask_without(copy, new) if new else None
+        beside = [path for path in new if self._is_beside_check(copy, path)]
+        others = [path for path in new if path not in beside]
+        with _moved_away(copy, beside):
+            alone = await self.ask_without(copy, others) if others else None
+            if alone is None and beside:
+                alone = await self.ask(copy)
         if alone is None:
             return None
         judged = judge(self.baseline, alone)
@@ -133,6 +145,13 @@ class FinalCheck:
     def _new_files_of_check(self, copy: Path) -> list[str]:
         known = self.baseline.protected
         return [path for path in project_files(copy) if path not in known and self.belongs(path)]
+
+    def _is_beside_check(self, copy: Path, path: str) -> bool:
+        """Whether all files in the folder of a new one are the check's, and it says something: an
+        empty `__init__.py` only tells two modules of one name apart."""
+        folder = Path(path).parent
+        says = any(not line.startswith(b"#") for line in (copy / path).read_bytes().split())
+        return says and not self.allowed(path) and self.belongs(str(folder / "any"))
 
     @asynccontextmanager
     async def copy_with(self, change: Callable[[Path], None]) -> AsyncGenerator[Path]:
@@ -192,9 +211,37 @@ class FinalCheck:
             "checked"
         )
 
-    def _rewritten(self, copy: Path) -> str:
-        """The first file with cases, or of what runs them, that the check itself has changed."""
-        for path in differing(copy, self.baseline):
-            if path not in self.baseline.volatile and self.decides(path):
+    def _stamps(self, copy: Path) -> dict[str, tuple[int, int]]:
+        """Where each protected file of the copy lies, and when it was changed last."""
+        paths = [path for path in self.baseline.protected if path not in self.baseline.volatile]
+        return {path: stamp for path in paths if (stamp := stamp_of(copy / path))}
+
+    def _rewritten(self, copy: Path, stamps: Mapping[str, tuple[int, int]]) -> str:
+        """The first file with cases, or of what runs them, that the check itself has changed.
+
+        Others that it has written are noted, also those that are again as they were.
+        """
+        other = set(differing(copy, self.baseline)) - set(self.baseline.volatile)
+        for path in sorted(other):
+            if self.decides(path):
                 return path
+        known = {*self.baseline.touched, *self.baseline.written_late}
+        for path, stamp in stamps.items():
+            if stamp != stamp_of(copy / path) and path not in known and not self.allowed(path):
+                self.baseline.written_late.append(path)
         return ", ".join(self.outside.changed()[:3])
+
+
+@contextmanager
+def _moved_away(copy: Path, paths: Sequence[str]) -> Generator[None]:
+    """While these files of a copy are elsewhere."""
+    with tempfile.TemporaryDirectory(dir=copy.parent) as room:
+        kept = {copy / path: Path(room) / str(number) for number, path in enumerate(paths)}
+        for path, place in kept.items():
+            path.rename(place)
+        try:
+            yield
+        finally:
+            for path, place in kept.items():
+                path.parent.mkdir(parents=True, exist_ok=True)
+                place.rename(path)

@@ -16,7 +16,7 @@ from ..contracts.goal import GoalBase, GoalResult, RecordedCall
 from ..contracts.sandbox import View
 from ..workspace.repository_paths import folds_case
 from ..workspace.tree_walk import OWN_FOLDER
-from .baseline import Baseline, copy_protected, differing, load_calls, save_calls
+from .baseline import Baseline, copy_protected, differing, load_calls, save_calls, stamp_of
 from .environment_files import ENVIRONMENT, OutsideFiles
 from .final_check import FinalCheck
 from .globs import Globs, exactly
@@ -83,7 +83,10 @@ class Guard:
         await asyncio.to_thread(self._packages.keep_lock_files)
         environment = await self.context.goal.environment(self.context.project)
         await asyncio.to_thread(self._outside.keep, environment)
+        before = await asyncio.to_thread(self._stamps)
         result = await self._ask_goal({}, self.context.project)
+        after = await asyncio.to_thread(self._stamps)
+        self.baseline.touched = [path for path in before if before[path] != after[path]]
         self.baseline.take_result(result)
         written = await asyncio.to_thread(self._differing)
         # The suite itself writes these; changing them is not the agent's doing.
@@ -242,6 +245,7 @@ class Guard:
             ask_without=lambda copy, paths: self._ask_without(state, copy, paths),
             checking=self.checking,
             belongs=self.belongs_to_check,
+            allowed=self.is_allowed,
             clean=self._clean_copy,
             decides=self._decides_unchanged,
         )
@@ -349,6 +353,7 @@ class Guard:
         written = [p for p in self._differing() if p not in known and not self._decides(p)]
         if written:
             self.baseline.volatile += written
+            self.baseline.written_late += written
             self.baseline.save(self._folder)
             self._forbid_changes()
 
@@ -360,6 +365,10 @@ class Guard:
         """Whether a file of a copy decides the verdict, and has to be as it was."""
         exempt = self._allowed.match(path) or self.is_held_out(path)
         return not exempt and self._decides(path)
+
+    def _stamps(self) -> dict[str, tuple[int, int] | None]:
+        project = self.context.project
+        return {path: stamp_of(project / path) for path in self.baseline.protected}
 
     def _differing(self) -> list[str]:
         return list(differing(self.context.project, self.baseline))

@@ -228,6 +228,21 @@ class WorkerImports:
         self.config.workeroutput["retrai_reached"] = watched(session)
 
 
+class HelperWatch:
+    """Looks after each test at the functions of tests: none may be the project's now."""
+
+    def __init__(self, watch: Any) -> None:
+        self.watch = watch
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_finish(self) -> None:
+        self.watch.keep_helpers()
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_runtest_teardown(self) -> None:
+        self.watch.compare_helpers()
+
+
 class CallRecords:
     """Records what the project's code answers each test; the report of its call carries it.
 
@@ -249,6 +264,10 @@ class CallRecords:
             if type(item).__name__ != "DoctestItem":
                 path = str(getattr(item, "path", None) or item.fspath)
                 self.recorder.tests[os.path.realpath(path)] = True
+        for plugin in session.config.pluginmanager.get_plugins():
+            # The project's own plugin asks its code as a test does.
+            path = str(getattr(plugin, "__file__", None) or "")
+            self.recorder.tests[os.path.realpath(path)] = True
 
     @pytest.hookimpl(hookwrapper=True, trylast=True)
     def pytest_runtest_setup(self, item: Any) -> Generator[None, Any, None]:
@@ -391,6 +410,8 @@ def pytest_load_initial_conftests(early_config: Any) -> Generator[None, Any, Non
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: Any) -> None:
+    if _watch is not None:
+        config.pluginmanager.register(HelperWatch(_watch), "retrai-helpers")
     if hasattr(config, "workerinput"):
         cache_dir = config.workerinput.get("retrai_cache_dir", "")
         if cache_dir:

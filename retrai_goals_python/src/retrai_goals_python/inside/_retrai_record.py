@@ -10,12 +10,20 @@ import base64
 import dis
 import os
 import pickle
-import re
 import sys
 import time
 from typing import Any, Dict, List, Optional, Tuple
 
-from _retrai_values import OwnFile, Pairs, Values, changes, find_function, own_files, pairs_of
+from _retrai_values import (
+    TEST_NAME,
+    OwnFile,
+    Pairs,
+    Values,
+    changes,
+    find_function,
+    own_files,
+    pairs_of,
+)
 
 MAX_CALLS = 200
 MAX_FRAMES = 300000
@@ -27,7 +35,6 @@ MAX_SHARE, MAX_START_S = 0.2, 1.0
 """Of the time since the start recording may take this share, and these seconds."""
 FRAME_S, CALL_S = 4e-7, 1e-4
 """What a frame and a call cost, measured with Python 3.11 (upper bounds)."""
-_TEST_NAME = re.compile(r"(^|/)(tests?|testing)(/|$)|(^|/)(test_[^/]*|[^/]*_tests?|conftest)\.py$")
 _RETURNS = {dis.opmap[name] for name in ("RETURN_VALUE", "RETURN_CONST") if name in dis.opmap}
 # Where a generator stands when it gives a value: at the next instruction from Python 3.13 on.
 _YIELDS = {dis.opmap[name] for name in ("YIELD_VALUE", "RESUME") if name in dis.opmap}
@@ -61,6 +68,7 @@ class Recorder:
 
     def _clear(self) -> None:
         self.calls: List[Call] = []
+        self.yielded: Dict[int, int] = {}
         self.frames = 0
         self.inside = False
         self.incomplete = False
@@ -116,7 +124,7 @@ class Recorder:
         if not self._is_own_file(name):
             return False
         real = os.path.realpath(name)
-        return not _TEST_NAME.search(real[len(self.root) :]) and not self.tests.get(real)
+        return not TEST_NAME.search(real[len(self.root) :]) and not self.tests.get(real)
 
     def _call(self, frame: Any) -> Tuple[str, str, Pairs]:
         code, held = frame.f_code, frame.f_locals
@@ -161,11 +169,13 @@ class _Followed:
         if last in _YIELDS and code.co_flags & _COROUTINE:
             return
         if last in _YIELDS and code.co_flags & _GENERATOR:
-            answer = "yields %s" % values.text(arg)
-        elif last in _RETURNS or self.error is None:
-            answer = values.text(arg)
+            # Their order is part of what a generator answers.
+            number = self.recorder.yielded[id(frame)] = self.recorder.yielded.get(id(frame), 0) + 1
+            answer = "yields %s as number %d" % (values.text(arg), number)
         else:
-            answer = values.error(self.error)
+            self.recorder.yielded.pop(id(frame), None)
+            is_value = last in _RETURNS or self.error is None
+            answer = values.text(arg) if is_value else values.error(self.error)
         answer += changes(values, self.arguments, self.before)
         self.recorder.calls.append([self.shown, answer, self.again])
         self.recorder.size += len(self.shown) + len(answer) + len(self.again)

@@ -25,6 +25,7 @@ MAPPING = cast("Any", dict)
 SEQUENCES: Tuple[Any, ...] = (list, tuple, set, frozenset)
 NAMED: Tuple[Any, ...] = (type, types.FunctionType, types.BuiltinFunctionType, types.ModuleType)
 BRACKETS: Dict[Any, str] = {list: "[]", tuple: "()"}
+TEST_NAME = re.compile(r"(^|/)(tests?|testing)(/|$)|(^|/)(test_[^/]*|[^/]*_tests?|conftest)\.py$")
 _ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{4,}\b")
 
 OwnFile = Callable[[str], bool]
@@ -156,7 +157,8 @@ def find_function(module: str, name: str, code: Optional[types.CodeType] = None)
             owners = [base.__dict__ for base in found.__mro__]
             found = next((held[part] for held in owners if part in held), None)
         elif isinstance(found, types.ModuleType):
-            found = found.__dict__.get(part)
+            # What stands for a module may have its names from elsewhere.
+            found = found.__dict__.get(part) or getattr(found, part, None)
         else:
             return None
     found = getattr(found, "fget", None) or getattr(found, "__func__", found)

@@ -15,6 +15,8 @@ import sysconfig
 import types
 from typing import Any, Callable, Dict, Iterator, List, Optional, Set, Tuple, cast
 
+from _retrai_values import TEST_NAME
+
 MAX_FOUND = 100
 MAX_TEXTS = 50
 MAX_TEXT = 20000
@@ -60,6 +62,7 @@ class Watch:
         inside = [os.path.realpath(prefix) + os.sep for prefix in (sys.prefix, sys.exec_prefix)]
         self.environments = tuple(prefix for prefix in inside if prefix.startswith(self.root))
         self.judges = dict(judging_objects())
+        self.helpers: Dict[Tuple[str, str], Tuple[Dict[str, Any], Any]] = {}
 
     def hear(self, event: str, args: Tuple[Any, ...]) -> None:
         """The audit hook."""
@@ -105,6 +108,31 @@ class Watch:
         found += self.texts.values()
         self.busy.discard(_thread.get_ident())
         return found[:MAX_FOUND]
+
+    def keep_helpers(self) -> None:
+        """Remember the functions in modules of tests, as they were imported."""
+        for name, module in list(sys.modules.items()):
+            if self.is_test(str(getattr(module, "__file__", "") or "")):
+                for function, value in list(module.__dict__.items()):
+                    if isinstance(value, types.FunctionType):
+                        self.helpers[name, function] = (module.__dict__, value)
+
+    def compare_helpers(self) -> None:
+        """Note which of them is a function of a source now."""
+        for (name, function), (owner, value) in self.helpers.items():
+            now = owner.get(function)
+            if now is not value and isinstance(now, types.FunctionType):
+                code = now.__code__
+                path = self.own_path(code.co_filename)
+                if path and not self.is_test(path):
+                    what = "puts its own function into %s.%s" % (name, function)
+                    known = {"path": path, "line": code.co_firstlineno, "what": what}
+                    self.found.setdefault((what, path), known)
+
+    def is_test(self, file: str) -> bool:
+        """Whether a file is one of the project's tests, by its name."""
+        path = self.own_path(file)
+        return bool(path and TEST_NAME.search(path[len(self.root) :]))
 
     def own_path(self, name: str) -> str:
         """The real path of a file of the project; empty for any other."""

@@ -10,6 +10,7 @@ from langchain_core.messages import HumanMessage
 from langchain_core.runnables import RunnableConfig
 
 from ...contracts.context import RunContext
+from ...contracts.goal import Suspicion
 from ...errors import BudgetSpentError, RetraiError
 from ...verification.audit import audit_around
 from ...verification.flakiness import Flaky
@@ -144,7 +145,7 @@ async def _with_new_tests(
     return replace(evaluation, result=refused)
 
 
-async def _behaviour(parts: LoopParts, evaluation: Evaluation, signs: Sequence[str]) -> str:
+async def _behaviour(parts: LoopParts, evaluation: Evaluation, signs: Sequence[Suspicion]) -> str:
     """Hold what the cases that turned green saw against what they saw before the run.
 
     Args:
@@ -167,15 +168,16 @@ async def _behaviour(parts: LoopParts, evaluation: Evaluation, signs: Sequence[s
         return ""
     for line in seen.findings:
         _tell(parts, f"behaviour: {line}")
-    if seen.question and signs:
-        return f"{seen.question}; {signs[0]}"
+    for sign in () if seen.suspect else signs:
+        if doubt := seen.question or (seen.unknown if sign.sign == "unknown" else ""):
+            return f"{doubt}; {sign.path}:{sign.line} {sign.what}"
     if seen.question and not seen.suspect and not parts.context.hitl_enabled:
         _tell(parts, f"behaviour: {seen.question}")
         return ""
     return seen.suspect or seen.question
 
 
-async def _audit(parts: LoopParts) -> tuple[str, list[str]]:
+async def _audit(parts: LoopParts) -> tuple[str, list[Suspicion]]:
     """Look through what the run changed, in the project and around it.
 
     Returns:
@@ -197,7 +199,7 @@ async def _audit(parts: LoopParts) -> tuple[str, list[str]]:
     for first, *more in each_once(found):
         places = [f"{each.path}:{each.line}" for each in more]
         _tell(parts, f"{first.path}:{first.line} {first.what}", also=places)
-    signs = [f"{each.path}:{each.line} {each.what}" for each in found if each.replaces]
+    signs = [each for each in found if each.sign]
     reaching = [finding for finding in found if finding.reaches_runner]
     if not reaching:
         return "", signs
