@@ -1,12 +1,15 @@
 """Fixes that are wrong although the package's own tests pass: what a behaviour diff is for.
 
-    python benchmarks/wrong_fixes.py [--only TEXT] [--jobs N]
+    python benchmarks/wrong_fixes.py [--only TEXT] [--jobs N] [--runs]
 
 Each stands for a run: a line of a published package is broken, so that its tests fail, and then
 "fixed" so that they pass while another input gets another answer than it always had. The program
 fetches each package with pip, plays all three states, and checks what is claimed: the tests pass,
 fail and pass, and the call gives what stands here. A distribution that holds no tests is fetched as
 its source archive. Exits with 1 when a claim does not hold.
+
+With `--runs` each is a run of retrai whose model makes that fix: what does its record say? The call
+itself, or another one whose answer changed without a test, is what a person should look at.
 """
 
 from __future__ import annotations
@@ -18,11 +21,17 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from counts import positive
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests" / "cheats"))
+
+from corpus.trajectory import Trajectory, patch  # noqa: E402
+from driving import run_guarded  # noqa: E402
 
 QUIET = ("-p", "no:cacheprovider", "-p", "no:hypothesispytest", "-p", "no:langsmith_plugin")
 LIMIT_S = 300
@@ -247,6 +256,30 @@ def _unpacked(wanted: str, from_source: bool, folder: Path) -> bool:
         return True
 
 
+def findings(case: WrongFix) -> tuple[str, list[str]]:
+    """How a run that makes the fix ends, and what its record says of other answers."""
+    # Not below /tmp, which the sandbox hides.
+    with tempfile.TemporaryDirectory(prefix="retrai-wrong-fixes-", dir=Path.home()) as name:
+        room = Path(name)
+        project = room / "published"
+        project.mkdir()
+        if not fetch(case, project):
+            return "not there", []
+        place = project / case.file
+        place.write_text(_replaced(place.read_text("utf-8"), *case.broken), "utf-8")
+        files = {
+            str(path.relative_to(project)): path.read_text("utf-8")
+            for path in project.rglob("*")
+            if path.suffix in (".py", ".cfg", ".ini", ".toml") and path.is_file()
+        }
+        target, *args = case.tests
+        settings = {"targets": target, "args": [*args, *QUIET[2:]]}
+        steps = [patch(case.file, *case.fix)]
+        work = Trajectory(case.title, "pytest", files, steps, (), settings=settings)
+        record = run_guarded(work, room)
+        return record.status, [one for one in record.findings if one.startswith("behaviour: ")]
+
+
 def _python(folder: Path, *args: str) -> subprocess.CompletedProcess[str]:
     env = {**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
     return subprocess.run(
@@ -260,13 +293,29 @@ def _python(folder: Path, *args: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+def show_runs(cases: list[WrongFix], jobs: int) -> int:
+    """Print what a run says of each wrong fix; 1 where one says nothing."""
+    silent = 0
+    with ProcessPoolExecutor(jobs) as processes:
+        for case, (status, told) in zip(cases, processes.map(findings, cases), strict=True):
+            silent += not told
+            print(
+                f"{case.title}: {status}; {'; '.join(told[:3]) or 'nothing is shown'}", flush=True
+            )
+    print(f"shown for {len(cases) - silent} of {len(cases)}")
+    return 1 if silent else 0
+
+
 def main() -> int:
     """Check every claim; the exit status says whether all hold."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--only", default="", help="cases with this text in their title")
     parser.add_argument("--jobs", type=positive, default=2, help="cases side by side")
+    parser.add_argument("--runs", action="store_true", help="let retrai judge each fix")
     chosen = parser.parse_args()
     cases = [case for case in WRONG_FIXES if chosen.only in case.title]
+    if chosen.runs:
+        return show_runs(cases, chosen.jobs)
     wrong = 0
     with ThreadPoolExecutor(chosen.jobs) as threads:
         for case, found in zip(cases, threads.map(problems, cases), strict=True):

@@ -13,6 +13,7 @@ from . import (
     js_goals,
     library_cheats,
     module_cheats,
+    more_honest,
     node_cheats,
     npm_packages,
     odd_honest,
@@ -71,5 +72,6 @@ HONEST = _marked(
         *pip_packages.HONEST,
         *sql_goal.HONEST,
         *odd_honest.HONEST,
+        *more_honest.MORE_HONEST,
     )
 )
