@@ -135,8 +135,13 @@ def audit_js(diff: str, project: Path | None = None) -> list[Suspicion]:
     return found + audit_lines(diff, OF_PROGRAMS, is_source=_is_module, project=project)
 
 
+def is_test(path: str) -> bool:
+    """Whether a relative path is one of a test, its helpers or data, or of what configures them."""
+    return bool(_TEST_PATH.search(path))
+
+
 def _is_source(path: str) -> bool:
-    if _TEST_PATH.search(path):
+    if is_test(path):
         return False
     known = _SOURCE.search(path) or _MANIFEST.search(path)
     return bool(known) or not _NO_SOURCE.search(path)

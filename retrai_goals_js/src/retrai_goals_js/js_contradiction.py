@@ -7,15 +7,25 @@ test whose name is a plain string: `expect(...).toBe(LITERAL)` (or `toEqual`, `t
 
 from __future__ import annotations
 
+import ast
+import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 MARK = "retrai contradiction"
+_TRUTH = ("true", "false")
 _LITERAL = r"""(?P<literal>-?\d+(?:\.\d+)?|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|true|false)"""
-_TEST = re.compile(
-    r"""^(?P<indent>[ \t]*)(?:it|test)\(\s*"""
-    r"""(?P<quote>["'`])(?P<name>(?:(?!(?P=quote))[^\\$])*)(?P=quote)\s*,"""
+TEST = re.compile(
+    r"""^(?P<indent>[ \t]*)(?P<declare>it|test)\(\s*"""
+    r"""(?P<quote>["'`])(?P<name>(?:(?!(?P=quote))[^\\$])*)(?P=quote)\s*,""",
+    re.MULTILINE,
+)
+"""The start of a test whose name is a plain string."""
+_RECEIVED = (
+    re.compile(rf"^{_LITERAL} (?:!==|==) ", re.MULTILINE),  # node's assertions
+    re.compile(rf"^Received: +{_LITERAL}$", re.MULTILINE),  # jest, bun
+    re.compile(rf"expected {_LITERAL} to (?:be|equal|deeply equal) "),  # vitest, chai
 )
 _EXPECT = re.compile(
     rf"^[ \t]*expect\((?P<actual>.*)\)\.(?:toBe|toEqual|toStrictEqual)\(\s*{_LITERAL}\s*\);?[ \t]*$"
@@ -31,13 +41,16 @@ _UNSURE = re.compile(
 _NUMBER = re.compile(r"(-?)(\d+)(\.\d+)?")
 
 
-def contradict_js_tests(folder: Path, cases: Iterable[str], limit: int) -> list[str]:
+def contradict_js_tests(
+    folder: Path, cases: Iterable[str], limit: int, answers: Mapping[str, str] | None = None
+) -> list[str]:
     """Change one expectation in each of the tests; the cases in which one was found.
 
     Args:
         folder: where the runner runs; its files are changed.
         cases: ids (`src/sum.test.ts::sum::adds`), the first ones first.
         limit: how many to change at most.
+        answers: by case, the literal that the code answered before the run: it is expected then.
     """
     by_file: dict[str, list[str]] = {}
     for case in cases:
@@ -47,30 +60,32 @@ def contradict_js_tests(folder: Path, cases: Iterable[str], limit: int) -> list[
     tried: list[str] = []
     for path, ids in by_file.items():
         if len(tried) < limit:
-            tried += _contradict_file(folder / path, ids)[: limit - len(tried)]
+            tried += _contradict_file(folder / path, ids, answers or {})[: limit - len(tried)]
     return tried
 
 
-def _contradict_file(path: Path, ids: list[str]) -> list[str]:
+def _contradict_file(path: Path, ids: list[str], answers: Mapping[str, str]) -> list[str]:
     try:
         lines = path.read_bytes().decode("utf-8").split("\n")
     except (OSError, UnicodeDecodeError):
         return []
-    tests = [(number, found) for number, line in enumerate(lines) if (found := _TEST.match(line))]
+    tests = [(number, found) for number, line in enumerate(lines) if (found := TEST.match(line))]
     titles = [found["name"] for _, found in tests]
     changed: list[str] = []
     for number, found in tests:
         title = found["name"]
         meant = [case for case in ids if case.endswith(f"::{title}")]
         # One title twice: which of them a case is cannot be said.
-        if len(meant) == 1 and titles.count(title) == 1 and _change(lines, number, found["indent"]):
+        if len(meant) != 1 or titles.count(title) != 1:
+            continue
+        if _change(lines, number, found["indent"], answers.get(meant[0], "")):
             changed.append(meant[0])
     if changed:
         path.write_bytes("\n".join(lines).encode())
     return changed
 
 
-def _change(lines: list[str], start: int, indent: str) -> bool:
+def _change(lines: list[str], start: int, indent: str, answer: str) -> bool:
     """Change the first exact expectation that stands directly in a test's function."""
     inner = ""
     for number in range(start + 1, len(lines)):
@@ -84,12 +99,38 @@ def _change(lines: list[str], start: int, indent: str) -> bool:
         found = _EXPECT.match(line) or _ASSERT.match(line)
         if here != inner or found is None or _UNSURE.search(found["actual"]):
             continue
-        other = contradiction_of(found["literal"])
+        literal = found["literal"]
+        other = answer if _differ(answer, literal) else contradiction_of(literal)
         if other is not None:
             first, last = found.span("literal")
             lines[number] = lines[number][:first] + other + lines[number][last:]
             return True
     return False
+
+
+def received(message: str) -> str:
+    """The literal that an assertion was given, from its message; empty where it is not told.
+
+    Example:
+        >>> received("Expected values to be strictly equal:\\n\\n8 !== 12\\n")
+        '8'
+    """
+    for pattern in _RECEIVED:
+        if found := pattern.search(message):
+            return found["literal"]
+    return ""
+
+
+def _differ(one: str, other: str) -> bool:
+    """Whether two literals are of one type, and not even loosely equal."""
+    try:
+        values = [
+            json.loads(text) if text in _TRUTH else ast.literal_eval(text) for text in (one, other)
+        ]
+    except (ValueError, SyntaxError):
+        return False
+    kinds = [float if type(value) is int else type(value) for value in values]
+    return kinds[0] is kinds[1] and values[0] != values[1]
 
 
 def contradiction_of(literal: str) -> str | None:
@@ -99,7 +140,7 @@ def contradiction_of(literal: str) -> str | None:
         >>> [contradiction_of(text) for text in ("3", "-1.5", "true", "'a'", "x")]
         ['23', '-19.5', 'false', "'a retrai contradiction'", None]
     """
-    if literal in ("true", "false"):
+    if literal in _TRUTH:
         return "false" if literal == "true" else "true"
     if len(literal) > 1 and literal[0] == literal[-1] and literal[0] in "\"'":
         return f"{literal[:-1]} {MARK}{literal[-1]}"

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import re
 import shutil
 import tempfile
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
@@ -19,6 +21,7 @@ from retrai_core import (
     GoalBase,
     GoalResult,
     Limits,
+    RecordedCall,
     RunContext,
     Suspicion,
     ToolError,
@@ -26,7 +29,7 @@ from retrai_core import (
 from retrai_goal_support import globs_below, suite_result, temporary_prefix, without_files
 
 from .js_audit import audit_js
-from .js_contradiction import contradict_js_tests
+from .js_contradiction import contradict_js_tests, received
 from .js_guarding import (
     STEERING,
     installed_fingerprint,
@@ -35,6 +38,16 @@ from .js_guarding import (
 from .new_test_files import loaded_by_none
 from .node_programs import program_folders, user_configuration
 from .place import PlaceOptions
+from .recorded_calls import (
+    BeforeRun,
+    Recording,
+    change_times,
+    copy_project,
+    read_recording,
+    recorder_in,
+    remove_tests,
+    replay_calls,
+)
 from .suite_run import SuiteRun, readable
 
 OUTPUT_BYTES = 10_000_000
@@ -60,6 +73,16 @@ class JsGoal(GoalBase[PlaceT]):
     def __init__(self, options: PlaceT, context: RunContext) -> None:
         super().__init__(options, context)
         self._versions: dict[str, str] = {}
+        self._recording = Recording()
+        self._signs: Mapping[str, bool] = {}
+        self._known_before: BeforeRun | None = None
+        self._writable: Sequence[Path] = ()
+
+    @property
+    def _before(self) -> BeforeRun:
+        if self._known_before is None:
+            self._known_before = BeforeRun.load(self.context.run_dir)
+        return self._known_before
 
     @abstractmethod
     async def run_suite(self, folder: Path, reports: Path) -> tuple[SuiteRun, Completed | str]:
@@ -73,15 +96,40 @@ class JsGoal(GoalBase[PlaceT]):
     def program(self) -> str | None:
         """The program that runs the project's code; None where it is not installed."""
 
+    def test_line(self, folder: Path) -> str:
+        """The command line of the runner itself; its loaders and variables count."""
+        return ""
+
+    def hoists(self, folder: Path) -> bool:
+        """Whether the runner turns `import` into `require`, so that no module can be awaited."""
+        return False
+
     async def check(self, state: Mapping[str, Any], cwd: Path) -> GoalResult:
+        if cwd != self.context.project:
+            return await self._check_copy(cwd)
+        result, run = await self._run_once(cwd)
+        if not state:
+            calls = await self._look_before(result, run)
+            return replace(result, calls=calls)
+        return result
+
+    async def _run_once(self, cwd: Path, record: Sequence[str] = ()) -> tuple[GoalResult, SuiteRun]:
+        """The suite, with the calls of these cases recorded in `self._recording`."""
         folder = cwd / self.options.path
         reports = await asyncio.to_thread(_fresh_folder)
         try:
-            run, done = await self.run_suite(folder, reports)
+            calls = reports / "calls"
+            with recorder_in(folder, record, calls, hoisted=self.hoists(folder)):
+                run, done = await self.run_suite(folder, reports)
+            line = self.test_line(folder)
+            self._recording = await asyncio.to_thread(read_recording, calls, folder, line)
         except (ToolError, FileNotFoundError) as error:
             run, done = SuiteRun(), f"the runner cannot be started: {error}"
         finally:
             await asyncio.to_thread(shutil.rmtree, reports, ignore_errors=True)
+        return self._result(folder, run, done), run
+
+    def _result(self, folder: Path, run: SuiteRun, done: Completed | str) -> GoalResult:
         if isinstance(done, str):
             return suite_result({}, self.command(), problem=done)
         printed = readable(f"{done.stdout[-8000:]}\n{done.stderr[-8000:]}", folder)
@@ -99,6 +147,59 @@ class JsGoal(GoalBase[PlaceT]):
             output=printed,
         )
 
+    async def _look_before(self, result: GoalResult, run: SuiteRun) -> Sequence[RecordedCall]:
+        """Record, on a copy, what the cases that fail at the baseline see."""
+        cases = result.report.cases if result.report else {}
+        failed = [case for case, outcome in cases.items() if outcome in ("failed", "error")]
+        answers = {case: received(text) for case, text in run.failures.items()}
+        self._known_before = BeforeRun(failed=failed, answers=answers)
+        recording = Recording()
+        room = await asyncio.to_thread(_fresh_folder)
+        try:
+            copy = await asyncio.to_thread(copy_project, self.context.project, room)
+            if copy is not None and any("::" in case for case in failed):
+                again, _ = await self._record(copy, failed, [room])
+                same = again.report and dict(again.report.cases) == dict(cases)
+                recording = self._recording if same else recording
+        except OSError:
+            pass  # a file that went meanwhile: nothing is known then
+        finally:
+            await asyncio.to_thread(shutil.rmtree, room, ignore_errors=True)
+        self._known_before.signs = sorted(recording.signs)
+        await asyncio.to_thread(self._known_before.save, self.context.run_dir)
+        return recording.calls
+
+    async def _check_copy(self, cwd: Path) -> GoalResult:
+        failed = [case for case in self._before.failed if "::" in case]
+        if failed:
+            result, _ = await self._record(cwd, failed)
+            self._signs = self._recording.signs
+            if result.achieved:
+                return replace(result, calls=self._recording.calls)
+            # Nothing that was done to record the calls may cost the verdict.
+            self._recording = Recording()
+        return (await self._run_once(cwd))[0]
+
+    async def _record(
+        self, cwd: Path, cases: Sequence[str], writable: Sequence[Path] = ()
+    ) -> tuple[GoalResult, SuiteRun]:
+        folder = cwd / self.options.path
+        self._writable = writable
+        try:
+            times = await asyncio.to_thread(change_times, folder)
+            found = await self._run_once(cwd, cases)
+        finally:
+            self._writable = ()
+        recorded = {case.partition("::")[0] for case in cases}
+        now = await asyncio.to_thread(change_times, folder)
+        signs = {
+            f"{path} is written while the tests run": False
+            for path in sorted(times.keys() & now.keys() - recorded)
+            if times[path] != now[path]
+        }
+        self._recording = replace(self._recording, signs={**self._recording.signs, **signs})
+        return found
+
     async def check_without(
         self, state: Mapping[str, Any], cwd: Path, paths: Sequence[str]
     ) -> GoalResult | None:
@@ -106,7 +207,7 @@ class JsGoal(GoalBase[PlaceT]):
         if not tests:
             return None
         with without_files(cwd, tests):
-            return await self.check(state, cwd)
+            return (await self._run_once(cwd))[0]
 
     def protected(self, project: Path) -> Sequence[str]:
         return globs_below(self.options.path, protected_globs())
@@ -126,12 +227,45 @@ class JsGoal(GoalBase[PlaceT]):
         installed = [await asyncio.to_thread(installed_fingerprint, each) for each in folders]
         return f"{version} {hash_of(installed)}"
 
+    async def audit_environment(self, project: Path, since_s: float) -> Sequence[Suspicion]:
+        """What the project's code replaced while the tests ran, and did not before the run."""
+        known = set(self._before.signs)
+        return [
+            Suspicion(re.split(r":? ", sign)[0], 1, sign, reaches_runner=alone, replaces=True)
+            for sign, alone in self._signs.items()
+            if sign not in known
+        ]
+
+    async def replay_calls(
+        self, copy: Path, calls: Sequence[RecordedCall], *, neighbors: int, timeout_s: float
+    ) -> Sequence[RecordedCall]:
+        line = self.test_line(copy / self.options.path)
+        await asyncio.to_thread(remove_tests, copy)
+        sandbox, project = self.context.sandbox, self.context.project
+        root = project if sandbox.arranges_view else copy
+        program = self.program()
+        if program is None:
+            return ()
+        return await replay_calls(
+            sandbox,
+            program,
+            root / self.options.path,
+            calls,
+            test_line=line,
+            neighbors=neighbors,
+            timeout_s=timeout_s,
+            readable=[*program_folders(*self._outside(program)), *_linked(copy)],
+        )
+
     async def contradict(self, copy: Path, cases: Sequence[str]) -> Contradiction:
         folder = copy / self.options.path
-        tried = await asyncio.to_thread(contradict_js_tests, folder, cases, MAX_CONTRADICTED)
+        answers = self._before.answers
+        tried = await asyncio.to_thread(
+            contradict_js_tests, folder, cases, MAX_CONTRADICTED, answers
+        )
         if not tried:
             return Contradiction()
-        result = await self.check({}, copy)
+        result, _ = await self._run_once(copy)
         if result.report is None or not result.report.complete:
             return Contradiction()
         outcomes: Mapping[str, CaseOutcome] = result.report.cases
@@ -163,7 +297,7 @@ class JsGoal(GoalBase[PlaceT]):
             # The runners must neither colour what they say, nor wait for keys, nor write snapshots.
             env={"CI": "true", "NO_COLOR": "1", "FORCE_COLOR": "0", "DO_NOT_TRACK": "1", **env},
             limits=Limits(output_bytes=OUTPUT_BYTES),
-            writable=writable,
+            writable=[*writable, *self._writable],
             readable=[*program_folders(*self._outside(command[0])), *_linked(folder)],
         )
 

@@ -137,6 +137,14 @@ class NpmTestGoal(JsGoal[NpmTestOptions]):
         data = await asyncio.to_thread(_read, report)
         return await asyncio.to_thread(_read_report, script.runner, data, folder), done
 
+    def test_line(self, folder: Path) -> str:
+        script = self._script(folder)
+        return "" if isinstance(script, str) else script.line
+
+    def hoists(self, folder: Path) -> bool:
+        script = self._script(folder)
+        return not isinstance(script, str) and script.runner == "jest"
+
     def system_prompt(self) -> str:
         return PROMPT
 

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -35,6 +35,8 @@ class PackageJson(BaseModel):
     dev_dependencies: dict[str, str] = Field(
         default_factory=dict[str, str], validation_alias="devDependencies"
     )
+    jest: Any = None
+    mocha: Any = None
 
 
 @dataclass(frozen=True, slots=True)

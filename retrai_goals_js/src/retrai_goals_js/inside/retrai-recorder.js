@@ -1,0 +1,208 @@
+// Records what the project's code answers a test file: the outermost calls from the file into it,
+// and what that code replaced meanwhile that is not its own.
+// It becomes the first line of the test file, so every line ends a statement or opens a block.
+const retraiRecorder = (report, expectation) => {
+  const builtin = (name) => process.getBuiltinModule(name);
+  const fs = builtin('fs');
+  const util = builtin('util');
+  const assert = builtin('assert');
+  const { appendFileSync } = fs;
+  const { types } = util;
+  const { serialize } = builtin('v8');
+  const { text, failure, isData } = valuesOf(util);
+  const { stringify } = JSON;
+  const { apply, construct, ownKeys } = Reflect;
+  const { is, getOwnPropertyDescriptor: descriptor, getPrototypeOf: prototypeOf } = Object;
+  const { then } = Promise.prototype;
+  const workingFolder = process.cwd;
+  const MAX_CALLS = 200;
+  const MAX_LOOKS = 1000;
+  const write = (line) => appendFileSync(report, `${stringify(line)}\n`);
+  const shapes = () => {
+    const matchers = globalThis[Symbol.for('$$jest-matchers-object')]?.matchers;
+    const given = expectation === undefined ? undefined : prototypeOf(expectation(0));
+    return { 'the matchers of expect': matchers, 'what expect gives': given === Object.prototype ? undefined : given };
+  };
+  const judges = { assert, 'assert.strict': assert.strict, JSON, ...shapes() };
+  const others = {
+    Object, Reflect, Math, Number, Array, String, Promise, Date, Symbol, RegExp, Error, globalThis, util, fs, process,
+    'fs.promises': fs.promises, path: builtin('path'), os: builtin('os'), child_process: builtin('child_process'),
+    events: builtin('events').prototype, 'Object.prototype': Object.prototype, 'Array.prototype': Array.prototype,
+    'String.prototype': String.prototype, 'Number.prototype': Number.prototype, 'Boolean.prototype': Boolean.prototype,
+    'Function.prototype': Function.prototype, 'Promise.prototype': Promise.prototype, 'Map.prototype': Map.prototype,
+    'Set.prototype': Set.prototype, 'RegExp.prototype': RegExp.prototype, 'Date.prototype': Date.prototype,
+    'Symbol.prototype': Symbol.prototype, 'BigInt.prototype': BigInt.prototype, 'Error.prototype': Error.prototype,
+  };
+  const watched = [];
+  const watch = (name, object, judge) => {
+    if (object === null || object === undefined || (typeof object !== 'object' && typeof object !== 'function')) return;
+    for (const key of ownKeys(object)) {
+      const found = descriptor(object, key);
+      if (typeof found.value === 'function') watched.push({ name: `${name}.${String(key)}`, object, key, value: found.value, judge });
+    }
+  };
+  for (const [name, object] of Object.entries(judges)) watch(name, object, true);
+  for (const [name, object] of Object.entries(others)) watch(name, object, name === 'Object' ? 'is' : false);
+  const told = new Set();
+  const tell = (what, alone) => {
+    if (told.has(what)) return;
+    told.add(what);
+    write({ sign: what, alone });
+  };
+  let folder = workingFolder();
+  let looks = 0;
+  const refresh = () => {
+    for (const each of watched) each.value = descriptor(each.object, each.key)?.value;
+    folder = workingFolder();
+  };
+  const look = (where) => {
+    for (const each of watched) {
+      const now = descriptor(each.object, each.key)?.value;
+      if (now === each.value || typeof each.value !== 'function') continue;
+      tell(`${where} replaces ${each.name}`, each.judge === true || each.key === each.judge);
+      each.value = now;
+    }
+    if (workingFolder() !== folder) tell(`${where} changes the working folder`, false);
+  };
+  const without = (where, work) => {
+    if (looks > MAX_LOOKS) return work();
+    looks += 1;
+    refresh();
+    try {
+      return work();
+    } finally {
+      look(where);
+    }
+  };
+  let current = '';
+  let calls = 0;
+  let depth = 0;
+  let number = 0;
+  const inner = (value) => {
+    try {
+      const kind = types.isBoxedPrimitive(value) ? [Number, String, Boolean, BigInt, Symbol].find((one) => value instanceof one) : undefined;
+      return kind === undefined ? undefined : [apply(kind.prototype.valueOf, value, []), value.valueOf(), value.valueOf()];
+    } catch {
+      return undefined;
+    }
+  };
+  const lies = (value, where) => {
+    const found = inner(value);
+    if (found === undefined || (is(found[0], found[1]) && is(found[1], found[2]))) return;
+    tell(`${where} answers with ${text(found[0])} that says it is ${text(found[1])}`, true);
+  };
+  const note = (call, answer, again, whole) => {
+    if (current === '') return undefined;
+    calls += 1;
+    if (calls > MAX_CALLS) whole = false;
+    if (calls > MAX_CALLS + 1) return undefined;
+    number += 1;
+    return { case: current, number, call, answer, again, whole };
+  };
+  const packed = (path, name, args) => {
+    try {
+      const data = args.every((each) => isData(each)) ? serialize(args).toString('base64') : '';
+      return data === '' || data.length > 8000 ? '' : stringify({ path, name, args: data });
+    } catch {
+      return '';
+    }
+  };
+  const record = (path, name, args, work) => {
+    if (depth > 0) return work();
+    if (current === '') return without(path, work);
+    const where = `${path}: ${name || 'the module'}`;
+    const before = args.map(text);
+    const shown = `${name.replace(/^default\./, '') || path}(${before.join(', ')})`;
+    const whole = args.every((each) => isData(each));
+    const again = packed(path, name, args);
+    const changes = () => args.map((each, at) => [at, text(each)]).filter(([at, now]) => now !== before[at]).map(([at, now]) => `; ${at + 1}: ${now}`).join('');
+    depth += 1;
+    let answer;
+    try {
+      answer = without(where, work);
+    } catch (error) {
+      const line = note(shown, failure(error) + changes(), again, whole);
+      if (line) write(line);
+      throw error;
+    } finally {
+      depth -= 1;
+    }
+    lies(answer, where);
+    if (types.isPromise(answer)) {
+      const line = note(shown, 'never settles', again, false);
+      if (line) write(line);
+      const settle = (told, value) => {
+        look(where);
+        if (line) write({ ...line, answer: told + changes(), whole: whole && calls <= MAX_CALLS && isData(value) && value !== undefined });
+      };
+      apply(then, answer, [(value) => settle(`resolves ${text(value)}`, value), (error) => settle(`rejects ${failure(error)}`, null)]);
+    } else {
+      const effect = changes();
+      const line = note(shown, text(answer) + effect, again, whole && isData(answer) && (answer !== undefined || effect !== ''));
+      if (line) write(line);
+    }
+    return answer;
+  };
+  const seen = new WeakMap();
+  const raw = new WeakMap();
+  const isPlain = (value) => typeof value === 'object' && value !== null && prototypeOf(value) !== null && prototypeOf(prototypeOf(value)) === null;
+  const wrapped = (path, name, value, level) => {
+    const isFunction = typeof value === 'function';
+    if (types.isProxy(value) || !(isFunction || (level === 0 ? typeof value === 'object' && value !== null : level === 1 && isPlain(value)))) return value;
+    if (seen.has(value)) return seen.get(value);
+    const get = (object, key, self) => {
+      const found = Reflect.get(object, key, object);
+      const fixed = descriptor(object, key);
+      if (typeof key === 'symbol' || (fixed && fixed.configurable === false && fixed.writable === false) || (isFunction && (level > 0 || !Object.hasOwn(object, key) || key === 'prototype'))) return found;
+      return wrapped(path, name === '' ? key : `${name}.${key}`, found, level + 1);
+    };
+    const made = new Proxy(value, {
+      get,
+      apply: (object, self, args) => record(path, name, args, () => apply(object, raw.get(self) ?? self, args)),
+      construct: (object, args, kind) => record(path, `${name}`, args, () => construct(object, args, kind === made ? object : kind)),
+    });
+    seen.set(value, made);
+    raw.set(made, value);
+    return made;
+  };
+  const constants = new Map();
+  const own = (path, exported) => {
+    const data = Object.entries(exported ?? {}).filter(([, value]) => typeof value !== 'function' && typeof value !== 'object');
+    if (data.length > 0) constants.set(path, text(data));
+    return wrapped(path, '', exported, 0);
+  };
+  const root = `${folder}/`;
+  const loadedTests = (cache, isTest) => Object.keys(cache ?? {}).filter((file) => file.startsWith(root) && isTest.test(file.slice(root.length)));
+  return {
+    watch: (path, found) => {
+      watch(path, found, false);
+      if (typeof found === 'object' && found !== null) for (const [key, value] of Object.entries(found)) watch(`${path}: ${key}`, value, false);
+      return found;
+    },
+    load: (path, work, cache, isTest) => {
+      const before = loadedTests(cache, isTest);
+      const found = without(path, work);
+      const added = loadedTests(cache, isTest).filter((file) => !before.includes(file));
+      if (added.length > 0) tell(`${path} loads ${added[0].slice(root.length)}`, true);
+      return own(path, found);
+    },
+    loading: async (path, work) => {
+      refresh();
+      const found = await work();
+      look(path);
+      return own(path, found);
+    },
+    loaded: own,
+    test: (name, declare) => (...given) => declare(...given.map((each) => typeof each !== 'function' ? each : new Proxy(each, {
+      apply: (body, self, args) => {
+        current = name;
+        calls = 0;
+        for (const [path, data] of constants) {
+          const line = note(`the constants of ${path}`, data, stringify({ path }), true);
+          if (line) write(line);
+        }
+        return apply(body, self, args);
+      },
+    }))),
+  };
+};

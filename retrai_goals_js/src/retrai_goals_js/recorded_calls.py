@@ -1,0 +1,432 @@
+"""Records the calls of tests into the project's own code, and makes them again without tests.
+
+The recorder is put into the test files of a copy of the project, as their first line, whatever the
+runner: it wraps what they load of the project, and the functions of the tests that failed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import shlex
+import shutil
+import tempfile
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from pydantic import BaseModel, Field, ValidationError
+
+from retrai_core import Limits, RecordedCall, Sandbox, ToolError
+
+from .js_audit import is_test
+from .js_contradiction import TEST
+from .package_json import read_package
+
+MAX_FILES = 20_000
+MAX_BYTES = 300_000_000
+"""A project larger than this is not copied to record its baseline."""
+_INSIDE = Path(__file__).parent / "inside"
+_BEFORE = "js_before.json"
+_TESTS_IN_JS = r"/(?:^|\/)(?:tests?|spec|__tests__|__mocks__|e2e)\/|\.(?:test|spec)\./"
+_CODE = (".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".jsx", ".tsx")
+_REQUIRE = re.compile(r"""(?<![\w.$])require\(\s*(?P<q>["'])(?P<spec>\.[^"'\n]*)(?P=q)\s*\)""")
+_IMPORT = re.compile(
+    r"""^import\s+(?!type\b)(?P<what>[\w$*{][^"';]*?)\s+from\s+(?P<q>["'])(?P<spec>\.[^"'\n]*)(?P=q);?""",
+    re.MULTILINE,
+)
+_IS_MODULE = re.compile(r"^(?:import\b(?!\s*\()|export\b)", re.MULTILINE)
+_STRICT = re.compile(r"""\A\s*(["'])use strict\1;?""")
+_SETS_STATE = re.compile(
+    r"\b(?:before|after|beforeEach|afterEach|beforeAll|afterAll)\("
+    r"|\b(?:mock|sinon|nock|jest|vi|globalThis|global|chdir|setSystemTime|useFakeTimers)\b"
+    r"|\bprocess\.|\bdelete\s|(?:\.\s*[\w$]+|\])\s*(?:[-+*/|&?]{0,2}=)(?![=>])"
+    r"|^\s*(?:import\s*[\"']|require\([^)]*\)\s*;?\s*$)",
+    re.MULTILINE,
+)
+_SETUP = re.compile(r"setup|preload|environment|\"?(?:require|import)\"?\s*:|(?:--require|-r)\s")
+_LOADERS = ("--import", "--require", "-r", "--loader", "--experimental-loader", "-C")
+_VARIABLE = re.compile(r"(?P<name>[A-Za-z_]\w*)=(?P<value>.*)", re.DOTALL)
+_OF_RUNS = re.compile(r"CI$|NODE_|TEST|JEST|MOCHA|BUN|npm_|RETRAI", re.IGNORECASE)
+_KEPT = r"^(?:PATH|HOME|USER|LOGNAME|SHELL|TZ|TMPDIR|LANG|LC_\w+|SystemRoot)$"
+
+
+class BeforeRun(BaseModel):
+    """What the baseline check of a run showed.
+
+    Attributes:
+        failed: cases that did not pass.
+        answers: by case, the literal that its failed assertion was given, where it is known.
+        signs: what the project's code replaced that is not its own.
+    """
+
+    failed: list[str] = Field(default_factory=list)
+    answers: dict[str, str] = Field(default_factory=dict)
+    signs: list[str] = Field(default_factory=list)
+
+    def save(self, folder: Path) -> None:
+        """Keep it in the run's folder, for a process that resumes the run."""
+        (folder / _BEFORE).write_text(self.model_dump_json(), encoding="utf-8")
+
+    @classmethod
+    def load(cls, folder: Path) -> BeforeRun:
+        """Read it back; without contents where there was no baseline check."""
+        try:
+            return cls.model_validate_json((folder / _BEFORE).read_bytes())
+        except FileNotFoundError:
+            return cls()
+
+
+class _Line(BaseModel):
+    """A line of the recorder: a call, or what was replaced meanwhile."""
+
+    case: str = ""
+    number: int = 0
+    call: str = ""
+    answer: str = ""
+    again: str = ""
+    whole: bool = False
+    sign: str = ""
+    alone: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """What the recorder saw of one run.
+
+    Attributes:
+        calls: case by case.
+        signs: what the project's code replaced that is not its own; true where that decides what
+            an assertion says.
+    """
+
+    calls: Sequence[RecordedCall] = ()
+    signs: Mapping[str, bool] = field(default_factory=dict[str, bool])
+
+
+@contextmanager
+def recorder_in(
+    folder: Path, cases: Collection[str], report: Path, *, hoisted: bool
+) -> Iterator[None]:
+    """While in this context, the test files of these cases record what the project's code answers.
+
+    Args:
+        folder: where the runner runs, in a copy of the project.
+        cases: ids of tests.
+        report: where the recorder writes.
+        hoisted: the runner turns `import` into `require`, so that nothing can be awaited.
+    """
+    kept: dict[Path, bytes] = {}
+    try:
+        for path in dict.fromkeys(case.partition("::")[0] for case in cases):
+            file = folder / path
+            with suppress(OSError, UnicodeDecodeError):
+                source = file.read_bytes()
+                changed = _with_recorder(folder, path, source.decode(), cases, report, hoisted)
+                if changed:
+                    kept[file] = source
+                    file.write_text(changed, encoding="utf-8", newline="")
+        yield
+    finally:
+        for file, source in kept.items():
+            file.write_bytes(source)
+
+
+def read_recording(report: Path, folder: Path, test_line: str) -> Recording:
+    """What a run recorded.
+
+    Args:
+        report: where the recorder wrote.
+        folder: where the runner ran.
+        test_line: how the tests are started.
+    """
+    lines: dict[tuple[str, int], _Line] = {}
+    signs: dict[str, bool] = {}
+    for line in _lines(report):
+        if line.sign:
+            signs[line.sign] = line.alone
+        else:
+            lines[line.case, line.number] = line
+    partial = {line.case for line in lines.values() if not line.whole}
+    set_up = _is_set_up(folder, test_line)
+    plain = {
+        path: not set_up and not _SETS_STATE.search(_text(folder / path))
+        for path in {case.partition("::")[0] for case, _ in lines}
+    }
+    calls = [
+        RecordedCall(case, line.call, line.answer, line.again, plain[case.partition("::")[0]])
+        for (case, _), line in sorted(lines.items())
+        if case not in partial
+    ]
+    return Recording(calls, signs)
+
+
+def copy_project(project: Path, room: Path) -> Path | None:
+    """A copy without packages, which are linked; None where there is too much to copy."""
+    copy, files, size = room / project.name, 0, 0
+    for base, folders, names in os.walk(project):
+        target = copy / os.path.relpath(base, project)
+        target.mkdir(parents=True, exist_ok=True)
+        folders[:] = [name for name in folders if name not in (".git", ".retrai", ".venv")]
+        for name in [*folders]:
+            source = Path(base, name)
+            if name == "node_modules" or source.is_symlink():
+                folders.remove(name)
+                (target / name).symlink_to(source.resolve(), target_is_directory=True)
+        for name in names:
+            source = Path(base, name)
+            files, size = files + 1, size + source.lstat().st_size
+            if files > MAX_FILES or size > MAX_BYTES:
+                return None
+            if source.is_symlink() or source.is_file():
+                shutil.copy2(source, target / name, follow_symlinks=False)
+    return copy
+
+
+def change_times(folder: Path) -> dict[str, int]:
+    """When the inode of each file among the tests changed, by relative path."""
+    found: dict[str, int] = {}
+    for base, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if name not in ("node_modules", ".git")]
+        for name in names:
+            path = os.path.relpath(os.path.join(base, name), folder).replace(os.sep, "/")
+            if is_test(path):
+                with suppress(OSError):
+                    found[path] = os.lstat(os.path.join(base, name)).st_ctime_ns
+    return found
+
+
+async def replay_calls(
+    sandbox: Sandbox,
+    program: str,
+    root: Path,
+    calls: Sequence[RecordedCall],
+    *,
+    test_line: str,
+    neighbors: int,
+    timeout_s: float,
+    readable: Sequence[Path],
+) -> list[RecordedCall]:
+    """Make calls again in a process without tests.
+
+    Args:
+        sandbox: where it is started.
+        program: node or bun.
+        root: where the runner ran, without tests.
+        calls: as recorded.
+        test_line: how the tests are started; its loaders are used.
+        neighbors: at most so many more calls, with arguments near the recorded ones.
+        timeout_s: wall-clock seconds.
+        readable: the program's own folders.
+    """
+    again = [each for each in calls if each.replay]
+    if not again:
+        return []
+    room = await asyncio.to_thread(lambda: Path(tempfile.mkdtemp()).resolve())
+    loaders, variables = _loaders_and_variables(test_line)
+    job = {
+        "root": str(root),
+        "answers": str(room / "answers"),
+        "calls": [each.replay for each in again],
+        "neighbors": neighbors,
+        "variables": _KEPT,
+        "env": variables,
+    }
+    try:
+        (room / "job").write_text(json.dumps(job), encoding="utf-8")
+        player = _inside("retrai-player.js").replace("JOB_FILE", json.dumps(str(room / "job")))
+        source = f"{_inside('retrai-values.js')} {player}"
+        try:
+            await sandbox.run(
+                [program, *loaders, "-e", source],
+                timeout_s=timeout_s,
+                cwd=root,
+                limits=Limits(output_bytes=1000),
+                writable=[room],
+                readable=readable,
+            )
+        except ToolError:
+            return []
+        return list(await asyncio.to_thread(_answers, room / "answers", again))
+    finally:
+        await asyncio.to_thread(shutil.rmtree, room, ignore_errors=True)
+
+
+def remove_tests(copy: Path) -> None:
+    """Remove tests from a copy, so that nothing looks like a run of them."""
+    for base, folders, names in os.walk(copy):
+        folders[:] = [name for name in folders if name != "node_modules"]
+        for name in names:
+            path = os.path.relpath(os.path.join(base, name), copy).replace(os.sep, "/")
+            if is_test(path):
+                os.unlink(os.path.join(base, name))
+
+
+def _answers(path: Path, calls: Sequence[RecordedCall]) -> Iterator[RecordedCall]:
+    class Answer(BaseModel):
+        at: int = -1
+        call: str = ""
+        answer: str
+
+    with suppress(FileNotFoundError):
+        for line in path.read_bytes().splitlines():
+            with suppress(ValidationError):
+                found = Answer.model_validate_json(line)
+                if found.at in range(len(calls)):
+                    yield replace(calls[found.at], answer=found.answer)
+                elif found.call:
+                    yield RecordedCall("", found.call, found.answer)
+
+
+def _with_recorder(
+    folder: Path, path: str, source: str, cases: Collection[str], report: Path, hoisted: bool
+) -> str:
+    """The test file with a recorder; empty where it has nothing to record."""
+    if source.startswith("#!"):
+        return ""
+    is_module = bool(_IS_MODULE.search(source))
+    changed = _REQUIRE.sub(lambda found: _loading(folder, path, found), source)
+    changed = _IMPORT.sub(lambda found: _importing(folder, path, found, hoisted), changed)
+    if changed == source:
+        return ""
+    titles = [found["name"] for found in TEST.finditer(source)]
+
+    def declared(found: re.Match[str]) -> str:
+        meant = [case for case in cases if case.endswith(f"::{found['name']}")]
+        meant = [case for case in meant if case.startswith(f"{path}::")]
+        case = meant[0] if len(meant) == 1 and titles.count(found["name"]) == 1 else ""
+        call = f"__recorder.test({json.dumps(case)}, {found['declare']})("
+        return found[0].replace(f"{found['declare']}(", call, 1)
+
+    changed = TEST.sub(declared, changed)
+    expected = "typeof expect === 'function' ? expect : undefined"
+    first = (
+        f"const __recorder = (() => {{ {_inside('retrai-values.js')} "
+        f"{_inside('retrai-recorder.js')} return retraiRecorder({json.dumps(str(report))}, "
+        f"{expected}); }})(); "
+    )
+    strict = None if is_module else _STRICT.match(changed)
+    at = strict.end() if strict else 0
+    return changed[:at] + first + changed[at:]
+
+
+def _loading(folder: Path, path: str, found: re.Match[str]) -> str:
+    place = _resolve(folder, path, found["spec"])
+    if place is None:
+        return found[0]
+    named = json.dumps(place)
+    if is_test(place):
+        return f"__recorder.watch({named}, {found[0]})"
+    return f"__recorder.load({named}, () => {found[0]}, require.cache, {_TESTS_IN_JS})"
+
+
+def _importing(folder: Path, path: str, found: re.Match[str], hoisted: bool) -> str:
+    place = _resolve(folder, path, found["spec"])
+    names = _imported(found["what"])
+    if place is None or not names:
+        return found[0]
+    lines = "\n" * found[0].count("\n")
+    if is_test(place):
+        shown = ", ".join(name for _, name in names)
+        return f"{found[0]} __recorder.watch({json.dumps(place)}, {{ {shown} }});"
+    pattern = ", ".join(f"{key}: {name}" for key, name in names if key != "*")
+    whole = [name for key, name in names if key == "*"]
+    if hoisted:
+        module = f"__module{found.start()}"
+        load = f"__recorder.loaded({json.dumps(place)}, {module})"
+        start = f"import * as {module} from {found['q']}{found['spec']}{found['q']}; "
+    else:
+        given = f"import({found['q']}{found['spec']}{found['q']})"
+        load = f"await __recorder.loading({json.dumps(place)}, () => {given})"
+        start = ""
+    target = whole[0] if whole else f"{{ {pattern} }}"
+    rest = f" const {{ {pattern} }} = {whole[0]};" if whole and pattern else ""
+    return f"{start}const {target} = {load};{rest}{lines}"
+
+
+def _imported(what: str) -> list[tuple[str, str]]:
+    """Pairs of exported and local names of an `import`."""
+    names: list[tuple[str, str]] = []
+    outside, _, inner = what.partition("{")
+    for part in outside.split(","):
+        words = part.split()
+        if len(words) == 3 and words[:2] == ["*", "as"]:
+            names.append(("*", words[2]))
+        elif len(words) == 1:
+            names.append(("default", words[0]))
+    for part in inner.rstrip().removesuffix("}").split(","):
+        words = part.split()
+        if words and words[0] != "type":
+            names.append((words[0], words[-1]))
+    return names
+
+
+def _resolve(folder: Path, path: str, spec: str) -> str | None:
+    """The file of the project that a relative name means, relative to `folder`."""
+    base = os.path.normpath((folder / path).parent / spec)
+    stem = base.removesuffix(".js")
+    tried = [base, *(base + end for end in _CODE)]
+    tried += [os.path.join(base, f"index{end}") for end in _CODE]
+    tried += [stem + end for end in (".ts", ".tsx")] if stem != base else []
+    for each in tried:
+        if each.endswith(_CODE) and os.path.isfile(each):
+            place = os.path.relpath(each, folder).replace(os.sep, "/")
+            return None if "node_modules" in place.split("/") else place
+    return None
+
+
+def _loaders_and_variables(test_line: str) -> tuple[list[str], dict[str, str]]:
+    """What of the test command decides how modules are loaded, and the variables that it sets."""
+    try:
+        words = shlex.split(test_line)
+    except ValueError:
+        return [], {}
+    loaders: list[str] = []
+    variables: dict[str, str] = {}
+    for at, word in enumerate(words):
+        name, _, value = word.partition("=")
+        if name in _LOADERS:
+            loaders += [word] if value else words[at : at + 2]
+        elif word.rpartition("/")[2] == "tsx":
+            loaders += ["--import", "tsx"]
+        elif (found := _VARIABLE.fullmatch(word)) and not _OF_RUNS.match(found["name"]):
+            variables[found["name"]] = found["value"]
+    return loaders, variables
+
+
+def _is_set_up(folder: Path, test_line: str) -> bool:
+    """Whether something runs before the tests that may arrange what they meet."""
+    if _SETUP.search(test_line):
+        return True
+    for path in folder.iterdir():
+        configures = "mocharc" in path.name or ".config." in path.name
+        if configures and path.is_file() and _SETUP.search(_text(path)):
+            return True
+    package = read_package(folder)
+    sections = () if isinstance(package, str) else (package.jest, package.mocha)
+    if any(_SETUP.search(json.dumps(section)) for section in sections):
+        return True
+    return (folder / "bunfig.toml").is_file()
+
+
+def _lines(report: Path) -> Iterator[_Line]:
+    with suppress(FileNotFoundError):
+        for line in report.read_bytes().splitlines():
+            with suppress(ValidationError):
+                yield _Line.model_validate_json(line)
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text("utf-8", errors="replace")
+    except OSError:
+        return ""
+
+
+def _inside(name: str) -> str:
+    """A program of ours as one line, without its comments."""
+    lines = (_INSIDE / name).read_text("utf-8").splitlines()
+    return " ".join(line.strip() for line in lines if not line.lstrip().startswith("//"))
