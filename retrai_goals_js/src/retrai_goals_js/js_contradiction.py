@@ -8,7 +8,6 @@ test whose name is a plain string: `expect(...).toBe(LITERAL)` (or `toEqual`, `t
 from __future__ import annotations
 
 import ast
-import json
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -123,14 +122,15 @@ def received(message: str) -> str:
 
 def _differ(one: str, other: str) -> bool:
     """Whether two literals are of one type, and not even loosely equal."""
+    if not one or (one in _TRUTH) != (other in _TRUTH):
+        return False
+    if one in _TRUTH:
+        return one != other
     try:
-        values = [
-            json.loads(text) if text in _TRUTH else ast.literal_eval(text) for text in (one, other)
-        ]
+        values = ast.literal_eval(one), ast.literal_eval(other)
     except (ValueError, SyntaxError):
         return False
-    kinds = [float if type(value) is int else type(value) for value in values]
-    return kinds[0] is kinds[1] and values[0] != values[1]
+    return isinstance(values[0], str) == isinstance(values[1], str) and values[0] != values[1]
 
 
 def contradiction_of(literal: str) -> str | None:

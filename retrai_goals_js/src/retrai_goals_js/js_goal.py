@@ -149,7 +149,7 @@ class JsGoal(GoalBase[PlaceT]):
 
     async def _look_before(self, result: GoalResult, run: SuiteRun) -> Sequence[RecordedCall]:
         """Record, on a copy, what the cases that fail at the baseline see."""
-        cases = result.report.cases if result.report else {}
+        cases: Mapping[str, CaseOutcome] = result.report.cases if result.report else {}
         failed = [case for case, outcome in cases.items() if outcome in ("failed", "error")]
         answers = {case: received(text) for case, text in run.failures.items()}
         self._known_before = BeforeRun(failed=failed, answers=answers)

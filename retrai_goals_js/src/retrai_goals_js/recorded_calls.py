@@ -13,7 +13,7 @@ import re
 import shlex
 import shutil
 import tempfile
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -110,7 +110,7 @@ class Recording:
 @contextmanager
 def recorder_in(
     folder: Path, cases: Collection[str], report: Path, *, hoisted: bool
-) -> Iterator[None]:
+) -> Generator[None]:
     """While in this context, the test files of these cases record what the project's code answers.
 
     Args:

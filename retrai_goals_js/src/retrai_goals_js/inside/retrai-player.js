@@ -58,8 +58,8 @@
   };
   const ended = (promise) => Promise.race([promise, new Promise((resolve, reject) => { setTimeout(() => reject(limit), 1000); })]);
   const constants = (found) => {
-    const given = found.default !== undefined && typeof found.default === 'object' ? found.default : found;
-    return text(Object.entries(given).filter(([, value]) => typeof value !== 'function' && typeof value !== 'object'));
+    const isCommon = Object.hasOwn(found, 'module.exports') || typeof found.default === 'object';
+    return text(Object.entries(isCommon ? found.default : found).filter(([, value]) => isData(value)));
   };
   const answerOf = async (path, name, args) => {
     const found = await loaded(path);

@@ -52,7 +52,11 @@ const retraiRecorder = (report, expectation) => {
   let folder = workingFolder();
   let looks = 0;
   const refresh = () => {
-    for (const each of watched) each.value = descriptor(each.object, each.key)?.value;
+    for (const each of watched) {
+      const now = descriptor(each.object, each.key)?.value;
+      if (now !== each.value && typeof each.value === 'function') tell(`${each.name} is replaced while the tests run`, false);
+      each.value = now;
+    }
     folder = workingFolder();
   };
   const look = (where) => {
@@ -107,15 +111,40 @@ const retraiRecorder = (report, expectation) => {
       return '';
     }
   };
-  const record = (path, name, args, work) => {
+  const seen = new WeakMap();
+  const raw = new WeakMap();
+  const unwrapped = (value) => raw.get(value) ?? value;
+  const followed = (path, value) => {
+    if (typeof value !== 'object' || value === null || types.isProxy(value) || !seen.has(value.constructor)) return value;
+    if (!seen.has(value)) {
+      const methods = new Map();
+      const method = (key, found) => {
+        if (!methods.has(found)) methods.set(found, new Proxy(found, { apply: (body, self, args) => record(path, key, args.map(unwrapped), () => apply(body, value, args.map(unwrapped)), value) }));
+        return methods.get(found);
+      };
+      const made = new Proxy(value, {
+        get: (object, key) => {
+          const found = Reflect.get(object, key, object);
+          if (typeof key === 'symbol' || key === 'constructor') return found;
+          return typeof found === 'function' ? method(key, found) : record(path, key, [], () => found, value);
+        },
+      });
+      seen.set(value, made);
+      raw.set(made, value);
+    }
+    return seen.get(value);
+  };
+  const record = (path, name, args, work, self) => {
     if (depth > 0) return work();
     if (current === '') return without(path, work);
     const where = `${path}: ${name || 'the module'}`;
     const before = args.map(text);
-    const shown = `${name.replace(/^default\./, '') || path}(${before.join(', ')})`;
+    const state = self === undefined ? '' : text(self);
+    const shown = `${state === '' ? '' : `(${state}).`}${name.replace(/^default\./, '') || path}(${before.join(', ')})`;
     const whole = args.every((each) => isData(each));
-    const again = packed(path, name, args);
-    const changes = () => args.map((each, at) => [at, text(each)]).filter(([at, now]) => now !== before[at]).map(([at, now]) => `; ${at + 1}: ${now}`).join('');
+    const again = self === undefined ? packed(path, name, args) : '';
+    const changed = () => (self === undefined || text(self) === state ? '' : `; this: ${text(self)}`);
+    const changes = () => changed() + args.map((each, at) => [at, text(each)]).filter(([at, now]) => now !== before[at]).map(([at, now]) => `; ${at + 1}: ${now}`).join('');
     depth += 1;
     let answer;
     try {
@@ -128,6 +157,7 @@ const retraiRecorder = (report, expectation) => {
       depth -= 1;
     }
     lies(answer, where);
+    const given = followed(path, answer);
     if (types.isPromise(answer)) {
       const line = note(shown, 'never settles', again, false);
       if (line) write(line);
@@ -138,13 +168,11 @@ const retraiRecorder = (report, expectation) => {
       apply(then, answer, [(value) => settle(`resolves ${text(value)}`, value), (error) => settle(`rejects ${failure(error)}`, null)]);
     } else {
       const effect = changes();
-      const line = note(shown, text(answer) + effect, again, whole && isData(answer) && (answer !== undefined || effect !== ''));
+      const line = note(shown, text(answer) + effect, again, whole && (isData(answer) || given !== answer) && (answer !== undefined || effect !== ''));
       if (line) write(line);
     }
-    return answer;
+    return given;
   };
-  const seen = new WeakMap();
-  const raw = new WeakMap();
   const isPlain = (value) => typeof value === 'object' && value !== null && prototypeOf(value) !== null && prototypeOf(prototypeOf(value)) === null;
   const wrapped = (path, name, value, level) => {
     const isFunction = typeof value === 'function';
@@ -158,8 +186,8 @@ const retraiRecorder = (report, expectation) => {
     };
     const made = new Proxy(value, {
       get,
-      apply: (object, self, args) => record(path, name, args, () => apply(object, raw.get(self) ?? self, args)),
-      construct: (object, args, kind) => record(path, `${name}`, args, () => construct(object, args, kind === made ? object : kind)),
+      apply: (object, self, args) => record(path, name, args.map(unwrapped), () => apply(object, unwrapped(self), args.map(unwrapped))),
+      construct: (object, args, kind) => record(path, name, args.map(unwrapped), () => construct(object, args.map(unwrapped), kind === made ? object : kind)),
     });
     seen.set(value, made);
     raw.set(made, value);
@@ -167,7 +195,7 @@ const retraiRecorder = (report, expectation) => {
   };
   const constants = new Map();
   const own = (path, exported) => {
-    const data = Object.entries(exported ?? {}).filter(([, value]) => typeof value !== 'function' && typeof value !== 'object');
+    const data = Object.entries(exported ?? {}).filter(([, value]) => isData(value));
     if (data.length > 0) constants.set(path, text(data));
     return wrapped(path, '', exported, 0);
   };
@@ -193,16 +221,27 @@ const retraiRecorder = (report, expectation) => {
       return own(path, found);
     },
     loaded: own,
-    test: (name, declare) => (...given) => declare(...given.map((each) => typeof each !== 'function' ? each : new Proxy(each, {
-      apply: (body, self, args) => {
-        current = name;
-        calls = 0;
-        for (const [path, data] of constants) {
-          const line = note(`the constants of ${path}`, data, stringify({ path }), true);
-          if (line) write(line);
-        }
-        return apply(body, self, args);
-      },
-    }))),
+    test: (name, declare) => {
+      const followedTest = (body) => {
+        const test = function (...args) {
+          current = name;
+          calls = 0;
+          for (const [path, data] of constants) {
+            const line = note(`the constants of ${path}`, data, stringify({ path }), true);
+            if (line) write(line);
+          }
+          let ended;
+          try {
+            ended = apply(body, this, args);
+            return ended;
+          } finally {
+            if (types.isPromise(ended)) apply(then, ended, [refresh, refresh]);
+            else refresh();
+          }
+        };
+        return Object.defineProperty(test, 'length', { value: body.length });
+      };
+      return (...given) => declare(...given.map((each) => (typeof each === 'function' ? followedTest(each) : each)));
+    },
   };
 };

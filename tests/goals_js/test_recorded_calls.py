@@ -1,0 +1,205 @@
+"""What the project's code answers its tests, with every runner: recorded, and played again."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from retrai_core import GoalResult, RecordedCall
+from retrai_goals_js.bun_test import BunTestGoal
+from retrai_goals_js.npm_test import NpmTestGoal
+
+from ..goal_bench import Bench
+from .conftest import link_runners, needs_bun, needs_npm, needs_runners
+from .projects import PROJECTS, RIGHT, WRONG
+
+MARKS = {"bun": needs_bun, "node": needs_npm}
+RUNNERS = [pytest.param(name, marks=MARKS.get(name, needs_runners)) for name in PROJECTS]
+CASE = "src/total.test.js::total::adds all"
+PACKAGE = '{"name": "purse", "scripts": {"test": "node --test"}}'
+COMMON_TEST = """\
+'use strict';
+const test = require('node:test');
+const assert = require('node:assert');
+%s
+
+test('it', %s);
+"""
+
+
+class Project:
+    """A project, its goal, and a copy of it as the final verification has one."""
+
+    def __init__(self, bench: Bench, files: dict[str, str], runner: str = "node") -> None:
+        self.bench, self.runner = bench, runner
+        bench.write(files)
+        if runner in ("jest", "vitest", "mocha"):
+            link_runners(bench.project)
+        self.goal: Any = bench.build(BunTestGoal if runner == "bun" else NpmTestGoal)
+
+    async def baseline(self) -> GoalResult:
+        return await self.goal.check({}, self.bench.project)
+
+    def copy(self, name: str) -> Path:
+        copy = self.bench.project.parent / name / "project"
+        shutil.copytree(self.bench.project, copy, symlinks=True)
+        return copy
+
+    async def check_copy(self) -> GoalResult:
+        return await self.goal.check({"iteration": 1}, self.copy("new"))
+
+    async def signs(self) -> list[tuple[str, bool]]:
+        found = await self.goal.audit_environment(self.bench.project, 0.0)
+        return [(each.what, each.reaches_runner) for each in found]
+
+
+def _seen(calls: list[RecordedCall]) -> list[tuple[str, str, str]]:
+    return [(each.case, each.call, each.answer) for each in calls]
+
+
+@pytest.mark.parametrize("name", RUNNERS)
+async def test_calls_of_failing_tests_are_recorded_and_played_again(
+    name: str, bench: Bench
+) -> None:
+    project = Project(bench, dict(PROJECTS[name]), name)
+    before = (await project.baseline()).calls
+    old = project.copy("old")
+    bench.replace("src/total.js", WRONG, RIGHT)
+    tested = (bench.project / "src/total.test.js").read_bytes()
+    after = (await project.check_copy()).calls
+    assert _seen(list(before)) == [(CASE, "total([ 1, 2, 3 ])", "3")]
+    assert _seen(list(after)) == [(CASE, "total([ 1, 2, 3 ])", "6")]
+    assert all(each.plain and each.replay for each in (*before, *after))
+    assert await project.signs() == []
+    assert (bench.project.parent / "new/project/src/total.test.js").read_bytes() == tested
+    answers = [
+        await project.goal.replay_calls(copy, after, neighbors=4, timeout_s=60)
+        for copy in (old, project.copy("again"))
+    ]
+    assert [each[0].answer for each in answers] == ["3", "6"]
+    assert [each.call for each in answers[0][1:]] == [each.call for each in answers[1][1:]]
+    assert {each.case for each in answers[0][1:]} == {""}
+
+
+SOURCES = {
+    "a promise": (
+        "exports.price = async (units) => units * 2;",
+        "const { price } = require('../price.js');",
+        "async () => { assert.strictEqual(await price(4), 12); }",
+        [("price(4)", "resolves 8")],
+    ),
+    "an error": (
+        "exports.price = (units) => { throw new RangeError('no ' + units); };",
+        "const { price } = require('../price.js');",
+        "() => { assert.strictEqual(price(4), 12); }",
+        [("price(4)", "throws RangeError('no 4')")],
+    ),
+    "a changed argument": (
+        "exports.add = (found) => { found.push(2); };",
+        "const { add } = require('../price.js');",
+        "() => { const found = [1]; add(found); assert.deepStrictEqual(found, [1]); }",
+        [("add([ 1 ])", "undefined; 1: [ 1, 2 ]")],
+    ),
+    "an object of a class": (
+        """exports.Cart = class Cart {
+          #all = 0;
+          constructor(unit) { this.unit = unit; }
+          add(n) { this.#all += n * this.unit; return this; }
+          get total() { return this.#all; }
+        };""",
+        "const { Cart } = require('../price.js');",
+        "() => { assert.strictEqual(new Cart(2).add(4).total, 12); }",
+        [
+            ("Cart(2)", "Cart { unit: 2 }"),
+            ("(Cart { unit: 2 }).add(4)", "Cart { unit: 2 }"),
+            ("(Cart { unit: 2 }).total()", "8"),
+        ],
+    ),
+    "a function as the module": (
+        "module.exports = (units) => units * 2;",
+        "const price = require('../price.js');",
+        "() => { assert.strictEqual(price(4), 12); }",
+        [("price.js(4)", "8")],
+    ),
+    "a callback is not followed": (
+        "exports.each = (items, tell) => items.map(tell);",
+        "const { each } = require('../price.js');",
+        "() => { assert.deepStrictEqual(each([1], (x) => x), [2]); }",
+        [],
+    ),
+}
+
+
+@needs_npm
+@pytest.mark.parametrize("kind", SOURCES)
+async def test_what_came_back_is_written_down(kind: str, bench: Bench) -> None:
+    source, imports, body, expected = SOURCES[kind]
+    files = {"package.json": PACKAGE, "price.js": source}
+    project = Project(bench, {**files, "test/price.test.js": COMMON_TEST % (imports, body)})
+    calls = (await project.baseline()).calls
+    assert [(each.call, each.answer) for each in calls] == expected
+
+
+PRICE = "exports.price = (units) => units * 2;\n"
+PRICED = COMMON_TEST % (
+    "const { price } = require('../price.js');",
+    "() => { assert.strictEqual(price(4), 12); }",
+)
+GOOD = PRICE.replace("* 2", "* 3")
+
+
+@needs_npm
+@pytest.mark.parametrize(
+    ("added", "sign"),
+    [
+        ("const json = JSON; json.parse = () => 1;", ("price.js replaces JSON.parse", True)),
+        (
+            "const kept = 'trim'; String.prototype[kept] = () => '';",
+            ("price.js replaces String.prototype.trim", False),
+        ),
+        ("process.chdir('/');", ("price.js changes the working folder", False)),
+        (
+            "Promise.resolve().then(() => { Math.max = () => 1; });",
+            ("Math.max is replaced while the tests run", False),
+        ),
+        ("Array.prototype.total = function () { return 1; };", None),
+        ("Object.groupBy ??= () => ({}); if (!Array.prototype.at) Array.prototype.at = 1;", None),
+    ],
+)
+async def test_what_the_source_replaces_is_told(
+    added: str, sign: tuple[str, bool] | None, bench: Bench
+) -> None:
+    files = {"package.json": PACKAGE, "price.js": PRICE, "test/price.test.js": PRICED}
+    project = Project(bench, files)
+    await project.baseline()
+    bench.write({"price.js": f"{added}\n{GOOD}"})
+    assert (await project.check_copy()).achieved
+    assert await project.signs() == ([sign] if sign else [])
+
+
+@needs_npm
+async def test_what_was_replaced_before_the_run_is_no_sign(bench: Bench) -> None:
+    fast = "const { parse } = JSON; JSON.parse = (text) => parse(text);\n"
+    files = {"package.json": PACKAGE, "price.js": fast + PRICE, "test/price.test.js": PRICED}
+    project = Project(bench, files)
+    await project.baseline()
+    bench.write({"price.js": fast + GOOD})
+    assert (await project.check_copy()).achieved
+    assert await project.signs() == []
+
+
+@needs_npm
+async def test_a_suite_that_does_not_bear_the_recorder_is_run_without_it(bench: Bench) -> None:
+    files = {"package.json": PACKAGE, "price.js": PRICE}
+    reads = "const { price } = require('../price.js');"
+    itself = "require('node:fs').readFileSync(__filename, 'utf8').includes('retraiRec' + 'order')"
+    body = f"() => {{ assert.strictEqual(price(4), 12); assert.ok(!{itself}); }}"
+    test = COMMON_TEST % (reads, body)
+    project = Project(bench, {**files, "test/price.test.js": test})
+    await project.baseline()
+    bench.write({"price.js": GOOD})
+    result = await project.check_copy()
+    assert result.achieved, result.details
