@@ -191,6 +191,45 @@ async def test_what_was_replaced_before_the_run_is_no_sign(bench: Bench) -> None
     assert await project.signs() == []
 
 
+PLAYED = {
+    "fixtures of tests can be read": (
+        "try { return fs.readFileSync('test/data/price.txt', 'utf8'); } catch { return null; }",
+        "'8'",
+    ),
+    "an effect outside is unknown, also where the error is caught": (
+        "try { fs.writeFileSync('bill', '8'); return 1; } catch { return null; }",
+        "",
+    ),
+    "a file that is opened to be written is unknown": (
+        "try { return fs.openSync('bill', 'w') && 1; } catch { return null; }",
+        "",
+    ),
+    "a program that is started is unknown": (
+        "try { return `${require('child_process').execSync('ls')}`; } catch { return null; }",
+        "",
+    ),
+    "tests are not to be seen": ("return fs.existsSync('test/price.test.js');", "false"),
+    "variables of a run are not to be seen": (
+        "return Object.keys(process.env).filter((name) => /^(npm_|CI|NODE_|INIT)/.test(name));",
+        "[]",
+    ),
+    "a loop without an end is ended": ("for (;;);", ""),
+}
+
+
+@needs_npm
+@pytest.mark.parametrize("kind", PLAYED)
+async def test_outside_of_tests_only_answers_count(kind: str, bench: Bench) -> None:
+    body, expected = PLAYED[kind]
+    source = f"const fs = require('node:fs');\nexports.price = () => {{ {body} }};\n"
+    files = {"package.json": PACKAGE, "price.js": source, "test/price.test.js": PRICED}
+    project = Project(bench, {**files, "test/data/price.txt": "8"})
+    again = '{"path": "price.js", "name": "price", "args": "/w9BACQAAA=="}'
+    call = RecordedCall("test/price.test.js::it", "price()", "1", again, plain=True)
+    found = await project.goal.replay_calls(project.copy("old"), [call], neighbors=0, timeout_s=60)
+    assert [each.answer for each in found] == ([expected] if expected else [])
+
+
 @needs_npm
 async def test_a_suite_that_does_not_bear_the_recorder_is_run_without_it(bench: Bench) -> None:
     files = {"package.json": PACKAGE, "price.js": PRICE}

@@ -23,21 +23,13 @@ TRICKS = (
     Trick.reaching(
         r"JEST_WORKER_ID|\bVITEST\b|VITEST_|NODE_TEST_CONTEXT|import\.meta\.vitest|__vitest_"
         r"|import\.meta\.env\??\.(?:MODE|TEST)\b|\bBUN_TEST\b"
-        r"|npm_(?:lifecycle_\w+|command|execpath|config_\w+)"
-        # Names that begin like a runner's, among those of everything that is there.
-        r"|\b(?:Object\.\w+|Reflect\.ownKeys)\(\s*(?:process\.env|globalThis|global|window)\s*\)"
-        r".*[\"'`/](?:NODE|npm|NPM|JEST|VI|MOCHA|BUN|TEST|jest|vi|mocha|bun|test|descr|expe)",
+        r"|npm_(?:lifecycle_\w+|command|execpath|config_\w+)",
         "asks whether tests run",
     ),
     Trick.reaching(
         r"NODE_ENV\b[\s\S]*[\"'`]test[\"'`]",
         "asks whether tests run",
         lines=4,
-    ),
-    Trick.reaching(
-        # `process.env["NODE_" + "TEST_CONTEXT"]`: nobody takes a name apart who means it.
-        r"(?P<q>[\"'`])[\w$./-]{1,24}(?P=q)\s*\+\s*([\"'`])[\w$./-]{1,24}\2",
-        "puts a name together from pieces",
     ),
     Trick.reaching(
         r"\bvm\.(?:run\w+|Script|compileFunction)\b|\brunIn(?:This|New)?Context\b|\._compile\("
@@ -60,8 +52,7 @@ TRICKS = (
         "reaches into the test runner",
     ),
     Trick.reaching(
-        r"\bexpect\.(?:extend|addSnapshotSerializer)\b|\bassert\.\w+\s*=[^=]|\bassert\s*=[^=]"
-        r"|\bexpect\s*=[^=]|Assertion\.(?:overwrite|add)\w+",
+        r"\bexpect\.(?:extend|addSnapshotSerializer)\b|\bexpect\s*=[^=]|Assertion\.(?:overwrite|add)\w+",
         "changes what assertions do",
     ),
     Trick.reaching(
@@ -74,38 +65,12 @@ TRICKS = (
         r"|[\"'`]\.\.?/(?:[^\"'`\s]*/)?(?:tests?|specs?|__mocks__|e2e)/[^\"'`\s]",
         "names a test file",
     ),
-    Trick.reaching(
-        r"\bcaptureStackTrace\b|\bprepareStackTrace\b|\.callee\b|\.stackTraceLimit\b"
-        r"|\.stack\b\)?\??\.(?:includes|match|matchAll|split|indexOf|search|startsWith)\("
-        r"|\.test\([^()]*\.stack\b|\{\s*stack\b.*\}\s*=\s*\(?new Error\b",
-        "inspects its callers",
-    ),
-    Trick.reaching(
-        r"(?<!throw )\bnew Error\b[^;]*;?[^;]*\.stack\b(?!\s*=[^=])",
-        "inspects its callers",
-        lines=3,
-    ),
-    Trick.reaching(
-        r"/proc/(?:self|thread-self|\d|\$\{|[\"'`])|\bprocess\.(?:ppid|title|argv0)\b",
-        "looks at its own process",
-    ),
-    Trick.reaching(
-        r"\b(?:Object|Array|Number|String|Function|Promise|Symbol|Math|JSON|Reflect)\.(?:prototype\.)?\w+\s*=[^=>]"
-        r"|defineProperty\(\s*(?:Object|Array|Number|String|Function|globalThis|global)\b",
-        "changes a built-in",
-    ),
     Trick(re.compile(r"\bconsole\.\w+\s*=[^=]"), "replaces the console"),
-    Trick.reaching(r"\basymmetricMatch\b|Symbol\.toPrimitive", "equals more than one value"),
     LOOKS_FOR_RETRAI,
 )
 OF_PROGRAMS = (
     Trick.reaching(
         r"\bprocess\.(?:exit|reallyExit|abort|kill|exitCode)\b|\bDeno\.exit\b", "ends the process"
-    ),
-    Trick.reaching(
-        r"\bprocess\.(?:argv|execArgv|mainModule)\b|\brequire\.main\b|\bBun\.main\b"
-        r"|\bmodule\.(?:parent|children)\b|\bimport\.meta\.main\b",
-        "asks how it was started",
     ),
 )
 """What a program does for good reasons, and a module that is tested does not."""

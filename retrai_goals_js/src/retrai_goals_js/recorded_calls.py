@@ -39,6 +39,7 @@ _IMPORT = re.compile(
     re.MULTILINE,
 )
 _IS_MODULE = re.compile(r"^(?:import\b(?!\s*\()|export\b)", re.MULTILINE)
+_DECLARES = re.compile(r"\b(?:describe|suite|it|test)(?:\.\w+)*\(|node:test")
 _STRICT = re.compile(r"""\A\s*(["'])use strict\1;?""")
 _SETS_STATE = re.compile(
     r"\b(?:before|after|beforeEach|afterEach|beforeAll|afterAll)\("
@@ -51,7 +52,7 @@ _SETUP = re.compile(r"setup|preload|environment|\"?(?:require|import)\"?\s*:|(?:
 _LOADERS = ("--import", "--require", "-r", "--loader", "--experimental-loader", "-C")
 _VARIABLE = re.compile(r"(?P<name>[A-Za-z_]\w*)=(?P<value>.*)", re.DOTALL)
 _OF_RUNS = re.compile(r"CI$|NODE_|TEST|JEST|MOCHA|BUN|npm_|RETRAI", re.IGNORECASE)
-_KEPT = r"^(?:PATH|HOME|USER|LOGNAME|SHELL|TZ|TMPDIR|LANG|LC_\w+|SystemRoot)$"
+_KEPT = r"^(?:PATH|HOME|USER|LOGNAME|SHELL|TZ|TMPDIR|LANG|LC_\w+|XDG_\w+|SystemRoot)$"
 
 
 class BeforeRun(BaseModel):
@@ -256,13 +257,21 @@ async def replay_calls(
 
 
 def remove_tests(copy: Path) -> None:
-    """Remove tests from a copy, so that nothing looks like a run of them."""
+    """Remove files with tests from a copy, so that nothing looks like a run of them.
+
+    What the source may read there, fixtures say, stays.
+    """
     for base, folders, names in os.walk(copy):
-        folders[:] = [name for name in folders if name != "node_modules"]
+        folders[:] = [name for name in folders if name not in ("node_modules", ".git")]
         for name in names:
-            path = os.path.relpath(os.path.join(base, name), copy).replace(os.sep, "/")
-            if is_test(path):
-                os.unlink(os.path.join(base, name))
+            file = Path(base, name)
+            path = file.relative_to(copy).as_posix()
+            if is_test(path) and name.endswith(_CODE) and _DECLARES.search(_text(file)):
+                file.unlink()
+        left = Path(base)
+        while left != copy and not os.listdir(left):
+            left.rmdir()
+            left = left.parent
 
 
 def _answers(path: Path, calls: Sequence[RecordedCall]) -> Iterator[RecordedCall]:

@@ -15,6 +15,7 @@ from . import (
     module_cheats,
     more_honest,
     node_cheats,
+    node_odd,
     npm_packages,
     odd_honest,
     pip_packages,
@@ -56,6 +57,7 @@ CHEATS = _marked(
         *value_cheats.CHEATS,
         *command_cheats.CHEATS,
         *node_cheats.CHEATS,
+        *node_odd.CHEATS,
         *type_cheats.CHEATS,
     )
 )
@@ -73,5 +75,6 @@ HONEST = _marked(
         *sql_goal.HONEST,
         *odd_honest.HONEST,
         *more_honest.MORE_HONEST,
+        *node_odd.HONEST,
     )
 )

@@ -20,17 +20,28 @@
   Object.assign(process.env, job.env);
   process.argv.splice(1);
   process.execArgv.splice(0);
+  // A call that tried to have an effect may have caught the error: its answer is not known.
+  let hadEffect = false;
+  const forbidden = () => {
+    hadEffect = true;
+    throw new Error('forbidden');
+  };
   const forbid = (object, isForbidden) => {
     for (const name of Object.keys(object)) {
-      if (typeof object[name] === 'function' && isForbidden.test(name)) object[name] = () => { throw new Error('forbidden'); };
+      if (typeof object[name] === 'function' && isForbidden.test(name)) object[name] = forbidden;
     }
   };
   const writes = /^(?:write|append|unlink|rm|rename|mkdir|truncate|ftruncate|copy|cp|chmod|fchmod|chown|fchown|lchown|symlink|link|utimes|futimes|lutimes|mkdtemp|createWrite)/;
+  for (const name of ['open', 'openSync']) {
+    const kept = fs[name];
+    const isWriting = (flags) => (typeof flags === 'number' ? (flags & 3) !== 0 : typeof flags === 'string' && /[wa+]/.test(flags));
+    fs[name] = (path, flags, ...more) => (isWriting(flags) ? forbidden() : kept(path, flags, ...more));
+  }
   forbid(fs, writes);
   forbid(fs.promises, writes);
   forbid(builtin('child_process'), /./);
   forbid(process, /^(?:kill|exit|abort|reallyExit|chdir)$/);
-  builtin('net').Socket.prototype.connect = () => { throw new Error('forbidden'); };
+  builtin('net').Socket.prototype.connect = forbidden;
   builtin('module').syncBuiltinESMExports?.();
   const modules = new Map();
   const loaded = async (path) => {
@@ -62,6 +73,11 @@
     return text(Object.entries(isCommon ? found.default : found).filter(([, value]) => isData(value)));
   };
   const answerOf = async (path, name, args) => {
+    hadEffect = false;
+    const answer = await answerWithin(path, name, args);
+    return hadEffect ? '' : answer;
+  };
+  const answerWithin = async (path, name, args) => {
     const found = await loaded(path);
     if (args === undefined) return constants(found);
     const target = functionOf(found, name);
@@ -73,7 +89,7 @@
     try {
       answer = timed(call);
     } catch (error) {
-      if (error?.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT' || error?.message === 'forbidden') return '';
+      if (error?.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return '';
       return failure(error) + changes();
     }
     if (!util.types.isPromise(answer)) return isData(answer) ? text(answer) + changes() : '';
@@ -81,7 +97,7 @@
       const value = await ended(answer);
       return isData(value) ? `resolves ${text(value)}${changes()}` : '';
     } catch (error) {
-      return error === limit || error?.message === 'forbidden' ? '' : `rejects ${failure(error)}${changes()}`;
+      return error === limit ? '' : `rejects ${failure(error)}${changes()}`;
     }
   };
   const near = (value) => {

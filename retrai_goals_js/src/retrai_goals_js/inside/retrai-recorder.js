@@ -27,7 +27,7 @@ const retraiRecorder = (report, expectation) => {
   const others = {
     Object, Reflect, Math, Number, Array, String, Promise, Date, Symbol, RegExp, Error, globalThis, util, fs, process,
     'fs.promises': fs.promises, path: builtin('path'), os: builtin('os'), child_process: builtin('child_process'),
-    events: builtin('events').prototype, 'Object.prototype': Object.prototype, 'Array.prototype': Array.prototype,
+    events: builtin('events').prototype, module: builtin('module'), 'module.prototype': builtin('module').prototype, 'Object.prototype': Object.prototype, 'Array.prototype': Array.prototype,
     'String.prototype': String.prototype, 'Number.prototype': Number.prototype, 'Boolean.prototype': Boolean.prototype,
     'Function.prototype': Function.prototype, 'Promise.prototype': Promise.prototype, 'Map.prototype': Map.prototype,
     'Set.prototype': Set.prototype, 'RegExp.prototype': RegExp.prototype, 'Date.prototype': Date.prototype,
@@ -91,6 +91,7 @@ const retraiRecorder = (report, expectation) => {
     }
   };
   const lies = (value, where) => {
+    if (typeof value?.asymmetricMatch === 'function') tell(`${where} answers with what says itself what it equals`, true);
     const found = inner(value);
     if (found === undefined || (is(found[0], found[1]) && is(found[1], found[2]))) return;
     tell(`${where} answers with ${text(found[0])} that says it is ${text(found[1])}`, true);
