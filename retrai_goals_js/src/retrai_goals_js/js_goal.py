@@ -41,10 +41,9 @@ from .place import PlaceOptions
 from .recorded_calls import (
     BeforeRun,
     Recording,
-    change_times,
+    add_recorder,
     copy_project,
     read_recording,
-    recorder_in,
     remove_tests,
     replay_calls,
 )
@@ -73,7 +72,6 @@ class JsGoal(GoalBase[PlaceT]):
     def __init__(self, options: PlaceT, context: RunContext) -> None:
         super().__init__(options, context)
         self._versions: dict[str, str] = {}
-        self._recording = Recording()
         self._signs: Mapping[str, bool] = {}
         self._known_before: BeforeRun | None = None
         self._writable: Sequence[Path] = ()
@@ -105,40 +103,73 @@ class JsGoal(GoalBase[PlaceT]):
         return False
 
     async def check(self, state: Mapping[str, Any], cwd: Path) -> GoalResult:
-        if cwd != self.context.project:
-            return await self._check_copy(cwd)
         result, run = await self._run_once(cwd)
-        if not state:
-            calls = await self._look_before(result, run)
-            return replace(result, calls=calls)
-        return result
+        if cwd != self.context.project:
+            if not result.achieved:
+                return result
+            recording = await self._record(cwd, self._before.failed, result)
+            self._signs = recording.signs
+            return replace(result, calls=recording.calls)
+        if state:
+            return result
+        cases: Mapping[str, CaseOutcome] = result.report.cases if result.report else {}
+        failed = [case for case, outcome in cases.items() if outcome in ("failed", "error")]
+        answers = {case: received(text) for case, text in run.failures.items()}
+        recording = await self._record(cwd, failed, result)
+        self._known_before = BeforeRun(
+            failed=failed, answers=answers, signs=sorted(recording.signs)
+        )
+        await asyncio.to_thread(self._known_before.save, self.context.run_dir)
+        return replace(result, calls=recording.calls)
 
-    async def _run_once(self, cwd: Path, record: Sequence[str] = ()) -> tuple[GoalResult, SuiteRun]:
-        """The suite, with the calls of these cases recorded in `self._recording`."""
+    async def _record(self, project: Path, cases: Sequence[str], known: GoalResult) -> Recording:
+        """Record what these cases see, on a copy; nothing where they end otherwise there."""
+        wanted = [case for case in cases if "::" in case]
+        if not wanted:
+            return Recording()
+        room = await asyncio.to_thread(_fresh_folder)
+        calls = room / "calls"
+        self._writable = [room]
+        try:
+            copy = await asyncio.to_thread(copy_project, project, room)
+            if copy is None:
+                return Recording()
+            folder = copy / self.options.path
+            await asyncio.to_thread(
+                add_recorder, folder, wanted, calls, hoisted=self.hoists(folder)
+            )
+            result, _ = await self._run_once(copy)
+            if known.report is None or result.report is None:
+                return Recording()
+            if dict(result.report.cases) != dict(known.report.cases):
+                path = wanted[0].partition("::")[0]
+                return Recording((), {f"{path} ends otherwise where its calls are recorded": False})
+            line = self.test_line(project / self.options.path)
+            return await asyncio.to_thread(read_recording, calls, project / self.options.path, line)
+        except OSError:
+            return Recording()  # a file that went meanwhile
+        finally:
+            self._writable = ()
+            await asyncio.to_thread(shutil.rmtree, room, ignore_errors=True)
+
+    async def _run_once(self, cwd: Path) -> tuple[GoalResult, SuiteRun]:
         folder = cwd / self.options.path
         reports = await asyncio.to_thread(_fresh_folder)
         try:
-            calls = reports / "calls"
-            with recorder_in(folder, record, calls, hoisted=self.hoists(folder)):
-                run, done = await self.run_suite(folder, reports)
-            line = self.test_line(folder)
-            self._recording = await asyncio.to_thread(read_recording, calls, folder, line)
+            run, done = await self.run_suite(folder, reports)
         except (ToolError, FileNotFoundError) as error:
             run, done = SuiteRun(), f"the runner cannot be started: {error}"
         finally:
             await asyncio.to_thread(shutil.rmtree, reports, ignore_errors=True)
-        return self._result(folder, run, done), run
-
-    def _result(self, folder: Path, run: SuiteRun, done: Completed | str) -> GoalResult:
         if isinstance(done, str):
-            return suite_result({}, self.command(), problem=done)
+            return suite_result({}, self.command(), problem=done), run
         printed = readable(f"{done.stdout[-8000:]}\n{done.stderr[-8000:]}", folder)
         for case in run.failures:
             if "::" not in case:
                 # Why a file cannot be loaded stands in the output only, with some runners.
                 run.failures[case] += f"\n\n{printed[-MAX_PRINTED:]}"
                 break
-        return suite_result(
+        result = suite_result(
             run.cases,
             self.command(),
             interpreter=self.program() or "",
@@ -146,62 +177,7 @@ class JsGoal(GoalBase[PlaceT]):
             failures=run.failures,
             output=printed,
         )
-
-    async def _look_before(self, result: GoalResult, run: SuiteRun) -> Sequence[RecordedCall]:
-        """Record, on a copy, what the cases that fail at the baseline see."""
-        cases: Mapping[str, CaseOutcome] = result.report.cases if result.report else {}
-        failed = [case for case, outcome in cases.items() if outcome in ("failed", "error")]
-        answers = {case: received(text) for case, text in run.failures.items()}
-        self._known_before = BeforeRun(failed=failed, answers=answers)
-        recording = Recording()
-        room = await asyncio.to_thread(_fresh_folder)
-        try:
-            copy = await asyncio.to_thread(copy_project, self.context.project, room)
-            if copy is not None and any("::" in case for case in failed):
-                again, _ = await self._record(copy, failed, [room])
-                same = again.report and dict(again.report.cases) == dict(cases)
-                recording = self._recording if same else recording
-        except OSError:
-            pass  # a file that went meanwhile: nothing is known then
-        finally:
-            await asyncio.to_thread(shutil.rmtree, room, ignore_errors=True)
-        self._known_before.signs = sorted(recording.signs)
-        await asyncio.to_thread(self._known_before.save, self.context.run_dir)
-        return recording.calls
-
-    async def _check_copy(self, cwd: Path) -> GoalResult:
-        failed = [case for case in self._before.failed if "::" in case]
-        if failed:
-            result, _ = await self._record(cwd, failed)
-            self._signs = self._recording.signs
-            if result.achieved:
-                return replace(result, calls=self._recording.calls)
-        # Nothing that was done to record the calls may cost the verdict.
-        result, _ = await self._run_once(cwd)
-        if failed and result.achieved:
-            path = failed[0].partition("::")[0]
-            self._signs = {f"{path} passes only where its calls are not recorded": False}
-        return result
-
-    async def _record(
-        self, cwd: Path, cases: Sequence[str], writable: Sequence[Path] = ()
-    ) -> tuple[GoalResult, SuiteRun]:
-        folder = cwd / self.options.path
-        self._writable = writable
-        try:
-            times = await asyncio.to_thread(change_times, folder)
-            found = await self._run_once(cwd, cases)
-        finally:
-            self._writable = ()
-        recorded = {case.partition("::")[0] for case in cases}
-        now = await asyncio.to_thread(change_times, folder)
-        signs = {
-            f"{path} is written while the tests run": False
-            for path in sorted(times.keys() & now.keys() - recorded)
-            if times[path] != now[path]
-        }
-        self._recording = replace(self._recording, signs={**self._recording.signs, **signs})
-        return found
+        return result, run
 
     async def check_without(
         self, state: Mapping[str, Any], cwd: Path, paths: Sequence[str]
@@ -234,7 +210,7 @@ class JsGoal(GoalBase[PlaceT]):
         """What the project's code replaced while the tests ran, and did not before the run."""
         known = set(self._before.signs)
         return [
-            Suspicion(re.split(r":? ", sign)[0], 1, sign, reaches_runner=alone, replaces=True)
+            Suspicion(re.split(r":? ", sign)[0], 1, sign, reaches_runner=alone, sign="unchanged")
             for sign, alone in self._signs.items()
             if sign not in known
         ]

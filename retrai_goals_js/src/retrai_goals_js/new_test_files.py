@@ -20,38 +20,12 @@ _NOT_OURS = frozenset({"node_modules", ".git", "coverage"})
 def loaded_by_none(copy: Path, paths: Sequence[str]) -> list[str]:
     """Those of `paths` that no other file loads by its name, as a helper of tests is loaded.
 
-    A file that stands before another of the same name (`same.js` before `same/index.js`) is not
-    needed: the other is loaded without it.
-
     Args:
         copy: a copy of the project.
         paths: relative to it.
     """
-    new = set(paths)
-    loaded = _loaded_by_others(copy, new)
-    return [
-        path for path in paths if _stem(copy / path) not in loaded or _has_another(copy, path, new)
-    ]
-
-
-def _has_another(copy: Path, path: str, new: set[str]) -> bool:
-    """Whether a file that is not new is loaded by the same name."""
-    stem = _stem(copy / path)
-    folder = os.path.dirname(stem)
-    beside = [os.path.join(folder, each) for each in _listed(folder)]
-    inside = [os.path.join(stem, each) for each in _listed(stem) if each.startswith("index.")]
-    return any(
-        _stem(Path(each)) == stem and os.path.relpath(each, copy) not in new
-        for each in (*beside, *inside)
-        if os.path.isfile(each) and _CODE.search(each)
-    )
-
-
-def _listed(folder: str) -> list[str]:
-    try:
-        return os.listdir(folder)
-    except (FileNotFoundError, NotADirectoryError):
-        return []
+    loaded = _loaded_by_others(copy, set(paths))
+    return [path for path in paths if _stem(copy / path) not in loaded]
 
 
 def _loaded_by_others(copy: Path, paths: set[str]) -> set[str]:

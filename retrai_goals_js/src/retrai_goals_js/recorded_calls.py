@@ -13,8 +13,8 @@ import re
 import shlex
 import shutil
 import tempfile
-from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -108,11 +108,8 @@ class Recording:
     signs: Mapping[str, bool] = field(default_factory=dict[str, bool])
 
 
-@contextmanager
-def recorder_in(
-    folder: Path, cases: Collection[str], report: Path, *, hoisted: bool
-) -> Generator[None]:
-    """While in this context, the test files of these cases record what the project's code answers.
+def add_recorder(folder: Path, cases: Collection[str], report: Path, *, hoisted: bool) -> None:
+    """Let the test files of these cases record what the project's code answers.
 
     Args:
         folder: where the runner runs, in a copy of the project.
@@ -120,20 +117,13 @@ def recorder_in(
         report: where the recorder writes.
         hoisted: the runner turns `import` into `require`, so that nothing can be awaited.
     """
-    kept: dict[Path, bytes] = {}
-    try:
-        for path in dict.fromkeys(case.partition("::")[0] for case in cases):
-            file = folder / path
-            with suppress(OSError, UnicodeDecodeError):
-                source = file.read_bytes()
-                changed = _with_recorder(folder, path, source.decode(), cases, report, hoisted)
-                if changed:
-                    kept[file] = source
-                    file.write_text(changed, encoding="utf-8", newline="")
-        yield
-    finally:
-        for file, source in kept.items():
-            file.write_bytes(source)
+    for path in dict.fromkeys(case.partition("::")[0] for case in cases):
+        file = folder / path
+        with suppress(OSError, UnicodeDecodeError):
+            source = file.read_bytes().decode()
+            changed = _with_recorder(folder, path, source, cases, report, hoisted)
+            if changed:
+                file.write_text(changed, encoding="utf-8", newline="")
 
 
 def read_recording(report: Path, folder: Path, test_line: str) -> Recording:
@@ -185,19 +175,6 @@ def copy_project(project: Path, room: Path) -> Path | None:
             if source.is_symlink() or source.is_file():
                 shutil.copy2(source, target / name, follow_symlinks=False)
     return copy
-
-
-def change_times(folder: Path) -> dict[str, int]:
-    """When the inode of each file among the tests changed, by relative path."""
-    found: dict[str, int] = {}
-    for base, folders, names in os.walk(folder):
-        folders[:] = [name for name in folders if name not in ("node_modules", ".git")]
-        for name in names:
-            path = os.path.relpath(os.path.join(base, name), folder).replace(os.sep, "/")
-            if is_test(path):
-                with suppress(OSError):
-                    found[path] = os.lstat(os.path.join(base, name)).st_ctime_ns
-    return found
 
 
 async def replay_calls(
