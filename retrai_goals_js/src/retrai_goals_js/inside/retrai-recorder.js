@@ -6,7 +6,7 @@ const retraiRecorder = (report, expectation) => {
   const fs = builtin('fs');
   const util = builtin('util');
   const assert = builtin('assert');
-  const { appendFileSync } = fs;
+  const { openSync, writeSync } = fs;
   const { types } = util;
   const { serialize } = builtin('v8');
   const { text, failure, isData } = valuesOf(util);
@@ -17,7 +17,8 @@ const retraiRecorder = (report, expectation) => {
   const workingFolder = process.cwd;
   const MAX_CALLS = 200;
   const MAX_LOOKS = 1000;
-  const write = (line) => appendFileSync(report, `${stringify(line)}\n`);
+  const out = openSync(report, 'a');
+  const write = (line) => writeSync(out, `${stringify(line)}\n`);
   const shapes = () => {
     const matchers = globalThis[Symbol.for('$$jest-matchers-object')]?.matchers;
     const given = expectation === undefined ? undefined : prototypeOf(expectation(0));
