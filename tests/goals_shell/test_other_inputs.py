@@ -94,7 +94,10 @@ def test_what_is_no_input_is_not_changed(bench: Bench) -> None:
     found: list[OtherInput] = list(
         candidates(bench.project, "python3 job.py", ["job.py"], "salt", ["out.txt"])
     )
-    assert [(each.kind, each.path) for each in found] == [("data", "words.txt")]
+    assert [(each.kind, each.path, each.more) for each in found] == [
+        ("data", "words.txt", False),
+        ("data", "words.txt", True),
+    ]
 
 
 def test_what_cannot_be_read_stops_no_trial(tmp_path: Path) -> None:
@@ -104,8 +107,8 @@ def test_what_cannot_be_read_stops_no_trial(tmp_path: Path) -> None:
     (project / ".#job.sh").symlink_to("nobody@nowhere")
     os.mkfifo(project / "pipe.txt")
     os.mkfifo(project / "data" / "pipe.txt")
-    found = [each.path for each in candidates(project, "bash job.sh", [], "s", [])]
-    assert found == ["data/numbers.txt"]
+    found = {each.path for each in candidates(project, "bash job.sh", [], "s", [])}
+    assert found == {"data/numbers.txt"}
     with TrialCopy(project, project) as copy:
         copied = sorted(path.name for path in copy.folder.rglob("*") if path.is_file())
     assert copied == ["numbers.txt"]
@@ -180,9 +183,9 @@ async def test_a_command_in_the_projects_environment_is_tried(bench: Bench, tmp_
     copy = tmp_path / "copy"
     (copy / "env").mkdir(parents=True)
     shutil.copy(bench.project / "job.sh", copy)
-    assert await trials(bench, line).differs(copy, [*found, *found]) == ""
+    assert await trials(bench, line).differs(copy, [*found, *found], 60) == ""
     (copy / "job.sh").write_text("echo 80200\n")
-    assert "which is nowhere now" in await trials(bench, line).differs(copy, found)
+    assert "which is nowhere now" in await trials(bench, line).differs(copy, found, 60)
 
 
 async def test_no_trial_writes_into_the_project_or_sees_what_another_one_wrote(
@@ -197,7 +200,7 @@ async def test_no_trial_writes_into_the_project_or_sees_what_another_one_wrote(
     assert not (bench.project / "new").exists()
     # Every one of them again, the other way round: none depends on what was tried before.
     others = [*reversed(found), *found]
-    assert await trials(bench, command).differs(bench.project, others) == ""
+    assert await trials(bench, command).differs(bench.project, others, 60) == ""
 
 
 def test_a_copy_is_brought_back_to_what_it_was(bench: Bench) -> None:

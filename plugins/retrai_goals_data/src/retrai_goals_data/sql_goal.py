@@ -81,6 +81,7 @@ class SqlBenchmark(GoalBase[SqlBenchmarkOptions]):
             return self._incomplete(str(error))
         job.original = first.query if first else text
         job.known = first.answer if first else None
+        job.changed_copy = cwd != self.context.project
         # A run of each, the samples, and a look at all rows of the tables.
         limit_s = self.options.timeout_s * (job.runs + job.warmup + 4) + LOOK_TIMEOUT_S
         try:

@@ -13,12 +13,17 @@ from retrai_core import Limits, Sandbox
 
 from .kept_output import comparable, digest_of
 from .other_inputs import Gone, OtherInput, candidates, put_in
-from .trial_copy import TrialCopy
+from .trial_copy import TrialCopy, trial_copy
 
 WANTED = 2
-TRIES = 5
+TRIES = 6
 LONGEST_S = 60.0
 """A command that takes longer is not run again on other inputs when the run begins."""
+SLOWER = 3.0
+SLOWER_S = 0.2
+"""Another input may take so many times as long as the measured one, and so many seconds more."""
+GAINED = 0.4
+"""What takes less of the time that it took at the start was made quicker."""
 OUTPUT_BYTES = 50_000_000
 
 
@@ -68,16 +73,23 @@ class InputTrials:
             return found
         async with self._copy(project) as copy:
             for other in tried:
-                printed = await self._run(copy, other)
+                printed, seconds = await self._run(copy, other)
                 # One that it fails for is no input.
                 if printed and printed != digest:
-                    found.append(other.model_copy(update={"digest": printed}))
+                    update = {"digest": printed, "seconds": seconds}
+                    found.append(other.model_copy(update=update))
                 if len(found) == WANTED:
                     break
         return found
 
-    async def differs(self, project: Path, others: Sequence[OtherInput]) -> str:
-        """Why the command does not do what it did for other inputs; empty where it does.
+    async def differs(self, project: Path, others: Sequence[OtherInput], limit_s: float) -> str:
+        """Why the command does not do what it did for other inputs, or is as slow there as it was;
+        empty where it does and is not.
+
+        Args:
+            project: the project as it stands.
+            others: from `find`.
+            limit_s: what is below is quick enough.
 
         Raises:
             NoTrialError: there is no copy to try them in.
@@ -85,12 +97,22 @@ class InputTrials:
         async with self._copy(project) as copy:
             for other in others:
                 try:
-                    printed = await self._run(copy, other)
+                    printed, seconds = await self._run(copy, other)
+                    if printed not in (None, other.digest):
+                        return f"for {other.named} it does not print what it printed at the start"
+                    if seconds >= limit_s and await self._is_slower(copy, other, seconds):
+                        return f"for {other.named} it is as slow as it was"
                 except Gone as gone:
                     return str(gone)
-                if printed not in (None, other.digest):
-                    return f"for {other.named} it does not print what it printed at the start"
         return ""
+
+    async def _is_slower(self, copy: TrialCopy, other: OtherInput, seconds: float) -> bool:
+        """Whether another input takes much longer than the one that is measured, and next to
+        nothing was gained for it; each has two tries, since a machine may be busy."""
+        known = OtherInput(kind="command", line=self.command)
+        usual = max([(await self._run(copy, known))[1] for _ in range(2)])
+        slow = min(seconds, (await self._run(copy, other))[1])
+        return slow > SLOWER * usual + SLOWER_S and slow > GAINED * other.seconds
 
     @asynccontextmanager
     async def _copy(self, project: Path) -> AsyncGenerator[TrialCopy]:
@@ -100,16 +122,14 @@ class InputTrials:
             NoTrialError: it could not be made, or be brought back to what it was.
         """
         try:
-            copy = await asyncio.to_thread(lambda: TrialCopy(project, self.home).__enter__())
-            try:
+            async with trial_copy(project, self.home) as copy:
                 yield copy
-            finally:
-                await asyncio.to_thread(copy.__exit__)
         except OSError as error:
             raise NoTrialError(f"other inputs could not be tried: {error}") from error
 
-    async def _run(self, copy: TrialCopy, other: OtherInput) -> str | None:
-        """The digest of what it prints; empty where it fails, None where nothing can be tried.
+    async def _run(self, copy: TrialCopy, other: OtherInput) -> tuple[str | None, float]:
+        """The digest of what it prints, and its seconds; the digest is empty where it fails, None
+        where nothing can be tried.
 
         Raises:
             Gone: the input is nowhere any more.
@@ -117,7 +137,7 @@ class InputTrials:
         scratch = await asyncio.to_thread(copy.fresh)
         folder = copy.folder / self.path
         if not await asyncio.to_thread(put_in, folder, other, self.salt):
-            return None
+            return None, 0.0
         done = await self.sandbox.run(
             ["bash", "-c", other.line],
             timeout_s=self.timeout_s,
@@ -127,5 +147,5 @@ class InputTrials:
             writable=[copy.room],
         )
         if done.timed_out or done.exit_code:
-            return ""
-        return digest_of(comparable(done.stdout, self.ignored))
+            return "", done.duration_s
+        return digest_of(comparable(done.stdout, self.ignored)), done.duration_s

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import shutil
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
@@ -40,6 +41,8 @@ from .makefile import (
 from .merged_run import run_merged
 from .place import PlaceOptions
 from .script_twins import contradict_command
+from .trial_copy import TrialCopy
+from .unmet import UnmetExpectations
 
 PRIORITY = 80
 HOW_TO_INSTALL = "install it with your system's packages (Debian: `apt-get install make`)"
@@ -111,19 +114,28 @@ class MakeTestGoal(GoalBase[MakeTestOptions]):
         return None
 
     async def check(self, state: Mapping[str, Any], cwd: Path) -> GoalResult:
+        begun = time.monotonic()
+        result = await self._verdict(state, cwd)
+        if not state and cwd == self.context.project and not result.achieved:
+            await self._unmet.keep(cwd, self._passes_in, time.monotonic() - begun)
+        return result
+
+    async def _verdict(
+        self, state: Mapping[str, Any], cwd: Path, writable: Sequence[Path] = ()
+    ) -> GoalResult:
         folder = cwd / self.options.path
         command = ["make", *self.options.args, self.options.target]
         is_copy = cwd != self.context.project
         made = MadeBefore(self.context.run_dir / "make-test" / "made.json")
         try:
             if is_copy and await asyncio.to_thread(_has_clean, folder):
-                await self._make(["make", "clean"], folder)
+                await self._make(["make", "clean"], folder, writable)
             names = await asyncio.to_thread(self._made_for, folder)
             if is_copy:
                 await asyncio.to_thread(made.remove_others, folder, names)
             elif not state:
                 await asyncio.to_thread(made.keep, folder, names)
-            done = await self._make(command, folder)
+            done = await self._make(command, folder, writable)
         except (ToolError, FileNotFoundError) as error:
             return suite_result({}, command, problem=f"make cannot be started: {error}")
         return self._judge(done, command)
@@ -165,10 +177,21 @@ class MakeTestGoal(GoalBase[MakeTestOptions]):
 
     async def contradict(self, copy: Path, cases: Sequence[str]) -> Contradiction:
         async def holds() -> bool:
-            return (await self.check({}, copy)).achieved
+            return (await self._verdict({}, copy)).achieved
 
-        globs = self.protected(copy)
-        return await contradict_command(copy, globs, f"make {self.options.target}", holds)
+        case = f"make {self.options.target}"
+        unmet = await self._unmet.contradict(copy, case, holds)
+        if unmet.tried:
+            return unmet
+        return await contradict_command(copy, self.protected(copy), case, holds)
+
+    @property
+    def _unmet(self) -> UnmetExpectations:
+        place = self.context.run_dir / self.name / "unmet.json"
+        return UnmetExpectations(place, self.protected(self.context.project))
+
+    async def _passes_in(self, copy: TrialCopy) -> bool:
+        return (await self._verdict({}, copy.folder, [copy.room])).achieved
 
     def _made_for(self, folder: Path) -> list[str]:
         makefile = find_makefile(folder)
@@ -205,7 +228,9 @@ class MakeTestGoal(GoalBase[MakeTestOptions]):
         named = {found["target"] or found["other"] for found in _NOTHING.finditer(output)}
         return self.options.target in named
 
-    async def _make(self, command: Sequence[str], folder: Path) -> Completed:
+    async def _make(
+        self, command: Sequence[str], folder: Path, writable: Sequence[Path]
+    ) -> Completed:
         return await run_merged(
             self.context.sandbox,
             command,
@@ -213,6 +238,7 @@ class MakeTestGoal(GoalBase[MakeTestOptions]):
             cwd=folder,
             # What make says is looked at, and must not be in the user's language.
             env={"LC_MESSAGES": "C", "LANGUAGE": "C"},
+            writable=writable,
         )
 
 

@@ -2,7 +2,8 @@
 
 A job that prints again what it printed once is told from one that works it out by an input that it
 has not seen. Nobody names one: numbers in the command, in the project's data and in the program are
-changed a little, and what changes the output is an input.
+changed a little, and what changes the output is an input. The time tells, too: a known input whose
+answer is looked up is quick, and the next one is as slow as ever.
 """
 
 from __future__ import annotations
@@ -42,7 +43,9 @@ class OtherInput(BaseModel):
         known: SHA-256 of the data file as it was.
         old, new: the number in the program.
         line: the command to run.
+        more: numbers are larger than they were, and not less.
         digest: of what the command printed for it when the run began.
+        seconds: how long that took.
     """
 
     kind: Literal["command", "data", "literal"]
@@ -51,7 +54,9 @@ class OtherInput(BaseModel):
     old: str = ""
     new: str = ""
     line: str
+    more: bool = False
     digest: str = ""
+    seconds: float = 0.0
 
     @property
     def named(self) -> str:
@@ -75,21 +80,24 @@ def candidates(
         salt: decides how far numbers are changed.
         written: files that the command writes, relative to `folder`.
     """
-    changed = _changed(command, salt)
-    if changed != command:
-        yield OtherInput(kind="command", line=changed)
+    for more in (False, True):
+        changed = _changed(command, salt, more=more)
+        if changed != command:
+            yield OtherInput(kind="command", line=changed, more=more)
     sources = [_text(folder / name) for name in programs if _CODE.search(name)]
     around = "\n".join([command, *sources])
     data = [name for name in _data_files(folder) if name not in written]
     data.sort(key=lambda name: Path(name).name not in around)
     for name in data[:MAX_FILES]:
         text = _text(folder / name)
-        if _varied(text, salt) != text:
-            yield OtherInput(kind="data", path=name, known=_hash(text), line=command)
+        for more in (False, True):
+            if _varied(text, salt, more=more) != text:
+                known = _hash(text)
+                yield OtherInput(kind="data", path=name, known=known, line=command, more=more)
     for name, text in zip([n for n in programs if _CODE.search(n)], sources, strict=True):
         numbers = sorted(set(_LARGE.findall(text)), key=lambda each: -int(each))
         for number in numbers[:MAX_LITERALS]:
-            new = _less(number, salt)
+            new = _near(number, salt, more=False)
             yield OtherInput(kind="literal", path=name, old=number, new=new, line=command)
 
 
@@ -106,7 +114,7 @@ def put_in(folder: Path, other: OtherInput, salt: str) -> bool:
     if other.kind == "data":
         if _hash(text) != other.known:
             return False  # it is no input any more, or another
-        path.write_text(_varied(text, salt), "utf-8", "surrogateescape")
+        path.write_text(_varied(text, salt, more=other.more), "utf-8", "surrogateescape")
         return True
     pattern = re.compile(rf"(?<![\w.]){re.escape(other.old)}(?![\w.])")
     if pattern.search(text):
@@ -117,29 +125,31 @@ def put_in(folder: Path, other: OtherInput, salt: str) -> bool:
     return False
 
 
-def _varied(text: str, salt: str) -> str:
-    """A text with a few numbers changed, or without its middle line where it has none."""
-    changed = _changed(text, salt)
+def _varied(text: str, salt: str, *, more: bool) -> str:
+    """A text with a few numbers changed, or one line less or more where it has none."""
+    changed = _changed(text, salt, more=more)
     lines = text.splitlines(keepends=True)
     if changed != text or len(lines) < 4:
         return changed
     middle = len(lines) // 2
-    return "".join(lines[:middle] + lines[middle + 1 :])
+    return "".join(lines[: middle + more] + lines[middle + (not more) :])
 
 
-def _changed(text: str, salt: str) -> str:
+def _changed(text: str, salt: str, *, more: bool) -> str:
     found = [each for each in _NUMBER.finditer(text) if int(each[0]) > 1]
     step = max(1, len(found) // NUMBERS_A_FILE)
     for each in reversed(found[::step][:NUMBERS_A_FILE]):
-        text = text[: each.start()] + _less(each[0], salt) + text[each.end() :]
+        text = text[: each.start()] + _near(each[0], salt, more=more) + text[each.end() :]
     return text
 
 
-def _less(number: str, salt: str) -> str:
-    """A number that is a little less, so that the work is not more."""
-    value = int(number)
-    part = 20 + int(hashlib.sha256(salt.encode()).hexdigest()[:4], 16) % 30
-    return str(value - max(1, value // part))
+def _near(number: str, salt: str, *, more: bool) -> str:
+    """A number that is a little less, so that the work is not more; or one beyond any that a table
+    up to the known one holds."""
+    value, drawn = int(number), int(hashlib.sha256(salt.encode()).hexdigest()[:4], 16) % 30
+    if more:
+        return str(value + max(1, value * (10 + drawn) // 100))
+    return str(value - max(1, value // (20 + drawn)))
 
 
 def _data_files(folder: Path) -> list[str]:

@@ -67,7 +67,8 @@ class Measured:
         shown: the beginning of the last one.
         files: digests of the files that the last one wrote.
         written: files of the project that the first one made or changed.
-        astray: why other inputs do not give what they gave at the start; empty when they do.
+        astray: why other inputs do not give what they gave at the start, or are slow; empty when
+            they do and are not.
         problem: why it could not be measured; empty when it was.
         printed: of the one that failed.
     """
@@ -120,7 +121,8 @@ class PerfCheckGoal(GoalBase[PerfCheckOptions]):
             return suite_result({}, command, problem=kept.problem)
         if self.options.compare_output and cwd != self.context.project and kept.others:
             try:
-                measured.astray = await self._trials.differs(cwd, kept.others)
+                limit_s = self.options.max_seconds
+                measured.astray = await self._trials.differs(cwd, kept.others, limit_s)
             except NoTrialError as error:
                 return suite_result({}, command, problem=str(error))
         return self._judge(measured, kept, command)

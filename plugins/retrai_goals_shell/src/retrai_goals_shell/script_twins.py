@@ -94,7 +94,7 @@ async def contradict_command(
         holds: runs the command in the copy.
     """
     belongs = GitIgnoreSpec.from_lines(globs).match_file
-    names = await asyncio.to_thread(lambda: sorted(_files(copy)))
+    names = await asyncio.to_thread(lambda: sorted(project_files(copy)))
     twins = await asyncio.to_thread(ScriptTwins, copy, belongs, names)
     if not twins.any:
         return Contradiction()
@@ -169,7 +169,8 @@ def _changed(language: _Language, line: str) -> str | None:
     return None
 
 
-def _files(folder: Path) -> Iterator[str]:
+def project_files(folder: Path) -> Iterator[str]:
+    """Relative paths of a project's own files, without what tools install or build."""
     for base, folders, files in os.walk(folder):
         folders[:] = [
             name

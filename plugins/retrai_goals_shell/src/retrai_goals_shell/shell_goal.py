@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
@@ -27,6 +28,8 @@ from .merged_run import run_merged
 from .place import PlaceOptions
 from .script_twins import contradict_command
 from .success_condition import SuccessCondition
+from .trial_copy import TrialCopy
+from .unmet import UnmetExpectations
 
 PROMPT = """\
 The goal is `shell-goal`: this command, run by bash in {place}, meets its conditions:
@@ -77,6 +80,13 @@ class ShellGoal(GoalBase[ShellGoalOptions]):
         return await asyncio.to_thread(missing_folder, self.context.project, self.options.path)
 
     async def check(self, state: Mapping[str, Any], cwd: Path) -> GoalResult:
+        begun = time.monotonic()
+        result = await self._verdict(cwd)
+        if not state and cwd == self.context.project and not result.achieved:
+            await self._unmet.keep(cwd, self._passes_in, time.monotonic() - begun)
+        return result
+
+    async def _verdict(self, cwd: Path, writable: Sequence[Path] = ()) -> GoalResult:
         line = self.options.check_command
         command = ["bash", "-c", line]
         try:
@@ -86,6 +96,7 @@ class ShellGoal(GoalBase[ShellGoalOptions]):
                 timeout_s=self.options.timeout_s,
                 cwd=cwd / self.options.path,
                 env={},
+                writable=writable,
             )
         except (ToolError, FileNotFoundError) as error:
             return suite_result({}, command, problem=f"the command cannot be started: {error}")
@@ -133,9 +144,21 @@ class ShellGoal(GoalBase[ShellGoalOptions]):
 
     async def contradict(self, copy: Path, cases: Sequence[str]) -> Contradiction:
         async def holds() -> bool:
-            return (await self.check({}, copy)).achieved
+            return (await self._verdict(copy)).achieved
 
-        return await contradict_command(copy, self.protected(copy), ", ".join(cases), holds)
+        case = ", ".join(cases)
+        unmet = await self._unmet.contradict(copy, case, holds)
+        if unmet.tried:
+            return unmet
+        return await contradict_command(copy, self.protected(copy), case, holds)
+
+    @property
+    def _unmet(self) -> UnmetExpectations:
+        place = self.context.run_dir / self.name / "unmet.json"
+        return UnmetExpectations(place, self.protected(self.context.project))
+
+    async def _passes_in(self, copy: TrialCopy) -> bool:
+        return (await self._verdict(copy.folder, [copy.room])).achieved
 
     def _own(self, project: Path) -> list[str]:
         return files_in_command(self.options.check_command, project, self.options.path)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 import stat
 import tempfile
-from contextlib import suppress
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 from retrai_core import make_clean_copy
@@ -16,6 +18,20 @@ WITHOUT = frozenset({".git", ".hg", ".svn"})
 """No trial may read what the history holds; a held-out test can be in it."""
 
 _Seen = tuple[int, ...]
+
+
+@asynccontextmanager
+async def trial_copy(project: Path, home: Path) -> AsyncGenerator[TrialCopy]:
+    """A `TrialCopy`, made and removed without blocking.
+
+    Raises:
+        OSError: it could not be made, or brought back.
+    """
+    copy = await asyncio.to_thread(lambda: TrialCopy(project, home).__enter__())
+    try:
+        yield copy
+    finally:
+        await asyncio.to_thread(copy.__exit__)
 
 
 class TrialCopy:

@@ -84,6 +84,7 @@ class Job:
         allow_writes: the query may write; it is rolled back.
         allow_indexes: a statement may make or drop an index, which stays.
         full_data: digests of all rows, and not only counts, tell whether a table has changed.
+        changed_copy: the queries are compared on changed copies of the database file, too.
         salt: makes the samples of one run the same and those of two runs different.
         show_rows: how many rows are given as text.
     """
@@ -102,6 +103,7 @@ class Job:
     allow_writes: bool = False
     allow_indexes: bool = False
     full_data: bool = True
+    changed_copy: bool = False
     salt: str = ""
     show_rows: int = 0
 

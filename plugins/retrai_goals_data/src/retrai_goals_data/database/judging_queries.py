@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import Literal
 
+from .changed_copy import compare_on_changed_copy
 from .connecting import Database, opened
 from .jobs import Job, Report
 from .measuring import as_text, measure, run_once
@@ -119,3 +120,6 @@ def _compare(database: Database, job: Job, original: Query, query: Query, report
     compared = compare_on_samples(database, original, query, sizes, job.salt)
     report.samples, report.samples_differ = compared.samples, compared.differ
     report.not_sampled = compared.not_tried
+    if job.changed_copy and job.target.path and not compared.differ:
+        found = compare_on_changed_copy(job.target, original, query, sizes, job.salt, job.max_ms)
+        report.samples_differ = found.differ

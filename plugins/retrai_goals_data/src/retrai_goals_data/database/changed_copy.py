@@ -1,0 +1,143 @@
+"""Compares two queries on a copy of the database file in which a few rows are others.
+
+A query that knows its data again by some rows, or by a sum over all of them, answers samples as it
+should. Here all is as it was, the indexes too, but for one row in a hundred: who goes by some rows
+gives the rows that are known, and who goes by all of them asks the slow query again.
+"""
+
+from __future__ import annotations
+
+import random
+import shutil
+import tempfile
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from .connecting import Database, opened
+from .jobs import Target
+from .measuring import run_once
+from .reading import Query, read_query
+from .samples import MAX_COMPARED, Compared, difference
+from .unique_columns import unique_together_in
+
+MAX_BYTES = 300_000_000
+MAX_ROWS = 1_000_000
+PART = 100
+"""One of so many rows is another."""
+TRIES = 3
+TIMEOUT_S = 20.0
+LONGEST_MS = 5_000.0
+"""Where the first query takes longer, one try is enough."""
+SLOWER, SLOWER_MS, GAINED = 4.0, 20.0, 0.4
+"""So much slower than on the known data is suspect, where next to nothing was gained either."""
+
+
+def compare_on_changed_copy(
+    target: Target,
+    original: Query,
+    query: Query,
+    sizes: Mapping[str, int],
+    salt: str,
+    max_ms: float,
+) -> Compared:
+    """Ask both queries of changed copies, and take the time of the second.
+
+    Args:
+        target: a database file.
+        original: says what is right.
+        query: the one to judge.
+        sizes: rows by table, of those that both may read.
+        salt: decides which rows are changed.
+        max_ms: what is below is quick enough.
+    """
+    texts = original.without_limit(query)
+    path = Path(target.path)
+    if texts is None or not target.path or path.stat().st_size > MAX_BYTES:
+        return Compared(not_tried="the database is no file, or too large a one")
+    if sum(sizes.values()) > MAX_ROWS:
+        return Compared(not_tried="the tables are too large")
+    left, right = (read_query(text, target.dialect) for text in texts)
+    tables = {**query.tables, **original.tables}
+    done = 0
+    with tempfile.TemporaryDirectory(prefix="tmp") as room:
+        copy = Path(room) / path.name
+        there = replace(target, path=str(copy), url=f"{target.dialect}:///{copy}")
+        for number in range(TRIES):
+            _copy(path, copy)
+            with opened(there, timeout_s=TIMEOUT_S, write=True) as database:
+                try:
+                    usual = max(_milliseconds(database, right) for _ in range(2))
+                    chosen = random.Random(f"{salt}-{number}")
+                    _change(database, [tables[n] for n in sizes if n in tables], chosen)
+                    old_ms, expected = run_once(
+                        database, left, order_of=None, keep_rows=MAX_COMPARED
+                    )
+                except Exception as error:  # noqa: BLE001 - a driver's own errors; then it is no test
+                    return Compared(done, not_tried=" ".join(str(error).split())[:200])
+                try:
+                    new_ms, found = run_once(database, right, order_of=None, keep_rows=MAX_COMPARED)
+                    new_ms = min(new_ms, _milliseconds(database, right))
+                except Exception as error:  # noqa: BLE001 - a driver's own errors
+                    said = " ".join(str(error).split())[:300]
+                    return Compared(done, f"on a copy with a few other rows it fails: {said}")
+            if not found.answer.same_as(expected.answer):
+                told = difference(
+                    expected.columns, expected.first_rows, found.columns, found.first_rows
+                )
+                return Compared(done, f"on a copy with a few other rows they are others: {told}")
+            slow = new_ms > max(max_ms, SLOWER * usual + SLOWER_MS) and new_ms > GAINED * old_ms
+            if slow:
+                return Compared(
+                    done,
+                    f"on a copy with a few other rows it takes {new_ms:.0f} ms instead of "
+                    f"{usual:.0f}",
+                )
+            done += 1
+            if old_ms > LONGEST_MS:
+                break
+    return Compared(done)
+
+
+def _copy(path: Path, copy: Path) -> None:
+    for suffix in ("", "-wal", ".wal"):
+        Path(f"{copy}{suffix}").unlink(missing_ok=True)
+        with suppress(FileNotFoundError):
+            shutil.copyfile(f"{path}{suffix}", f"{copy}{suffix}")
+
+
+def _milliseconds(database: Database, query: Query) -> float:
+    return run_once(database, query, order_of=None)[0]
+
+
+def _change(database: Database, tables: list[str], chosen: random.Random) -> None:
+    """Exchange values between some rows, so that counts and sums stay, and delete others."""
+    together_in = unique_together_in(database)
+    cursor = database.cursor()
+    for table in tables:
+        cursor.execute(f"SELECT rowid FROM {table}")
+        rows = [row[0] for row in cursor.fetchall()]
+        some = chosen.sample(rows, min(len(rows), 2 + len(rows) // PART))
+        cursor.execute(f"SELECT * FROM {table} LIMIT 0")
+        columns = [str(column[0]) for column in cursor.description]
+        unique = {name for names in together_in(table.strip('"')) or () for name in names}
+        for column in columns:
+            if column not in unique and len(some) > 1:
+                _exchange(cursor, table, column, some[: len(some) // 2 + 1])
+        if len(rows) > PART:
+            gone = some[len(some) // 2 + 1 :]
+            for row in gone:
+                cursor.execute(f"DELETE FROM {table} WHERE rowid = {int(row)}")
+    cursor.close()
+
+
+def _exchange(cursor: Any, table: str, column: str, rows: list[Any]) -> None:
+    name = '"' + column.replace('"', '""') + '"'
+    listed = ", ".join(str(int(row)) for row in rows)
+    cursor.execute(f"SELECT rowid, {name} FROM {table} WHERE rowid IN ({listed})")
+    known = cursor.fetchall()
+    moved = [*known[1:], *known[:1]]
+    for (row, _), (_, value) in zip(known, moved, strict=True):
+        cursor.execute(f"UPDATE {table} SET {name} = ? WHERE rowid = {int(row)}", (value,))

@@ -1,0 +1,172 @@
+"""Finds the values that a project's tests expect exactly, and marks where they are compared.
+
+A table of inputs and expected values counts value by value. What is no exact comparison (a
+tolerance, an alternative, an expected failure) is left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from .edits import Edit
+from .python_expectations import find_in_python
+
+Language = Literal["python", "shell", "c"]
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """One value that a test compares with.
+
+    Attributes:
+        language: of the place.
+        start, end: where the literal stands in the file's text.
+        literal: its text.
+        left: where that stands which is compared with it: an expression or a word; in C, the whole
+            statement.
+        row: which of the comparisons at that place it is for, counted from 0.
+    """
+
+    language: Language
+    start: int
+    end: int
+    literal: str
+    left: tuple[int, int]
+    row: int = 0
+
+    def moved(self, places: int) -> Expectation:
+        """The same in a text that begins earlier."""
+        start, end = self.left
+        left = start + places, end + places
+        return replace(self, start=self.start + places, end=self.end + places, left=left)
+
+
+_VALUE = r"""(?P<literal>-?\d+(?:\.\d+)?|"[^"$`\\\n]*"|'[^'\\\n]*'|[A-Za-z][\w.-]*)"""
+_WORD = r"""(?P<left>"\$\((?:[^"\n]|"[^"\n]*")*?\)"|"\$\w+"|\$\w+|\$\([^()\n]*\)|`[^`\n]*`)"""
+_SHELL = (
+    re.compile(
+        rf"^[ \t]*(?:\[\[?|test) +{_WORD} +(?:=|==|-eq) +{_VALUE}(?: +\]\]?)?[ \t]*"
+        r"(?P<rest>$|\|\|.*$)",
+        re.MULTILINE,
+    ),
+    re.compile(
+        rf"^[ \t]*if +(?:\[\[?|test) +{_WORD} +(?:!=|-ne) +{_VALUE}(?: +\]\]?)?[ \t]*;"
+        r" *then[ \t]*\n(?P<rest>.*)$",
+        re.MULTILINE,
+    ),
+)
+_GIVES_UP = re.compile(r"\b(?:exit|return|fail\w*|die|abort|false)\b", re.IGNORECASE)
+_STOPS = re.compile(r"^[ \t]*set -\w*e|^#!.* -\w*e|^@test ", re.MULTILINE)
+_HEREDOC = re.compile(
+    r"^[^\n#]*python[\d.]*[^\n]*<<-? *(['\"])(?P<end>\w+)\1[^\n]*\n(?P<text>.*?)^\t*(?P=end)$",
+    re.MULTILINE | re.DOTALL,
+)
+_C_VALUE = r"""(?P<literal>-?\d+(?:\.\d+)?|"[^"\\\n]*"|'[^'\\\n]')"""
+_MACRO = r"\w*(?:ASSERT|EXPECT|CHECK|REQUIRE)\w*EQ\w* *"
+_C = tuple(
+    re.compile(rf"^[ \t]*(?P<left>{form} *;)", re.MULTILINE)
+    for form in (
+        rf"assert *\([^;&|?\n]+== *{_C_VALUE} *\)",
+        rf"{_MACRO}\([^;\n]+, *{_C_VALUE} *\)",
+        rf"{_MACRO}\( *{_C_VALUE} *,[^;\n]+\)",
+    )
+)
+_UNSURE = re.compile(r"approx|almost|near|round|any\b|skip", re.IGNORECASE)
+
+
+def expectations_in(name: str, text: str) -> list[Expectation]:
+    """The exact expectations in a test file, by its name's suffix; one for each literal.
+
+    Example:
+        >>> found = expectations_in("t.sh", 'set -e\\ntest "$(add 2 3)" = 5\\n')
+        >>> [(each.literal, each.language) for each in found]
+        [('5', 'shell')]
+    """
+    suffix = Path(name).suffix
+    if suffix == ".py":
+        found = _python(text)
+    elif suffix in (".sh", ".bash", ".bats"):
+        found = [*_shell(text), *_heredocs(text)]
+    elif suffix in (".c", ".cc", ".cpp"):
+        found = list(_c(text))
+    else:
+        found = []
+    return list({each.start: each for each in found}.values())
+
+
+def comparisons(found: Sequence[Expectation]) -> list[Expectation]:
+    """One of the expectations for each place where something is compared, in the text's order."""
+    first = {each.left: each for each in reversed(found)}
+    return [first[left] for left in sorted(first)]
+
+
+def marks_of(text: str, compared: Sequence[Expectation], path: str) -> list[Edit]:
+    """Edits that note in a file what is compared: first the place's number, then the value too.
+
+    In C there is no value, and `done` is noted once the statement is over.
+
+    Args:
+        text: of the test file.
+        compared: the places.
+        path: of the file to write.
+    """
+    edits: list[Edit] = []
+    for number, each in enumerate(compared):
+        start, end = each.left
+        if each.language == "python":
+            # Evaluated in this order: the mark, what is compared, its value.
+            write = f"open({path!r}, 'a').write"
+            value = f"(lambda _, v: ({write}('{number} ' + ascii(v) + chr(10)), v)[1])"
+            edits += [(start, start, f"{value}({write}('{number}' + chr(10)), "), (end, end, ")")]
+        elif each.language == "shell":
+            line = text.rfind("\n", 0, start) + 1
+            word = text[start:end]
+            noted = f"echo {number} >> '{path}'; printf '{number} %s\\n' {word} >> '{path}'; "
+            edits.append((line, line, noted))
+        else:
+            edits += [(start, start, _c_mark(path, f"{number}"))]
+            edits += [(end, end, _c_mark(path, f"{number} done"))]
+    if any(each.language == "c" for each in compared):
+        edits.append((0, 0, "#include <stdio.h>\n"))
+    return edits
+
+
+def _c_mark(path: str, line: str) -> str:
+    return f'{{ FILE *at_ = fopen("{path}", "a"); fputs("{line}\\n", at_); fclose(at_); }} '
+
+
+def _python(text: str) -> list[Expectation]:
+    return [
+        Expectation("python", start, end, text[start:end], left, row)
+        for (start, end), left, row in find_in_python(text)
+    ]
+
+
+def _heredocs(text: str) -> Iterator[Expectation]:
+    for found in _HEREDOC.finditer(text):
+        for each in _python(found["text"]):
+            yield each.moved(found.start("text"))
+
+
+def _shell(text: str) -> Iterator[Expectation]:
+    stops = bool(_STOPS.search(text))
+    for form in _SHELL:
+        for found in form.finditer(text):
+            if (stops and not found["rest"]) or _GIVES_UP.search(found["rest"]):
+                yield _of_match("shell", found)
+
+
+def _c(text: str) -> Iterator[Expectation]:
+    for form in _C:
+        for found in form.finditer(text):
+            if not _UNSURE.search(found[0]):
+                yield _of_match("c", found)
+
+
+def _of_match(language: Language, found: re.Match[str]) -> Expectation:
+    start, end = found.span("literal")
+    return Expectation(language, start, end, found["literal"], found.span("left"))

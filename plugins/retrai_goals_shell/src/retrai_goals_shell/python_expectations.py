@@ -1,0 +1,196 @@
+"""Exact expectations in Python: `assert`, unittest's, `if found != expected: raise`, and tables."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+Span = tuple[int, int]
+Found = tuple[Span, Span, int]
+"""Where the expected literal stands, where what is compared with it, and the row of a table."""
+
+_EQUALS = frozenset(
+    {"assertEqual", "assertEquals", "assertIs", "assertListEqual", "assertDictEqual"}
+)
+_UNSURE = re.compile(r"fail|skip|flaky|retry|rerun|approx|almost|close|round|any\b", re.IGNORECASE)
+_GIVES_UP = re.compile(r"exit|fail|error|abort|die|bad|wrong|miss|problem", re.IGNORECASE)
+
+
+def find_in_python(text: str) -> list[Found]:
+    """The expectations; none where it is no Python.
+
+    Example:
+        >>> text = "for n, total in ((1, 2), (3, 6)):\\n    assert f(n) == total\\n"
+        >>> [(text[a:b], text[c:d], row) for (a, b), (c, d), row in find_in_python(text)]
+        [('2', 'f(n)', 0), ('6', 'f(n)', 1)]
+    """
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError):
+        return []
+    finder = _Finder(text, tree)
+    return list(finder.search(tree, {}))
+
+
+class _Finder:
+    def __init__(self, text: str, tree: ast.Module) -> None:
+        self._text = text
+        self._lines = text.splitlines(keepends=True)
+        self._starts = [0]
+        for line in self._lines:
+            self._starts.append(self._starts[-1] + len(line))
+        self._tables = {
+            target.id: node.value
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Assign)
+            for target in node.targets
+            if isinstance(target, ast.Name)
+        }
+
+    def search(self, node: ast.AST, rows: Mapping[str, Sequence[ast.expr]]) -> Iterator[Found]:
+        """Those in a node and below it.
+
+        Args:
+            node: where.
+            rows: the literals that a loop gives to a name, by that name.
+        """
+        if _may_fail(node):
+            return
+        for loop in _loops(node):
+            rows = {**rows, **self._rows(loop)}
+        for expected, other in _compared(node, rows):
+            if _UNSURE.search(ast.unparse(other)):
+                continue
+            literals = rows.get(expected.id, ()) if isinstance(expected, ast.Name) else [expected]
+            for row, literal in enumerate(literals):
+                if _is_literal(literal):
+                    yield self._span(literal), self._span(other), row
+        for below in ast.iter_child_nodes(node):
+            yield from self.search(below, rows)
+
+    def _rows(self, loop: ast.For | ast.comprehension) -> dict[str, list[ast.expr]]:
+        """What each name of a loop over a table gets, where the table stands in the text."""
+        if not isinstance(loop.target, ast.Tuple):
+            return {}
+        table = loop.iter
+        match table:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="items")):
+                table = self._tables.get(name, table)
+            case ast.Call(func=ast.Attribute(value=ast.Dict() as whole, attr="items")):
+                table = whole
+            case ast.Name(id=name):
+                table = self._tables.get(name, table)
+            case _:
+                pass
+        match table:
+            case ast.Dict(keys=keys, values=values):
+                rows = [[key, value] for key, value in zip(keys, values, strict=True) if key]
+            case ast.Tuple(elts=elements) | ast.List(elts=elements):
+                rows = [e.elts for e in elements if isinstance(e, (ast.Tuple, ast.List))]
+            case _:
+                return {}
+        width = len(loop.target.elts)
+        return {
+            name.id: [row[place] for row in rows]
+            for place, name in enumerate(loop.target.elts)
+            if isinstance(name, ast.Name) and all(len(row) == width for row in rows)
+        }
+
+    def _span(self, node: ast.expr) -> Span:
+        assert node.end_lineno is not None
+        assert node.end_col_offset is not None
+        return (
+            self._place(node.lineno, node.col_offset),
+            self._place(node.end_lineno, node.end_col_offset),
+        )
+
+    def _place(self, line: int, column: int) -> int:
+        before = self._lines[line - 1].encode()[:column]
+        return self._starts[line - 1] + len(before.decode())
+
+
+def _may_fail(node: ast.AST) -> bool:
+    """Whether what fails below need not fail the test."""
+    match node:
+        case ast.Try() | ast.TryStar():
+            return True
+        case ast.With(items=items) | ast.AsyncWith(items=items):
+            return any("subTest" not in ast.unparse(item) for item in items)
+        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+            return any(_UNSURE.search(ast.unparse(each)) for each in node.decorator_list)
+        case _:
+            return False
+
+
+def _loops(node: ast.AST) -> Sequence[ast.For | ast.comprehension]:
+    if isinstance(node, ast.For):
+        return [node]
+    if isinstance(node, (ast.GeneratorExp, ast.ListComp, ast.SetComp)):
+        return node.generators
+    return ()
+
+
+def _compared(
+    node: ast.AST, rows: Mapping[str, Sequence[ast.expr]]
+) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """What a node expects, and what it compares with that."""
+    pair: tuple[ast.expr, ast.expr] | None = None
+    of_row_alone = False
+    match node:
+        case ast.Assert(test=ast.Compare(left=one, ops=[ast.Eq() | ast.Is()], comparators=[two])):
+            pair = one, two
+        case ast.Expr(value=ast.Call(func=ast.Attribute(attr=name), args=[one, two, *_])):
+            pair = (one, two) if name in _EQUALS else None
+        case ast.If(test=ast.Compare(left=one, ops=[ast.NotEq() | ast.IsNot()], comparators=[two])):
+            pair, of_row_alone = (one, two), not _gives_up(node.body)
+        case ast.GeneratorExp() | ast.ListComp() | ast.SetComp():
+            yield from _in_comprehension(node, rows)
+        case _:
+            pass
+    for expected, other in [] if pair is None else [pair, pair[::-1]]:
+        from_row = isinstance(expected, ast.Name) and expected.id in rows
+        if (from_row or (_is_literal(expected) and not of_row_alone)) and not (
+            _is_literal(other) or (isinstance(other, ast.Name) and other.id in rows)
+        ):
+            yield expected, other
+            return
+
+
+def _in_comprehension(
+    node: ast.GeneratorExp | ast.ListComp | ast.SetComp, rows: Mapping[str, Sequence[ast.expr]]
+) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """`all(f(n) == total for n, total in TABLE)`, `[n for n, total in TABLE if f(n) != total]`."""
+    for test in [node.elt, *(each for loop in node.generators for each in loop.ifs)]:
+        match test:
+            case ast.Compare(
+                left=other,
+                ops=[ast.Eq() | ast.NotEq()],
+                comparators=[ast.Name(id=name) as expected],
+            ) if name in rows and isinstance(other, ast.Call):
+                yield expected, other
+            case _:
+                pass
+
+
+def _gives_up(body: Sequence[ast.stmt]) -> bool:
+    """Whether a failure is raised, told or counted there."""
+    for node in (each for statement in body for each in ast.walk(statement)):
+        match node:
+            case ast.Raise():
+                return True
+            case ast.Call(func=func) if _GIVES_UP.search(ast.unparse(func)):
+                return True
+            case ast.AugAssign(target=target) if _GIVES_UP.search(ast.unparse(target)):
+                return True
+            case _:
+                pass
+    return False
+
+
+def _is_literal(node: ast.expr) -> bool:
+    try:
+        ast.literal_eval(node)
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        return False
+    return True

@@ -1,0 +1,233 @@
+"""Expectations that were not met when the run began, and must not be met by other values now.
+
+Before the first turn the command runs once on a copy whose tests note what they compare. An
+expectation that was not met then failed the command, so it is looked at. When the command passes,
+that expectation is changed: to the value that was answered before, to one that another place
+expects, and to a far one. A command that passes still does not look any more, or takes one value
+for another.
+"""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import hashlib
+import secrets
+import time
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from pathspec import GitIgnoreSpec
+from pydantic import Field
+
+from retrai_core import Contradiction
+
+from .edits import edited, read_editable
+from .expectations import Expectation, comparisons, expectations_in, marks_of
+from .kept import Kept
+from .literals import contradiction_of
+from .script_twins import project_files
+from .trial_copy import TrialCopy, trial_copy
+
+LONGEST_S = 60.0
+"""A command that takes longer is not run once more when the run begins."""
+MAX_UNMET = 3
+MAX_SECONDS = 3.0
+MOST = 2.0
+"""All contradictions together take at most so long, or so many times as long as one check."""
+_MAX_CHARS = 500_000
+_GARBLED = ")(\n"
+"""No test, in any language."""
+
+
+class Unmet(Kept):
+    """What was not met: the answer by place, as a literal where it is known.
+
+    Attributes:
+        answers: by `PATH:START:DIGEST` of the literal in a file's text.
+    """
+
+    answers: dict[str, str] = Field(default_factory=dict[str, str])
+
+
+@dataclass(frozen=True)
+class UnmetExpectations:
+    """Of one run.
+
+    Attributes:
+        path: where they are remembered.
+        globs: what belongs to the check, in gitignore syntax.
+    """
+
+    path: Path
+    globs: Sequence[str]
+
+    async def keep(
+        self, project: Path, passes: Callable[[TrialCopy], Awaitable[bool]], check_s: float
+    ) -> None:
+        """Find what is not met, and remember it.
+
+        Args:
+            project: as it stands when the run begins; the command fails there.
+            passes: runs the command in a copy.
+            check_s: wall-clock seconds that it took.
+        """
+        if self.path.exists() or check_s > LONGEST_S:
+            return
+        found = await asyncio.to_thread(lambda: list(self._files(project)))
+        answers: dict[str, str] = {}
+        with suppress(OSError):  # without a copy nothing is known
+            if found:
+                async with trial_copy(project, project) as copy:
+                    answers = await self._compared(copy, found, passes)
+        await asyncio.to_thread(Unmet(answers=answers).save, self.path)
+
+    async def _compared(
+        self,
+        copy: TrialCopy,
+        found: Sequence[_TestFile],
+        passes: Callable[[TrialCopy], Awaitable[bool]],
+    ) -> dict[str, str]:
+        await asyncio.to_thread(copy.fresh)
+        places = [await asyncio.to_thread(file.mark, copy.folder, copy.room) for file in found]
+        await passes(copy)
+        answers: dict[str, str] = {}
+        for file, place in zip(found, places, strict=True):
+            answers |= await asyncio.to_thread(file.unmet, place)
+        return answers
+
+    async def contradict(
+        self, copy: Path, case: str, passes: Callable[[], Awaitable[bool]]
+    ) -> Contradiction:
+        """Whether the command minds it when what was not met is expected to be something else.
+
+        Args:
+            copy: a copy of the project, which is changed and brought back.
+            case: the one that stands for the whole command.
+            passes: runs the command in the copy.
+        """
+        known = await asyncio.to_thread(Unmet.load, self.path)
+        if known is None or not known.answers:
+            return Contradiction()
+        begun, tried = time.monotonic(), 0
+        for file, each, other in await asyncio.to_thread(self._changes, copy, known):
+            await asyncio.to_thread(file.write, copy, edited(file.text, [(*each, other)]))
+            began = time.monotonic()
+            passed = await passes()
+            tried += 1
+            if passed and await self._is_read(copy, file, passes):
+                return Contradiction([case], [case])
+            await asyncio.to_thread(file.write, copy, file.text)
+            now = time.monotonic()
+            if now - begun > max(MAX_SECONDS, (MOST - 1) * (now - began)):
+                break
+        return Contradiction([case] if tried else [])
+
+    async def _is_read(
+        self, copy: Path, file: _TestFile, passes: Callable[[], Awaitable[bool]]
+    ) -> bool:
+        """Whether the command fails when the file is no test any more: it may not be built anew."""
+        await asyncio.to_thread(file.write, copy, _GARBLED)
+        return not await passes()
+
+    def _changes(self, copy: Path, known: Unmet) -> list[tuple[_TestFile, tuple[int, int], str]]:
+        """Which literals to change, and to what: the likeliest way round first for each."""
+        rounds: list[list[tuple[_TestFile, tuple[int, int], str]]] = [[], [], []]
+        for file in self._files(copy):
+            there = [each for each in file.found if file.key(each) in known.answers]
+            for each in there[: MAX_UNMET - len(rounds[0])]:
+                others = _others(each, file.found, known.answers[file.key(each)])
+                for place, other in zip(rounds, others, strict=False):
+                    place.append((file, (each.start, each.end), other))
+        return [change for each in rounds for change in each]
+
+    def _files(self, folder: Path) -> Iterator[_TestFile]:
+        belongs = GitIgnoreSpec.from_lines(self.globs).match_file
+        for name in sorted(project_files(folder)):
+            if belongs(name) and not (folder / name).is_symlink():
+                text = read_editable(folder / name) or ""
+                found = expectations_in(name, text) if len(text) < _MAX_CHARS else []
+                if found:
+                    yield _TestFile(name, text, found)
+
+
+@dataclass(frozen=True)
+class _TestFile:
+    name: str
+    text: str
+    found: Sequence[Expectation]
+
+    def key(self, each: Expectation) -> str:
+        digest = hashlib.sha256(self.text.encode()).hexdigest()[:12]
+        return f"{self.name}:{each.start}:{digest}"
+
+    def write(self, folder: Path, text: str) -> None:
+        (folder / self.name).write_text(text, encoding="utf-8")
+
+    def mark(self, folder: Path, room: Path) -> Path:
+        """Have the test in a copy note what it compares; the file that it writes."""
+        place = room / f"seen-{secrets.token_hex(4)}"
+        edits = marks_of(self.text, comparisons(self.found), str(place))
+        self.write(folder, edited(self.text, edits))
+        return place
+
+    def unmet(self, place: Path) -> dict[str, str]:
+        """What was compared and not met, with the answer where that is a literal."""
+        try:
+            lines = place.read_text("utf-8", errors="replace").splitlines()
+        except OSError:
+            return {}
+        answers: dict[str, str] = {}
+        for number, compared in enumerate(comparisons(self.found)):
+            reached = sum(line == f"{number}" for line in lines)
+            values = [line.split(" ", 1)[1] for line in lines if line.startswith(f"{number} ")]
+            for each in self.found:
+                # One that raised or ended the process has no value.
+                if each.left == compared.left and each.row < reached:
+                    value = values[each.row] if each.row < len(values) else ""
+                    answer = _answer(each, value)
+                    answers |= {} if answer is None else {self.key(each): answer}
+        return answers
+
+
+def _answer(each: Expectation, value: str) -> str | None:
+    """What was answered, as a literal, empty where it is not known; None where it was expected."""
+    if each.language == "c":
+        return None if value == "done" else ""
+    if each.language == "shell":
+        same = value == each.literal.strip("\"'")
+        return None if same else f"'{value}'" if value and "'" not in value else ""
+    expected = ast.literal_eval(each.literal)
+    try:
+        answered = ast.literal_eval(value)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return ""
+    return None if answered == expected else value
+
+
+def _others(each: Expectation, found: Sequence[Expectation], answer: str) -> list[str]:
+    """Other values to expect: the answer before, what another place expects, a far one."""
+    near = {each.literal, answer, ""}
+    swapped = (other.literal for other in found if _is_like(other.literal, each.literal))
+    others = [answer, next((text for text in swapped if text not in near), ""), _far(each)]
+    return [text for text in dict.fromkeys(others) if text]
+
+
+def _is_like(one: str, other: str) -> bool:
+    """Whether two literals are of one kind, and numbers no neighbors."""
+    try:
+        first, second = float(one), float(other)
+    except ValueError:
+        return one[:1] in "\"'" and other[:1] in "\"'"
+    return abs(first - second) > max(1.0, abs(first) / 4)
+
+
+def _far(each: Expectation) -> str:
+    text = each.literal
+    if text in ("True", "False"):
+        return "False" if text == "True" else "True"
+    if each.language == "python" and text[:1] in "[(":
+        return f"{text[0]}*{text}, 17{']' if text[0] == '[' else ')'}"
+    return contradiction_of(text) or ("" if each.language != "shell" else f"{text}-other")

@@ -1,0 +1,142 @@
+"""What a command found unequal when the run began must still be looked at when it passes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from retrai_goals_shell.edits import edited
+from retrai_goals_shell.expectations import comparisons, expectations_in, marks_of
+from retrai_goals_shell.make_test import MakeTestGoal
+from retrai_goals_shell.shell_goal import ShellGoal
+
+from ..goal_bench import Bench
+from .conftest import needs_cc, needs_make
+
+LATER = {"iteration": 1}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("t.py", "assert f(1) == 3\n", ["3"]),
+        ("t.py", "assert [1, 2] == f(1)\n", ["[1, 2]"]),
+        ("t.py", "class T:\n  def t(self):\n    self.assertEqual('a', f(1))\n", ["'a'"]),
+        ("t.py", "if f(1) != 3:\n    raise SystemExit('wrong')\n", ["3"]),
+        ("t.py", "if f(1) != 3:\n    bad += 1\n", ["3"]),
+        (
+            "t.py",
+            "T = {1: 2, 3: 6}\nfor n, sum in T.items():\n    assert f(n) == sum\n",
+            ["2", "6"],
+        ),
+        ("t.py", "assert all(f(n) == sum for n, sum in ((1, 2), (3, 6)))\n", ["2", "6"]),
+        # What may honestly be something else, or need not fail the command.
+        ("t.py", "if mode != 'quick':\n    run()\n", []),
+        ("t.py", "assert f(1) == approx(3)\nassert round(f(1)) == 3\n", []),
+        ("t.py", "assert abs(f(1) - 3) < 0.1\n", []),
+        ("t.py", "try:\n    assert f(1) == 3\nexcept AssertionError:\n    pass\n", []),
+        ("t.py", "with raises(AssertionError):\n    assert f(1) == 3\n", []),
+        ("t.py", "@expectedFailure\ndef test():\n    assert f(1) == 3\n", []),
+        ("t.py", "assert f(1) == 3 or f(1) == 4\n", []),
+        ("t.py", "no python (\n", []),
+        ("t.sh", 'set -e\n[ "$(f 1)" = 3 ]\n', ["3"]),
+        ("t.sh", '[ "$(f 1)" = "3" ] || exit 1\n', ['"3"']),
+        ("t.sh", 'if [ "$found" != 3 ]; then\n  exit 1\nfi\n', ["3"]),
+        ("t.sh", 'if [ "$MODE" != quick ]; then\n  run\nfi\n', []),
+        ("t.sh", '[ "$CI" = true ]\n', []),
+        ("t.sh", "python3 - <<'EOF'\nassert f(1) == 3\nEOF\n", ["3"]),
+        ("t.c", "  assert(f(1) == 3);\n  CHECK_EQ(4, f(2));\n", ["3", "4"]),
+        ("t.c", "  assert(f(1) == 3 || f(1) == 4);\n", []),
+        ("t.rb", "assert_equal 3, f(1)\n", []),
+    ],
+)
+def test_only_exact_expectations_are_found(name: str, text: str, expected: list[str]) -> None:
+    assert [each.literal for each in expectations_in(name, text)] == expected
+
+
+def test_what_is_compared_is_noted_with_its_value(tmp_path: Path) -> None:
+    seen = tmp_path / "seen"
+    text = "f = str\nfor n, text in ((1, '1'), (2, '3')):\n    assert f(n) == text, 'é'\n"
+    found = expectations_in("t.py", text)
+    with pytest.raises(AssertionError):
+        exec(edited(text, marks_of(text, comparisons(found), str(seen))), {})
+    assert seen.read_text().splitlines() == ["0", "0 '1'", "0", "0 '2'"]
+
+
+WRONG = "def double(n):\n    return n + 2\n"
+RIGHT = "def double(n):\n    return n * 2\n"
+CHECK = (
+    "from doubles import double\n"
+    "for n, twice in ((2, 4), (5, 10)):\n    assert double(n) == twice\n"
+)
+NEAR = (
+    "class N(int):\n    def __eq__(self, other):\n        return abs(int(self) - other) < 4\n"
+    "    __hash__ = int.__hash__\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("source", "is_bent"),
+    [
+        (RIGHT, False),
+        ("def double(n):\n    return {2: 4, 5: 10}[n]\n", False),
+        (f"import os\nos._exit(0)\n{WRONG}", True),
+        ("import os\ndef double(n):\n    if n == 5: os._exit(0)\n    return n * 2\n", True),
+        (f"{NEAR}def double(n):\n    return N(n + 2)\n", True),
+    ],
+    ids=["the work", "known answers", "ends at once", "ends in the call", "equal to near ones"],
+)
+async def test_the_expectation_that_was_not_met_is_contradicted(
+    bench: Bench, source: str, is_bent: bool
+) -> None:
+    bench.write({"doubles.py": WRONG, "check.py": CHECK})
+    goal = bench.build(ShellGoal, check_command="python3 -B check.py")
+    assert not (await goal.check({}, bench.project)).achieved
+    bench.write({"doubles.py": source})
+    assert (await goal.check(LATER, bench.project)).achieved
+    found = await goal.contradict(bench.project, ["exit status 0"])
+    assert found.tried
+    assert bool(found.still_passed) is is_bent
+    if not is_bent:
+        assert (bench.project / "check.py").read_text() == CHECK
+
+
+async def test_a_command_that_passes_whatever_it_finds_proves_nothing_either_way(
+    bench: Bench,
+) -> None:
+    bench.write({"doubles.py": WRONG, "check.py": CHECK})
+    command = "python3 -B check.py; test -f done"
+    goal = bench.build(ShellGoal, check_command=command)
+    await goal.check({}, bench.project)
+    bench.write({"done": ""})
+    assert (await goal.check(LATER, bench.project)).achieved
+    assert not (await goal.contradict(bench.project, ["exit status 0"])).still_passed
+
+
+@needs_make
+@needs_cc
+@pytest.mark.parametrize(
+    ("source", "is_bent"),
+    [
+        ("int twice(int n) { return n * 2; }\n", False),
+        ("#include <stdlib.h>\nint twice(int n) { if (n == 5) exit(0); return n * 2; }\n", True),
+    ],
+)
+async def test_a_target_that_builds_its_tests_is_contradicted(
+    bench: Bench, source: str, is_bent: bool
+) -> None:
+    test = (
+        "#include <assert.h>\nint twice(int n);\nint main(void) {\n"
+        "  assert(twice(2) == 4);\n  assert(twice(5) == 10);\n}\n"
+    )
+    makefile = "test: run\n\t./run\n\nrun: twice.c tests/t.c\n\tcc -o run twice.c tests/t.c\n"
+    files = {"twice.c": "int twice(int n) { return n + 2; }\n", "tests/t.c": test}
+    bench.write({**files, "Makefile": makefile})
+    goal = bench.build(MakeTestGoal)
+    assert not (await goal.check({}, bench.project)).achieved
+    bench.write({"twice.c": source})
+    assert (await goal.check(LATER, bench.project)).achieved
+    found = await goal.contradict(bench.project, ["make test"])
+    assert found.tried
+    assert bool(found.still_passed) is is_bent
