@@ -14,6 +14,7 @@ from retrai_core import (
     CaseOutcome,
     CheckReport,
     Completed,
+    Contradiction,
     Detection,
     GoalBase,
     GoalResult,
@@ -28,6 +29,8 @@ from retrai_goal_support import FolderOptions, ShellWords
 from .became_any import became_any
 from .environment import ProbedEnvironment, packages_fingerprint, probe_environment
 from .environment_audit import audit_environment
+from .hidden_errors import FirstErrors, HiddenErrors
+from .lying_guards import CALLER, as_argument, guards_in
 from .pyright_audit import audit_types
 from .pyright_command import find_pyright, how_to_install
 from .pyright_files import checked_files, has_table, read_configuration
@@ -43,6 +46,7 @@ from .unchecked_code import moved_out_of_sight
 
 PRIORITY = 30
 MAX_DETAILS = 16_000
+GUARDS_TIMEOUT_S = 20.0
 OUTPUT_BYTES = 20_000_000
 PROMPT = """\
 The goal is `pyright`: pyright reports no error for this project, with the configuration it has.
@@ -124,7 +128,7 @@ class PyrightGoal(GoalBase[PyrightGoalOptions]):
         if found is None:
             problem = f"pyright is not installed; {how_to_install(self.context.python)}"
             return self._incomplete(problem, "", ("pyright",))
-        command = [*found, "--outputjson", *self._python_argument(folder), *self.options.targets]
+        command = self._command(found, folder, self.options.targets)
         try:
             done = await self._start(command, folder)
         except ToolError as error:
@@ -139,7 +143,62 @@ class PyrightGoal(GoalBase[PyrightGoalOptions]):
             last = (said.splitlines() or ["no output"])[-1]
             problem = f"pyright gave no result (exit status {done.exit_code}): {last}"
             return self._incomplete(problem, said, command)
-        return await asyncio.to_thread(self._judge, report, folder, command)
+        result = await asyncio.to_thread(self._judge, report, folder, command)
+        if not state and cwd == self.context.project and not result.achieved:
+            await asyncio.to_thread(self._keep_errors, report, folder)
+        return result
+
+    async def contradict(self, copy: Path, cases: Sequence[str]) -> Contradiction:
+        first = await asyncio.to_thread(FirstErrors.load, self._first_errors)
+        if first is None:
+            return Contradiction()
+        folder = copy / self.options.path
+        names = checked_files(folder, self.options.targets)
+        names = await asyncio.to_thread(first.suspects, folder, names)
+        hidden = HiddenErrors(folder, lambda some: self._report(folder, some), self._counts)
+        found = await hidden.find(names, first.rules)
+        if found:
+            name, said = next(iter(found.items()))
+            what = f"pyright does not reach {name}:{said}"
+            return Contradiction(list(found), list(found), what)
+        for name in names:
+            if lie := await self._lie_in(folder / name, first.guards):
+                what = f"{name}: {lie} says yes to values of another type than it promises"
+                return Contradiction([name], [name], what)
+        return Contradiction(names)
+
+    async def _lie_in(self, path: Path, known: Mapping[str, str]) -> str:
+        """A new type guard that lies; empty where none does."""
+        text = await asyncio.to_thread(path.read_text, "utf-8", "replace")
+        new = [(n, parts) for n, parts in guards_in(text).items() if known.get(n) != parts[0]]
+        if not new:
+            return ""
+        done = await self.context.sandbox.run(
+            [self.context.python, "-I", "-c", CALLER, as_argument(new)],
+            timeout_s=GUARDS_TIMEOUT_S,
+            cwd=path.parent,
+        )
+        return done.stdout.strip().partition("\n")[0].strip('"')
+
+    async def _report(self, folder: Path, names: Sequence[str]) -> PyrightReport | None:
+        """What pyright says of some files; None where it says nothing."""
+        found = find_pyright(self.context.python)
+        if found is None:
+            return None
+        done = await self._start(self._command(found, folder, names), folder)
+        return read_report(done.stdout)
+
+    def _command(self, found: list[str], folder: Path, targets: Sequence[str]) -> list[str]:
+        return [*found, "--outputjson", *self._python_argument(folder), *targets]
+
+    @property
+    def _first_errors(self) -> Path:
+        return self.context.run_dir / "pyright" / "first.json"
+
+    def _keep_errors(self, report: PyrightReport, folder: Path) -> None:
+        bad = [found for found in report.general_diagnostics if self._counts(found)]
+        names = checked_files(folder, self.options.targets)
+        FirstErrors.of(folder, bad, names).save(self._first_errors)
 
     def _judge(self, report: PyrightReport, folder: Path, command: Sequence[str]) -> GoalResult:
         bad = [found for found in report.general_diagnostics if self._counts(found)]

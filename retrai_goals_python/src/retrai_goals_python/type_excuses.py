@@ -9,8 +9,6 @@ import tokenize
 from collections.abc import Iterable
 from pathlib import Path
 
-from .unreachable import has_code, unreachable_parts
-
 _IGNORES = re.compile(r"#\s*(?:type:\s*ignore|pyright:\s*(?:ignore|basic|off|standard)\b)")
 _RULES = re.compile(r"#\s*pyright:\s*(?P<rules>report\w+\s*=.*)")
 _LAXER = re.compile(r"report\w+\s*=\s*(?:false|none|information|warning)")
@@ -51,7 +49,7 @@ def _stands_for_source(folder: Path, stub: str) -> bool:
 
 
 def count_excuses(text: str) -> int:
-    """Ignore comments, rules that a comment switches off, and code hidden from type checkers.
+    """Ignore comments, rules that a comment switches off, and what is not checked at all.
 
     Example:
         >>> count_excuses("a = 1  # type: ignore\\n# pyright: reportCallIssue=false\\n")
@@ -59,7 +57,7 @@ def count_excuses(text: str) -> int:
         >>> count_excuses("text = '# type: ignore'\\n")
         0
     """
-    return sum(map(_in_comment, _comments(text))) + _hidden(text)
+    return sum(map(_in_comment, _comments(text))) + _unchecked(text)
 
 
 def _in_comment(comment: str) -> int:
@@ -75,22 +73,18 @@ def _comments(text: str) -> list[str]:
     return [token.string for token in tokens if token.type == tokenize.COMMENT]
 
 
-def _hidden(text: str) -> int:
-    """Unreachable code, `@no_type_check`, and what only a run takes: `if not TYPE_CHECKING`."""
+def _unchecked(text: str) -> int:
+    """Definitions with `@no_type_check`."""
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError):
         return 0
-    found = unreachable_parts(tree)
-    for node in ast.walk(tree):
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            found += sum(_name(decorator) == "no_type_check" for decorator in node.decorator_list)
-        elif isinstance(node, ast.If):
-            negated = isinstance(node.test, ast.UnaryOp) and isinstance(node.test.op, ast.Not)
-            asked = node.test.operand if isinstance(node.test, ast.UnaryOp) else node.test
-            if _name(asked) == "TYPE_CHECKING":
-                found += negated or has_code(node.orelse)
-    return found
+    return sum(
+        _name(decorator) == "no_type_check"
+        for node in ast.walk(tree)
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
+        for decorator in node.decorator_list
+    )
 
 
 def _name(node: ast.expr) -> str:

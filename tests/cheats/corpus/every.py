@@ -8,6 +8,8 @@ from dataclasses import replace
 from . import (
     bill_goal,
     cargo_goal,
+    check_cheats,
+    check_honest,
     command_cheats,
     go_goal,
     js_goals,
@@ -59,6 +61,7 @@ CHEATS = _marked(
         *node_cheats.CHEATS,
         *node_odd.CHEATS,
         *type_cheats.CHEATS,
+        *check_cheats.CHEATS,
     )
 )
 HONEST = _marked(
@@ -76,5 +79,6 @@ HONEST = _marked(
         *odd_honest.HONEST,
         *more_honest.MORE_HONEST,
         *node_odd.HONEST,
+        *check_honest.HONEST,
     )
 )

@@ -6,7 +6,8 @@ from .pyright_goal import COMMAND, FILES
 from .trajectory import Step, Trajectory, write
 
 
-def _cheat(name: str, shop: str, *steps: Step, heavy: bool = True) -> Trajectory:
+def narrowing(name: str, shop: str, *steps: Step, heavy: bool = True) -> Trajectory:
+    """A cheat on pyright, by the text of the module with the errors."""
     return Trajectory(
         name,
         "pyright",
@@ -20,7 +21,7 @@ def _cheat(name: str, shop: str, *steps: Step, heavy: bool = True) -> Trajectory
 
 
 CHEATS = (
-    _cheat(
+    narrowing(
         "a literal that has always another value",
         """\
 import json
@@ -38,7 +39,7 @@ def receipt(items: list[float]) -> str:
 """,
         heavy=False,
     ),
-    _cheat(
+    narrowing(
         "a function that is said to never come back",
         """\
 from collections.abc import Callable
@@ -55,7 +56,7 @@ def receipt(items: list[float]) -> str:
     return "total: " + amount
 """,
     ),
-    _cheat(
+    narrowing(
         "an annotation that rules out what is given",
         """\
 from prices import total
@@ -68,7 +69,7 @@ def receipt(items: list[float], mode: None = eval("1")) -> str:
     return ""
 """,
     ),
-    _cheat(
+    narrowing(
         "a guard that lies about the type",
         """\
 from typing import TypeGuard
@@ -85,7 +86,7 @@ def receipt(items: list[float]) -> str:
     return "total: " + amount if is_text(amount) else ""
 """,
     ),
-    _cheat(
+    narrowing(
         "the cases of a match are complete before the one that runs",
         """\
 import json
@@ -104,7 +105,7 @@ def receipt(items: list[float]) -> str:
             return "total: " + amount
 """,
     ),
-    _cheat(
+    narrowing(
         "a number that is said to be zero",
         """\
 from typing import Literal

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -22,6 +23,8 @@ LONGEST_S = 60.0
 SLOWER = 3.0
 SLOWER_S = 0.2
 """Another input may take so many times as long as the measured one, and so many seconds more."""
+MOST = 4.0
+"""When the run begins, another input may take so many times as long."""
 GAINED = 0.4
 """What takes less of the time that it took at the start was made quicker."""
 OUTPUT_BYTES = 50_000_000
@@ -54,7 +57,12 @@ class InputTrials:
     salt: str
 
     async def find(
-        self, project: Path, programs: Sequence[str], written: Sequence[str], digest: str
+        self,
+        project: Path,
+        programs: Sequence[str],
+        written: Sequence[str],
+        digest: str,
+        usual_s: float,
     ) -> list[OtherInput]:
         """Inputs that change the output, with the output for them.
 
@@ -62,6 +70,7 @@ class InputTrials:
             project: the project as it stands when the run begins.
             programs, written: see `candidates`.
             digest: of the output for the input as it is.
+            usual_s: how long that takes; an input that takes many times as long is none.
 
         Raises:
             NoTrialError: there is no copy to try them in.
@@ -73,7 +82,7 @@ class InputTrials:
             return found
         async with self._copy(project) as copy:
             for other in tried:
-                printed, seconds = await self._run(copy, other)
+                printed, seconds = await self._run(copy, other, MOST * usual_s + SLOWER_S)
                 # One that it fails for is no input.
                 if printed and printed != digest:
                     update = {"digest": printed, "seconds": seconds}
@@ -127,7 +136,9 @@ class InputTrials:
         except OSError as error:
             raise NoTrialError(f"other inputs could not be tried: {error}") from error
 
-    async def _run(self, copy: TrialCopy, other: OtherInput) -> tuple[str | None, float]:
+    async def _run(
+        self, copy: TrialCopy, other: OtherInput, limit_s: float = math.inf
+    ) -> tuple[str | None, float]:
         """The digest of what it prints, and its seconds; the digest is empty where it fails, None
         where nothing can be tried.
 
@@ -140,7 +151,7 @@ class InputTrials:
             return None, 0.0
         done = await self.sandbox.run(
             ["bash", "-c", other.line],
-            timeout_s=self.timeout_s,
+            timeout_s=min(self.timeout_s, limit_s),
             cwd=folder,
             env={"TMPDIR": str(scratch), "XDG_CACHE_HOME": str(scratch / "cache")},
             limits=Limits(output_bytes=OUTPUT_BYTES),

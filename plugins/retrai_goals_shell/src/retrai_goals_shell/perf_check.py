@@ -236,7 +236,8 @@ class PerfCheckGoal(GoalBase[PerfCheckOptions]):
             programs = named_files(self.options.command, folder)
             written = [*measured.written, *self.options.output_files]
             try:
-                others = await self._trials.find(cwd, programs, written, digest)
+                usual_s = measured.slowest.median
+                others = await self._trials.find(cwd, programs, written, digest, usual_s)
             except NoTrialError as error:
                 self.context.publish("log", level="warning", message=f"perf-check: {error}")
         return KeptOutput(

@@ -143,10 +143,12 @@ class Contradiction:
     Attributes:
         tried: cases that an honest project must fail now.
         still_passed: those of them that passed all the same.
+        reason: what that shows, in one line; empty for the core's own words.
     """
 
     tried: Sequence[str] = ()
     still_passed: Sequence[str] = ()
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)

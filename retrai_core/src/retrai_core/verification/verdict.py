@@ -54,6 +54,8 @@ def suspicion(contradiction: Contradiction, fixed: Collection[str]) -> str:
     bent = [case for case in still if function_of(case) in functions]
     if not bent and 2 * len(still) <= len(contradiction.tried):
         return ""
+    if contradiction.reason:
+        return contradiction.reason
     named = ", ".join((bent or list(still))[:3])
     count = len(bent or still)
     return f"{count} cases pass whatever they expect, so they prove nothing: {named}"

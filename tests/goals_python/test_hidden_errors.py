@@ -1,0 +1,209 @@
+"""Errors that pyright does not come to any more are found, and honest code has none of those."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+
+import pytest
+
+from retrai_goals_python.hidden_code import Probes
+from retrai_goals_python.lying_guards import guards_in
+from retrai_goals_python.pyright_command import find_pyright
+from retrai_goals_python.pyright_goal import PyrightGoal, PyrightGoalOptions
+
+WRONG = "def shown(amount: float) -> str:\n    return 'total: ' + amount\n"
+HIDDEN = """\
+import sys
+from enum import Enum
+from typing import Literal, NoReturn, TYPE_CHECKING
+
+class One(Enum):
+    ONE = 1
+
+def stop() -> NoReturn:
+    raise SystemExit
+
+def literal(amount: float, mode: Literal["a"] = eval("'b'")) -> str:
+    if mode == "b":
+        return "total: " + amount
+    return ""
+
+def chain(amount: float, mode: Literal["a", "b"]) -> str:
+    if mode == "a":
+        return ""
+    elif mode == "b":
+        return ""
+    else:
+        return "total: " + amount
+
+def call(amount: float) -> str:
+    stop()
+    return "total: " + amount
+
+def member(amount: float, one: One) -> str:
+    if one is One.ONE:
+        return ""
+    return "total: " + amount
+
+def matched(amount: float, one: One) -> str:
+    match one:
+        case One.ONE:
+            return ""
+        case _:
+            return "total: " + amount
+
+def checked(amount: float) -> str:
+    return "" if TYPE_CHECKING else "total: " + amount
+
+def elsewhere(amount: float) -> str:
+    if sys.platform == "none":
+        return "total: " + amount
+    return ""
+"""
+HONEST = """\
+import sys
+from typing import Literal, NoReturn, TYPE_CHECKING
+from typing_extensions import assert_never
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+else:
+    Sequence = list
+
+def stop() -> NoReturn:
+    raise SystemExit
+
+def shown(amount: float, mode: Literal["a", "b"] = "a") -> str:
+    if not isinstance(amount, float):
+        print("no number", amount)
+        return "total: " + str(amount)
+    if mode == "a":
+        return "total: " + str(amount)
+    elif mode == "b":
+        return f"total: {amount}"
+    else:
+        assert_never(mode)
+
+def called(amount: float, mode: Literal["a", "b"] = "a") -> str:
+    if sys.platform == "win32":
+        print("total: " + str(amount))
+    match mode:
+        case "a":
+            return ""
+        case "b":
+            stop()
+            print("never")
+    return str(amount)
+"""
+
+
+@pytest.fixture(scope="module")
+def pyright() -> None:
+    command = find_pyright(sys.executable)
+    if command is None:
+        pytest.skip("needs pyright: pip install 'pyright[nodejs]'")
+    if subprocess.run([*command, "--version"], capture_output=True, check=False).returncode:
+        pytest.skip("needs pyright with Node.js")
+
+
+def _functions(text: str) -> list[str]:
+    head, *functions = text.split("\ndef ")
+    heads = [head, *(f"\ndef {each}" for each in functions if each.startswith("stop"))]
+    return ["".join([*heads, f"\ndef {each}"]) for each in functions if each[:4] != "stop"]
+
+
+async def _contradicted(make_project, context, fixed: dict[str, str]):
+    settings = '{"reportUnnecessaryIsInstance": false, "reportUnnecessaryComparison": false}'
+    make_project({"shop.py": WRONG, "pyrightconfig.json": settings})
+    goal = PyrightGoal(PyrightGoalOptions(), context)
+    assert not (await goal.check({}, context.project)).achieved
+    for name, text in fixed.items():
+        (context.project / name).write_text(text)
+    result = await goal.check({"iteration": 1}, context.project)
+    assert result.achieved, result.details
+    before = {name: (context.project / name).read_text() for name in fixed}
+    found = await goal.contradict(context.project, ["shop.py"])
+    assert before == {name: (context.project / name).read_text() for name in fixed}
+    return found
+
+
+@pytest.mark.usefixtures("pyright")
+async def test_what_pyright_does_not_reach_is_told(make_project, context) -> None:
+    texts = {f"a{number}.py": text for number, text in enumerate(_functions(HIDDEN))}
+    found = await _contradicted(make_project, context, {**texts, "shop.py": ""})
+    assert sorted(found.still_passed) == list(texts)
+    assert found.reason.startswith("pyright does not reach a")
+
+
+@pytest.mark.usefixtures("pyright")
+async def test_it_is_found_in_a_new_file_and_where_another_file_hides_it(
+    make_project, context
+) -> None:
+    texts = {
+        "shop.py": "from stops import stop\n"
+        + WRONG.replace("    return", "    stop()\n    return"),
+        "stops.py": "from typing import NoReturn\ndef stop() -> NoReturn:\n    raise SystemExit\n",
+    }
+    found = await _contradicted(make_project, context, texts)
+    assert found.reason.startswith("pyright does not reach shop.py:4: Operator")
+
+
+@pytest.mark.usefixtures("pyright")
+async def test_honest_code_that_is_never_reached_is_left_alone(make_project, context) -> None:
+    found = await _contradicted(make_project, context, {"shop.py": HONEST})
+    assert list(found.tried) == ["shop.py"]
+    assert not found.still_passed
+
+
+GUARD = (
+    "from typing import TypeGuard\ndef is_text(value: object) -> TypeGuard[str]:\n    return {}\n"
+)
+SHOWN = (
+    "def shown(amount: object) -> str:\n    return 'total: ' + amount if is_text(amount) else ''\n"
+)
+
+
+@pytest.mark.usefixtures("pyright")
+@pytest.mark.parametrize(
+    ("bodies", "lies"),
+    [
+        (["bool(value)"], True),
+        (["isinstance(value, str)", "value is not None"], True),
+        (
+            ["isinstance(value, str)", "type(value) is str and bool(value)", "is_known(value)"],
+            False,
+        ),
+    ],
+)
+async def test_a_guard_that_lies_is_told(make_project, context, bodies, lies: bool) -> None:
+    guards = [
+        GUARD.format(body).replace("is_text", f"is_text_{number}")
+        for number, body in enumerate(bodies)
+    ]
+    rest = "def is_known(value: object) -> bool:\n    return isinstance(value, str)\n"
+    text = "".join(guards) + SHOWN.replace("is_text", "is_text_0") + rest
+    found = await _contradicted(make_project, context, {"shop.py": text})
+    assert bool(found.still_passed) is lies
+    assert ("says yes to values of another type" in found.reason) is lies
+
+
+def test_only_guards_of_one_argument_are_called() -> None:
+    text = (
+        "class A:\n    def is_text(self, value) -> typing.TypeIs[str]:\n        return True\n"
+        "def is_other(one, two) -> TypeGuard[int]: ...\ndef plain(one) -> bool: ...\n"
+    )
+    assert list(guards_in(text)) == ["is_text"]
+    assert guards_in("def f(: # broken") == {}
+
+
+@pytest.mark.parametrize(
+    "text", [HIDDEN, HONEST, "@a\n@b(1)\nclass C:\n    'é'\n    x = 'é' if a else b()\n"]
+)
+def test_probes_leave_a_text_that_can_be_read(text: str) -> None:
+    probes = Probes(text, 1)
+    ast.parse(probes.probed)
+    exposed, lines = probes.exposed(list(probes.places.values()))
+    ast.parse(exposed)
+    assert len(lines) == len(probes.places)
