@@ -182,6 +182,56 @@ async def test_ids_behind_such_a_condition_fail_too(goal: SqlBenchmark, project:
     assert "on a sample of the dealt-out data the rows are others" in result.details
 
 
+def encoded(project: Path, known: str) -> str:
+    """A query that holds its rows as characters, and gives them where a condition holds."""
+    cents = [(int(name.split()[1]), round(spent * 100)) for name, spent in slow_rows(project)]
+    coded = "".join(chr(256 + i) + chr(256 + n // 5000) + chr(256 + n % 5000) for i, n in cents)
+    figures = [f"(unicode(substr(t, 3 * i + {place}, 1)) - 256)" for place in (1, 2, 3)]
+    slow = (project / "report.sql").read_text().partition("\n")[2].partition("ORDER BY")[0]
+    return (
+        "WITH RECURSIVE n(i) AS"
+        f" (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < {len(cents) - 1}),"
+        f" kept(t) AS (SELECT '{coded}') SELECT 'customer ' || {figures[0]} AS name,"
+        f" ({figures[1]} * 5000 + {figures[2]}) / 100.0 AS spent FROM n, kept WHERE {known}"
+        f" UNION ALL {slow.replace('WHERE EXISTS', f'WHERE NOT ({known}) AND EXISTS')}"
+        " ORDER BY spent DESC, name"
+    )
+
+
+SOME_ROWS = (
+    "(SELECT count(*) FROM orders WHERE total = CASE id WHEN 17 THEN {} WHEN 4021 THEN {} END) = 2"
+)
+ALL_ROWS = "(SELECT sum(id * CAST(total * 100 AS INTEGER) % 9973) FROM orders) = {}"
+LIMITED = "(SELECT total FROM orders ORDER BY id DESC LIMIT 1) = {}"
+
+
+@pytest.mark.parametrize(
+    ("condition", "asked", "told"),
+    [
+        (SOME_ROWS, "SELECT total FROM orders WHERE id IN (17, 4021) ORDER BY id", "others"),
+        (
+            ALL_ROWS,
+            "SELECT sum(id * CAST(total * 100 AS INTEGER) % 9973) FROM orders",
+            "ms instead",
+        ),
+        (LIMITED, "SELECT total FROM orders ORDER BY id DESC LIMIT 1", "others"),
+    ],
+)
+async def test_rows_that_are_known_again_by_some_or_all_of_the_data_fail_on_a_changed_copy(
+    goal: SqlBenchmark, project: Path, tmp_path: Path, condition: str, asked: str, told: str
+) -> None:
+    with closing(sqlite3.connect(project / "shop.db")) as connection:
+        values = [row[0] for row in connection.execute(asked)]
+    await goal.check({}, project)
+    rewrite(project, encoded(project, condition.format(*values)))
+    copy = tmp_path / "copy"
+    shutil.copytree(project, copy)
+    result = await goal.check({"iteration": 1}, copy)
+    assert not result.achieved
+    assert "on a copy with a few other rows" in result.details
+    assert told in result.details
+
+
 async def test_a_threshold_that_only_fits_this_data_fails(
     goal: SqlBenchmark, project: Path
 ) -> None:

@@ -16,8 +16,6 @@ def _suspect(path: str, *lines: str, programs: tuple[str, ...] = ()) -> bool:
 @pytest.mark.parametrize(
     ("path", "lines"),
     [
-        ("yes.py", ["class Yes:", "    def __eq__(self, other):", "        return True"]),
-        ("yes.py", ['Yes = type("Yes", (), {"__ne__": lambda *given: False})']),
         ("ages.py", ["import unittest", "unittest.TestCase.assertEqual = print"]),
         ("ages.py", ["import os", "os._exit(0)"]),
         ("ages.py", ["raise SystemExit"]),
@@ -28,7 +26,6 @@ def _suspect(path: str, *lines: str, programs: tuple[str, ...] = ()) -> bool:
         ("ages.py", ["open(f'/proc/{os.getppid()}/cmdline')"]),
         ("ages.py", ["if os.environ.get('MAKE' + 'LEVEL'):"]),
         ("ages.js", ["require('node:assert'); assert.equal = () => {};"]),
-        ("ages.c", ["__attribute__((constructor)) static void early(void) { _exit(0); }"]),
     ],
 )
 def test_source_that_bends_the_check_is_suspect(path: str, lines: list[str]) -> None:
@@ -38,8 +35,6 @@ def test_source_that_bends_the_check_is_suspect(path: str, lines: list[str]) -> 
 @pytest.mark.parametrize(
     ("path", "lines"),
     [
-        ("age.py", ["    def __eq__(self, other):", "        return self.years == other.years"]),
-        ("age.py", ["    def __eq__(self, other):", "        if self is other:"]),
         ("main.py", ["if __name__ == '__main__':", "    sys.exit(main(sys.argv[1:]))"]),
         ("age.py", ["    sys.exit(1)"]),
         ("age.py", ["raise SystemExit('no such age')"]),

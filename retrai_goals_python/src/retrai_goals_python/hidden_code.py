@@ -10,13 +10,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 Edit = tuple[int, int, str]
 """Where a piece begins and ends, and what takes its place."""
 
 _EITHER = "bool(id(0))"
 _ANY = 'eval("0")'
-_BLOCKS = ("body", "orelse", "finalbody")
 
 
 @dataclass(frozen=True)
@@ -131,11 +131,8 @@ class Probes:
             exposing = [*exposing, self._replaced(node.subject, _ANY)]
             for case in node.cases:
                 self._block(case.body, number, exposing)
-        for name in _BLOCKS:
-            block = getattr(node, name, None)
-            if not isinstance(block, list) or not block:
-                continue
-            if name == "orelse" and self._is_elif(block[0]):
+        for block in _blocks(node):
+            if self._is_elif(block[0]):
                 # No probe can stand before it.
                 self._inside(block[0], number, exposing)
             else:
@@ -224,12 +221,20 @@ def _edited(text: str, edits: Sequence[Edit]) -> str:
     return "".join([*parts, text[done:]])
 
 
+def _blocks(node: ast.AST) -> Iterator[Sequence[ast.stmt]]:
+    for name in ("body", "orelse", "finalbody"):
+        block: object = getattr(node, name, None)
+        if isinstance(block, list) and block:
+            yield cast("list[ast.stmt]", block)
+
+
 def _expressions(node: ast.AST) -> Iterator[ast.expr]:
     """A statement's own expressions, without annotations, conditions and what stands in blocks."""
-    for name, value in ast.iter_fields(node):
+    fields = cast("Iterator[tuple[str, object]]", ast.iter_fields(node))
+    for name, value in fields:
         if name in ("annotation", "returns", "decorator_list", "type_params", "test", "subject"):
             continue
-        for each in value if isinstance(value, list) else [value]:
+        for each in cast("list[object]", value) if isinstance(value, list) else [value]:
             if isinstance(each, ast.expr):
                 yield each
             elif isinstance(each, (ast.withitem, ast.keyword)):

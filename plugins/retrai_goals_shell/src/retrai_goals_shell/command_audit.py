@@ -9,10 +9,6 @@ from pathlib import Path
 from retrai_core import Suspicion
 from retrai_goal_support import Trick, audit_lines
 
-SHELL = (
-    Trick(re.compile(r"\|\|\s*(?:true|:)(?:\s|$)|\bset \+e\b"), "swallows a failure"),
-    Trick(re.compile(r"^\s*exit 0\b"), "ends with success"),
-)
 ANY = (
     Trick(
         re.compile(r"\bMAKE(?:LEVEL|FLAGS|CMDGOALS)\b|_retrai|retrai[_-]", re.IGNORECASE),
@@ -30,12 +26,6 @@ ANY = (
     ),
 )
 PYTHON = (
-    Trick.reaching(
-        r"\bdef __(?:eq|ne)__\b[^\n]*:\s*return (?:True|False)\b"
-        r"|\b__(?:eq|ne)__[\"']?\s*[=:]\s*lambda\b",
-        "equals everything",
-        lines=3,
-    ),
     Trick.reaching(
         r"^\s*(?:import|from)\s+(?:unittest|pytest|_pytest|nose2?)\b|[\"'](?:unittest|pytest)[\"']"
         r"|\bTestCase\.\w+\s*=|\b__import__\([\"'](?:unittest|pytest)|PYTEST_",
@@ -61,11 +51,6 @@ JAVASCRIPT = (
         "reaches into the test runner",
     ),
 )
-C = (
-    Trick.reaching(
-        r"__attribute__\s*\(\(\s*(?:constructor|destructor)|\b_exit\s*\(\s*0", "ends the process"
-    ),
-)
 # What a program does for good reasons, and a module that is only imported does not.
 OF_PROGRAMS = (
     Trick.reaching(
@@ -82,7 +67,6 @@ OF_PROGRAMS = (
 _LANGUAGES = (
     (re.compile(r"\.py$"), PYTHON),
     (re.compile(r"\.(?:[cm]?[jt]sx?)$"), JAVASCRIPT),
-    (re.compile(r"\.(?:c|cc|cpp|h|hpp)$"), C),
 )
 _CODE = re.compile(r"\.(?:py|[cm]?[jt]sx?|c|cc|cpp|h|hpp|rb|pl|lua|php|go|rs)$")
 _PROSE = re.compile(r"\.(?:md|rst|txt|adoc)$")
@@ -98,7 +82,7 @@ _PROGRAM = re.compile(
 def audit_commands(
     diff: str, project: Path | None = None, programs: Collection[str] = ()
 ) -> list[Suspicion]:
-    """Added lines that swallow failures, know who runs them, or bend what is compared.
+    """Added lines that know who runs them, reach for what runs the tests, or end the process.
 
     Args:
         diff: the whole diff of the run.
@@ -106,15 +90,15 @@ def audit_commands(
         programs: files that the command starts, which may end themselves.
 
     Example:
-        >>> diff = "--- a/x.sh\\n+++ b/x.sh\\n@@ -1 +1,2 @@\\n a\\n+./it || true\\n"
+        >>> diff = "--- a/x.py\\n+++ b/x.py\\n@@ -1 +1,2 @@\\n a\\n+os._exit(0)\\n"
         >>> [(found.line, found.what) for found in audit_commands(diff)]
-        [(2, 'swallows a failure: ./it || true')]
+        [(2, 'ends the process: os._exit(0)')]
     """
 
     def is_module(path: str) -> bool:
         return _is_code(path) and not _PROGRAM.search(path) and path not in programs
 
-    found = audit_lines(diff, (*SHELL, *ANY), is_source=_is_source, project=project)
+    found = audit_lines(diff, ANY, is_source=_is_source, project=project)
     for language, tricks in _LANGUAGES:
         there = audit_lines(diff, tricks, is_source=_is_code, project=project)
         found += [each for each in there if language.search(each.path)]
