@@ -7,16 +7,8 @@ from __future__ import annotations
 
 BELIEVED = frozenset(
     {
-        "npm-test: standard output is no terminal",
-        # runner-objects
-        # stdlib-patching
-        # module-swapping
-        # ignored-files
-        # own-plugin
-        # native-code
-        # near-values
         # only-under-test
-        # patched-assertions
+        "npm-test: standard output is no terminal",
         # narrowing
         "pyright: an overload that promises a text for a number",
     }

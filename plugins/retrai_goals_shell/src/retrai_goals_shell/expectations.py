@@ -15,7 +15,7 @@ from typing import Literal
 from .edits import Edit
 from .python_expectations import find_in_python
 
-Language = Literal["python", "shell", "c"]
+Language = Literal["python", "shell", "c", "javascript"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +26,8 @@ class Expectation:
         language: of the place.
         start, end: where the literal stands in the file's text.
         literal: its text.
-        left: where that stands which is compared with it: an expression or a word; in C, the whole
-            statement.
+        left: where that stands which is compared with it: an expression or a word; in C and
+            JavaScript, the whole statement.
         row: which of the comparisons at that place it is for, counted from 0.
     """
 
@@ -75,6 +75,15 @@ _C = tuple(
         rf"{_MACRO}\( *{_C_VALUE} *,[^;\n]+\)",
     )
 )
+_JAVASCRIPT = tuple(
+    re.compile(rf"^[ \t]*(?P<left>{form}\) *;?)[ \t]*$", re.MULTILINE)
+    for form in (
+        rf"expect\([^\n]*\)\.(?:toBe|toEqual|toStrictEqual)\( *{_C_VALUE} *",
+        rf"assert\.(?:strictEqual|equal|deepEqual|deepStrictEqual)\([^\n]*, *{_C_VALUE} *",
+    )
+)
+_MAY_FAIL = re.compile(r"\bcatch\b|\b[tT]hrows?\(|\brejects\b|_DEATH|_THROW")
+"""Where a failure may be expected, or is caught."""
 _UNSURE = re.compile(r"approx|almost|near|round|any\b|skip", re.IGNORECASE)
 
 
@@ -92,7 +101,9 @@ def expectations_in(name: str, text: str) -> list[Expectation]:
     elif suffix in (".sh", ".bash", ".bats"):
         found = [*_shell(text), *_heredocs(text)]
     elif suffix in (".c", ".cc", ".cpp"):
-        found = list(_c(text))
+        found = list(_statements("c", _C, text))
+    elif suffix in (".js", ".cjs", ".mjs", ".ts"):
+        found = list(_statements("javascript", _JAVASCRIPT, text))
     else:
         found = []
     return list({each.start: each for each in found}.values())
@@ -107,7 +118,7 @@ def comparisons(found: Sequence[Expectation]) -> list[Expectation]:
 def marks_of(text: str, compared: Sequence[Expectation], path: str) -> list[Edit]:
     """Edits that note in a file what is compared: first the place's number, then the value too.
 
-    In C there is no value, and `done` is noted once the statement is over.
+    Where the place is a statement there is no value, and `done` is noted once it is over.
 
     Args:
         text: of the test file.
@@ -128,8 +139,11 @@ def marks_of(text: str, compared: Sequence[Expectation], path: str) -> list[Edit
             noted = f"echo {number} >> '{path}'; printf '{number} %s\\n' {word} >> '{path}'; "
             edits.append((line, line, noted))
         else:
-            edits += [(start, start, _c_mark(path, f"{number}"))]
-            edits += [(end, end, _c_mark(path, f"{number} done"))]
+            mark = _c_mark if each.language == "c" else _javascript_mark
+            edits += [
+                (start, start, mark(path, f"{number}")),
+                (end, end, mark(path, f"{number} done")),
+            ]
     if any(each.language == "c" for each in compared):
         edits.append((0, 0, "#include <stdio.h>\n"))
     return edits
@@ -137,6 +151,10 @@ def marks_of(text: str, compared: Sequence[Expectation], path: str) -> list[Edit
 
 def _c_mark(path: str, line: str) -> str:
     return f'{{ FILE *at_ = fopen("{path}", "a"); fputs("{line}\\n", at_); fclose(at_); }} '
+
+
+def _javascript_mark(path: str, line: str) -> str:
+    return f';process.getBuiltinModule("fs").appendFileSync("{path}", "{line}\\n"); '
 
 
 def _python(text: str) -> list[Expectation]:
@@ -160,11 +178,13 @@ def _shell(text: str) -> Iterator[Expectation]:
                 yield _of_match("shell", found)
 
 
-def _c(text: str) -> Iterator[Expectation]:
-    for form in _C:
+def _statements(
+    language: Language, forms: Sequence[re.Pattern[str]], text: str
+) -> Iterator[Expectation]:
+    for form in () if _MAY_FAIL.search(text) else forms:
         for found in form.finditer(text):
             if not _UNSURE.search(found[0]):
-                yield _of_match("c", found)
+                yield _of_match(language, found)
 
 
 def _of_match(language: Language, found: re.Match[str]) -> Expectation:
