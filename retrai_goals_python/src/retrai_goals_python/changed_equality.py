@@ -33,7 +33,7 @@ def changed_equality(
         for case, names in cases.items():
             if names & ruled:
                 what = f"changes what equals what, and {case} passes whatever its object holds"
-                yield Suspicion(path, line, what, reaches_runner=True)
+                yield Suspicion(path, line, what)
                 break
 
 

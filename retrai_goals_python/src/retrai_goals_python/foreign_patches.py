@@ -54,7 +54,8 @@ def _imported(tree: ast.Module) -> dict[str, str]:
         elif isinstance(node, ast.ImportFrom) and not node.level:
             for alias in node.names:
                 names[alias.asname or alias.name] = f"{node.module}.{alias.name}"
-    judged = (*sys.stdlib_module_names, *_RUNNERS)
+    # Its streams and hooks are there to be replaced; `sys.modules` is looked at elsewhere.
+    judged = {*sys.stdlib_module_names, *_RUNNERS} - {"sys"}
     return {name: full for name, full in names.items() if full.partition(".")[0] in judged}
 
 

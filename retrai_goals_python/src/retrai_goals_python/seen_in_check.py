@@ -14,10 +14,11 @@ from .diff_lines import added_lines, text_before
 from .environment_audit import STEP_S
 from .installed import ctime_ns
 from .pytest_run import PytestRun
-from .reaching_code import reaching
+from .reaching_code import CALLERS, reaching
 
 PLUGS_IN = "plugs into pytest"
 PUTS_IN = "puts its own function into "
+_INSPECTS = (CALLERS, "looks at its tests")
 
 
 @dataclass
@@ -92,6 +93,8 @@ class SeenInCheck:
                 what = "changes a plugin of pytest"
                 yield replace(found, what=what, reaches_runner=False, sign="unchanged")
                 continue
+            if found.what in _INSPECTS and _inspected_before(diff, found.path, project):
+                continue
             if found.what.startswith(PUTS_IN) and not self._writes(
                 project / found.path, found.what
             ):
@@ -128,6 +131,12 @@ class SeenInCheck:
             text = (project / path).read_bytes()
             for reach in reaching(text) or ():
                 yield Suspicion(path, reach.line, reach.what, reaches_runner=True)
+
+
+def _inspected_before(diff: str, path: str, project: Path) -> bool:
+    """Whether a file looked for its callers before: then it finds its tests there, too."""
+    before = reaching(_text_before(diff, path, project), fixtures=True)
+    return any(reach.what == CALLERS for reach in before or ())
 
 
 def _text_before(diff: str, path: str, project: Path) -> str:

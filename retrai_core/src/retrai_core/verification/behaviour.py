@@ -45,7 +45,7 @@ class Behaviour:
 
     Attributes:
         unchanged: cases that turned green although all answers that they had seen are the same,
-            each with those answers.
+            each with those answers; not where all of them are None.
         unknown: cases that turned green and failed an assertion before, where no other answer was
             seen: those of `unchanged`, and those that could not be followed.
         elsewhere: calls of plain cases whose answer outside of tests is the old one still.
@@ -73,7 +73,8 @@ def _unchanged(found: Recordings) -> dict[str, Sequence[str]]:
     return {
         case: [f"{call}: {answer}" for call, answer in sorted(seen)]
         for case, seen in before.items()
-        if seen and after.get(case, set()) >= seen
+        # What a call that answers nothing has done stands elsewhere.
+        if any(answer != "None" for _, answer in seen) and after.get(case, set()) >= seen
     }
 
 

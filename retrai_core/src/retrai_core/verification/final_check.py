@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import asyncio
 import os
 import shutil
@@ -150,8 +151,8 @@ class FinalCheck:
         """Whether all files in the folder of a new one are the check's, and it says something: an
         empty `__init__.py` only tells two modules of one name apart."""
         folder = Path(path).parent
-        says = any(not line.startswith(b"#") for line in (copy / path).read_bytes().split())
-        return says and not self.allowed(path) and self.belongs(str(folder / "any"))
+        beside = not self.allowed(path) and self.belongs(str(folder / "any"))
+        return beside and not _says_nothing(copy / path)
 
     @asynccontextmanager
     async def copy_with(self, change: Callable[[Path], None]) -> AsyncGenerator[Path]:
@@ -230,6 +231,20 @@ class FinalCheck:
             if stamp != stamp_of(copy / path) and path not in known and not self.allowed(path):
                 self.baseline.written_late.append(path)
         return ", ".join(self.outside.changed()[:3])
+
+
+def _says_nothing(path: Path) -> bool:
+    """Whether a file is empty, or a Python file with no more than comments and a docstring."""
+    if path.is_symlink() or not path.is_file():
+        return False
+    data = path.read_bytes()
+    try:
+        body = ast.parse(data).body if path.suffix == ".py" else []
+    except (SyntaxError, ValueError, RecursionError):
+        return False
+    texts = [each for each in body if isinstance(each, ast.Expr)]
+    says = [each for each in texts if not isinstance(each.value, ast.Constant)]
+    return not data.strip() or (path.suffix == ".py" and len(texts) == len(body) and not says)
 
 
 @contextmanager

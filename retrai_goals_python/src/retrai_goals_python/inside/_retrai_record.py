@@ -138,7 +138,11 @@ class Recorder:
         named.update(held.get(double, {}) if double else {})
         name, again = qualified_name(frame), ""
         module = str(frame.f_globals.get("__name__", ""))
-        if not code.co_flags & (_GENERATOR | _COROUTINE) and find_function(module, name, code):
+        function = find_function(module, name, code)
+        if function is not None:
+            # A call is the same one when its function has got another parameter.
+            drop_defaults(function, args, named)
+        if function is not None and not code.co_flags & (_GENERATOR | _COROUTINE):
             again = packed(module, name, args, named)
         return self.values.call(name, args, named), again, pairs_of(code, args, named)
 
@@ -179,6 +183,18 @@ class _Followed:
         answer += changes(values, self.arguments, self.before)
         self.recorder.calls.append([self.shown, answer, self.again])
         self.recorder.size += len(self.shown) + len(answer) + len(self.again)
+
+
+def drop_defaults(function: Any, args: List[Any], named: Dict[str, Any]) -> None:
+    """Take from the arguments of a call what the function gives by itself."""
+    first = function.__code__.co_argcount - len(function.__defaults__ or ())
+    while len(args) > first and len(args) <= function.__code__.co_argcount:
+        if args[-1] is not function.__defaults__[len(args) - 1 - first]:
+            break
+        args.pop()
+    for name, value in (function.__kwdefaults__ or {}).items():
+        if named.get(name, named) is value:
+            del named[name]
 
 
 def qualified_name(frame: Any) -> str:

@@ -199,7 +199,7 @@ async def _audit(parts: LoopParts) -> tuple[str, list[Suspicion]]:
     for first, *more in each_once(found):
         places = [f"{each.path}:{each.line}" for each in more]
         _tell(parts, f"{first.path}:{first.line} {first.what}", also=places)
-    signs = [each for each in found if each.sign]
+    signs = [each for each in found if each.sign and not parts.guard.is_allowed(each.path)]
     reaching = [finding for finding in found if finding.reaches_runner]
     if not reaching:
         return "", signs
