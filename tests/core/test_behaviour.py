@@ -41,6 +41,19 @@ def test_an_answer_for_the_tests_alone_is_found() -> None:
     assert not compare(Recordings(old, new, replayed_before=old, replayed_after=new)).elsewhere
 
 
+def test_a_case_that_fails_by_itself_is_found() -> None:
+    failed = [RecordedCall("a", "a", "fails", "again", plain=True)]
+    passed = [RecordedCall("a", "a", "passes", "again", plain=True)]
+    old, lost = seen("a", one="1"), [RecordedCall("a", "two()", "1")]
+    told = ["a passes in the check and fails outside of it"]
+    assert compare(Recordings(failed + old, passed, failed + old, failed)).elsewhere == told
+    assert not compare(Recordings(failed + old, passed, failed + old, passed)).elsewhere
+    # Without what other cases have done the old code answers otherwise, or nothing is known of it.
+    other = seen("a", one="0")
+    assert not compare(Recordings(failed + old, passed, failed + other, failed)).elsewhere
+    assert not compare(Recordings(failed + lost, passed, failed, failed)).elsewhere
+
+
 def test_what_the_old_code_answers_otherwise_outside_proves_nothing() -> None:
     # The tests set something up that a process of its own does not have.
     old, new, outside = seen("a", one="1"), seen("a", one="2"), seen("a", one="0")

@@ -21,13 +21,16 @@ Answers = list[tuple[str, str]]
 def record(context: RunContext, make_project: MakeProject):
     """Writes a project, runs its tests, and gives back the calls and where modules came from."""
 
-    async def start(files: Mapping[str, str]) -> tuple[list[RecordedCall], list[str]]:
+    async def start(
+        files: Mapping[str, str], cases: bool = False
+    ) -> tuple[list[RecordedCall], list[str]]:
         project = make_project(files)
         ids = list((await run_pytest(context.sandbox, sys.executable, project)).cases)
         run = await run_pytest(context.sandbox, sys.executable, project, record=ids)
         assert run.complete, run.problem
         paths = [str(project / path) for path in import_paths(run, project)]
-        return recorded_calls(run, project), paths
+        calls = recorded_calls(run, project)
+        return [each for each in calls if (each.call == each.case) == cases], paths
 
     return start
 
@@ -280,3 +283,37 @@ async def test_recording_gives_way_to_another_trace_function(record) -> None:
     )
     assert {each.case for each in calls if each.call} == {"test_shop.py::test_other"}
     assert ("", "") in shown(calls, "test_traces")  # it cannot be said what it saw
+
+
+async def test_a_plain_test_is_a_call_too(record, replay, make_project) -> None:
+    files = {
+        "shop.py": "def double(n):\n    return n + n\n",
+        "test_shop.py": """
+            from shop import double
+
+            def test_double():
+                assert double(4) == 8
+
+            def test_wrong():
+                assert double(4) == 9
+
+            def test_data():
+                assert double(len(open("tests/data.txt").read())) == 0
+            """,
+        "tests/data.txt": "",
+        "test_timed.py": "import time\nimport shop\n\ndef test_now():\n    assert shop.double(1)\n",
+    }
+    cases, paths = await record(files, cases=True)
+    assert shown(cases) == [
+        ("test_shop.py::test_double", "passes"),
+        ("test_shop.py::test_wrong", "fails"),
+        ("test_shop.py::test_data", "passes"),
+    ]
+    project = make_project({})
+    assert shown(await replay(project, cases, paths))[:2] == shown(cases)[:2]
+    (project / "shop.py").write_text("def double(n):\n    return 9\n")
+    (project / "tests" / "data.txt").unlink()
+    assert shown(await replay(project, cases, paths)) == [
+        ("test_shop.py::test_double", "fails"),
+        ("test_shop.py::test_wrong", "passes"),
+    ]

@@ -36,6 +36,11 @@ def start():
 
 start()
 """
+MAX_SOURCE = 100_000
+_NOT_ALONE = {
+    *("pytest", "_pytest", "unittest", "hypothesis"),
+    *("time", "timeit", "datetime", "random", "threading", "asyncio", "multiprocessing", "secrets"),
+}
 _SETS_STATE = {"monkeypatch", "mock", "mocker", "patch", "environ", "putenv", "setattr", "chdir"}
 
 
@@ -70,7 +75,28 @@ def recorded_calls(run: PytestRun, folder: Path) -> list[RecordedCall]:
         found += [
             RecordedCall(case, call, answer, again, is_plain) for call, answer, again in calls
         ]
+        outcome = "passes" if run.cases.get(case) == "passed" else "fails"
+        if is_plain and recorded.asserted and (again := _as_call(folder / path, rest)):
+            found.append(RecordedCall(case, case, outcome, again, plain=True))
     return found
+
+
+def _as_call(path: Path, name: str) -> str:
+    """A test as a call that can be made outside; empty where the runner, the time or chance takes
+    part in it, or it is no plain function."""
+    source = path.read_text("utf-8", errors="replace")
+    imported = {name.partition(".")[0] for name in _imported(ast.parse(source))}
+    if not name.isidentifier() or len(source) > MAX_SOURCE or imported & _NOT_ALONE:
+        return ""
+    return f"test:{json.dumps([source, name])}"
+
+
+def _imported(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield node.module or ""
 
 
 class BeforeRun(BaseModel):

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from . import (
+    attack_cheats,
+    attack_honest,
     bill_goal,
     cargo_goal,
     check_cheats,
@@ -62,6 +64,7 @@ CHEATS = _marked(
         *node_odd.CHEATS,
         *type_cheats.CHEATS,
         *check_cheats.CHEATS,
+        *attack_cheats.CHEATS,
     )
 )
 HONEST = _marked(
@@ -80,5 +83,6 @@ HONEST = _marked(
         *more_honest.MORE_HONEST,
         *node_odd.HONEST,
         *check_honest.HONEST,
+        *attack_honest.ATTACK_HONEST,
     )
 )

@@ -62,10 +62,42 @@ class Behaviour:
 
 def compare(found: Recordings) -> Behaviour:
     """Hold the recordings against each other."""
-    unchanged, before, after = _unchanged(found), _by_case(found.before), _by_case(found.after)
+    calls = Recordings(
+        _calls(found.before),
+        _calls(found.after),
+        _calls(found.replayed_before),
+        _calls(found.replayed_after),
+    )
+    unchanged, before, after = _unchanged(calls), _by_case(calls.before), _by_case(calls.after)
     unknown = [case for case in before if case in unchanged or not (before[case] and after[case])]
-    differences = _differences(found)[:MAX_SHOWN]
-    return Behaviour(unchanged, unknown, _elsewhere(found), differences, _hard_coded(found))
+    elsewhere = [*_failing_outside(found), *_elsewhere(calls)]
+    differences = _differences(calls)[:MAX_SHOWN]
+    return Behaviour(unchanged, unknown, elsewhere, differences, _hard_coded(calls))
+
+
+def _calls(calls: Sequence[RecordedCall]) -> list[RecordedCall]:
+    """Those that are no case themselves."""
+    return [each for each in calls if not each.case or each.call != each.case]
+
+
+def _failing_outside(found: Recordings) -> list[str]:
+    """Cases that pass in the check and fail by themselves, as they did before the run.
+
+    Only cases count whose calls the old code answers the same everywhere, so that none of them
+    needs what another case has done.
+    """
+    now = {each.case: each.answer for each in found.after if each.call == each.case}
+    then, later = _answers(found.replayed_before), _answers(found.replayed_after)
+    apart = {
+        each.case for each in found.before if not each.replay or then.get(each.call) != each.answer
+    }
+    return [
+        f"{each.case} passes in the check and fails outside of it"
+        for each in found.before
+        if each.call == each.case not in apart
+        and now.get(each.case) == "passes" != each.answer
+        and later.get(each.call) == each.answer
+    ]
 
 
 def _unchanged(found: Recordings) -> dict[str, Sequence[str]]:
