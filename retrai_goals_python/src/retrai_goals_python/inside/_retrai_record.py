@@ -178,8 +178,8 @@ class _Followed:
             answer = "yields %s as number %d" % (values.text(arg), number)
         else:
             self.recorder.yielded.pop(id(frame), None)
-            is_value = last in _RETURNS or self.error is None
-            answer = values.text(arg) if is_value else values.error(self.error)
+            error = None if last in _RETURNS else self.error
+            answer = values.text(arg) if error is None else values.error(error)
         answer += changes(values, self.arguments, self.before)
         self.recorder.calls.append([self.shown, answer, self.again])
         self.recorder.size += len(self.shown) + len(answer) + len(self.again)
@@ -192,7 +192,8 @@ def drop_defaults(function: Any, args: List[Any], named: Dict[str, Any]) -> None
         if args[-1] is not function.__defaults__[len(args) - 1 - first]:
             break
         args.pop()
-    for name, value in (function.__kwdefaults__ or {}).items():
+    by_name: Dict[str, Any] = function.__kwdefaults__ or {}
+    for name, value in by_name.items():
         if named.get(name, named) is value:
             del named[name]
 
