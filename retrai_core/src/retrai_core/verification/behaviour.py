@@ -96,7 +96,8 @@ def _failing_outside(found: Recordings) -> list[str]:
         for each in found.before
         if each.call == each.case not in apart
         and now.get(each.case) == "passes" != each.answer
-        and later.get(each.call) == each.answer
+        and then.get(each.call) == each.answer
+        and later.get(each.call, "passes") != "passes"
     ]
 
 

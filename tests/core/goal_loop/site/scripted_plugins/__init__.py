@@ -86,6 +86,10 @@ class ExpectedText(GoalBase):
             model = self.context.chat_model()
             asked = [model.ainvoke(self.options.question) for _ in range(self.options.asks)]
             await asyncio.gather(*asked, return_exceptions=self.options.hides_refusals)
+        leans_on = self.options.leans_on
+        if leans_on and cwd != self.context.project and not (cwd / leans_on).exists():
+            cases = {"a.txt": self.options.alone, "b.txt": "passed"}
+            return GoalResult(False, "a.txt is wrong", report=CheckReport(cases, ["compare"]))
         number = len((self.context.run_dir / "checks").read_text().split())
         if cut_off := await self._cut_off(number):
             return cut_off
@@ -121,12 +125,6 @@ class ExpectedText(GoalBase):
             return None
         report = CheckReport({}, command=["compare", "expected.txt"], complete=False)
         return GoalResult(False, f"the runner ended with {done.exit_code}", report=report)
-
-    async def check_without(self, state, cwd, paths):
-        if self.options.leans_on not in paths:
-            return None
-        report = CheckReport({"a.txt": self.options.alone, "b.txt": "passed"}, command=["compare"])
-        return GoalResult(False, "a.txt is wrong", report=report)
 
     def system_prompt(self):
         return "Make every file hold what expected.txt says."
