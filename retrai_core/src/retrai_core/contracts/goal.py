@@ -59,8 +59,8 @@ class RecordedCall:
         case: the case that made it; empty for a call that no case makes.
         call: as one would write it (`total([1, 2])`); equal calls have equal texts. Empty, with an
             empty answer, for a case that failed an assertion and could not be followed. The case
-            itself is a call too where it can be made outside; it answers `passes`, `fails` or `raises
-            NAME`.
+            itself is a call too where it can be made outside; it answers `passes`, `fails`, or what
+            it raises.
         answer: the value, the error, and what the call changed in its arguments, as one line;
             empty where it is not known.
         replay: what makes the same call again, for the goal alone; empty where nothing can.
