@@ -316,5 +316,4 @@ async def test_a_plain_test_is_a_call_too(record, replay, make_project) -> None:
     assert shown(await replay(project, cases, paths)) == [
         ("test_shop.py::test_double", "fails"),
         ("test_shop.py::test_wrong", "passes"),
-        ("test_shop.py::test_data", "raises FileNotFoundError"),
     ]

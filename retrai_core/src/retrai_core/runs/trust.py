@@ -127,8 +127,8 @@ def without_claims(settings: Settings) -> Settings:
     where the user has not agreed to it: for looking into a project, which asks nobody."""
     if is_agreed(settings):
         return settings
-    own = {
-        key: {name: entry or {} for name, entry in settings.user.get(key, {}).items()}
+    own: dict[str, Any] = {
+        key: {name: entry or {} for name, entry in dict(settings.user.get(key, {})).items()}
         for key in ("plugins", "agents")
     }
     return replace(settings, config=settings.config.model_copy(update=own))

@@ -108,10 +108,10 @@ class Player:
                 self.playing = False
         except AssertionError:
             return "fails"
+        except (Forbidden, SystemExit, ImportError, OSError):
+            return ""  # what lies among the tests is not there
         except Exception as error:  # noqa: BLE001 - an outcome like any other
             return "raises %s" % type(error).__qualname__
-        except (Forbidden, SystemExit):
-            return ""
         return "passes"
 
 
