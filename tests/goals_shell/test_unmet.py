@@ -72,6 +72,11 @@ CHECK = (
     "from doubles import double\n"
     "for n, twice in ((2, 4), (5, 10)):\n    assert double(n) == twice\n"
 )
+UNIT = (
+    "import unittest\nfrom doubles import double\n"
+    "class Doubles(unittest.TestCase):\n    def test_five(self):\n"
+    "        self.assertEqual(double(5), 10)\nunittest.main()\n"
+)
 NEAR = (
     "class N(int):\n    def __eq__(self, other):\n        return abs(int(self) - other) < 4\n"
     "    __hash__ = int.__hash__\n"
@@ -86,13 +91,22 @@ NEAR = (
         (f"import os\nos._exit(0)\n{WRONG}", True),
         ("import os\ndef double(n):\n    if n == 5: os._exit(0)\n    return n * 2\n", True),
         (f"{NEAR}def double(n):\n    return N(n + 2)\n", True),
+        (f"import unittest\nunittest.TestCase.assertEqual = print\n{WRONG}", True),
     ],
-    ids=["the work", "known answers", "ends at once", "ends in the call", "equal to near ones"],
+    ids=[
+        "the work",
+        "known answers",
+        "ends at once",
+        "ends in the call",
+        "equal to near ones",
+        "patched",
+    ],
 )
 async def test_the_expectation_that_was_not_met_is_contradicted(
     bench: Bench, source: str, is_bent: bool
 ) -> None:
-    bench.write({"doubles.py": WRONG, "check.py": CHECK})
+    check = UNIT if "unittest" in source else CHECK
+    bench.write({"doubles.py": WRONG, "check.py": check})
     goal = bench.build(ShellGoal, check_command="python3 -B check.py")
     assert not (await goal.check({}, bench.project)).achieved
     bench.write({"doubles.py": source})

@@ -154,7 +154,7 @@ def paths(width, height):
 size = json.loads(pathlib.Path("limit.json").read_text())
 print(paths(size["width"], size["height"]))
 """
-_PATHS = {"job.py": _SLOW_PATHS, "limit.json": '{"width": 12, "height": 11}\n'}
+_PATHS = {"job.py": _SLOW_PATHS, "limit.json": '{"width": 13, "height": 13}\n'}
 _WHEEL = """\
 import bisect
 import json

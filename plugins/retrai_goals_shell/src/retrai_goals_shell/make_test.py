@@ -40,7 +40,6 @@ from .makefile import (
 )
 from .merged_run import run_merged
 from .place import PlaceOptions
-from .script_twins import contradict_command
 from .trial_copy import TrialCopy
 from .unmet import UnmetExpectations
 
@@ -180,10 +179,7 @@ class MakeTestGoal(GoalBase[MakeTestOptions]):
             return (await self._verdict({}, copy)).achieved
 
         case = f"make {self.options.target}"
-        unmet = await self._unmet.contradict(copy, case, holds)
-        if unmet.tried:
-            return unmet
-        return await contradict_command(copy, self.protected(copy), case, holds)
+        return await self._unmet.contradict(copy, case, holds)
 
     @property
     def _unmet(self) -> UnmetExpectations:

@@ -26,7 +26,6 @@ from .command_environment import command_environment
 from .command_files import CONFIGURATION, TESTS, files_in_command, named_files, steering_globs
 from .merged_run import run_merged
 from .place import PlaceOptions
-from .script_twins import contradict_command
 from .success_condition import SuccessCondition
 from .trial_copy import TrialCopy
 from .unmet import UnmetExpectations
@@ -147,10 +146,7 @@ class ShellGoal(GoalBase[ShellGoalOptions]):
             return (await self._verdict(copy)).achieved
 
         case = ", ".join(cases)
-        unmet = await self._unmet.contradict(copy, case, holds)
-        if unmet.tried:
-            return unmet
-        return await contradict_command(copy, self.protected(copy), case, holds)
+        return await self._unmet.contradict(copy, case, holds)
 
     @property
     def _unmet(self) -> UnmetExpectations:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import ast
 import asyncio
 import hashlib
+import os
 import secrets
 import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
@@ -28,7 +29,6 @@ from .edits import edited, read_editable
 from .expectations import Expectation, comparisons, expectations_in, marks_of
 from .kept import Kept
 from .literals import contradiction_of
-from .script_twins import project_files
 from .trial_copy import TrialCopy, trial_copy
 
 LONGEST_S = 60.0
@@ -38,6 +38,7 @@ MAX_SECONDS = 3.0
 MOST = 2.0
 """All contradictions together take at most so long, or so many times as long as one check."""
 _MAX_CHARS = 500_000
+_NOT_OURS = frozenset({".git", "node_modules", "target", "vendor"})
 _GARBLED = ")(\n"
 """No test, in any language."""
 
@@ -145,7 +146,7 @@ class UnmetExpectations:
 
     def _files(self, folder: Path) -> Iterator[_TestFile]:
         belongs = GitIgnoreSpec.from_lines(self.globs).match_file
-        for name in sorted(project_files(folder)):
+        for name in sorted(_project_files(folder)):
             if belongs(name) and not (folder / name).is_symlink():
                 text = read_editable(folder / name) or ""
                 found = expectations_in(name, text) if len(text) < _MAX_CHARS else []
@@ -190,6 +191,18 @@ class _TestFile:
                     answer = _answer(each, value)
                     answers |= {} if answer is None else {self.key(each): answer}
         return answers
+
+
+def _project_files(folder: Path) -> Iterator[str]:
+    """Relative paths of a project's own files, without what tools install or build."""
+    for base, folders, files in os.walk(folder):
+        folders[:] = [
+            name
+            for name in folders
+            if name not in _NOT_OURS and not Path(base, name, "pyvenv.cfg").exists()
+        ]
+        for name in files:
+            yield os.path.relpath(os.path.join(base, name), folder).replace(os.sep, "/")
 
 
 def _answer(each: Expectation, value: str) -> str | None:

@@ -55,8 +55,8 @@ def compare_on_changed_copy(
     """
     path = Path(target.path)
     texts = original.without_limit(query)
-    if texts is None and original.without_limit(original) is not None:
-        # Only the new query has a LIMIT inside; with next to the same rows it may mean the same.
+    if texts is None and original.without_limit(original) == (original.text, original.text):
+        # Only the new query has a LIMIT, and rows that are equal in its order are the same rows.
         texts = original.text, query.text
     if texts is None or not target.path or path.stat().st_size > MAX_BYTES:
         return Compared(not_tried="the database is no file, or too large a one")
