@@ -127,10 +127,10 @@ def without_claims(settings: Settings) -> Settings:
     where the user has not agreed to it: for looking into a project, which asks nobody."""
     if is_agreed(settings):
         return settings
-    own: dict[str, Any] = {
-        key: {name: entry or {} for name, entry in dict(settings.user.get(key, {})).items()}
-        for key in ("plugins", "agents")
-    }
+    own: dict[str, dict[str, Any]] = {}
+    for key in ("plugins", "agents"):
+        entries = cast("Mapping[str, Any]", settings.user.get(key) or {})
+        own[key] = {name: entry or {} for name, entry in entries.items()}
     return replace(settings, config=settings.config.model_copy(update=own))
 
 
