@@ -54,8 +54,7 @@ def _imported(tree: ast.Module) -> dict[str, str]:
         elif isinstance(node, ast.ImportFrom) and not node.level:
             for alias in node.names:
                 names[alias.asname or alias.name] = f"{node.module}.{alias.name}"
-    # Its streams and hooks are there to be replaced; `sys.modules` is looked at elsewhere.
-    judged = {*sys.stdlib_module_names, *_RUNNERS} - {"sys"}
+    judged = (*sys.stdlib_module_names, *_RUNNERS)
     return {name: full for name, full in names.items() if full.partition(".")[0] in judged}
 
 
@@ -63,7 +62,8 @@ def _written(tree: ast.Module, names: dict[str, str]) -> Iterator[tuple[int, str
     for node in ast.walk(tree):
         match node:
             case ast.Attribute(owner, name, ast.Store() | ast.Del()):
-                if dotted := _dotted(owner, names):
+                # The streams and hooks of `sys` are there to be replaced.
+                if (dotted := _dotted(owner, names)) and dotted != "sys":
                     yield node.lineno, f"{dotted}.{name}"
             case ast.Subscript(ast.Attribute(owner, "__dict__" | "modules"), _, ast.Store()):
                 if dotted := _dotted(owner, names):

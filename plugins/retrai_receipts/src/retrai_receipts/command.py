@@ -58,7 +58,7 @@ def verify(
     fingerprint = pinned_fingerprint(key) if key else ""
     wanted = VerifyOptions(project, fingerprint, python, _parsed(options))
     found = asyncio.run(_verify(receipt, wanted))
-    echo(json.dumps(as_json(found), indent=2) if as_json else "\n".join(_lines(found)))
+    echo(json.dumps(verification_json(found), indent=2) if as_json else "\n".join(_lines(found)))
     return 0 if found.verified else 1
 
 
@@ -165,7 +165,7 @@ def _next(found: Verification) -> str:
     return f"{anew} shows what does not hold, and makes a new receipt when it does"
 
 
-def as_json(found: Verification) -> dict[str, Any]:
+def verification_json(found: Verification) -> dict[str, Any]:
     """What `--json` prints."""
     receipt = found.receipt
     return {

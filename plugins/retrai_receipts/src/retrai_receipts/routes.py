@@ -9,7 +9,7 @@ from starlette.responses import JSONResponse, Response
 
 from retrai_core import FilesStore, Run, RunManager, RunNotFoundError, RunRecord
 
-from .command import as_json
+from .command import verification_json
 from .receipt import RECEIPT_FILE
 from .signing import SigningKey
 from .verifying import VerifyOptions, verify
@@ -56,7 +56,7 @@ def receipt_routes(server: ServerState) -> APIRouter:
         key = SigningKey(FilesStore().state)
         name = f"the receipt of run {record.id}"
         found = await verify(server.manager, content, name, VerifyOptions(), key)
-        return JSONResponse(as_json(found))
+        return JSONResponse(verification_json(found))
 
     return router
 
