@@ -39,6 +39,7 @@ from .new_test_files import loaded_by_none
 from .node_programs import program_folders, user_configuration
 from .place import PlaceOptions
 from .recorded_calls import (
+    BEFORE,
     BeforeRun,
     Recording,
     add_recorder,
@@ -79,7 +80,7 @@ class JsGoal(GoalBase[PlaceT]):
     @property
     def _before(self) -> BeforeRun:
         if self._known_before is None:
-            self._known_before = BeforeRun.load(self.context.run_dir)
+            self._known_before = BeforeRun.load(self.context.run_dir / BEFORE) or BeforeRun()
         return self._known_before
 
     @abstractmethod
@@ -119,7 +120,7 @@ class JsGoal(GoalBase[PlaceT]):
         self._known_before = BeforeRun(
             failed=failed, answers=answers, signs=sorted(recording.signs)
         )
-        await asyncio.to_thread(self._known_before.save, self.context.run_dir)
+        await asyncio.to_thread(self._known_before.save, self.context.run_dir / BEFORE)
         return replace(result, calls=recording.calls)
 
     async def _record(self, project: Path, cases: Sequence[str], known: GoalResult) -> Recording:

@@ -21,6 +21,7 @@ from pathlib import Path
 from pydantic import BaseModel, Field, ValidationError
 
 from retrai_core import Limits, RecordedCall, Sandbox, ToolError
+from retrai_goal_support import SavedModel
 
 from .js_audit import is_test
 from .js_contradiction import TEST
@@ -30,7 +31,8 @@ MAX_FILES = 20_000
 MAX_BYTES = 300_000_000
 """A project larger than this is not copied to record its baseline."""
 _INSIDE = Path(__file__).parent / "inside"
-_BEFORE = "js_before.json"
+BEFORE = "js_before.json"
+"""In the run's folder: what the baseline check showed."""
 _TESTS_IN_JS = r"/(?:^|\/)(?:tests?|spec|__tests__|__mocks__|e2e)\/|\.(?:test|spec)\./"
 _CODE = (".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".jsx", ".tsx")
 _REQUIRE = re.compile(r"""(?<![\w.$])require\(\s*(?P<q>["'])(?P<spec>\.[^"'\n]*)(?P=q)\s*\)""")
@@ -55,7 +57,7 @@ _OF_RUNS = re.compile(r"CI$|NODE_|TEST|JEST|MOCHA|BUN|npm_|RETRAI", re.IGNORECAS
 _KEPT = r"^(?:PATH|HOME|USER|LOGNAME|SHELL|TZ|TMPDIR|LANG|LC_\w+|XDG_\w+|SystemRoot)$"
 
 
-class BeforeRun(BaseModel):
+class BeforeRun(SavedModel):
     """What the baseline check of a run showed.
 
     Attributes:
@@ -67,18 +69,6 @@ class BeforeRun(BaseModel):
     failed: list[str] = Field(default_factory=list)
     answers: dict[str, str] = Field(default_factory=dict)
     signs: list[str] = Field(default_factory=list)
-
-    def save(self, folder: Path) -> None:
-        """Keep it in the run's folder, for a process that resumes the run."""
-        (folder / _BEFORE).write_text(self.model_dump_json(), encoding="utf-8")
-
-    @classmethod
-    def load(cls, folder: Path) -> BeforeRun:
-        """Read it back; without contents where there was no baseline check."""
-        try:
-            return cls.model_validate_json((folder / _BEFORE).read_bytes())
-        except FileNotFoundError:
-            return cls()
 
 
 class _Line(BaseModel):

@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import BaseModel, ValidationError
+from retrai_goal_support import SavedModel
 
 from .hidden_code import Place, Probes
 from .lying_guards import guards_in
@@ -26,7 +26,7 @@ _PROBE = re.compile(r'^Type of "(\d+)" is ')
 _NEVER = re.compile(r'"(?:Never|NoReturn)"')
 
 
-class FirstErrors(BaseModel):
+class FirstErrors(SavedModel):
     """What pyright found when the run began.
 
     Attributes:
@@ -60,19 +60,6 @@ class FirstErrors(BaseModel):
                 for guard, parts in guards_in(_text(folder / name)).items()
             },
         )
-
-    @classmethod
-    def load(cls, path: Path) -> FirstErrors | None:
-        """What was kept; None where nothing was."""
-        try:
-            return cls.model_validate_json(path.read_bytes())
-        except (FileNotFoundError, ValidationError):
-            return None
-
-    def save(self, path: Path) -> None:
-        """Keep it."""
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(self.model_dump_json(), encoding="utf-8")
 
     def suspects(self, folder: Path, names: Sequence[str]) -> list[str]:
         """The files that had errors, and those that are not as they were."""

@@ -41,7 +41,14 @@ from .pytest_detection import MARKERS, find_evidence
 from .pytest_guarding import audit_diff, protected_globs, steering_globs
 from .pytest_run import PytestRun
 from .reasons import describe_run, first_error
-from .recorded_calls import BeforeRun, import_paths, recorded_calls, remove_tests, replay_calls
+from .recorded_calls import (
+    BEFORE,
+    BeforeRun,
+    import_paths,
+    recorded_calls,
+    remove_tests,
+    replay_calls,
+)
 from .runner import FAILED, render_failures, run_pytest
 from .runner_files import RunnerFiles, declared_text
 from .seen_in_check import SeenInCheck, inside
@@ -110,7 +117,7 @@ class PytestGoal(GoalBase[PytestGoalOptions]):
     @property
     def _before(self) -> BeforeRun:
         if self._known_before is None:
-            self._known_before = BeforeRun.load(self.context.run_dir)
+            self._known_before = BeforeRun.load(self.context.run_dir / BEFORE) or BeforeRun()
         return self._known_before
 
     @classmethod
@@ -144,7 +151,7 @@ class PytestGoal(GoalBase[PytestGoalOptions]):
             self._known = {one.what for one in run.reached if not one.path}
         if at_baseline:
             self._known_before = BeforeRun.of(run, cwd / self.options.path)
-            await asyncio.to_thread(self._known_before.save, self.context.run_dir)
+            await asyncio.to_thread(self._known_before.save, self.context.run_dir / BEFORE)
         self._import_paths = import_paths(run, cwd) or self._import_paths
         return replace(self._result(run), calls=recorded_calls(run, cwd / self.options.path))
 

@@ -15,12 +15,14 @@ from pathlib import Path
 from pydantic import BaseModel, Field, ValidationError
 
 from retrai_core import Limits, RecordedCall, Sandbox, ToolError
+from retrai_goal_support import SavedModel
 
 from .contradiction import OldAnswer, line_of
 from .diff_audit import is_test
 from .pytest_run import PytestRun
 
-_BEFORE = "pytest_before.json"
+BEFORE = "pytest_before.json"
+"""In the run's folder: what the baseline check showed."""
 _INSIDE = Path(__file__).parent / "inside"
 _START = """\
 def start():
@@ -99,7 +101,7 @@ def _imported(tree: ast.Module) -> Iterator[str]:
             yield node.module or ""
 
 
-class BeforeRun(BaseModel):
+class BeforeRun(SavedModel):
     """What the baseline check of a run showed."""
 
     failed: list[str] = Field(default_factory=list)
@@ -126,18 +128,6 @@ class BeforeRun(BaseModel):
         failed = [case for case, outcome in run.cases.items() if outcome != "passed"]
         passed = [case for case, outcome in run.cases.items() if outcome == "passed"]
         return cls(failed=failed, passed=passed, answers=answers)
-
-    def save(self, folder: Path) -> None:
-        """Keep it in the run's folder, for a process that resumes the run."""
-        (folder / _BEFORE).write_text(self.model_dump_json(), encoding="utf-8")
-
-    @classmethod
-    def load(cls, folder: Path) -> BeforeRun:
-        """Read it back; without contents where there was no baseline check."""
-        try:
-            return cls.model_validate_json((folder / _BEFORE).read_bytes())
-        except FileNotFoundError:
-            return cls()
 
 
 def _are_plain(values: Sequence[str]) -> bool:

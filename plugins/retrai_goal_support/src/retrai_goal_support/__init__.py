@@ -12,11 +12,13 @@ from .folders import without_files
 from .lessons import prompt_line, what_worked
 from .options import FolderOptions, ProjectFile, ShellWords, globs_below, missing_folder
 from .results import code_result, shorten, suite_result
+from .saved_model import SavedModel
 
 __all__ = [
     "LOOKS_FOR_RETRAI",
     "FolderOptions",
     "ProjectFile",
+    "SavedModel",
     "ShellWords",
     "Trick",
     "audit_lines",

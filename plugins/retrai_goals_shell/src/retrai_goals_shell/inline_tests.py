@@ -15,7 +15,8 @@ from pathlib import Path
 
 from pydantic import BaseModel, Field
 
-from .kept import Kept
+from retrai_goal_support import SavedModel
+
 from .rust_source import items
 
 MAX_FILE_BYTES = 2_000_000
@@ -40,7 +41,7 @@ class InlineTests(BaseModel):
     names: list[str] = Field(default_factory=list[str])
 
 
-class KeptTests(Kept):
+class KeptTests(SavedModel):
     """The tests inside every file of a project, by relative path."""
 
     files: dict[str, InlineTests] = Field(default_factory=dict[str, InlineTests])

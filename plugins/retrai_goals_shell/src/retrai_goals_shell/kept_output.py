@@ -10,7 +10,8 @@ from pathlib import Path
 
 from pydantic import Field
 
-from .kept import Kept
+from retrai_goal_support import SavedModel
+
 from .other_inputs import OtherInput
 
 SHOWN_CHARS = 2000
@@ -21,7 +22,7 @@ _BUILT = re.compile(
 """What a build leaves, which a new source file adds to."""
 
 
-class KeptOutput(Kept):
+class KeptOutput(SavedModel):
     """The reference, kept in the run's own folder.
 
     Attributes:

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from pydantic import Field
 
-from .kept import Kept
+from retrai_goal_support import SavedModel
 
 
-class _Known(Kept):
+class _Known(SavedModel):
     """Size and change time of what stood there when the run began, by name."""
 
     files: dict[str, tuple[int, int]] = Field(default_factory=dict)

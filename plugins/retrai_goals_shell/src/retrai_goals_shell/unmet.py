@@ -24,10 +24,10 @@ from pathspec import GitIgnoreSpec
 from pydantic import Field
 
 from retrai_core import Contradiction
+from retrai_goal_support import SavedModel
 
 from .edits import edited, read_editable
 from .expectations import Expectation, comparisons, expectations_in, marks_of
-from .kept import Kept
 from .literals import contradiction_of
 from .trial_copy import TrialCopy, trial_copy
 
@@ -43,7 +43,7 @@ _GARBLED = ")(\n"
 """No test, in any language."""
 
 
-class Unmet(Kept):
+class Unmet(SavedModel):
     """What was not met: the answer by place, as a literal where it is known.
 
     Attributes:
