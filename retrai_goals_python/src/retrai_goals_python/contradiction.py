@@ -164,8 +164,8 @@ def _old_answer_edit(path: Path, answer: OldAnswer) -> Edit | None:
         tree = ast.parse(source)
     except (OSError, SyntaxError, ValueError):
         return None
-    for node in ast.walk(tree):
-        if isinstance(node, ast.stmt) and node.lineno == answer.line and (pair := _pair(node)):
+    for node in _always_reached(tree):
+        if node.lineno == answer.line and (pair := _pair(node)):
             left, right = pair
             if _is_expected(right, left):
                 expected, old = right, answer.left
@@ -184,6 +184,16 @@ def _old_answer_edit(path: Path, answer: OldAnswer) -> Edit | None:
             is_other = source[begin:stop] != old.encode()
             return Edit(begin, stop, old.encode()) if is_other else None
     return None
+
+
+def _always_reached(tree: ast.Module) -> Iterator[ast.stmt]:
+    """Statements that stand directly in a function, before anything could end it early."""
+    for function in ast.walk(tree):
+        if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            for statement in function.body:
+                yield statement
+                if any(isinstance(part, (ast.Return, ast.Try)) for part in ast.walk(statement)):
+                    break
 
 
 def _pair(statement: ast.stmt) -> tuple[ast.expr, ast.expr] | None:

@@ -222,15 +222,12 @@ def _read(path: Path, calls: Sequence[RecordedCall]) -> Iterator[RecordedCall]:
 
 
 def remove_tests(copy: Path) -> None:
-    """Remove tests from a copy, so that nothing looks like a run of them."""
-    for folder, folders, files in os.walk(copy):
+    """Remove the code of tests from a copy, so that nothing looks like a run of them; what the
+    project's code reads there stays."""
+    for folder, _, files in os.walk(copy):
         below = Path(folder).relative_to(copy)
-        for name in [*folders]:
-            if name in ("tests", "test"):
-                shutil.rmtree(Path(folder) / name, ignore_errors=True)
-                folders.remove(name)
         for name in files:
-            if is_test(str(below / name)):
+            if name.endswith(".py") and is_test(str(below / name)):
                 (Path(folder) / name).unlink()
 
 

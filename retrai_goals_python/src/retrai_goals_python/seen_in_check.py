@@ -105,7 +105,11 @@ class SeenInCheck:
     def _writes(path: Path, what: str) -> bool:
         """Whether a file assigns the attribute that `what` ends with, or has its name as a text."""
         name = what.rpartition(".")[2]
-        for node in ast.walk(ast.parse(path.read_bytes())):
+        try:
+            tree = ast.parse(path.read_bytes())
+        except (OSError, SyntaxError, ValueError, RecursionError):
+            return True
+        for node in ast.walk(tree):
             match node:
                 case ast.Attribute(_, attribute, ast.Store()) if attribute == name:
                     return True

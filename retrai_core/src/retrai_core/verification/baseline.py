@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from pydantic import BaseModel, Field, TypeAdapter
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from ..contracts.goal import CaseOutcome, CheckReport, GoalResult, RecordedCall
 from .files import copy_file, fingerprint, project_entries
@@ -84,8 +84,10 @@ def save_calls(calls: Sequence[RecordedCall], folder: Path) -> None:
 
 def load_calls(folder: Path) -> list[RecordedCall]:
     """Read it back; empty where nothing was recorded."""
-    path = folder / "calls.json"
-    return _CALLS.validate_json(path.read_bytes()) if path.exists() else []
+    try:
+        return _CALLS.validate_json((folder / "calls.json").read_bytes())
+    except (FileNotFoundError, ValidationError):
+        return []  # also where it was cut off, or is of another version
 
 
 def stamp_of(path: Path) -> tuple[int, int] | None:

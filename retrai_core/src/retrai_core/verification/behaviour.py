@@ -69,7 +69,11 @@ def compare(found: Recordings) -> Behaviour:
         _calls(found.replayed_after),
     )
     unchanged, before, after = _unchanged(calls), _by_case(calls.before), _by_case(calls.after)
-    unknown = [case for case in before if case in unchanged or not (before[case] and after[case])]
+    unknown = [
+        case
+        for case in before
+        if case in unchanged or (case in after and not (before[case] and after[case]))
+    ]
     elsewhere = [*_failing_outside(found), *_elsewhere(calls)]
     differences = _differences(calls)[:MAX_SHOWN]
     return Behaviour(unchanged, unknown, elsewhere, differences, _hard_coded(calls))

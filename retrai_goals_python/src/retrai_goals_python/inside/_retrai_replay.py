@@ -49,6 +49,12 @@ class Player:
         self.values, self.find_function = values, find_function
         self.pairs_of, self.changes = pairs_of, changes
         self.playing = False
+        self.had_effect = False
+
+    def forbid(self) -> None:
+        """End the call; where its code goes on all the same, its answer does not count."""
+        self.had_effect = True
+        raise Forbidden
 
     def hear(self, event: str, args: Tuple[Any, ...]) -> None:
         """The audit hook."""
@@ -58,14 +64,16 @@ class Player:
             mode, flags = args[1], args[2]
             writes = any(one in str(mode or "r") for one in "wax+") if mode else flags & WRITES
             if writes and args[0] != os.devnull:
-                raise Forbidden
+                self.forbid()
         elif event.startswith(FORBIDDEN):
-            raise Forbidden
+            self.forbid()
 
     def answer(self, call: Tuple[str, str, List[Any], Dict[str, Any]]) -> str:
         """What one call answers; empty where that cannot be told."""
+        self.had_effect = False
         try:
-            return self._answer(call)
+            answer = self._answer(call)
+            return "" if self.had_effect else answer
         except Exception:  # noqa: BLE001 - any object's own code, when it is copied or rendered
             return ""
 
@@ -96,6 +104,11 @@ class Player:
 
     def outcome(self, source: str, name: str) -> str:
         """What becomes of a test that is a plain function; empty where that cannot be told."""
+        self.had_effect = False
+        outcome = self._outcome(source, name)
+        return "" if self.had_effect else outcome
+
+    def _outcome(self, source: str, name: str) -> str:
         names: Dict[str, Any] = {"__name__": "checked"}
         try:
             exec(compile(source, "<checked>", "exec"), names)
@@ -173,10 +186,6 @@ def in_turn(several: List[Iterator[Any]]) -> Iterator[Any]:
         several = left
 
 
-def stop(number: int, frame: Any) -> None:
-    raise Forbidden
-
-
 def play(job: Dict[str, Any], player: Player) -> Iterator[Dict[str, Any]]:
     """The answer of each call, then those of their neighbors, as far as they can be told."""
     calls: List[Any] = []
@@ -219,13 +228,13 @@ def main(job: Dict[str, Any], values: Dict[str, Any]) -> None:
         values: the module that renders, by name.
     """
     sys.path[:] = job["paths"]
-    signal.signal(signal.SIGALRM, stop)
     player = Player(
         values["Values"](values["own_files"](job["root"])),
         values["find_function"],
         values["pairs_of"],
         values["changes"],
     )
+    signal.signal(signal.SIGALRM, lambda number, frame: player.forbid())
     sys.addaudithook(player.hear)
     with open(job["answers"], "a") as out:
         for line in play(job, player):

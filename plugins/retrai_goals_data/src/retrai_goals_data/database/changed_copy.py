@@ -129,7 +129,8 @@ def _change(database: Database, tables: list[str], chosen: random.Random) -> Non
         for column in columns:
             if column not in unique and len(some) > 1:
                 _exchange(cursor, table, column, some[: len(some) // 2 + 1])
-        if len(rows) > PART:
+        # A row that others refer to cannot go by itself.
+        if len(rows) > PART and len(tables) == 1:
             gone = some[len(some) // 2 + 1 :]
             for row in gone:
                 cursor.execute(f"DELETE FROM {table} WHERE rowid = {int(row)}")
