@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import retrai_goals_python
 from retrai_goals_python.live_report import LiveReport
 
 from .conftest import MakeProject, Run
+
+INSIDE = Path(retrai_goals_python.__file__).parent / "inside"
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(st.binary(max_size=200_000), max_size=8))
 def test_all_bytes_are_read_in_their_order(tmp_path_factory, chunks: list[bytes]) -> None:
-    report = LiveReport(tmp_path_factory.mktemp("report") / "report")
-    with report:
-        for chunk in chunks:
-            with open(report.path, "ab", buffering=0) as pipe:
-                left = memoryview(chunk)
-                while left:
-                    left = left[os.write(pipe.fileno(), left) :]
+    path = tmp_path_factory.mktemp("report") / "report"
+    report = LiveReport(path)
+    for chunk in chunks:
+        with open(path, "ab", buffering=0) as pipe:
+            left = memoryview(chunk)
+            while left:
+                left = left[os.write(pipe.fileno(), left) :]
+    report.close()
     assert report.data == b"".join(chunks)
 
 
@@ -80,7 +86,28 @@ async def test_outcomes_after_the_end_do_not_count(make_project: MakeProject, ru
     assert "after the end of the session" in found.problem
 
 
-def test_the_pipe_is_one(tmp_path: Path) -> None:
-    with LiveReport(tmp_path / "report") as report:
-        assert report.path.is_fifo()
-    assert report.data == b""
+def test_a_writer_that_is_left_behind_does_not_wait_for_a_reader(tmp_path: Path) -> None:
+    report = LiveReport(tmp_path / "report")
+    writer = subprocess.Popen(
+        [
+            sys.executable,
+            "-c",
+            "import sys\n"
+            "from _retrai_pytest_report import Writer\n"
+            "writer = Writer(sys.argv[1])\n"
+            "writer.write('phase', id='a')\n"
+            "print(flush=True)\n"
+            "sys.stdin.readline()\n"
+            "writer.write('phase', id='b')\n",
+            str(tmp_path / "report"),
+        ],
+        env={**os.environ, "PYTHONPATH": str(INSIDE)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    assert writer.stdout is not None
+    writer.stdout.readline()
+    report.close()
+    writer.communicate(b"\n", timeout=30)
+    assert writer.returncode == 0
+    assert report.data == b'{"id": "a", "kind": "phase"}\n'

@@ -8,6 +8,7 @@ hold or not, so that pyright says what is wrong there.
 from __future__ import annotations
 
 import ast
+import io
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import cast
@@ -57,7 +58,8 @@ class Probes:
         self._next = first
         self._inserted: list[tuple[int, int, int, str]] = []
         self._starts = [0]
-        self._lines = text.splitlines(keepends=True)
+        # As the parser counts lines: a form feed ends none.
+        self._lines = list(io.StringIO(text, newline=""))
         for line in self._lines:
             self._starts.append(self._starts[-1] + len(line))
         self._block(ast.parse(text).body, None, ())

@@ -11,7 +11,8 @@ import select
 import threading
 import time
 from pathlib import Path
-from types import TracebackType
+
+from retrai_core import ToolError
 
 MAX_BYTES = 200_000_000
 _POLL_MS = 100
@@ -20,35 +21,39 @@ _GRACE_S = 1.0
 
 
 class LiveReport:
-    """The bytes that were written to the pipe at `path` while the block ran.
+    """The bytes that are written to a named pipe until it is closed.
+
+    Args:
+        path: of the pipe; it is made here.
 
     Attributes:
-        path: of the pipe; it is made here.
-        data: all bytes, complete when the block is left; cut at `MAX_BYTES`.
+        data: all bytes, complete when it is closed; cut at `MAX_BYTES`.
+
+    Raises:
+        ToolError: the file system has no named pipes.
     """
 
     def __init__(self, path: Path) -> None:
-        self.path = path
         self.data = b""
         self._chunks: list[bytes] = []
         self._ended, self._end = threading.Event(), 0.0
-        os.mkfifo(path)
+        try:
+            os.mkfifo(path)
+        except OSError as error:
+            raise ToolError(
+                f"no named pipe can be made in {path.parent} ({error.strerror}), and pytest's "
+                "report comes through one",
+                hint="set TMPDIR to a folder on a file system that has named pipes",
+            ) from error
         path.chmod(0o666)  # tests may run as another user
         self._pipe = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
         # With a writer of ours the pipe has no end between two lines.
         self._writer = os.open(path, os.O_WRONLY)
         self._thread = threading.Thread(target=self._read, name="retrai-report", daemon=True)
-
-    def __enter__(self) -> LiveReport:
         self._thread.start()
-        return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
+        """Read what is left, and stop; blocks for about a second at most."""
         self._end = time.monotonic()
         self._ended.set()
         os.close(self._writer)

@@ -66,7 +66,7 @@ async def run_pytest(
 ) -> PytestRun:
     """Run `PYTHON -m pytest` in `cwd` and read what every case came to.
 
-    Never raises for what a project does: a crash, a hang, a missing pytest or an unreadable report
+    What a project does raises nothing: a crash, a hang, a missing pytest or an unreadable report
     is a run that is not `complete`, with the reason in `problem`.
 
     Args:
@@ -84,6 +84,9 @@ async def run_pytest(
             longer than the tests.
         record: ids of cases; what the project's code answered them is kept (`PytestRun.calls`).
             `FAILED`: of all cases that do not pass.
+
+    Raises:
+        ToolError: the folder of temporary files cannot hold a named pipe.
 
     Example:
         >>> import asyncio, sys, tempfile
@@ -107,8 +110,10 @@ async def run_pytest(
         env = {**(env or {}), "RETRAI_RECORD": str(folder / "record.json")}
     try:
         report = LiveReport(folder / "report")
-        with report:
+        try:
             done = await _start(sandbox, python, cwd, folder, arguments, timeout_s, env, copied)
+        finally:
+            await asyncio.to_thread(report.close)
         data = report.data
         stack = await asyncio.to_thread(read_stacks, folder)
         run = await asyncio.to_thread(

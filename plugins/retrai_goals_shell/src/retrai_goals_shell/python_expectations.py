@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import io
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -36,7 +37,8 @@ def find_in_python(text: str) -> list[Found]:
 class _Finder:
     def __init__(self, text: str, tree: ast.Module) -> None:
         self._text = text
-        self._lines = text.splitlines(keepends=True)
+        # As the parser counts lines: a form feed ends none.
+        self._lines = list(io.StringIO(text, newline=""))
         self._starts = [0]
         for line in self._lines:
             self._starts.append(self._starts[-1] + len(line))

@@ -30,15 +30,16 @@ async def check(settings: Settings, baseline: Verdict | None, *, final: bool) ->
             await session.build()
             assert session.guard is not None
             guard = session.guard
+            later = {"iteration": 1}  # an empty state is that of the check before the first turn
             if before is None:
                 result = await guard.take_baseline()
             else:
                 await guard.take_over(before)
-                result = None if final else await guard.check({})
+                result = None if final else await guard.check(later)
             suspect = ""
             evidence: dict[str, Any] = {"versions": resolved.versions()}
             if final and (result is None or result.achieved):
-                result, suspect = await guard.final_check({})
+                result, suspect = await guard.final_check(later)
                 evidence["clean_copy"] = {"achieved": result.achieved, "suspect": suspect}
             assert result is not None
             return verdict_of(guard, result, suspect, evidence)

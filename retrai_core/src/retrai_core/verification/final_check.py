@@ -237,14 +237,13 @@ def _says_nothing(path: Path) -> bool:
     """Whether a file is empty, or a Python file with no more than comments and a docstring."""
     if path.is_symlink() or not path.is_file():
         return False
-    data = path.read_bytes()
+    if path.suffix != ".py":
+        return path.stat().st_size == 0
     try:
-        body = ast.parse(data).body if path.suffix == ".py" else []
+        body = ast.parse(path.read_bytes()).body
     except (SyntaxError, ValueError, RecursionError):
         return False
-    texts = [each for each in body if isinstance(each, ast.Expr)]
-    says = [each for each in texts if not isinstance(each.value, ast.Constant)]
-    return not data.strip() or (path.suffix == ".py" and len(texts) == len(body) and not says)
+    return all(isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant) for one in body)
 
 
 @contextmanager

@@ -46,7 +46,9 @@ class Writer:
         self.path = path
         self._open, self._write, self._close, self._stat = os.open, os.write, os.close, os.fstat
         self._pipe = os.stat(path).st_ino
-        self._flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
+        # Without waiting for a reader: a process that a test left behind has none any more.
+        self._flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK
+        self._set_blocking = os.set_blocking
         self._encode = json.JSONEncoder().encode
         self._unwritten = b""
 
@@ -60,9 +62,12 @@ class Writer:
         try:
             if self._stat(target).st_ino != self._pipe:
                 return  # somebody put another file in its place: the report stays without an end
+            self._set_blocking(target, True)
             while self._unwritten:
                 written = self._write(target, self._unwritten)
                 self._unwritten = self._unwritten[written:]
+        except BrokenPipeError:  # the reader has gone
+            return
         finally:
             self._close(target)
 

@@ -16,8 +16,10 @@ from typing import Any, Callable, Dict, List, Optional, Tuple, cast
 MAX_TEXT = 400
 MAX_ITEMS = 40
 MAX_RENDERED = 1000
-"""Items of one collection that count; those that are not shown do by a hash."""
-MAX_DEPTH = 4
+"""So many items of one collection are looked at, and `MAX_ITEMS` shown, the others by a hash."""
+MAX_DEPTH = 10
+MAX_VALUES = 3000
+"""Values within one value that are looked at; whatever comes after counts by its type alone."""
 PLAIN = (type(None), bool, int, float, complex, str, bytes)
 # For a type checker any types, since nothing more is known of what they hold.
 BASES: Tuple[Any, ...] = (int, float, str, bytes)
@@ -44,13 +46,18 @@ class Values:
     def __init__(self, is_own: OwnFile) -> None:
         self._is_own_file = is_own
         self._own_types: Dict[type, bool] = {}
+        self._path: List[int] = []
+        self._left = 0
+        self.rendered = 0
 
     def text(self, value: Any) -> str:
         """One line of at most `MAX_TEXT` characters; what is longer ends in a hash of the whole."""
+        self._left = MAX_VALUES
         try:
             shown = self._render(value, MAX_DEPTH)
         except Exception:  # noqa: BLE001 - any object's own code
             shown = "<%s>" % type(value).__qualname__
+        self.rendered += MAX_VALUES - self._left
         if len(shown) <= MAX_TEXT:
             return shown
         return "%s... (%s)" % (shown[:MAX_TEXT], _digest(shown))
@@ -63,15 +70,24 @@ class Values:
 
     def error(self, error: BaseException) -> str:
         """What was raised."""
+        self._left = MAX_VALUES
         return "raises %s%s" % (type(error).__qualname__, self._render(error.args, 2))
 
     def _render(self, value: Any, depth: int) -> str:
         kind = cast("Any", type(value))
+        self._left -= 1
         if kind in PLAIN:
-            shown = repr(value)
-        elif depth <= 0:
-            shown = "<%s>" % kind.__qualname__
-        elif isinstance(value, BASES):
+            return repr(value)
+        if depth <= 0 or self._left < 0 or id(value) in self._path:
+            return "<%s>" % kind.__qualname__
+        self._path.append(id(value))
+        try:
+            return self._compound(value, kind, depth)
+        finally:
+            self._path.pop()
+
+    def _compound(self, value: Any, kind: Any, depth: int) -> str:
+        if isinstance(value, BASES):
             base = next(one for one in BASES if isinstance(value, one))
             shown = "%s(%s)" % (kind.__qualname__, base.__repr__(value))
         elif isinstance(value, MAPPING):
@@ -93,9 +109,9 @@ class Values:
         pairs: List[Tuple[Any, Any]] = list(MAPPING.items(value))
         shown = [
             "%s: %s" % (self._render(key, depth - 1), self._render(one, depth - 1))
-            for key, one in pairs[:MAX_ITEMS]
+            for key, one in pairs[:MAX_RENDERED]
         ]
-        return "%s{%s%s}" % (_prefix(value, dict), ", ".join(shown), _rest(len(pairs)))
+        return "%s{%s%s}" % (_prefix(value, dict), _shortened(shown), _rest(len(pairs)))
 
     def _items(self, value: Any, depth: int) -> str:
         base = next(one for one in SEQUENCES if isinstance(value, one))
@@ -103,9 +119,8 @@ class Values:
         shown = [self._render(item, depth - 1) for item in items[:MAX_RENDERED]]
         if base in (set, frozenset):
             shown.sort()
-        shown[MAX_ITEMS:] = [_digest("".join(shown[MAX_ITEMS:]))] if len(shown) > MAX_ITEMS else []
         left, right = BRACKETS.get(base, "{}")
-        inner = ", ".join(shown) + _rest(len(items))
+        inner = _shortened(shown) + _rest(len(items))
         return "%s%s%s%s" % (_prefix(value, list, tuple, set), left, inner, right)
 
     def _object(self, value: Any, depth: int) -> str:
@@ -119,8 +134,8 @@ class Values:
                     held[name] = _slot(slot, value)
         held.update(getattr(value, "__dict__", {}))
         shown = ["%s=%s" % (one, self._render(held[one], depth - 1)) for one in sorted(held)]
-        inner = ", ".join(shown[:MAX_ITEMS]) + _rest(len(shown))
-        return "%s(%s)" % (kind.__qualname__, inner)
+        rest = _rest(len(shown))
+        return "%s(%s%s)" % (kind.__qualname__, _shortened(shown), rest)
 
     def _is_own(self, kind: type) -> bool:
         known = self._own_types.get(kind)
@@ -198,6 +213,13 @@ def _slot(slot: Any, value: Any) -> Any:
 
 def _prefix(value: Any, *plain: type) -> str:
     return "" if type(value) in plain else type(value).__qualname__
+
+
+def _shortened(shown: List[str]) -> str:
+    """The first `MAX_ITEMS`, and the others by a hash."""
+    if len(shown) > MAX_ITEMS:
+        shown[MAX_ITEMS:] = [_digest("".join(shown[MAX_ITEMS:]))]
+    return ", ".join(shown)
 
 
 def _rest(count: int) -> str:
