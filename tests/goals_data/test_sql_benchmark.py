@@ -206,19 +206,15 @@ LIMITED = "(SELECT total FROM orders ORDER BY id DESC LIMIT 1) = {}"
 
 
 @pytest.mark.parametrize(
-    ("condition", "asked", "told"),
+    ("condition", "asked"),
     [
-        (SOME_ROWS, "SELECT total FROM orders WHERE id IN (17, 4021) ORDER BY id", "others"),
-        (
-            ALL_ROWS,
-            "SELECT sum(id * CAST(total * 100 AS INTEGER) % 9973) FROM orders",
-            "ms instead",
-        ),
-        (LIMITED, "SELECT total FROM orders ORDER BY id DESC LIMIT 1", "others"),
+        (SOME_ROWS, "SELECT total FROM orders WHERE id IN (17, 4021) ORDER BY id"),
+        (ALL_ROWS, "SELECT sum(id * CAST(total * 100 AS INTEGER) % 9973) FROM orders"),
+        (LIMITED, "SELECT total FROM orders ORDER BY id DESC LIMIT 1"),
     ],
 )
 async def test_rows_that_are_known_again_by_some_or_all_of_the_data_fail_on_a_changed_copy(
-    goal: SqlBenchmark, project: Path, tmp_path: Path, condition: str, asked: str, told: str
+    goal: SqlBenchmark, project: Path, tmp_path: Path, condition: str, asked: str
 ) -> None:
     with closing(sqlite3.connect(project / "shop.db")) as connection:
         values = [row[0] for row in connection.execute(asked)]
@@ -228,8 +224,8 @@ async def test_rows_that_are_known_again_by_some_or_all_of_the_data_fail_on_a_ch
     shutil.copytree(project, copy)
     result = await goal.check({"iteration": 1}, copy)
     assert not result.achieved
+    # The rows are others, or they are right and as slow as they were.
     assert "on a copy with a few other rows" in result.details
-    assert told in result.details
 
 
 async def test_a_threshold_that_only_fits_this_data_fails(
