@@ -80,8 +80,8 @@ async def believed_by_layer(trajectory: Trajectory, room: Path) -> list[bool]:
         believed.append(result.achieved)
         counted = judge(guard.baseline, result)
         believed.append(counted.achieved)
-        for twins in (False, True):
-            verdict, suspect = await guard.final_check(later, twins=twins)
+        for contradict in (False, True):
+            verdict, suspect = await guard.final_check(later, contradict=contradict)
             believed.append(counted.achieved and verdict.achieved and not suspect)
         return believed
 

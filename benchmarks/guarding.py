@@ -2,11 +2,11 @@
 
 Two projects, one of three files and one of `--files` (5,000), each tested with this interpreter. Of
 each: the plain `python -m pytest`, a check of a run (restoring, hashing the tree, pytest with the
-reporter), the final verification with and without its twins, the clean copy alone, and a snapshot
-when one file changed. Wall-clock time is the median; processor time (user and system, children too)
-is the mean, with what a run starts once spread over the rounds. Only the ratios mean anything on
-another machine. Exits with 1 when a snapshot of the large project costs more than 50 ms of
-processor time.
+reporter), the final verification with and without contradictions, the clean copy alone, and a
+snapshot when one file changed. Wall-clock time is the median; processor time (user and system,
+children too) is the mean, with what a run starts once spread over the rounds. Only the ratios mean
+anything on another machine. Exits with 1 when a snapshot of the large project costs more than 50 ms
+of processor time.
 """
 
 from __future__ import annotations
@@ -167,11 +167,11 @@ class Bench:
 
         return check
 
-    def finals(self, *, twins: bool) -> Callable[[], Awaitable[None]]:
+    def finals(self, *, contradict: bool) -> Callable[[], Awaitable[None]]:
         guard = self.start()
 
         async def final() -> None:
-            result, suspect = await guard.final_check({}, twins=twins)
+            result, suspect = await guard.final_check({}, contradict=contradict)
             assert (result.achieved, suspect) == (True, ""), (result.reason, suspect)
 
         return final
@@ -188,8 +188,10 @@ async def measure(project: Path, room: Path, rounds: int) -> float:
     rows = {
         "plain pytest": await figures(rounds, bench.plain, bench.end),
         "a check of a run": await figures(rounds, bench.checking(), bench.end),
-        "final verification, no twins": await figures(rounds, bench.finals(twins=False), bench.end),
-        "final verification": await figures(rounds, bench.finals(twins=True), bench.end),
+        "final verification, no contradictions": await figures(
+            rounds, bench.finals(contradict=False), bench.end
+        ),
+        "final verification": await figures(rounds, bench.finals(contradict=True), bench.end),
         "of it the clean copy": await figures(rounds, bench.copy, bench.end),
         **snapshot_figures(project, bench.context.run_dir, bench.hasher, rounds),
     }

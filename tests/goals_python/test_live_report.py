@@ -17,6 +17,16 @@ from .conftest import MakeProject, Run
 
 INSIDE = Path(retrai_goals_python.__file__).parent / "inside"
 
+WRITES_AGAIN = """
+import sys
+from _retrai_pytest_report import Writer
+writer = Writer(sys.argv[1])
+writer.write("phase", id="a")
+print(flush=True)
+sys.stdin.readline()
+writer.write("phase", id="b")
+"""
+
 
 @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(st.binary(max_size=200_000), max_size=8))
@@ -92,13 +102,7 @@ def test_a_writer_that_is_left_behind_does_not_wait_for_a_reader(tmp_path: Path)
         [
             sys.executable,
             "-c",
-            "import sys\n"
-            "from _retrai_pytest_report import Writer\n"
-            "writer = Writer(sys.argv[1])\n"
-            "writer.write('phase', id='a')\n"
-            "print(flush=True)\n"
-            "sys.stdin.readline()\n"
-            "writer.write('phase', id='b')\n",
+            WRITES_AGAIN,
             str(tmp_path / "report"),
         ],
         env={**os.environ, "PYTHONPATH": str(INSIDE)},

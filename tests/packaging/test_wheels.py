@@ -104,7 +104,7 @@ def test_a_wheel_holds_the_package_its_types_its_manifest_and_its_licence(dist, 
 
 def test_the_core_s_wheel_has_the_quickstart(core, wheel) -> None:
     names = zipfile.ZipFile(wheel(core)).namelist()
-    modules = [n for n in names if n.startswith("retrai_core/cli/quickstart/shop/")]
+    modules = [n for n in names if n.startswith("retrai_core/runs/quickstart/shop/")]
     assert len(modules) >= 4
 
 

@@ -1,4 +1,4 @@
-"""Finds new rules of what equals what, for classes whose objects tests expect."""
+"""Finds new equality rules of classes whose objects tests expect."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def changed_equality(
         ruled = _ruled_by(project / path, line)
         for case, names in cases.items():
             if names & ruled:
-                what = f"changes what equals what, and {case} passes whatever its object holds"
+                what = f"changes an equality rule, and {case} passes whatever its object holds"
                 yield Suspicion(path, line, what)
                 break
 

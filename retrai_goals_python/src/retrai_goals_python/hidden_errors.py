@@ -16,8 +16,8 @@ from pathlib import Path
 
 from retrai_goal_support import SavedModel
 
+from .false_type_guards import guards_in
 from .hidden_code import Place, Probes
-from .lying_guards import guards_in
 from .pyright_output import Diagnostic, PyrightReport, relative_path
 
 MAX_FILES = 100

@@ -29,8 +29,8 @@ from retrai_goal_support import FolderOptions, ShellWords
 from .became_any import became_any
 from .environment import ProbedEnvironment, packages_fingerprint, probe_environment
 from .environment_audit import audit_environment
+from .false_type_guards import CALLER, as_argument, guards_in
 from .hidden_errors import FirstErrors, HiddenErrors
-from .lying_guards import CALLER, as_argument, guards_in
 from .pyright_audit import audit_types
 from .pyright_command import find_pyright, how_to_install
 from .pyright_files import checked_files, has_table, read_configuration
@@ -162,13 +162,13 @@ class PyrightGoal(GoalBase[PyrightGoalOptions]):
             what = f"pyright does not reach {name}:{said}"
             return Contradiction(list(found), list(found), what)
         for name in names:
-            if lie := await self._lie_in(folder / name, first.guards):
-                what = f"{name}: {lie} says yes to values of another type than it promises"
+            if guard := await self._false_guard(folder / name, first.guards):
+                what = f"{name}: {guard} accepts values that are not of the promised type"
                 return Contradiction([name], [name], what)
         return Contradiction(names)
 
-    async def _lie_in(self, path: Path, known: Mapping[str, str]) -> str:
-        """A new type guard that lies; empty where none does."""
+    async def _false_guard(self, path: Path, known: Mapping[str, str]) -> str:
+        """The name of a new type guard that accepts other values; empty where none does."""
         text = await asyncio.to_thread(path.read_text, "utf-8", "replace")
         new = [(n, parts) for n, parts in guards_in(text).items() if known.get(n) != parts[0]]
         if not new:

@@ -41,7 +41,7 @@ from .makefile import (
 from .merged_run import run_merged
 from .place import PlaceOptions
 from .trial_copy import TrialCopy
-from .unmet import UnmetExpectations
+from .unmet_expectations import UnmetExpectations
 
 PRIORITY = 80
 HOW_TO_INSTALL = "install it with your system's packages (Debian: `apt-get install make`)"

@@ -67,8 +67,8 @@ class Measured:
         shown: the beginning of the last one.
         files: digests of the files that the last one wrote.
         written: files of the project that the first one made or changed.
-        astray: why other inputs do not give what they gave at the start, or are slow; empty when
-            they do and are not.
+        difference: why other inputs do not give what they gave at the start, or are slow; empty
+            when they do and are not.
         problem: why it could not be measured; empty when it was.
         printed: of the one that failed.
     """
@@ -78,7 +78,7 @@ class Measured:
     shown: str = ""
     files: dict[str, str] = field(default_factory=dict[str, str])
     written: list[str] = field(default_factory=list[str])
-    astray: str = ""
+    difference: str = ""
     problem: str = ""
     printed: str = ""
 
@@ -122,7 +122,7 @@ class PerfCheckGoal(GoalBase[PerfCheckOptions]):
         if self.options.compare_output and cwd != self.context.project and kept.others:
             try:
                 limit_s = self.options.max_seconds
-                measured.astray = await self._trials.differs(cwd, kept.others, limit_s)
+                measured.difference = await self._trials.differs(cwd, kept.others, limit_s)
             except NoTrialError as error:
                 return suite_result({}, command, problem=str(error))
         return self._judge(measured, kept, command)
@@ -268,10 +268,10 @@ class PerfCheckGoal(GoalBase[PerfCheckOptions]):
         if not fast:
             figures = "\n".join(f"- {group}" for group in measured.groups)
             details.insert(0, f"Of {self.options.runs} times in a row:\n{figures}")
-        if measured.astray:
-            told.append(measured.astray)
+        if measured.difference:
+            told.append(measured.difference)
             details.append("A result that is kept or written down is no speed: work it out.")
-        right = same and not new and not measured.astray
+        right = same and not new and not measured.difference
         cases: dict[str, CaseOutcome] = {
             "time": "passed" if fast else "failed",
             "output": "passed" if right else "failed",

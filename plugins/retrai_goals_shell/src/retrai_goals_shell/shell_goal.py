@@ -28,7 +28,7 @@ from .merged_run import run_merged
 from .place import PlaceOptions
 from .success_condition import SuccessCondition
 from .trial_copy import TrialCopy
-from .unmet import UnmetExpectations
+from .unmet_expectations import UnmetExpectations
 
 PROMPT = """\
 The goal is `shell-goal`: this command, run by bash in {place}, meets its conditions:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from .manager import RunManager
     from .request import RunRequest
 
-QUICKSTART = Path(__file__).parents[1] / "cli" / "quickstart"
+QUICKSTART = Path(__file__).parent / "quickstart"
 
 
 async def prepare_demo(manager: RunManager, folder: Path, settings: dict[str, Any]) -> RunRequest:

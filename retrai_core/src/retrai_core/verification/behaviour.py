@@ -14,7 +14,7 @@ from pathlib import Path
 from ..contracts.goal import GoalResult, RecordedCall
 from ..storage.snapshots import Snapshots
 from .guard import Guard
-from .new_tests import SourceChanges
+from .source_changes import SourceChanges
 
 NEIGHBORS = 400
 MAX_SHOWN = 8
@@ -61,7 +61,7 @@ class Behaviour:
 
 
 def compare(found: Recordings) -> Behaviour:
-    """Hold the recordings against each other."""
+    """Compare the recordings."""
     calls = Recordings(
         _calls(found.before),
         _calls(found.after),

@@ -57,11 +57,11 @@ class FinalCheck:
     clean: Callable[[Path], object]
     decides: Callable[[str], bool]
 
-    async def run(self, *, twins: bool = True) -> tuple[GoalResult, str]:
+    async def run(self, *, contradict: bool = True) -> tuple[GoalResult, str]:
         """Check a clean copy with the protected files of the baseline.
 
         Args:
-            twins: ask the goal for contradictions too; once is enough for one tree.
+            contradict: contradict the tests too; once is enough for one tree.
 
         Returns:
             the verdict, and why it is suspect although it holds; empty when it is not.
@@ -72,13 +72,13 @@ class FinalCheck:
             result, suspect = await self._without_changed_packages(copy)
             if suspect or not result.achieved or result.report is None:
                 return result, suspect
-            if astray := self._imported_astray(result.report):
-                return replace(result, achieved=False, reason=astray, details=astray), ""
+            if elsewhere := self._imported_from_project(result.report):
+                return replace(result, achieved=False, reason=elsewhere, details=elsewhere), ""
             if rewritten := await asyncio.to_thread(self._rewritten, copy, stamps):
                 return result, f"{rewritten} was changed while the check ran"
             if leaning := await self._leans_on_new(copy):
                 return leaning, ""
-            return result, await self._contradicted(copy, result.report) if twins else ""
+            return result, await self._contradicted(copy, result.report) if contradict else ""
 
     async def _without_changed_packages(self, copy: Path) -> tuple[GoalResult, str]:
         """The verdict on a copy that has nothing of what the run changed in `node_modules`.
@@ -194,7 +194,7 @@ class FinalCheck:
         self.clean(copy)
         return copy
 
-    def _imported_astray(self, report: CheckReport) -> str:
+    def _imported_from_project(self, report: CheckReport) -> str:
         """Why the copy proves nothing, when code of the original was loaded; empty when it does.
 
         Where the sandbox shows the copy in the project's place, a path there is the copy's.
@@ -202,14 +202,14 @@ class FinalCheck:
         if self.context.sandbox.arranges_view:
             return ""
         project = os.path.realpath(self.context.project) + os.sep
-        astray = [path for path in report.imported_from if path.startswith(project)]
-        if not astray:
+        originals = [path for path in report.imported_from if path.startswith(project)]
+        if not originals:
             return ""
         return (
-            f"the clean copy was not what was tested: {astray[0].removeprefix(project)} was still "
-            "imported from the project itself. The project's installation may be the cause: "
-            "`pip install -e . --config-settings editable_mode=compat` makes one that can be "
-            "checked"
+            "the clean copy was not what was tested: "
+            f"{originals[0].removeprefix(project)} was still imported from the project itself. "
+            "The project's installation may be the cause: `pip install -e . "
+            "--config-settings editable_mode=compat` makes one that can be checked"
         )
 
     def _stamps(self, copy: Path) -> dict[str, tuple[int, int]]:

@@ -188,18 +188,18 @@ class Guard:
         return result
 
     async def final_check(
-        self, state: Mapping[str, Any], *, twins: bool = True
+        self, state: Mapping[str, Any], *, contradict: bool = True
     ) -> tuple[GoalResult, str]:
         """One more check, on a clean copy with the protected files of the baseline.
 
         Args:
             state: the loop's state.
-            twins: ask the goal for contradictions too; once is enough for one tree.
+            contradict: contradict the tests too; once is enough for one tree.
 
         Returns:
             the verdict, and why it is suspect although it holds; empty when it is not.
         """
-        return await self._final(state).run(twins=twins)
+        return await self._final(state).run(contradict=contradict)
 
     async def check_with(
         self, state: Mapping[str, Any], change: Callable[[Path], None]

@@ -134,9 +134,9 @@ class Verifier:
     async def confirm_baseline(self, result: GoalResult) -> GoalResult:
         """A project that passes before anything was done: does it pass on a clean copy too?
 
-        No twins are asked for: nobody has changed anything yet.
+        Nothing is contradicted: nobody has changed anything yet.
         """
-        verdict = await self._confirmed({}, result, await self._fingerprint(), twins=False)
+        verdict = await self._confirmed({}, result, await self._fingerprint(), contradict=False)
         self._remember(await self._fingerprint(), verdict)
         return verdict.result
 
@@ -170,7 +170,7 @@ class Verifier:
         if flaky is not None:
             verdict = _disbelieved(result, flaky)
         elif result.achieved:
-            verdict = await self._confirmed(state, result, before, twins=True)
+            verdict = await self._confirmed(state, result, before, contradict=True)
         else:
             verdict = _Verdict(result)
         # The fingerprint after the check: what the suite itself wrote is part of what was judged.
@@ -202,7 +202,7 @@ class Verifier:
         self._known = None if again else (tree, verdict)
 
     async def _confirmed(
-        self, state: Mapping[str, Any], result: GoalResult, tree: str, *, twins: bool
+        self, state: Mapping[str, Any], result: GoalResult, tree: str, *, contradict: bool
     ) -> _Verdict:
         """Check clean copies of a tree that passes in place, as often as was asked for.
 
@@ -210,12 +210,12 @@ class Verifier:
         only in place.
         """
         self.on_copy, self.passed_on_copies = None, 0
-        first, suspect = await self._check_copy(state, twins=twins)
+        first, suspect = await self._check_copy(state, contradict=contradict)
         if first.cut_off:
-            first, suspect = await self._check_copy(state, twins=twins)
+            first, suspect = await self._check_copy(state, contradict=contradict)
         more = 0 if first.cut_off else max(self._confirm - 1, 0 if first.achieved else 1)
         for _ in range(more):
-            again, _ = await self._check_copy(state, twins=False)
+            again, _ = await self._check_copy(state, contradict=False)
             if again.cut_off:
                 first = again if first.achieved else first
                 break
@@ -248,9 +248,11 @@ class Verifier:
         ask_with = partial(self._guard.check_with, state)
         return (await self._guard.holdout.check(visible, ask_with)).achieved
 
-    async def _check_copy(self, state: Mapping[str, Any], *, twins: bool) -> tuple[GoalResult, str]:
+    async def _check_copy(
+        self, state: Mapping[str, Any], *, contradict: bool
+    ) -> tuple[GoalResult, str]:
         started = time.monotonic()
-        result, suspect = await self._guard.final_check(state, twins=twins)
+        result, suspect = await self._guard.final_check(state, contradict=contradict)
         self.checks_run += 1
         self.passed_on_copies += result.achieved
         self._publish("final", result, time.monotonic() - started)

@@ -120,7 +120,7 @@
     return [];
   };
   const shown = (path, name, args) => `${name.replace(/^default\./, '') || path}(${args.map(text).join(', ')})`;
-  const tell = (line) => {
+  const write = (line) => {
     if (line.answer !== '') writeSync(out, `${stringify(line)}\n`);
   };
   const known = new Set();
@@ -133,7 +133,7 @@
       queues.push(given.flatMap((value, place) => near(value).map((each) => ({ path, name, args: given.map((old, other) => (other === place ? each : old)) }))).map((each) => serialize(each)));
     }
     try {
-      tell({ at, answer: await answerOf(path, name, given) });
+      write({ at, answer: await answerOf(path, name, given) });
     } catch {
       // The module cannot be loaded outside of the tests.
     }
@@ -146,7 +146,7 @@
       if (left > 0 && !known.has(call)) {
         known.add(call);
         left -= 1;
-        tell({ call, answer: await answerOf(path, name, args).catch(() => '') });
+        write({ call, answer: await answerOf(path, name, args).catch(() => '') });
       }
     }
   }

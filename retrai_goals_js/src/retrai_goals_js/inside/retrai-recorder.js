@@ -44,10 +44,10 @@ const retraiRecorder = (report, expectation) => {
   };
   for (const [name, object] of Object.entries(judges)) watch(name, object, true);
   for (const [name, object] of Object.entries(others)) watch(name, object, name === 'Object' ? 'is' : false);
-  const told = new Set();
-  const tell = (what, alone) => {
-    if (told.has(what)) return;
-    told.add(what);
+  const reported = new Set();
+  const report = (what, alone) => {
+    if (reported.has(what)) return;
+    reported.add(what);
     write({ sign: what, alone });
   };
   let folder = workingFolder();
@@ -55,7 +55,7 @@ const retraiRecorder = (report, expectation) => {
   const refresh = () => {
     for (const each of watched) {
       const now = descriptor(each.object, each.key)?.value;
-      if (now !== each.value && typeof each.value === 'function') tell(`${each.name} is replaced while the tests run`, false);
+      if (now !== each.value && typeof each.value === 'function') report(`${each.name} is replaced while the tests run`, false);
       each.value = now;
     }
     folder = workingFolder();
@@ -64,10 +64,10 @@ const retraiRecorder = (report, expectation) => {
     for (const each of watched) {
       const now = descriptor(each.object, each.key)?.value;
       if (now === each.value || typeof each.value !== 'function') continue;
-      tell(`${where} replaces ${each.name}`, each.judge === true || each.key === each.judge);
+      report(`${where} replaces ${each.name}`, each.judge === true || each.key === each.judge);
       each.value = now;
     }
-    if (workingFolder() !== folder) tell(`${where} changes the working folder`, false);
+    if (workingFolder() !== folder) report(`${where} changes the working folder`, false);
   };
   const without = (where, work) => {
     if (looks > MAX_LOOKS) return work();
@@ -91,11 +91,11 @@ const retraiRecorder = (report, expectation) => {
       return undefined;
     }
   };
-  const lies = (value, where) => {
-    if (typeof value?.asymmetricMatch === 'function') tell(`${where} answers with what says itself what it equals`, true);
+  const reportFalseIdentity = (value, where) => {
+    if (typeof value?.asymmetricMatch === 'function') report(`${where} answers with an object that decides itself what it equals`, true);
     const found = inner(value);
     if (found === undefined || (is(found[0], found[1]) && is(found[1], found[2]))) return;
-    tell(`${where} answers with ${text(found[0])} that says it is ${text(found[1])}`, true);
+    report(`${where} answers with ${text(found[0])} that says it is ${text(found[1])}`, true);
   };
   const note = (call, answer, again, whole) => {
     if (current === '') return undefined;
@@ -158,14 +158,14 @@ const retraiRecorder = (report, expectation) => {
     } finally {
       depth -= 1;
     }
-    lies(answer, where);
+    reportFalseIdentity(answer, where);
     const given = followed(path, answer);
     if (types.isPromise(answer)) {
       const line = note(shown, 'never settles', again, false);
       if (line) write(line);
-      const settle = (told, value) => {
+      const settle = (outcome, value) => {
         look(where);
-        if (line) write({ ...line, answer: told + changes(), whole: whole && calls <= MAX_CALLS && isData(value) && value !== undefined });
+        if (line) write({ ...line, answer: outcome + changes(), whole: whole && calls <= MAX_CALLS && isData(value) && value !== undefined });
       };
       apply(then, answer, [(value) => settle(`resolves ${text(value)}`, value), (error) => settle(`rejects ${failure(error)}`, null)]);
     } else {
@@ -213,7 +213,7 @@ const retraiRecorder = (report, expectation) => {
       const before = loadedTests(cache, isTest);
       const found = without(path, work);
       const added = loadedTests(cache, isTest).filter((file) => !before.includes(file));
-      if (added.length > 0) tell(`${path} loads ${added[0].slice(root.length)}`, true);
+      if (added.length > 0) report(`${path} loads ${added[0].slice(root.length)}`, true);
       return own(path, found);
     },
     loading: async (path, work) => {

@@ -146,7 +146,7 @@ async def _with_new_tests(
 
 
 async def _behaviour(parts: LoopParts, evaluation: Evaluation, signs: Sequence[Suspicion]) -> str:
-    """Hold what the cases that turned green saw against what they saw before the run.
+    """Compare what the cases that turned green saw with what they saw before the run.
 
     Args:
         parts: the run.

@@ -3,8 +3,7 @@
 Before the first turn the command runs once on a copy whose tests note what they compare. An
 expectation that was not met then failed the command, so it is looked at. When the command passes,
 that expectation is changed: to the value that was answered before, to one that another place
-expects, and to a far one. A command that passes still does not look any more, or takes one value
-for another.
+expects, and to a far one. A command that still passes does not check the value.
 """
 
 from __future__ import annotations
@@ -102,7 +101,7 @@ class UnmetExpectations:
     async def contradict(
         self, copy: Path, case: str, passes: Callable[[], Awaitable[bool]]
     ) -> Contradiction:
-        """Whether the command minds it when what was not met is expected to be something else.
+        """Whether the command fails when another value is expected in place of what was not met.
 
         Args:
             copy: a copy of the project, which is changed and brought back.

@@ -1,7 +1,7 @@
-"""Type guards that say yes to a value of another type.
+"""Type guards that accept a value that is not of the promised type.
 
 pyright believes what `TypeGuard[str]` promises. So a guard that the run wrote is called, by itself
-and in a process of its own, with values of several types: one that takes a number for a text lies.
+and in a process of its own, with values of several types.
 A guard that needs more than builtins and the standard library is not called.
 """
 
