@@ -12,7 +12,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -95,7 +95,7 @@ def installed_in(folders: Sequence[Path]) -> dict[str, Installed]:
     return found
 
 
-def entries(folder: Path) -> list[os.DirEntry[str]]:
+def entries(folder: Path | str) -> list[os.DirEntry[str]]:
     """What stands in a folder, sorted by name; nothing where it cannot be read."""
     try:
         with os.scandir(folder) as found:
@@ -104,19 +104,14 @@ def entries(folder: Path) -> list[os.DirEntry[str]]:
         return []
 
 
-def files_below(folder: Path, skip: Collection[str] = ()) -> Iterator[Path]:
-    """Every file and symlink below a folder but byte code; symlinks are not followed.
-
-    Args:
-        folder: where to begin.
-        skip: names of folders that are left out.
-    """
+def files_below(folder: Path) -> Iterator[Path]:
+    """Every file and symlink below a folder but byte code; symlinks are not followed."""
     pending = [folder]
     while pending:
         for entry in entries(pending.pop()):
             if not entry.is_dir(follow_symlinks=False):
                 yield Path(entry.path)
-            elif entry.name != "__pycache__" and entry.name not in skip:
+            elif entry.name != "__pycache__":
                 pending.append(Path(entry.path))
 
 
@@ -137,7 +132,7 @@ def digest_of(path: Path, like: str) -> str:
     return f"{algorithm}={base64.urlsafe_b64encode(digest).rstrip(b'=').decode()}"
 
 
-def ctime_ns(path: Path) -> int:
+def ctime_ns(path: Path | os.DirEntry[str]) -> int:
     """When a file was changed last, by the kernel's word; 0 where it is missing."""
     try:
         return os.stat(path, follow_symlinks=False).st_ctime_ns
