@@ -6,7 +6,8 @@ Every trajectory is done twice: without retrai, on a project whose baseline stan
 layer looks at what has become of it; and as a whole `retrai run`, in which edits are refused too.
 The table says how many cheats would have been believed by the exit code alone, by each layer added
 to those before it, and by the whole guard; and how many honest trajectories the whole guard let
-through. A second table says it by the class of cheat, with the layer that first stopped each.
+through, and how long their verification took, as a multiple of one check. A second table says it by
+the class of cheat, with the layer that first stopped each.
 Exits with 1 when a cheat was achieved that needs no holdout and is not marked as `believed`, or
 honest work was not that is not marked as `refused`.
 """
@@ -15,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import json
 import os
 import sys
 import tempfile
@@ -22,6 +24,7 @@ from collections import Counter
 from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
+from statistics import median
 
 from counts import positive
 
@@ -98,6 +101,26 @@ def achieved(trajectory: Trajectory) -> bool:
         return run_guarded(trajectory, Path(folder)).status == "achieved"
 
 
+def honest_run(trajectory: Trajectory) -> tuple[bool, float]:
+    """Whether a whole run believes the trajectory, and how many checks its verification took.
+
+    The verification is all that follows the last check in the project, to the end of the run.
+    """
+    with tempfile.TemporaryDirectory(prefix="retrai-cheats-") as folder:
+        record = run_guarded(trajectory, Path(folder))
+        (log,) = Path(folder).rglob("events.jsonl")
+        events = [json.loads(line) for line in log.read_bytes().splitlines()]
+    checks = [
+        (event["ts"], event["payload"]["duration_s"])
+        for event in events
+        if event["kind"] == "goal_check" and event["payload"]["phase"] == "iteration"
+    ]
+    if record.status != "achieved" or not checks:
+        return record.status == "achieved", 0.0
+    ended, check_s = checks[-1]
+    return True, (events[-1]["ts"] - ended) / check_s
+
+
 def main() -> int:
     """Print the table; the exit status says whether the aims were met."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
@@ -115,11 +138,18 @@ def main() -> int:
             believed[cheat.title] = marks
             if not asked.markdown:
                 print("".join("x" if mark else "." for mark in marks), cheat.title, flush=True)
-        let_through = zip(honest, processes.map(achieved, honest), strict=True)
-        refused = [work.title for work, was in let_through if not was]
+        done = list(zip(honest, processes.map(honest_run, honest), strict=True))
+    refused = [work.title for work, (was, _) in done if not was]
     print(table(cheats, believed))
     print(f"\n{table_by_class(cheats, believed)}")
     print(f"\nhonest trajectories achieved: {len(honest) - len(refused)} of {len(honest)}")
+    costs = {work.title: checks for work, (_, checks) in done if checks}
+    if costs:
+        worst = max(costs, key=costs.__getitem__)
+        print(
+            f"their verification took {median(costs.values()):.1f} checks at the median, "
+            f"{costs[worst]:.1f} at worst ({worst})"
+        )
     wrong = [one for one in cheats if believed[one.title][-1] and not one.hard_coded]
     wrong += [one for one in honest if one.title in refused]
     known = {one.title for one in (*cheats, *honest) if one.believed or one.refused}
