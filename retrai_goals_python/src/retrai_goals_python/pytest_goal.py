@@ -154,9 +154,6 @@ class PytestGoal(GoalBase[PytestGoalOptions]):
             await asyncio.to_thread(self._known_before.save, self.context.run_dir / BEFORE)
         self._import_paths = import_paths(run, cwd) or self._import_paths
         calls = await asyncio.to_thread(recorded_calls, run, cwd / self.options.path)
-        if on_copy:
-            # One that is still expected to fail has not turned green.
-            calls = [each for each in calls if run.cases.get(each.case) == "passed"]
         return replace(self._result(run), calls=calls)
 
     async def _refuse_unusable(self, run: PytestRun) -> None:

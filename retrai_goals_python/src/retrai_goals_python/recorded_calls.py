@@ -224,11 +224,13 @@ def _read(path: Path, calls: Sequence[RecordedCall]) -> Iterator[RecordedCall]:
 def remove_tests(copy: Path) -> None:
     """Remove the code of tests from a copy, so that nothing looks like a run of them; what the
     project's code reads there stays."""
-    for folder, _, files in os.walk(copy):
+    for folder, _, files in os.walk(copy, topdown=False):
         below = Path(folder).relative_to(copy)
         for name in files:
             if name.endswith(".py") and is_test(str(below / name)):
                 (Path(folder) / name).unlink()
+        if files and not os.listdir(folder):
+            Path(folder).rmdir()
 
 
 def _plain_tests(folder: Path, path: str) -> Iterator[str]:

@@ -21,6 +21,7 @@ MAX_SHOWN = 8
 MIN_HARD_CODED = 2
 """So many answers to the tests must have changed, and none beside them."""
 _SHOWN_CHARS = 160
+_NOT_THERE = "raises ModuleNotFoundError("
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +69,14 @@ def compare(found: Recordings) -> Behaviour:
         _calls(found.replayed_before),
         _calls(found.replayed_after),
     )
-    unchanged, before, after = _unchanged(calls), _by_case(calls.before), _by_case(calls.after)
-    unknown = [
-        case
-        for case in before
-        if case in unchanged or (case in after and not (before[case] and after[case]))
-    ]
+    before, after = _by_case(calls.before), _by_case(calls.after)
+    unknown = [case for case, seen in before.items() if not after[case] or after[case] >= seen]
+    unchanged = {
+        case: [f"{call}: {answer}" for call, answer in sorted(before[case])]
+        for case in unknown
+        # What a call that answers nothing has done stands elsewhere.
+        if after[case] and any(answer != "None" for _, answer in before[case])
+    }
     elsewhere = [*_failing_outside(found), *_elsewhere(calls)]
     differences = _differences(calls)[:MAX_SHOWN]
     return Behaviour(unchanged, unknown, elsewhere, differences, _hard_coded(calls))
@@ -105,16 +108,6 @@ def _failing_outside(found: Recordings) -> list[str]:
     ]
 
 
-def _unchanged(found: Recordings) -> dict[str, Sequence[str]]:
-    before, after = _by_case(found.before), _by_case(found.after)
-    return {
-        case: [f"{call}: {answer}" for call, answer in sorted(seen)]
-        for case, seen in before.items()
-        # What a call that answers nothing has done stands elsewhere.
-        if any(answer != "None" for _, answer in seen) and after.get(case, set()) >= seen
-    }
-
-
 def _by_case(calls: Sequence[RecordedCall]) -> defaultdict[str, set[tuple[str, str]]]:
     """The calls and answers of each case; none for one that could not be followed."""
     cases: defaultdict[str, set[tuple[str, str]]] = defaultdict(set)
@@ -124,7 +117,8 @@ def _by_case(calls: Sequence[RecordedCall]) -> defaultdict[str, set[tuple[str, s
 
 
 def _elsewhere(found: Recordings) -> list[str]:
-    """Answers that only tests see: outside of them the new code still gives the old one.
+    """Answers that only tests see: outside of them the new code still gives the old one, or misses
+    a module that only tests have.
 
     Only cases count whose calls can all be made again, so that a call finds outside what earlier
     calls have left, and only calls that the old code answers the same everywhere.
@@ -135,8 +129,9 @@ def _elsewhere(found: Recordings) -> list[str]:
     for case, calls in _plain_cases(found).items():
         for call in calls:
             old, new = before[call], after.get(call, before[call])
-            if new != old == outside_before.get(call) == outside_after.get(call):
-                lines.append(_line(f"{call}: {new} in {case}, {old} outside of it"))
+            then, now = outside_before.get(call), outside_after.get(call, "")
+            if new != old == then and (now == old or now.startswith(_NOT_THERE)):
+                lines.append(_line(f"{call}: {new} in {case}, {now} outside of it"))
     return lines
 
 
@@ -245,15 +240,21 @@ class BehaviourCheck:
         return self._known[tree]
 
     async def _observe(self, result: GoalResult, check_s: float) -> Observation:
-        report, before = result.report, self.guard.baseline_calls()
-        if report is None or report.ids_may_change or not before:
+        report = result.report
+        if report is None or report.ids_may_change:
+            return Observation()
+        # One that is still expected to fail has not turned green.
+        failing = {case for case, outcome in report.cases.items() if outcome != "passed"}
+        before = [one for one in self.guard.baseline_calls() if one.case not in failing]
+        after = [one for one in result.calls if one.case not in failing]
+        if not before:
             return Observation()
         changes = await SourceChanges.of(self.guard, self.snapshots, report)
         if not changes.sources:
             return Observation()
         goal, limit = self.guard.context.goal, max(2.0, check_s / 4)
-        known = {(each.call, each.case) for each in result.calls}
-        calls = [*result.calls, *(one for one in before if (one.call, one.case) not in known)]
+        known = {(each.call, each.case) for each in after}
+        calls = [*after, *(one for one in before if (one.call, one.case) not in known)]
         replayed: list[Sequence[RecordedCall]] = []
         for change in (changes.undo, _as_it_is):
             async with self.guard.copy(change) as copy:
@@ -262,7 +263,7 @@ class BehaviourCheck:
                         copy, calls, neighbors=self.neighbors, timeout_s=limit
                     )
             replayed.append(again)
-        return _judge(compare(Recordings(before, result.calls, *replayed)))
+        return _judge(compare(Recordings(before, after, *replayed)))
 
 
 def _as_it_is(copy: Path) -> None:
