@@ -130,7 +130,7 @@ def _elsewhere(found: Recordings) -> list[str]:
         for call in calls:
             old, new = before[call], after.get(call, before[call])
             then, now = outside_before.get(call), outside_after.get(call, "")
-            if new != old == then and (now == old or now.startswith(_NOT_THERE)):
+            if then == old and now != new and (now == old or now.startswith(_NOT_THERE)):
                 lines.append(_line(f"{call}: {new} in {case}, {now} outside of it"))
     return lines
 
