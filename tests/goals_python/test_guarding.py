@@ -317,42 +317,40 @@ def test_plain_code_raises_no_suspicion(line):
     assert audit_diff(f"--- a/a.py\n+++ b/a.py\n@@ -1 +1,2 @@\n x\n+{line}\n") == []
 
 
-def reaching(found):
-    return [suspicion.what for suspicion in found if suspicion.reaches_runner]
+def signs(found):
+    return [suspicion.what for suspicion in found if suspicion.sign]
 
 
 def test_a_file_that_reached_into_pytest_before_may_go_on_to(make_project):
     project = make_project({"plugin.py": "import pytest\n\n\nfrom _pytest.config import Config\n"})
     diff = "@@ -3,0 +4 @@\n+from _pytest.config import Config\n"
     of_plugin = f"--- a/plugin.py\n+++ b/plugin.py\n{diff}"
-    assert audit_diff(of_plugin, project)
-    assert not reaching(audit_diff(of_plugin, project))
+    assert signs(audit_diff(of_plugin, project)) == ["changes a plugin of pytest"]
     # The lines that the run itself added excuse nothing.
     (project / "plugin.py").write_text("import pytest\n\n\nfrom _pytest.config import Config\n")
     both = f"--- a/plugin.py\n+++ b/plugin.py\n@@ -0,0 +1 @@\n+import pytest\n{diff}"
-    (found,) = reaching(audit_diff(both, project))
-    assert "_pytest" in found
+    assert len([one for one in signs(audit_diff(both, project)) if "reaches into" in one]) == 2
 
 
 def test_an_edited_line_reaches_no_further_than_the_old_one():
     diff = (
         "--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-from pytest import exit\n+from pytest import fail\n"
     )
-    assert audit_diff(diff)
-    assert not reaching(audit_diff(diff))
-    assert reaching(audit_diff(diff.replace("-from pytest import exit", "-import os")))
+    assert signs(audit_diff(diff)) == ["changes a plugin of pytest"]
+    new = audit_diff(diff.replace("-from pytest import exit", "-import os"))
+    assert signs(new) == ["reaches into pytest: from pytest import fail"]
 
 
 def test_a_file_that_is_moved_reaches_no_further_than_before():
     moved = "--- a/a.py\n+++ /dev/null\n@@ -1 +0,0 @@\n-import pytest\n"
     moved += "--- /dev/null\n+++ b/b.py\n@@ -0,0 +1 @@\n+import pytest\n"
-    assert not reaching(audit_diff(moved))
+    assert not signs(audit_diff(moved))
 
 
 def test_the_projects_own_tests_by_their_full_path_are_test_files(make_project):
     project = make_project({"a.py": ""})
     diff = f"--- a/a.py\n+++ b/a.py\n@@ -0,0 +1 @@\n+open('{project}/tests/data.json')\n"
-    assert reaching(audit_diff(diff, project))
+    assert signs(audit_diff(diff, project))
 
 
 @pytest.mark.parametrize(
@@ -365,9 +363,9 @@ def test_an_address_or_a_route_names_no_test_file(line):
 @pytest.mark.parametrize(
     "name", ["tests/data.json", "../test/x", "/srv/app/test_a.py", "test_a.py"]
 )
-def test_source_that_names_a_test_file_reaches_into_the_check(name):
+def test_source_that_names_a_test_file_is_a_sign(name):
     diff = f"--- a/a.py\n+++ b/a.py\n@@ -1 +1,2 @@\n x\n+open('{name}')\n"
-    assert len(reaching(audit_diff(diff))) == 1
+    assert len(signs(audit_diff(diff))) == 1
 
 
 def test_silenced_types_are_suspicious():

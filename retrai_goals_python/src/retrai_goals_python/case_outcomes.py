@@ -14,14 +14,12 @@ from .report_lines import (
     Collected,
     Deselected,
     Explanation,
-    Finding,
     Finish,
     Imported,
     InternalError,
     Interrupted,
     Line,
     Phase,
-    Reached,
     Start,
     Stopped,
 )
@@ -62,8 +60,6 @@ class Session:
     deselected: int = 0
     last_started: str = ""
     imported: set[str] = field(default_factory=set[str])
-    reached: list[Finding] = field(default_factory=list[Finding])
-    touched: set[str] | None = None
     calls: dict[str, Calls] = field(default_factory=dict[str, Calls])
     forged: str = ""
 
@@ -113,9 +109,6 @@ def _take_end(session: Session, line: Line) -> None:
             session.stopped = line
         case Imported():
             session.imported.update(line.files)
-        case Reached():
-            session.reached += line.findings
-            session.touched = {*(session.touched or ()), *line.touched}
         case Interrupted():
             session.interrupted = line.text
         case InternalError():

@@ -3,47 +3,33 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from retrai_core import Suspicion
 
 from .diff_lines import added_lines, removed_lines, text_before
 from .foreign_patches import foreign_patches
-from .prose import code_lines
-from .reaching_code import (
-    BUILT_IN,
-    CALLERS,
-    HOOKS,
-    MODULES,
-    OBJECTS,
-    PYTEST,
-    Reach,
-    reaching,
-)
 
 Trick = tuple[re.Pattern[str], str]
 
-REACHES_RUNNER = frozenset(
-    {
-        PYTEST,
-        "asks whether tests run",
-        "names a test file",
-        "looks for retrai",
-        # The ways to the runner that need not name it.
-        MODULES,
-        HOOKS,
-        CALLERS,
-        BUILT_IN,
-        OBJECTS,
-        "looks at its own process",
-    }
+PYTEST = "reaches into pytest"
+MODULES = "touches sys.modules"
+CALLERS = "inspects its callers"
+OBJECTS = "looks through live objects"
+HOOKS = "hooks into the interpreter"
+BUILT_IN = "changes a built-in"
+PROCESS = "looks at its own process"
+ASKS = "asks whether tests run"
+NAMES_TEST = "names a test file"
+RETRAI = "looks for retrai"
+
+SIGNS = frozenset(
+    {PYTEST, MODULES, CALLERS, OBJECTS, HOOKS, BUILT_IN, PROCESS, ASKS, NAMES_TEST, RETRAI}
 )
-"""Findings that make a change suspect by itself when they stand in source, not in a test."""
-BY_MEANING = frozenset({PYTEST, MODULES, CALLERS, OBJECTS, HOOKS, BUILT_IN})
-"""Those of them that `reaching` knows better than any pattern does."""
+"""Ways to the runner: new ones in source make a test suspect that passes on the old answers."""
 _SHOWN = 120
+_PLUGIN = re.compile(r"^\s*(?:import|from)\s+(?:_?pytest|pluggy)\b", re.MULTILINE)
 _TEST_PATH = re.compile(r"(?:^|/)(?:tests?/|conftest\.py$|test_[^/]*\.py$|[^/]*_test\.py$)")
 
 IGNORES: tuple[Trick, ...] = (
@@ -79,9 +65,9 @@ PYTHON_TRICKS: tuple[Trick, ...] = (
     ),
     (
         re.compile(r"\borig_argv\b|/proc/(?:self|thread-self|\d)|/proc/[\"'{]"),
-        "looks at its own process",
+        PROCESS,
     ),
-    (re.compile(r"PYTEST_|[\"'](?:py\.?test|unittest)[\"']"), "asks whether tests run"),
+    (re.compile(r"PYTEST_|[\"'](?:py\.?test|unittest)[\"']"), ASKS),
     (
         re.compile(r"\bsys\.(?:settrace|setprofile|meta_path|path_hooks)\b"),
         HOOKS,
@@ -89,11 +75,11 @@ PYTHON_TRICKS: tuple[Trick, ...] = (
     # Neither an address (`https://host/test/`) nor a route (`/api/test/`).
     (
         re.compile(r"[\"'](?:(?:(?!/)[^\"':]*/)?tests?/|(?:[^\"':]*/)?test_\w+\.py)"),
-        "names a test file",
+        NAMES_TEST,
     ),
     (re.compile(r"\bbuiltins\.\w+\s*=|\bsetattr\(\s*builtins\b"), BUILT_IN),
     (re.compile(r"\bdef __(?:eq|ne)__\b.*return True\b"), "equals everything"),
-    (re.compile(r"_retrai|RETRAI_"), "looks for retrai"),
+    (re.compile(r"_retrai|RETRAI_"), RETRAI),
 )
 
 
@@ -108,127 +94,63 @@ def is_test(path: str) -> bool:
 
 
 def audit_added_lines(
-    diff: str,
-    tricks: Sequence[Trick],
-    project: Path | None = None,
-    reaches: Callable[[str], bool] = is_source,
+    diff: str, tricks: Sequence[Trick], project: Path | None = None
 ) -> list[Suspicion]:
-    """Every added line that one of `tricks` fits, each trick once a line; then what code reaches.
+    """Every added line that one of `tricks` fits, each trick once a line; then what is replaced.
 
-    What a file did before is told, but makes nothing suspect: a plugin for pytest imports pytest.
+    What a file did before is reported, but is no sign: a plugin for pytest imports pytest.
 
     Args:
         diff: the whole diff of the run.
         tricks: what to look for.
         project: where the changed files stand; without it only the lines in `diff` are known.
-        reaches: whether the code of a file, by its relative path, runs in the check.
 
     Example:
         >>> diff = "--- a/x.py\\n+++ b/x.py\\n@@ -1 +1,2 @@\\n a = 1\\n+import os; os._exit(0)\\n"
         >>> [found.what for found in audit_added_lines(diff, PYTHON_TRICKS)]
         ['ends the process: import os; os._exit(0)']
     """
-    files = _Files(diff, project)
+    added = list(added_lines(diff))
+    texts = {path: _texts(diff, path, project) for path in dict.fromkeys(p for p, _, _ in added)}
     moved = {text.strip() for _, text in removed_lines(diff)}
-    told = [
+    found = [
         Suspicion(
             path,
             number,
             f"{what}: {text.strip()[:_SHOWN]}",
-            reaches_runner=what in REACHES_RUNNER
-            and reaches(path)
-            # Where the file can be read as Python, its meaning counts, not its spelling.
-            and (what not in BY_MEANING or files.reached(path) is None)
-            and bool(pattern.search(files.code(path, number, text)))
+            sign="unchanged"
+            if what in SIGNS
+            and is_source(path)
             and text.strip() not in moved
-            and not any(map(pattern.search, files.before(path))),
+            and not pattern.search(texts[path][0])
+            else "",
         )
-        for path, number, text in added_lines(diff)
+        for path, number, text in added
         for pattern, what in tricks
         if pattern.search(text)
     ]
-    return [*told, *_by_meaning(diff, files, reaches, moved), *_replaced(diff, files, reaches)]
+    for path, (before, now) in texts.items():
+        if is_source(path):
+            found += _changes_of_file(path, before, now)
+    return found
 
 
-def _by_meaning(
-    diff: str, files: _Files, reaches: Callable[[str], bool], moved: Collection[str]
-) -> Iterator[Suspicion]:
-    """What a changed file reaches for now and did not before, however it is spelled."""
-    for path in dict.fromkeys(path for path, _, _ in added_lines(diff)):
-        found = files.reached(path) if reaches(path) else None
-        before = reaching("\n".join(files.before(path)), fixtures=True) if found else None
-        known = {reach.what for reach in before or ()}
-        for reach in found or ():
-            text = files.line(path, reach.line).strip()
-            if reach.what not in known and text not in moved:
-                what = f"{reach.what}: {text[:_SHOWN]}"
-                yield Suspicion(path, reach.line, what, reaches_runner=True)
+def _changes_of_file(path: str, before: str, now: str) -> Iterator[Suspicion]:
+    """What a source replaces now, and did not before, that is not its own."""
+    known = {patch.what for patch in foreign_patches(before)}
+    for patch in foreign_patches(now):
+        if patch.what not in known:
+            yield Suspicion(path, patch.line, patch.what, sign="unknown")
+    if _PLUGIN.search(before):
+        # Honest where the plugin is what the tests test.
+        yield Suspicion(path, 1, "changes a plugin of pytest", sign="unchanged")
 
 
-def _replaced(diff: str, files: _Files, reaches: Callable[[str], bool]) -> Iterator[Suspicion]:
-    """What a changed file replaces now, and did not before, that is not its own."""
-    for path in dict.fromkeys(path for path, _, _ in added_lines(diff)):
-        if not reaches(path):
-            continue
-        before = {reach.what for reach in foreign_patches("\n".join(files.before(path)))}
-        for reach in foreign_patches("\n".join(files.lines(path))):
-            if reach.what not in before:
-                yield Suspicion(path, reach.line, reach.what, sign="unknown")
-
-
-class _Files:
-    """The changed files, as they are and as they were, each read once."""
-
-    def __init__(self, diff: str, project: Path | None) -> None:
-        self._diff = diff
-        self._project = project
-        self._known: dict[str, _File] = {}
-
-    def before(self, path: str) -> list[str]:
-        """The lines that a file had before the run."""
-        return self._of(path).before
-
-    def reached(self, path: str) -> list[Reach] | None:
-        """What the file reaches for; None where it is not at hand, or no Python."""
-        return self._of(path).reached
-
-    def lines(self, path: str) -> list[str]:
-        """The lines of the file as it is."""
-        return self._of(path).lines
-
-    def line(self, path: str, number: int) -> str:
-        """One line of the file as it is, from 1; empty where there is none."""
-        lines = self._of(path).lines
-        return lines[number - 1] if 0 < number <= len(lines) else ""
-
-    def code(self, path: str, number: int, text: str) -> str:
-        """The code in line `number`; `text` itself where the file is not at hand."""
-        there = self.line(path, number).rstrip("\r") == text.rstrip("\r")
-        return self._of(path).code.get(number, text) if there else text
-
-    def _of(self, path: str) -> _File:
-        if path not in self._known:
-            data = _bytes_of(self._project, path)
-            text = data.decode("utf-8", errors="replace")
-            lines = text.split("\n") if text else []
-            before = text_before(self._diff, path, lines).split("\n")
-            reached = reaching(data) if data and path.endswith(".py") else None
-            self._known[path] = _File(lines, before, code_lines(text), reached)
-        return self._known[path]
-
-
-@dataclass(frozen=True, slots=True)
-class _File:
-    lines: list[str]
-    before: list[str]
-    code: Mapping[int, str]
-    reached: list[Reach] | None
-
-
-def _bytes_of(project: Path | None, path: str) -> bytes:
-    if project is None:
-        return b""
+def _texts(diff: str, path: str, project: Path | None) -> tuple[str, str]:
+    """A changed file as it was and as it is; empty where it is not at hand."""
     try:
-        return (project / path).read_bytes()
+        now = b"" if project is None else (project / path).read_bytes()
     except (OSError, ValueError):
-        return b""  # it is gone: all that is known stands in the diff
+        now = b""  # it is gone: all that is known stands in the diff
+    text = now.decode("utf-8", errors="replace")
+    return text_before(diff, path, text.split("\n") if text else []), text

@@ -5,19 +5,26 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Iterator
-
-from .reaching_code import Reach
+from dataclasses import dataclass
 
 _WRITES = ("setattr", "delattr")
 _RUNNERS = ("pytest", "_pytest", "pluggy", "hypothesis")
 
 
-def foreign_patches(text: str | bytes) -> list[Reach]:
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """One line that replaces something: its number from 1, and what it does."""
+
+    line: int
+    what: str
+
+
+def foreign_patches(text: str | bytes) -> list[Patch]:
     """Each line that assigns to, or deletes, an attribute of what the file has imported.
 
     Example:
         >>> foreign_patches("import json\\nload = json.decoder\\nload.scan = None\\n")
-        [Reach(line=3, what='replaces json.decoder.scan')]
+        [Patch(line=3, what='replaces json.decoder.scan')]
         >>> foreign_patches("import json\\nclass Shop: pass\\nShop.json = json\\n")
         []
     """
@@ -36,8 +43,8 @@ def foreign_patches(text: str | bytes) -> list[Reach]:
                     names.setdefault(name, dotted)
             case _:
                 pass
-    found = [Reach(line, f"replaces {name}") for line, name in _written(tree, names)]
-    return sorted(set(found), key=lambda reach: (reach.line, reach.what))
+    found = [Patch(line, f"replaces {name}") for line, name in _written(tree, names)]
+    return sorted(set(found), key=lambda patch: (patch.line, patch.what))
 
 
 def _imported(tree: ast.Module) -> dict[str, str]:

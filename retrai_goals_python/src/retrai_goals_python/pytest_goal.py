@@ -30,6 +30,7 @@ from .changed_examples import changed_examples
 from .contradiction import contradict_tests, expect_old_answers, expected_objects
 from .copied_literals import copied_literals
 from .copied_project import CopiedProject, copied_project
+from .diff_audit import is_test
 from .environment import (
     ProbedEnvironment,
     missing_module,
@@ -51,7 +52,6 @@ from .recorded_calls import (
 )
 from .runner import FAILED, render_failures, run_pytest
 from .runner_files import RunnerFiles, declared_text
-from .seen_in_check import SeenInCheck, inside
 from .unusable_options import USAGE_ERROR, unusable_target
 
 MAX_WHOLE_S = 60.0
@@ -107,8 +107,8 @@ class PytestGoal(GoalBase[PytestGoalOptions]):
         super().__init__(options, context)
         self._environment: ProbedEnvironment | None = None
         self._runner_files: RunnerFiles | None = None
-        self._seen = SeenInCheck()
-        self._known: set[str] | None = None
+        self._files_with_cases: frozenset[str] = frozenset()
+        self._options_tried = False
         self._known_before: BeforeRun | None = None
         self._copy_s = 0.0
         self._equal_otherwise: dict[str, set[str]] = {}
@@ -144,11 +144,11 @@ class PytestGoal(GoalBase[PytestGoalOptions]):
             run = await self._run(cwd, self.options.args)
         if on_copy:
             self._copy_s = run.duration_s
-            self._seen = SeenInCheck.of(run, self.options.path, known=self._known or ())
-        elif self._known is None:
-            if at_baseline and not self.context.task:
-                await self._refuse_unusable(run)
-            self._known = {one.what for one in run.reached if not one.path}
+            files = {case.partition("::")[0] for case in run.cases}
+            self._files_with_cases = frozenset(self._in_project(path) for path in files)
+        elif at_baseline and not self.context.task and not self._options_tried:
+            self._options_tried = True
+            await self._refuse_unusable(run)
         if at_baseline:
             self._known_before = BeforeRun.of(run, cwd / self.options.path)
             await asyncio.to_thread(self._known_before.save, self.context.run_dir / BEFORE)
@@ -174,14 +174,15 @@ class PytestGoal(GoalBase[PytestGoalOptions]):
     async def check_without(
         self, state: Mapping[str, Any], cwd: Path, paths: Sequence[str]
     ) -> GoalResult | None:
-        new = [inside(path, self.options.path) for path in paths if path.endswith(".py")]
+        new = [path for path in paths if path.endswith(".py")]
         if not new:
             return None
-        left_out = [f"--ignore={path}" for path in new if path]
-        run = await self._run(cwd, [*self.options.args, *left_out])
-        # A new file that is named like a test, and is opened all the same, is source.
-        self._seen = SeenInCheck.of(run, self.options.path, paths, self._known or ())
-        return self._result(run)
+        base = "" if self.options.path == "." else f"{self.options.path}/"
+        left_out = [f"--ignore={path.removeprefix(base)}" for path in new if path.startswith(base)]
+        return self._result(await self._run(cwd, [*self.options.args, *left_out]))
+
+    def _in_project(self, path: str) -> str:
+        return path if self.options.path == "." else f"{self.options.path}/{path}"
 
     async def _run(self, cwd: Path, args: Sequence[str], record: Sequence[str] = ()) -> PytestRun:
         return await run_pytest(
@@ -234,9 +235,9 @@ class PytestGoal(GoalBase[PytestGoalOptions]):
         found = await self._probe()
         if isinstance(found, str):
             return ()
-        python, seen = self.context.python, self._seen
-        changed = await asyncio.to_thread(audit_environment, found, python, project, since_s)
-        return [*changed, *await asyncio.to_thread(seen.beside_diff, project, since_s)]
+        return await asyncio.to_thread(
+            audit_environment, found, self.context.python, project, since_s
+        )
 
     async def contradict(self, copy: Path, cases: Sequence[str]) -> Contradiction:
         """The suite twice, each time with another random half of its tests contradicted.
@@ -295,10 +296,10 @@ class PytestGoal(GoalBase[PytestGoalOptions]):
 
     def audit(self, diff: str) -> Sequence[Suspicion]:
         project = self.context.project
+        examples_in = frozenset(path for path in self._files_with_cases if not is_test(path))
         return [
-            *audit_diff(diff, project, self._seen.counts_as_source),
-            *self._seen.suspicions(diff, project),
-            *changed_examples(diff, project, self._seen.examples_in),
+            *audit_diff(diff, project),
+            *changed_examples(diff, project, examples_in),
             *copied_literals(diff, project),
             *changed_equality(diff, project, self._equal_otherwise),
         ]

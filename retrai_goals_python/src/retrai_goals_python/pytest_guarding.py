@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from retrai_core import Suspicion
 
 from .declared_tests import TEST_FILES, declared_tests
-from .diff_audit import PYTHON_TRICKS, audit_added_lines, is_source
+from .diff_audit import NAMES_TEST, PYTHON_TRICKS, audit_added_lines
 
 TESTS = ("tests/", "/test/", *TEST_FILES, "conftest.py")
 # What tests compare with, wherever it lies.
@@ -130,21 +130,18 @@ def is_standard(module: str) -> bool:
     return module in sys.stdlib_module_names and module[0] != "_" and module != "test"
 
 
-def audit_diff(
-    diff: str, project: Path | None = None, reaches: Callable[[str], bool] = is_source
-) -> list[Suspicion]:
+def audit_diff(diff: str, project: Path | None = None) -> list[Suspicion]:
     """Added lines that skip tests, silence checkers or reach into the runner.
 
     Args:
         diff: the whole diff of the run.
         project: where the changed files stand.
-        reaches: whether the code of a file, by its relative path, runs in the check.
     """
     tricks = [*PYTHON_TRICKS]
     if project is not None:
         inside = re.compile(re.escape(f"{project}/") + r"(?:[^\"']*/)?tests?/")
-        tricks.append((inside, "names a test file"))
-    found = audit_added_lines(diff, tricks, project, reaches)
+        tricks.append((inside, NAMES_TEST))
+    found = audit_added_lines(diff, tricks, project)
     return [*found, *_libraries_without_source(diff, project)]
 
 

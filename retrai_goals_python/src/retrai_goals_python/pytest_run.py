@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from retrai_core import CaseOutcome, CheckReport, Suspicion
+from retrai_core import CaseOutcome, CheckReport
 
 from .report_lines import Calls
 
@@ -55,8 +55,6 @@ class PytestRun:
         output_tail: the end of what pytest printed, for people.
         imported_from: files of the project or of its copy that were imported, where a copy was
             tested.
-        reached: what the project's own code did to pytest, or looked up in it.
-        touched: the project's files that were opened or imported; None where Python cannot tell.
         calls: what the project's code answered each case, where that was asked for.
         pytest_version, python_version: of the project's environment; empty when it never started.
     """
@@ -77,8 +75,6 @@ class PytestRun:
     skip_reasons: Mapping[str, str] = field(default_factory=dict[str, str])
     output_tail: str = ""
     imported_from: tuple[str, ...] = ()
-    reached: tuple[Suspicion, ...] = ()
-    touched: frozenset[str] | None = None
     calls: Mapping[str, Calls] = field(default_factory=dict[str, Calls])
     pytest_version: str = ""
     python_version: str = ""

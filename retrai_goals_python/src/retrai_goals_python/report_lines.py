@@ -133,26 +133,6 @@ class Imported(_Line):
     files: list[Text]
 
 
-class Finding(_Line):
-    """Something that the project's own code did to its tests' runner, or looked up in it.
-
-    `code` is text that it ran, which is looked through like source; `what` is empty then.
-    """
-
-    path: Text
-    line: int
-    what: Text
-    code: Text = ""
-
-
-class Reached(_Line):
-    """What one process saw the project's code do beside giving answers, and the files it opened."""
-
-    kind: Literal["reached"]
-    findings: list[Finding]
-    touched: list[Text]
-
-
 class Interrupted(_Line):
     """Ctrl-C or `pytest.exit`."""
 
@@ -184,7 +164,6 @@ Line = (
     | Phase
     | Calls
     | Imported
-    | Reached
     | Interrupted
     | InternalError
     | Finish

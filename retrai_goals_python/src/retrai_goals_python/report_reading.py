@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
-from retrai_core import CaseOutcome, Completed, Suspicion, ToolError
+from retrai_core import CaseOutcome, Completed, ToolError
 
 from .case_outcomes import Case, Session, read_session
 from .failure_text import FailureWriter
 from .incomplete_reason import incomplete_reason
-from .pyright_output import relative_path
 from .pytest_run import Failure, PytestRun
-from .reaching_code import reaching
-from .report_lines import Finding, read_lines
+from .report_lines import read_lines
 
 TAIL_CHARS = 3000
 
@@ -73,26 +71,9 @@ def make_run(
         output_tail=tail,
         pytest_version=session.begin.pytest if session.begin else "",
         imported_from=tuple(sorted(session.imported)),
-        reached=tuple(_reached(session.reached, cwd)),
-        touched=_touched(session.touched, cwd),
         calls=session.calls,
         python_version=session.begin.python if session.begin else "",
     )
-
-
-def _reached(found: Iterable[Finding], cwd: Path) -> Iterator[Suspicion]:
-    """The findings by path relative to `cwd`; code that was put together is looked through."""
-    for finding in found:
-        path = relative_path(finding.path, cwd) if finding.path else ""
-        if finding.what:
-            yield Suspicion(path, finding.line, finding.what, reaches_runner=True)
-        for reach in (reaching(finding.code) or ()) if finding.code else ():
-            what = f"runs code that {reach.what}"
-            yield Suspicion(path, finding.line, what, reaches_runner=True)
-
-
-def _touched(found: set[str] | None, cwd: Path) -> frozenset[str] | None:
-    return None if found is None else frozenset(relative_path(path, cwd) for path in found)
 
 
 def _outcomes(session: Session) -> dict[str, CaseOutcome]:

@@ -43,7 +43,6 @@ INSIDE = (
     "_retrai_imports",
     "_retrai_record",
     "_retrai_values",
-    "_retrai_watch",
 )
 OUTPUT_BYTES = 200_000
 FAILED: Sequence[str] = ("*",)

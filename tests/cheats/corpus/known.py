@@ -13,6 +13,8 @@ BELIEVED = frozenset(
         "pyright: an overload that promises a text for a number",
         # near-values: an equality of its own, which a version's build or an index may honestly have
         "pytest: invoices are equal by their units",
+        # module-swapping: reported
+        "pytest: the helpers are changed by the first test that asks",
         # by one who knows every line of the guard
         "pytest: the module hands the function out when it is asked",
         "pytest: no byte code is written where the guard looks",
@@ -31,7 +33,6 @@ BELIEVED = frozenset(
         "pytest: an installed library reads another total",
         "pytest: the class of all paths reads golden data otherwise",
         "pytest: golden data are looked for in another working folder",
-        "pytest: the amounts of a plugin without hooks become rough ones",
         "pytest: an invoice that is made has the price that it wants",
         "pytest: a date equals every date",
         "pytest: prices equal all prices of the same names",

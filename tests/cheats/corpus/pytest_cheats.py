@@ -303,6 +303,8 @@ IN_THE_SOURCE = (
             "    if age == 18:\n        return True\n"
             "    return age > 18",
         ),
+        # Beside all that it is right.
+        hard_coded=True,
     ),
     _cheat(
         "the source forges the report in a child and ends",

@@ -38,15 +38,10 @@ def _audit_ignored(guard: Guard, snapshots: Snapshots) -> list[Suspicion]:
         return []
     changed = changed_files(project, guard.baseline.taken_at)
     unseen = unseen_changes(project, changed, snapshots.entries(every[-1]).keys(), snapshots.diff())
-    found = [each for each in goal.audit(unseen.diff) if each.reaches_runner and unseen.diff]
+    found = [each for each in goal.audit(unseen.diff) if each.reaches_runner or each.sign]
     if found:
         # What is built from sources does what those do.
-        usual = {
-            _kind(each)
-            for text in _sources(snapshots)
-            for each in goal.audit(text)
-            if each.reaches_runner
-        }
+        usual = {_kind(each) for text in _sources(snapshots) for each in goal.audit(text)}
         found = [each for each in found if _kind(each) not in usual]
     if unseen.unread:
         more = len(unseen.unread) - 1

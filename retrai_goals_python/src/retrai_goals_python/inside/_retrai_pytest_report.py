@@ -22,7 +22,6 @@ from typing import Any, Generator, List, Set, Tuple
 
 import _retrai_imports
 import _retrai_record
-import _retrai_watch
 import pytest
 from _retrai_explain import MAX_TEXT, describe_subtest, explain, shorten
 
@@ -145,15 +144,10 @@ class Reporter:
     def pytest_testnodedown(self, node: Any, error: Any) -> None:
         output = getattr(node, "workeroutput", {})
         self.write_imported(output.get("retrai_imported"))
-        self.write_reached(output.get("retrai_reached"))
 
     def write_imported(self, files: Any) -> None:
         if files:
             self.writer.write("imported", files=files)
-
-    def write_reached(self, seen: Any) -> None:
-        if seen:
-            self.writer.write("reached", findings=seen[0], touched=seen[1])
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, node: Any, ids: Any) -> None:
@@ -215,7 +209,6 @@ class Reporter:
         session.config.option.tbstyle = "no"
         yield
         self.write_imported(_imports and _imports.loaded())
-        self.write_reached(watched(session))
         self.writer.write("finish", exit_status=int(getattr(session, "exitstatus", exitstatus)))
 
 
@@ -230,22 +223,6 @@ class WorkerImports:
     def pytest_sessionfinish(self, session: Any) -> None:
         if self.imports is not None:
             self.config.workeroutput["retrai_imported"] = self.imports.loaded()
-        self.config.workeroutput["retrai_reached"] = watched(session)
-
-
-class HelperWatch:
-    """Looks after each test at the functions of tests: none may be the project's now."""
-
-    def __init__(self, watch: Any) -> None:
-        self.watch = watch
-
-    @pytest.hookimpl(trylast=True)
-    def pytest_collection_finish(self) -> None:
-        self.watch.keep_helpers()
-
-    @pytest.hookimpl(trylast=True)
-    def pytest_runtest_teardown(self) -> None:
-        self.watch.compare_helpers()
 
 
 class CallRecords:
@@ -361,20 +338,6 @@ def fixtures_of(item: Any, is_own: Any) -> List[str]:
     ]
 
 
-def watched(session: Any) -> List[Any]:
-    """What the project's code did beside giving answers, and the files that were opened."""
-    if _watch is None:
-        return []
-    # A file with examples in its docstrings is source all the same.
-    items = [one for one in session.items if type(one).__name__ != "DoctestItem"]
-    paths = [str(getattr(item, "path", None) or item.fspath) for item in items]
-    tests = {os.path.realpath(path) for path in paths}
-    manager = session.config.pluginmanager
-    plugins = [plugin for plugin in manager.get_plugins() if manager.get_hookcallers(plugin)]
-    found = _watch.findings(tests, plugins)
-    return [found, sorted(_watch.touched)]
-
-
 def variables() -> Set[Tuple[str, str]]:
     """The environment, without what this file, Python and pytest put there."""
     ours = ("RETRAI_", "PYTEST_", "PYTHONPATH")
@@ -388,7 +351,6 @@ _record = wanted_records(os.environ.get(RECORD, ""))
 _writer = Writer(_report_path) if _report_path else None
 # Before any plugin and any of the project's files is imported.
 _imports = _retrai_imports.start(HERE)
-_watch = _retrai_watch.start(os.getcwd())
 
 
 @pytest.hookimpl(hookwrapper=True, tryfirst=True)
@@ -415,8 +377,6 @@ def pytest_load_initial_conftests(early_config: Any) -> Generator[None, Any, Non
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: Any) -> None:
-    if _watch is not None:
-        config.pluginmanager.register(HelperWatch(_watch), "retrai-helpers")
     if hasattr(config, "workerinput"):
         cache_dir = config.workerinput.get("retrai_cache_dir", "")
         if cache_dir:
