@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .agents.goal_loop.state import AgentState
     from .agents.goal_loop.steps import LoopSteps
     from .cli.asking import somebody_watches
-    from .cli.output import echo
+    from .cli.output import echo, visible
     from .config.model import RunConfig
     from .contracts.agent import Agent, AgentInput, AgentOptions, AgentResult, StateUpdate
     from .contracts.context import RunContext
@@ -142,7 +142,7 @@ _HOME = {
         "View",
     ),
     "cli.asking": ("somebody_watches",),
-    "cli.output": ("echo",),
+    "cli.output": ("echo", "visible"),
     "contracts.store": (
         "Cancel",
         "Claim",
@@ -343,6 +343,7 @@ __all__ = [
     "temporary_prefix",
     "tree_digest",
     "tree_files",
+    "visible",
 ]
 
 

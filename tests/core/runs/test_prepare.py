@@ -141,6 +141,20 @@ async def test_every_method_says_what_is_wrong_with_an_argument(
     assert [run.id for run in await untyped.list(limit="5", status="achieved")] == [record.id]
 
 
+async def test_a_request_for_a_check_alone_needs_a_goal_and_no_model(
+    runs: Runs, manager: RunManager
+) -> None:
+    asked = {**PLAIN, "model": "nobody-serves-this", "goal": "expected-text"}
+    with pytest.raises(UsageError, match="nobody-serves-this"):
+        await manager.prepare(runs.project, **asked)
+    request = await manager.prepare(runs.project, **asked, check_only=True)
+    assert not (await manager.check(request, final=False)).achieved
+    with pytest.raises(UsageError, match="nobody-serves-this"):
+        await manager.submit(request)
+    with pytest.raises(UsageError, match="no-such-goal"):
+        await manager.prepare(runs.project, **{**asked, "goal": "no-such-goal"}, check_only=True)
+
+
 async def test_a_request_without_a_goal_is_not_checked(runs: Runs, manager: RunManager) -> None:
     asked: dict[str, Any] = {"agent": "talk", "input": {"question": "why?"}}
     request = await manager.prepare(runs.project, **PLAIN, **asked)

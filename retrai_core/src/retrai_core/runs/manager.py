@@ -136,6 +136,7 @@ class RunManager:
         attended: bool = False,
         interactive: bool = False,
         locked: bool = False,
+        check_only: bool = False,
         **settings: Any,
     ) -> RunRequest:
         """Merge the settings of every source, choose the plugins, validate their options.
@@ -153,6 +154,7 @@ class RunManager:
             interactive: somebody answers questions: about tool calls that need consent, protected
                 files, suspect verdicts. `hitl_enabled=True` asks after each iteration too.
             locked: only with the plugins that `retrai.lock` names.
+            check_only: for `check`, which needs no model: only the goal is looked at yet.
             settings: any key of `.retrai.yml`; stronger than the files and the environment.
 
         Raises:
@@ -188,6 +190,7 @@ class RunManager:
             given,
             trust=trust,
             locked=locked,
+            check_only=check_only,
             labels=dict(labels or {}),
             parent=parent,
             continues=continues,

@@ -77,15 +77,22 @@ class RunRequest(BaseModel):
         resolved, self._resolved = self._resolved, None
         return resolved
 
-    async def completed(self, folder: Path, tell: Tell) -> RunRequest:
+    async def completed(self, folder: Path, tell: Tell, *, check_only: bool = False) -> RunRequest:
         """The request with its plugins loaded and its options validated; nothing is built.
+
+        Args:
+            folder: the run's.
+            tell: hears where a plugin takes long to load.
+            check_only: only what a check needs; `submit` completes the request.
 
         Raises:
             UsageError, PluginError: as `Resolver.run`.
         """
         if self._resolved is not None:
             return self
-        resolved = await resolve_run(self.settings, folder, tell, attended=self.attended)
+        resolved = await resolve_run(
+            self.settings, folder, tell, attended=self.attended, check_only=check_only
+        )
         goals: list[GoalRecord] = []
         if resolved.goal is not None:
             options = resolved.goal.options.model_dump(mode="json", exclude_unset=True)
@@ -98,7 +105,7 @@ class RunRequest(BaseModel):
             "interactive": self.interactive or resolved.config.hitl_enabled,
         }
         done = self.model_copy(update=update)
-        done._resolved = resolved  # noqa: SLF001 - of this class
+        done._resolved = None if check_only else resolved  # noqa: SLF001 - of this class
         return done
 
     def record(self) -> RunRecord:
@@ -132,6 +139,7 @@ async def prepare(
     *,
     trust: str | None,
     locked: bool,
+    check_only: bool,
     **request: Any,
 ) -> RunRequest:
     """Read every source of settings, ask for consent, choose the plugins: see `RunManager`."""
@@ -146,11 +154,12 @@ async def prepare(
         require_locked(config.cwd, Catalog.of(settings))
     await asyncio.to_thread(_refuse_names, settings, given)
     asked = RunRequest(config=config, origins=dict(settings.origins), digest=digest, **request)
-    return await asked.completed(state / "runs" / config.run_id, tell)
+    folder = state / "runs" / config.run_id
+    return await asked.completed(folder, tell, check_only=check_only)
 
 
 async def resolve_run(
-    settings: Settings, folder: Path, tell: Tell, *, attended: bool
+    settings: Settings, folder: Path, tell: Tell, *, attended: bool, check_only: bool = False
 ) -> ResolvedRun:
     """Decide on every part of a run; the user is told where a plugin takes long to load.
 
@@ -159,7 +168,8 @@ async def resolve_run(
     """
     catalog = await asyncio.to_thread(Catalog.of, settings)
     resolver = Resolver(settings, catalog, run_dir=folder, attended=attended)
-    return await load_in_thread(catalog, resolver.run, tell)
+    resolve = resolver.check if check_only else resolver.run
+    return await load_in_thread(catalog, resolve, tell)
 
 
 def _refuse_names(settings: Settings, given: Mapping[str, Any]) -> None:

@@ -138,8 +138,8 @@ class Resolver:
     def check(self) -> ResolvedRun:
         """What a check alone needs: no model, no tools, no agent."""
         self._begin()
-        goal, _ = self.goal()
-        return self._resolved(goal=goal, sandboxes=self.sandboxes())
+        goal, evidence = self.goal()
+        return self._resolved(goal=goal, goal_evidence=evidence, sandboxes=self.sandboxes())
 
     def model_only(self) -> ResolvedRun:
         """What asking a model about a project needs: no goal, no tools, no agent."""

@@ -27,7 +27,7 @@ def tree_files(project: Path, without: Collection[str] = ()) -> dict[str, str]:
         project: the project's folder.
         without: paths to leave out.
     """
-    return portable_files(TreeHasher(project).state().without(without))
+    return portable_files(TreeHasher(project).state(with_ignored=False).without(without))
 
 
 def portable_files(state: TreeState) -> dict[str, str]:

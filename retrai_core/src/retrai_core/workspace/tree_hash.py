@@ -87,11 +87,12 @@ class TreeHasher:
         self._rules = RulesReader()
         self._known: dict[str, _Known] = {}
 
-    def state(self, unwatched: Collection[str] = ()) -> TreeState:
+    def state(self, unwatched: Collection[str] = (), *, with_ignored: bool = True) -> TreeState:
         """The tree as it is; reads files, so call it in a thread.
 
         Args:
             unwatched: ignored files whose change is none.
+            with_ignored: look at ignored files too, which may be very many.
         """
         files: dict[str, FileState] = {}
         ignored = hashlib.sha256()
@@ -101,7 +102,7 @@ class TreeHasher:
             self.root,
             ".",
             reader=self._rules,
-            with_ignored=True,
+            with_ignored=with_ignored,
             skip=self._skip,
             listing=listing,
         ):

@@ -1,0 +1,1 @@
+"""`retrai watch`: checks a goal whenever files change, and says what broke."""
