@@ -11,7 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
-from watchfiles import Change, DefaultFilter, awatch
+from watchfiles import (
+    Change,
+    DefaultFilter,
+    awatch,  # pyright: ignore[reportUnknownVariableType] - names trio, which is not installed
+)
 
 from retrai_core import (
     RetraiError,
@@ -207,7 +211,8 @@ class _Watcher:
 
     def _compare(self, changed: set[str], verdict: Verdict) -> Checked:
         """What is other than before. A case that a broken test file hides keeps its outcome."""
-        known, now = self._outcomes, dict(verdict.cases)
+        known = self._outcomes
+        now: dict[str, str] = dict(verdict.cases)
         passed = {case for case, outcome in known.items() if outcome == "passed"}
         broke = [case for case in passed if case in now and now[case] not in _STANDS]
         fixed = [
