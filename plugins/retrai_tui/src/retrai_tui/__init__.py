@@ -1,0 +1,1 @@
+"""`retrai tui`: runs in a terminal, full-screen."""
