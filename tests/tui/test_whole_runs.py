@@ -225,7 +225,8 @@ async def test_what_others_wrote_is_text_without_markup_and_escapes(
     opened: Opened, retrai_project: RetraiProject
 ) -> None:
     bad = "[bold red]x[/] \x1b[2J\u202e [@click=app.quit]y[/]"
-    script(retrai_project, call("put_file", path="[b]a\x1b.txt", text=bad), put("right"))
+    unknown = call("[/red]\x1bnothing")
+    script(retrai_project, unknown, call("put_file", path="[b]a\x1b.txt", text=bad), put("right"))
     async with opened(goal="expected-files") as pilot:
         await until(pilot, "models:")
         await pilot.press("ctrl+s")
@@ -235,6 +236,9 @@ async def test_what_others_wrote_is_text_without_markup_and_escapes(
         await until(pilot, "[bold red]x[/] \\u001b[2J\\u202e [@click=app.quit]y[/]")
         assert "\x1b" not in screen_text(pilot)
         assert "\u202e" not in detail(pilot)
+        index = next(i for i, line in enumerate(timeline(pilot)) if line.startswith("  1 [/red]"))
+        pilot.app.screen.query_one("#timeline", OptionList).highlighted = index
+        await until(pilot, "step: [/red]")
         await pilot.press("d")
         await until(pilot, "diff --git")
         assert "\x1b" not in detail(pilot)

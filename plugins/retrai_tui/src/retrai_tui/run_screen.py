@@ -13,11 +13,12 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container
+from textual.content import Content
 from textual.screen import Screen
 from textual.widgets import Footer, OptionList, RichLog, Static
 from textual.widgets.option_list import Option
 
-from retrai_core import AgentEvent, Question, RetraiError, Run, RunNotFoundError, RunRecord
+from retrai_core import AgentEvent, Question, RetraiError, Run, RunNotFoundError, RunRecord, visible
 
 from .dialogs import ChoiceDialog, Field, FieldsDialog
 from .lines import Lines
@@ -247,7 +248,8 @@ class RunScreen(Screen[None]):
             self._write([])
             return
         entry = entries[index]
-        self.query_one("#detail", RichLog).border_title = f"step: {first_line(entry.name)}"
+        title = visible(f"step: {entry.name}", keep="")
+        self.query_one("#detail", RichLog).border_title = Content(title)
         self._write(entry.detail or [line_of(entry.said)])
         if entry.call_id:
             self._show_whole_result(entry.call_id, entry.detail)
