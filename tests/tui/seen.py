@@ -11,7 +11,7 @@ from textual.widgets import OptionList, RichLog, Static
 
 from retrai_tui.app import RetraiApp
 
-TIMEOUT_S = 80.0
+TIMEOUT_S = 150.0
 
 
 def screen_text(pilot: Pilot[None]) -> str:
