@@ -1,6 +1,7 @@
 """Screens as they were once looked at. `test_screens.py` runs this file in a process of its own:
 
-PYTHONPATH=.tox/snapshots/packages pytest -o addopts= --import-mode=importlib tests/tui/screens.py --snapshot-update
+PYTHONPATH=.tox/snapshots/packages pytest -o addopts= --import-mode=importlib \\
+    tests/tui/screens.py --snapshot-update
 """
 
 from __future__ import annotations
