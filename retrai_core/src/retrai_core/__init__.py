@@ -96,7 +96,7 @@ if TYPE_CHECKING:
     from .runs.handle import Run
     from .runs.live import TextDelta
     from .runs.manager import RunManager
-    from .runs.queries import FoundGoal, PluginInfo, SettingInfo
+    from .runs.queries import FoundGoal, KeyedModels, PluginInfo, SettingInfo
     from .runs.request import RunRequest
     from .runs.session import open_workbench
     from .runs.usable_models import UsableModel
@@ -105,6 +105,7 @@ if TYPE_CHECKING:
     from .verification.clean_copy import make_clean_copy
     from .workspace.portable_tree import tree_digest, tree_files
     from .workspace.processes.runner import ProcessOptions, ProcessRunner, command_words
+    from .workspace.safe_paths import SafeWorkspace
     from .workspace.temporary import remove_tree, temporary_prefix
 
 _HOME = {
@@ -198,7 +199,7 @@ _HOME = {
     "runs.handle": ("Run",),
     "runs.request": ("RunRequest",),
     "runs.live": ("TextDelta",),
-    "runs.queries": ("FoundGoal", "PluginInfo", "SettingInfo"),
+    "runs.queries": ("FoundGoal", "KeyedModels", "PluginInfo", "SettingInfo"),
     "contracts.verdict": ("Verdict",),
     "contracts.record": ("RunRecord",),
     "config.model": ("RunConfig",),
@@ -209,6 +210,7 @@ _HOME = {
     "workspace.portable_tree": ("tree_digest", "tree_files"),
     # For sandboxes.
     "workspace.processes.runner": ("ProcessOptions", "ProcessRunner", "command_words"),
+    "workspace.safe_paths": ("SafeWorkspace",),
     "workspace.temporary": ("remove_tree", "temporary_prefix"),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
@@ -262,6 +264,7 @@ __all__ = [
     "HookAnswer",
     "Journal",
     "JournalledResult",
+    "KeyedModels",
     "Kind",
     "LLMOptions",
     "LLMProvider",
@@ -298,6 +301,7 @@ __all__ = [
     "RunRecord",
     "RunRequest",
     "RunStore",
+    "SafeWorkspace",
     "Sandbox",
     "SandboxOptions",
     "SentCommand",

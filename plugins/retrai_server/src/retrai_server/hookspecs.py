@@ -23,7 +23,10 @@ class ServerHooks:
         Args:
             server: `server.manager` is the `RunManager`; `server.projects` has the folder of each
                 registered project by its UUID; `server.options` is what the user asked for;
-                `await server.run(run_id)` gives a `Run` that clients may see, and its record.
+                `await server.run(run_id)` gives a `Run` that clients may see, and its record;
+                what is entered into `server.closing`, an `AsyncExitStack`, is closed with the
+                server; `server.body_limits["/api/count"] = 2_000_000` allows a route that many
+                bytes of body.
 
         Example:
             >>> from fastapi import APIRouter

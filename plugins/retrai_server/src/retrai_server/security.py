@@ -5,7 +5,9 @@ from __future__ import annotations
 import ipaddress
 import secrets
 import socket
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
@@ -89,11 +91,15 @@ class Guard:
     Args:
         app: the application.
         access: who is let in.
+        body_limits: bytes that a body may have, by path; `MAX_BODY_BYTES` for every other.
     """
 
-    def __init__(self, app: ASGIApp, access: Access) -> None:
+    def __init__(
+        self, app: ASGIApp, access: Access, body_limits: Mapping[str, int] = MappingProxyType({})
+    ) -> None:
         self._app = app
         self._access = access
+        self._body_limits = body_limits
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request through, or answer it."""
@@ -113,7 +119,7 @@ class Guard:
             await send(message)
 
         if answer is None:
-            await self._app(scope, _limited(receive), send_safely)
+            await self._app(scope, _limited(receive, self._body_limit(connection)), send_safely)
         else:
             await answer(scope, receive, send_safely)
 
@@ -132,9 +138,13 @@ class Guard:
         if len(connection.scope["query_string"]) > MAX_QUERY_BYTES:
             return error_response(414, "TooLong", f"more than {MAX_QUERY_BYTES} bytes of query")
         length = connection.headers.get("content-length", "0")
-        if not length.isdecimal() or len(length) > 18 or int(length) > MAX_BODY_BYTES:
-            return error_response(413, "TooLarge", f"the body may have {MAX_BODY_BYTES} bytes")
+        limit = self._body_limit(connection)
+        if not length.isdecimal() or len(length) > 18 or int(length) > limit:
+            return error_response(413, "TooLarge", f"the body may have {limit} bytes")
         return None
+
+    def _body_limit(self, connection: HTTPConnection) -> int:
+        return self._body_limits.get(connection.scope["path"], MAX_BODY_BYTES)
 
     def _unknown_client(self, connection: HTTPConnection, *, is_api: bool) -> Response | None:
         """The answer to a client that does not show the token, or shows it in the address."""
@@ -179,7 +189,7 @@ class Guard:
         return response
 
 
-def _limited(receive: Receive) -> Receive:
+def _limited(receive: Receive, max_bytes: int) -> Receive:
     """`receive`, which refuses a body that is too large, whatever length it announced."""
     received = 0
 
@@ -187,8 +197,8 @@ def _limited(receive: Receive) -> Receive:
         nonlocal received
         message = await receive()
         received += len(message.get("body", b"")) if message["type"] == "http.request" else 0
-        if received > MAX_BODY_BYTES:
-            raise HTTPException(413, f"the body may have {MAX_BODY_BYTES} bytes")
+        if received > max_bytes:
+            raise HTTPException(413, f"the body may have {max_bytes} bytes")
         return message
 
     return receive_limited

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import time
 from collections import OrderedDict
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -60,12 +61,20 @@ class Server:
     Args:
         options: what the user asked for.
         manager: executes the runs, in processes of their own.
+
+    Attributes:
+        projects: the folder of each registered project by its UUID.
+        closing: what a plugin opens here is closed with the server.
+        body_limits: bytes that a request's body may have, by path, where that is not
+            `MAX_BODY_BYTES`.
     """
 
     def __init__(self, options: ServerOptions, manager: RunManager) -> None:
         self.options = options
         self.manager = manager
         self.projects = Projects(options.roots)
+        self.closing = AsyncExitStack()
+        self.body_limits: dict[str, int] = {}
         self.feeds = RunFeeds()
         self.statuses = StatusFeed(manager, self.shows)
         self._own: dict[str, RunRecord] = {}
@@ -168,6 +177,7 @@ class Server:
             task.cancel()
         await self.feeds.aclose()
         await self.statuses.aclose()
+        await self.closing.aclose()
 
     def _require_going_on(self) -> None:
         if self._is_stopping:

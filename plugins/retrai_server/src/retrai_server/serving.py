@@ -75,7 +75,9 @@ async def serve(options: ServerOptions, *, exact_port: bool, open_browser: bool)
             await server.attach()
             web = _Uvicorn(
                 uvicorn.Config(
-                    Guard(make_app(server), access),  # around all, errors and plugins too
+                    Guard(
+                        make_app(server), access, server.body_limits
+                    ),  # around all, errors and plugins too
                     http="h11",  # whose limit of headers we know
                     ws=SharedFramesProtocol,
                     ws_max_size=MAX_MESSAGE_BYTES,

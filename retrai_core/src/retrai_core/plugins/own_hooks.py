@@ -5,8 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
+from pydantic import BaseModel, ValidationError
+
+from ..config.model import explained_options
+from ..config.sources import user_settings
 from ..errors import PluginError
 from .catalog import Catalog
 from .describe import spec_names
@@ -34,7 +38,8 @@ class OwnHooks:
     """The installed hook plugins that implement hooks of these specs.
 
     The constructor imports and builds them, which may take a moment. Hooks are called one plugin at
-    a time: an exception in one does not stop the others.
+    a time: an exception in one does not stop the others. A plugin that takes options has the user's
+    own, from `plugins: {NAME: ...}`; no project has a say in them.
 
     Args:
         specs: the class, object or module that the distribution names in `retrai.hookspecs`.
@@ -66,7 +71,8 @@ class OwnHooks:
         mine = PluginRecord("own", "hookspec", "", "", "")
         loaded = [(r, each) for r, each in others.loaded if not own & set(spec_names(each))]
         known = OtherSpecs([(mine, specs), *loaded], others.problems)
-        self._caller = HookCaller(plugins, others=known)
+        plugins, options = self._with_options(plugins)
+        self._caller = HookCaller(plugins, others=known, options=options)
         self.problems += [str(error) for _, error in self._caller.broken]
 
     def call(self, hook: str, **arguments: Any) -> list[HookAnswer]:
@@ -74,6 +80,30 @@ class OwnHooks:
         return [
             _answer(record, answer) for record, answer in self._caller.call_each(hook, **arguments)
         ]
+
+    def _with_options(
+        self, plugins: Sequence[tuple[PluginRecord, object]]
+    ) -> tuple[list[tuple[PluginRecord, object]], dict[str, BaseModel]]:
+        """The plugins whose options are valid, and these by the full names of their records."""
+        usable, options = list[tuple[PluginRecord, object]](), dict[str, BaseModel]()
+        given = user_settings() if any(_options_model(plugin) for _, plugin in plugins) else None
+        for record, plugin in plugins:
+            model = _options_model(plugin)
+            if model is not None and given is not None:
+                name = record.name
+                try:
+                    options[record.full_name] = model.model_validate(
+                        given.config.plugins.get(name, {})
+                    )
+                except ValidationError as error:
+                    origin = given.origin(f"plugins.{name}")
+                    told = explained_options(
+                        error, record.kind, name, name, lambda _, origin=origin: origin
+                    )
+                    self.problems.append(str(told))
+                    continue
+            usable.append((record, plugin))
+        return usable, options
 
     def _loaded(self, catalog: Catalog, hooks: set[str]) -> Sequence[tuple[PluginRecord, object]]:
         found: list[tuple[PluginRecord, object]] = []
@@ -86,6 +116,11 @@ class OwnHooks:
             if hooks & set(record.hooks):
                 found.append((record, plugin))
         return found
+
+
+def _options_model(plugin: object) -> type[BaseModel] | None:
+    model = getattr(plugin, "Options", None) if isinstance(plugin, type) else None
+    return cast("type[BaseModel] | None", model)
 
 
 def _answer(record: PluginRecord, answer: object) -> HookAnswer:

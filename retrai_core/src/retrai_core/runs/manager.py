@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from ..storage.restore import Undone
     from .agent_graph import AgentInfo
     from .prune import Pruned
-    from .queries import FoundGoal, PluginInfo, SettingInfo
+    from .queries import FoundGoal, KeyedModels, PluginInfo, SettingInfo
     from .request import RunRequest, Tell
     from .usable_models import UsableModel
 
@@ -391,6 +391,17 @@ class RunManager:
         from .queries import open_model
 
         return open_model(name, api_key, temperature)
+
+    def keyed_models(self) -> AbstractAsyncContextManager[KeyedModels]:
+        """Chat models of many callers who each bring a key, by the user's own settings, for a
+        server: its providers stay until it is left. `await models.make(name, key, temperature)`.
+
+        Raises:
+            UsageError: on entering: a configuration file is of no use.
+        """
+        from .queries import open_keyed_models
+
+        return open_keyed_models()
 
     @checked_arguments
     async def settings(self, project: Path | str) -> Sequence[SettingInfo]:

@@ -8,12 +8,14 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any, cast
 
 from pydantic import PydanticUserError
 
 from ..config.sources import load_settings, setting_rows, user_settings
 from ..contracts.goal import GoalBase
+from ..contracts.llm import LLMProvider, create_model
 from ..contracts.memory import MemoryStore
 from ..errors import PluginError, UsageError
 from ..events import AgentEvent
@@ -130,14 +132,65 @@ def settings_of(project: Path) -> list[SettingInfo]:
     return [SettingInfo(*row) for row in setting_rows(load_settings(project))]
 
 
+class KeyedModels:
+    """Makes chat models of callers who bring their own keys: see `RunManager.keyed_models`.
+
+    A provider is built once for all of them, so that what it holds is started once.
+    """
+
+    def __init__(self, session: RunSession) -> None:
+        self._session = session
+        self._resolver = session.resolver()
+        self._providers: dict[str, LLMProvider] = {}
+        self._making = Lock()
+
+    async def make(self, name: str, api_key: str, temperature: float) -> BaseChatModel:
+        """A chat model. The key is used for it alone, and is not kept here.
+
+        Args:
+            name: any name that an installed provider knows.
+            api_key: the caller's key.
+            temperature: its temperature.
+
+        Raises:
+            UsageError, PluginError: nobody knows the model, or it is not asked with a key.
+        """
+        return await asyncio.to_thread(self._make, name, api_key, temperature)
+
+    def _make(self, name: str, api_key: str, temperature: float) -> BaseChatModel:
+        with self._making:
+            part = self._resolver.provider_of(name, has_key=True)
+            provider = self._providers.get(part.record.full_name)
+            if provider is None:
+                provider = self._session.build_part(part)
+                self._providers[part.record.full_name] = provider
+        if provider.per_run:  # a replay reads the file that its name has
+            raise UsageError(f"{name} is a model of one run, and is not asked with a key")
+        return create_model(provider, name, temperature, self._session.context, api_key)
+
+
 @asynccontextmanager
 async def open_model(
     name: str, api_key: str | None, temperature: float
 ) -> AsyncGenerator[BaseChatModel]:
     """A chat model by the user's own settings: see `RunManager.model`."""
+    async with _models_session(name) as session:
+        model = session.context.chat_model
+        yield await asyncio.to_thread(model, name, temperature, api_key=api_key)
+
+
+@asynccontextmanager
+async def open_keyed_models() -> AsyncGenerator[KeyedModels]:
+    """Chat models of callers with keys: see `RunManager.keyed_models`."""
+    async with _models_session("") as session:
+        yield KeyedModels(session)
+
+
+@asynccontextmanager
+async def _models_session(name: str) -> AsyncGenerator[RunSession]:
     settings = user_settings()
     with tempfile.TemporaryDirectory(prefix=temporary_prefix("retrai-model")) as folder:
-        update = {"cwd": Path(folder), "model_name": name}
+        update = {"cwd": Path(folder), **({"model_name": name} if name else {})}
         settings = replace(settings, config=settings.config.model_copy(update=update))
         resolved = ResolvedRun(
             config=settings.config,
@@ -146,8 +199,7 @@ async def open_model(
             attended=False,
         )
         async with RunSession(resolved, Path(folder)) as session:
-            model = session.context.chat_model
-            yield await asyncio.to_thread(model, name, temperature, api_key=api_key)
+            yield session
 
 
 @asynccontextmanager

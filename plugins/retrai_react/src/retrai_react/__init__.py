@@ -1,0 +1,1 @@
+"""One stateless step of a Reason-Act loop, as routes of `retrai serve`."""
