@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,10 @@ from typing import Any
 import pytest
 
 from retrai_core import ModelError, UsageError
+from retrai_llm_litellm.answering import Answering
+from retrai_llm_litellm.kept import Kept
+from retrai_llm_litellm.options import LiteLLMOptions
+from retrai_llm_litellm.spec import ModelSpec
 
 OWN = "sk-of-the-caller-0123456789"
 OTHER = "sk-of-another-caller-987654"
@@ -41,6 +46,17 @@ async def provider(provider_of, wire) -> AsyncIterator[Any]:
     yield build
     for one in made:
         await one.aclose()
+
+
+def places_of(key: str) -> list[Any]:
+    """What still refers to a key that was copied from a request, but for this module."""
+    gc.collect()
+    dicts = (each for each in gc.get_objects() if isinstance(each, dict))
+    return [each for each in dicts if each is not globals() and key in map(_text, each.values())]
+
+
+def _text(value: Any) -> str:
+    return value if type(value) is str else ""
 
 
 def sent_keys(wire: Any) -> list[str]:
@@ -154,3 +170,24 @@ def test_an_address_that_litellm_reads_itself_stands(
     monkeypatch.setenv("LM_STUDIO_API_BASE", "http://127.0.0.1:9/v1")
     for model in ("ollama_chat/qwen", "lm_studio/qwen"):
         assert provider_of().spec(model, 0.0).local_base is None
+
+
+@pytest.mark.parametrize("model", ["deepseek/deepseek-chat", OPENAI])
+async def test_litellm_keeps_it_no_longer_than_its_request(wire, answer, model: str) -> None:
+    """LiteLLM keeps clients with their keys, and messages, unless it is made to forget them."""
+    wire.answers = [answer(body=whole("hello"))]
+    options = LiteLLMOptions(api_base=wire.url, max_retries=0)
+    provider = model.partition("/")[0]
+    spec = ModelSpec(model=model, provider=provider, temperature=0.0, options=options)
+    settings = Kept({"spec": spec.model_dump_json(), "tools": None, "tool_choice": None})
+    message = Kept({"type": "human", "data": {"content": "hi"}})
+    frame = {"op": "generate", "stop": None, "kwargs": {}, "api_key": OWN}
+    said: list[Any] = []
+    await Answering(said.append).answer(
+        {**frame, "settings": settings, "messages": [message]}, said.append
+    )
+    del frame
+    assert sent_keys(wire) == [OWN]
+    async with asyncio.timeout(20):
+        while places_of(OWN):  # LiteLLM's books are written behind the answer
+            await asyncio.sleep(0.05)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from .callers_keys import CallersKeys
 from .copilot_login import CopilotLogin
 from .copilot_tokens import COPILOT
 from .frames import Frame
@@ -34,6 +35,7 @@ class Answering:
     def __init__(self, report: Callable[[str], None]) -> None:
         self._report = report
         self._copilot = CopilotLogin(report)
+        self._keys = CallersKeys()
         self._models: dict[str, RetraiChatLiteLLM] = {}
         self._ops: Mapping[str, Callable[[Frame, Say], Awaitable[None]]] = {
             "generate": self._generate,
@@ -48,7 +50,8 @@ class Answering:
         Raises:
             ModelError: the model's server refused.
         """
-        await self._ops[request["op"]](request, say)
+        with self._keys.used(request.get("api_key")):
+            await self._ops[request["op"]](request, say)
 
     async def _generate(self, request: Frame, say: Say) -> None:
         chat, kwargs = await self._called(request)

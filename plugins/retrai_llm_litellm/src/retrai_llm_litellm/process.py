@@ -24,7 +24,7 @@ from retrai_core import ModelError
 
 from .frames import Frame, framed, frames_of
 from .secrets_filter import redact
-from .sent import Request, Sent
+from .sent import KEPT_AT_LEAST, Request, Sent
 
 START_LIMIT_S = 120.0
 """For LiteLLM's import, on the slowest of machines."""
@@ -44,10 +44,12 @@ class LiteLLMProcess:
 
     Args:
         environ: its environment variables; retrai's own when left out.
+        keep: so many messages of earlier requests stay there, since later ones repeat them.
     """
 
-    def __init__(self, environ: Mapping[str, str] | None = None) -> None:
+    def __init__(self, environ: Mapping[str, str] | None = None, keep: int = KEPT_AT_LEAST) -> None:
         self._environ = environ
+        self._keep = keep
         self._model = ""
         self._lock = threading.Lock()
         self._numbers = itertools.count(1)
@@ -135,14 +137,14 @@ class LiteLLMProcess:
         if self._running is None or self._running.is_over:
             if self._running is not None:
                 self._running.end()
-            self._running = _Running(self._model, self._environ)
+            self._running = _Running(self._model, self._environ, self._keep)
         return self._running
 
 
 class _Running:
     """One life of the process."""
 
-    def __init__(self, model: str, environ: Mapping[str, str] | None) -> None:
+    def __init__(self, model: str, environ: Mapping[str, str] | None, keep: int) -> None:
         self._errors: IO[bytes] | None = None
         if "LITELLM_LOG" not in os.environ:
             self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed in `end`
@@ -158,7 +160,7 @@ class _Running:
         )
         self._listeners: dict[int, Hears] = {}
         self._lock = threading.Lock()
-        self._sent = Sent()
+        self._sent = Sent(keep)
         self._outgoing: deque[bytes] = deque()
         self._order_lock = threading.Lock()
         self._write_lock = threading.Lock()

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import CancelledError, Future
 from contextlib import closing, suppress
 from threading import Lock
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from retrai_core import (
     AvailableModel,
@@ -39,6 +39,11 @@ INSTALL = "pip install --upgrade retrai-llm-litellm"
 LIST = "the list is at docs.litellm.ai/docs/providers"
 ANSWER_LIMIT_S = 30.0
 """For what LiteLLM answers without asking a server."""
+MOST_KEPT = 256
+"""Costs, and what is known of names."""
+
+K = TypeVar("K")
+V = TypeVar("V")
 
 
 class LiteLLMProvider(LLMProvider[LiteLLMOptions]):
@@ -59,10 +64,12 @@ class LiteLLMProvider(LLMProvider[LiteLLMOptions]):
         super().__init__(options, context)
         self._known_models: KnownModels | None = None
         self._reading = Lock()
+        self._starting = Lock()
         self._process = LiteLLMProcess()
         self._keyed_process: LiteLLMProcess | None = None
         self._costs: dict[tuple[str, str], Future[float | None]] = {}
         self._inferred: dict[str, str | None] = {}
+        self._nearest: dict[str, str | None] = {}
 
     def ready(self, model: str) -> str | None:
         """A missing key or address, by its variable; a login that nobody could see.
@@ -123,7 +130,7 @@ class LiteLLMProvider(LLMProvider[LiteLLMOptions]):
             context.publish("log", level="warning", message=message)
 
         def priced(usage: Mapping[str, Any], cost: Future[float | None]) -> None:
-            self._costs[_cost_key(model, usage)] = cost
+            _keep(self._costs, _cost_key(model, usage), cost)
 
         chat = RemoteChatLiteLLM(spec=spec)
         chat.connect(process, report, priced, api_key)
@@ -161,7 +168,7 @@ class LiteLLMProvider(LLMProvider[LiteLLMOptions]):
                 keys and base and not both and not own and not _is_set(keys, provider)
             ),
             key_variables=(own,) if own else tuple(keys),
-            nearest=None if model in self._known.models else self._known.nearest(model),
+            nearest=self._nearest_to(model),
             api_base=base or local,
             local_base=local,
             attended=self.context.attended,
@@ -183,14 +190,16 @@ class LiteLLMProvider(LLMProvider[LiteLLMOptions]):
 
     def _without_keys(self) -> LiteLLMProcess:
         """The process for models with a key of their own: it knows no other."""
-        if self._keyed_process is None:
-            keys = {name for both in NEEDS.values() for name in both[0].named}
-            keys |= {name for names in self._known.key_variables.values() for name in names}
-            environ = without_secrets(os.environ, keys)
-            for name in named_variables(self.options.without_keys()):
-                environ[name] = os.environ.get(name, "")
-            self._keyed_process = LiteLLMProcess(environ)
-        return self._keyed_process
+        with self._starting:  # callers come from several threads
+            if self._keyed_process is None:
+                keys = {name for both in NEEDS.values() for name in both[0].named}
+                keys |= {name for names in self._known.key_variables.values() for name in names}
+                environ = without_secrets(os.environ, keys)
+                for name in named_variables(self.options.without_keys()):
+                    environ[name] = os.environ.get(name, "")
+                # Many callers share it: what one has sent is not kept for the others.
+                self._keyed_process = LiteLLMProcess(environ, keep=0)
+            return self._keyed_process
 
     def cost_usd(self, model: str, usage: Mapping[str, Any]) -> float | None:
         """By the price list of the installed LiteLLM; None for a model that is not in it."""
@@ -243,8 +252,8 @@ class LiteLLMProvider(LLMProvider[LiteLLMOptions]):
         provider = self._known.provider_of(model)
         if provider is None and "/" not in model:
             if model not in self._inferred:
-                self._inferred[model] = self._inferred_provider(model)
-            provider = self._inferred[model]
+                _keep(self._inferred, model, self._inferred_provider(model))
+            provider = self._inferred.get(model)
         if provider is None:
             nearest = self._known.nearest(model)
             meant = f"did you mean {nearest}? " if nearest else ""
@@ -271,13 +280,31 @@ class LiteLLMProvider(LLMProvider[LiteLLMOptions]):
 
     def _misspelt(self, model: str) -> str:
         """What may be wrong beside a missing key: a bare name that only looks like a known one."""
-        nearest = None if model in self._known.models else self._known.nearest(model)
+        nearest = self._nearest_to(model)
         return f"; and no model {model} is known (did you mean {nearest}?)" if nearest else ""
+
+    def _nearest_to(self, model: str) -> str | None:
+        """The known name that looks like this one; None where it is known itself."""
+        if model in self._known.models:
+            return None
+        if model not in self._nearest:  # 5 ms
+            _keep(self._nearest, model, self._known.nearest(model))
+        return self._nearest.get(model)
 
     def _inferred_provider(self, model: str) -> str | None:
         """What LiteLLM makes of a bare name on which its files say nothing (`ft:gpt-4o-...`)."""
+        request = Request("provider", {"model": model})
+        if self._keyed_process is not None:
+            return self._answer(self._keyed_process, request)["provider"]
         with closing(LiteLLMProcess()) as process:
-            return self._answer(process, Request("provider", {"model": model}))["provider"]
+            return self._answer(process, request)["provider"]
+
+
+def _keep(known: dict[K, V], key: K, value: V) -> None:
+    """Keep a value, and forget the oldest one: a server is asked for any number of models."""
+    known[key] = value
+    while len(known) > MOST_KEPT:
+        known.pop(next(iter(known)), None)
 
 
 def _cost_key(model: str, usage: Mapping[str, Any]) -> tuple[str, str]:

@@ -92,8 +92,7 @@ class PromptBuilder:
             return _Building(self, request, query, mentioned, _Budget(counter, limit)).prompt()
         except PromptTooLongError:
             raise
-        except Exception:
-            # Whatever it is: the user's question is worth more than what was to stand around it.
+        except Exception:  # noqa: BLE001 - the question is worth more than what stands around it
             _LOG.warning("a minimal prompt goes out: the context cannot be built", exc_info=True)
             prompt = _minimal(request, query, _Budget(TokenCounter(), limit))
             prompt.warnings.append("the context could not be built: the query alone was sent")
@@ -132,6 +131,10 @@ class _Budget:
         self._all = tokens
         self.used = 0
 
+    def anew(self) -> _Budget:
+        """The same with nothing used."""
+        return _Budget(self._counter, self._all)
+
     @property
     def left(self) -> int:
         return self._all - self.used
@@ -144,6 +147,16 @@ class _Budget:
     def most_bytes(self) -> int:
         """So many bytes of one item may still be read."""
         return max(0, min(MAX_FILE_BYTES, self.left * _MOST_CHARACTERS))
+
+    def add_whole(self, text: str) -> None:
+        """Count a text that cannot be cut.
+
+        Raises:
+            PromptTooLongError: it does not fit.
+        """
+        self.used += self._counter.count(text) + _MESSAGE_TOKENS
+        if self.left < 0:
+            raise PromptTooLongError
 
     def add(self, text: str, *, must: bool = False) -> str:
         """As much of the text as fits; empty where it is left out.
@@ -191,7 +204,7 @@ class _Building:
         is_last = request.max_iterations_left == 0
         frame = prompts.LAST_STEP if is_last else prompts.SYSTEM.format(tools="")
         try:
-            budget.add(frame, must=True)
+            budget.add_whole(frame)
             query = budget.add(self._asked(is_last), must=True)
         except PromptTooLongError:
             return self._minimal()
@@ -216,7 +229,7 @@ class _Building:
         return Prompt(messages, budget.used, self._warnings)
 
     def _minimal(self) -> Prompt:
-        prompt = _minimal(self._request, self._query, _Budget(TokenCounter(), self._budget.left))
+        prompt = _minimal(self._request, self._query, self._budget.anew())
         prompt.warnings = [*self._warnings, "only a minimal prompt fits into the token limit"]
         return prompt
 
@@ -311,7 +324,7 @@ def _minimal(request: StepRequest, query: str, budget: _Budget) -> Prompt:
     """
     is_last = request.max_iterations_left == 0
     words = prompts.LAST_STEP if is_last else prompts.MINIMAL.format(form=prompts.FORM)
-    budget.add(words, must=True)
+    budget.add_whole(words)
     asked = budget.add(query.strip() or prompts.NO_QUERY, must=True)
     return Prompt([SystemMessage(words), HumanMessage(_clean(asked))], budget.used)
 

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 _MAX_MESSAGE = 400
 _ADDRESS = re.compile(
-    r"\w+://\S+|\b(?:host )?(?:localhost|\d{1,3}(?:\.\d{1,3}){3})(?::\d+)?|(?<![\w/])(?:/[\w.@-]+){2,}"
+    r"\w+://\S+|\b(?:host )?(?:localhost|\d{1,3}(?:\.\d{1,3}){3})(?::\d+)?"
+    r"|(?<![\w/])(?:/[\w.@-]+){2,}"
 )
 
 

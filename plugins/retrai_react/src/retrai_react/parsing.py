@@ -115,11 +115,12 @@ def parse_reply(text: str) -> Reply:
     thoughts: list[str] = []
     before = _HEADER.search(whole)
     lead = _without_fence(whole[: before.start()] if before else "")
-    header = before
+    header, has_action = before, False
     while header is not None:
         kind = header[1].lower()
         following = _HEADER.search(whole, header.end())
         if kind == "action":
+            has_action = True
             call = _call_at(whole, header.end())
             if call is not None:
                 return Reply("\n".join(thoughts) or lead, call)
@@ -129,6 +130,8 @@ def parse_reply(text: str) -> Reply:
             end = following.start() if following else len(whole)
             thoughts.append(_without_fence(whole[header.end() : end]))
         header = following
+    if thoughts and not has_action:
+        return Reply("", None, "\n".join(filter(None, [lead, *thoughts])))
     return Reply("", None, whole)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import uuid
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, StringConstraints
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, StringConstraints
 
 PROJECT = "3f2b8f5e-7a43-5d0e-9c65-2f0b6f0a2c11"
 SESSION = "0b7a5f0e-3a1c-4d39-8f0c-6a8a4a1f2d10"
@@ -16,7 +16,17 @@ PIN = "5d0b9a52-4a3e-4b57-9d5d-0f5f3a1b7c11"
 
 Words = Annotated[str, StringConstraints(max_length=8_000_000)]
 PathText = Annotated[str, StringConstraints(max_length=4_096)]
-Key = Annotated[SecretStr, Field(min_length=1, max_length=8_192)]
+
+
+def _sendable(key: SecretStr) -> SecretStr:
+    """A key that can stand in a header."""
+    text = key.get_secret_value()
+    if not (text.isascii() and text.isprintable()) or " " in text:
+        raise ValueError("a key has printable ASCII characters, and no blanks")
+    return key
+
+
+Key = Annotated[SecretStr, Field(min_length=1, max_length=8_192), AfterValidator(_sendable)]
 Status = Literal["action_proposed", "direct_response_provided", "error"]
 
 

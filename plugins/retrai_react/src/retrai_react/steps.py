@@ -91,7 +91,8 @@ class StepService:
         if message.tool_calls and reply.call is None:
             native = message.tool_calls[0]
             source = render_call(native["name"], native["args"])
-            thought = reply.thought or reply.answer or ""
+            said = parse_reply(f"{text}\nAction: {source}")
+            thought = said.thought or said.answer or ""
             text = text or source
             reply = Reply(thought, Call(native["name"], (), native["args"], source))
         if not text:

@@ -159,11 +159,11 @@ class KeyedModels:
 
     def _make(self, name: str, api_key: str, temperature: float) -> BaseChatModel:
         with self._making:
-            part = self._resolver.provider_of(name, has_key=True)
-            provider = self._providers.get(part.record.full_name)
+            full_name = self._resolver.catalog.provider_for(name).full_name
+            provider = self._providers.get(full_name)
             if provider is None:
-                provider = self._session.build_part(part)
-                self._providers[part.record.full_name] = provider
+                part = self._resolver.provider_of(name, has_key=True)
+                provider = self._providers[full_name] = self._session.build_part(part)
         if provider.per_run:  # a replay reads the file that its name has
             raise UsageError(f"{name} is a model of one run, and is not asked with a key")
         return create_model(provider, name, temperature, self._session.context, api_key)
