@@ -21,6 +21,8 @@ VALUE = st.recursive(
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXT, inner, max_size=4),
     max_leaves=12,
 )
+SCHEMA = {"type": "object", "properties": {"a": {}, "b": {}}}
+FUNCTION = {"name": "f", "parameters": SCHEMA}
 QUICK = settings(max_examples=150, deadline=None)
 
 
@@ -87,7 +89,7 @@ def test_no_text_breaks_it(text: str) -> None:
         ('Action: f(a="1, 2) and (3", b=-1.5e3)', {"a": "1, 2) and (3", "b": -1500.0}),
         ('Action: f(code="line 1\nAnswer: no\nline 3")', {"code": "line 1\nAnswer: no\nline 3"}),
         ("Action: f(a=True, b=null, c=None)", {"a": True, "b": None, "c": None}),
-        ('Action: f("x", 2, c={"k": [1, {"z": "}"}]})', {"arg0": "x", "arg1": 2, "c": {"k": [1, {"z": "}"}]}}),
+        ('Action: f("x", 2, c={"k": ["}"]})', {"arg0": "x", "arg1": 2, "c": {"k": ["}"]}}),
         ('```\nThought: t\nAction: f(a="x")\n```', {"a": "x"}),
         ('Thought: t\nAction:\n```python\nf(a="x")\n```\nand so on', {"a": "x"}),
         ('**Action:** `f(a="x")`', {"a": "x"}),
@@ -126,8 +128,19 @@ def test_what_is_before_an_answer_is_its_thought_and_the_rest_belongs_to_it() ->
 
 @pytest.mark.parametrize(
     "text",
-    ["f(", "f(a=", 'f(a="x"', "f(a=x)", "f a", "", "(1)", "f(1 2)", "f(" + "[" * 500, "f(" + "9" * 900 + ")"],
-)  # fmt: skip
+    [
+        "f(",
+        "f(a=",
+        'f(a="x"',
+        "f(a=x)",
+        "f a",
+        "",
+        "(1)",
+        "f(1 2)",
+        f"f({'[' * 500}",
+        f"f({'9' * 900})",
+    ],
+)
 def test_what_is_no_call(text: str) -> None:
     with pytest.raises(UnreadableError):
         parse_call(text)
@@ -136,15 +149,16 @@ def test_what_is_no_call(text: str) -> None:
 @pytest.mark.parametrize(
     ("segment", "declared"),
     [
-        ("read_file(path, lines=3): reads\ngrep(pattern: str, path='.')", {"read_file": ("path", "lines"), "grep": ("pattern", "path")}),
-        ("- `read_file(path)` - reads\n- grep(p): finds", {"read_file": ("path",), "grep": ("p",)}),
-        ("Tools:\n- read_file: reads\n  - path: which\n- grep: finds", {"read_file": ("path",), "grep": ()}),
+        ("read(path, n=3): x\ngrep(p: str, q='.')", {"read": ("path", "n"), "grep": ("p", "q")}),
+        ("- `read(path)` - reads\n- grep(p): finds", {"read": ("path",), "grep": ("p",)}),
+        ("Tools:\n- read: reads\n  - path: which\n- grep: x", {"read": ("path",), "grep": ()}),
         ("1. read_file: reads\n2. grep: finds", {"read_file": (), "grep": ()}),
-        ("### read_file\nReads.\n- path: which\n### grep\n- p: what", {"read_file": ("path",), "grep": ("p",)}),
-        (json.dumps([{"name": "f", "parameters": {"type": "object", "properties": {"a": {}, "b": {}}}}]), {"f": ("a", "b")}),
-        ("Here:\n" + json.dumps({"tools": [{"type": "function", "function": {"name": "f", "parameters": {"properties": {"a": {}}}}}]}, indent=2), {"f": ("a",)}),
-        (json.dumps({"name": "f", "input_schema": {"properties": {"a": {}}}}) + "\n" + json.dumps({"name": "g"}), {"f": ("a",), "g": ()}),
-        (json.dumps({"f": {"description": "x", "parameters": {"a": {"type": "string"}}}}), {"f": ("a",)}),
+        ("### read\nReads.\n- path: it\n### grep\n- p: it", {"read": ("path",), "grep": ("p",)}),
+        (json.dumps([{"name": "f", "parameters": SCHEMA}]), {"f": ("a", "b")}),
+        (json.dumps([FUNCTION], indent=2), {"f": ("a", "b")}),
+        ("Here:\n" + json.dumps({"tools": [{"function": FUNCTION}]}, indent=2), {"f": ("a", "b")}),
+        (f'{json.dumps(FUNCTION)}\n{{"name": "g"}}', {"f": ("a", "b"), "g": ()}),
+        (json.dumps({"f": {"description": "x", "parameters": {"a": {}}}}), {"f": ("a",)}),
         ("- Note: be careful", {}),
         ("Use them well.", {}),
         ("", {}),

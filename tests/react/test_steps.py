@@ -86,7 +86,7 @@ def test_without_iterations_it_asks_for_an_answer_and_proposes_nothing(react: Se
 @pytest.mark.parametrize(
     ("answer", "code"),
     [
-        (Sent(status=401, raw=b'{"error": {"message": "no: %s"}}' % KEY.encode()), "MODEL_CALL_FAILED"),
+        (Sent(status=401, raw=b'{"error": {"message": "%s"}}' % KEY.encode()), "MODEL_CALL_FAILED"),
         (Sent(status=500, raw=b"Traceback /usr/lib/x.py"), "MODEL_CALL_FAILED"),
         (Sent(raw=b"<html><body>Welcome</body></html>", kind="text/html"), "MODEL_CALL_FAILED"),
         (Sent("Thought: half of the answ", hang_up_after=40), "MODEL_CALL_FAILED"),

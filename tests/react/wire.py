@@ -167,6 +167,7 @@ class Service:
         self.model = model
         self.folder = folder
         self.http = served.http
+        self.http.timeout = 200  # LiteLLM is imported on a busy machine
         registered = self.http.post("/api/projects", json={"path": str(folder)})
         self.project = registered.json()["id"]
 
