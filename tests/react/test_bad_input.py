@@ -127,8 +127,10 @@ def test_the_route_is_behind_the_token(react: Service) -> None:
 def test_what_is_unforeseen_says_nothing(react: Service) -> None:
     """The project's folder is replaced under the server, the pins' file is no database."""
     file = react.served.state / "react" / "pins.sqlite"
-    kept = file.read_bytes() if file.exists() else None
+    kept = file.with_name("kept")
     file.parent.mkdir(exist_ok=True)
+    if file.exists():
+        file.rename(kept)
     file.write_bytes(b"this is no database" * 100)
     try:
         react.model.plays("Answer: all the same")
@@ -140,8 +142,8 @@ def test_what_is_unforeseen_says_nothing(react: Service) -> None:
         assert "pins.sqlite" not in listed.text
     finally:
         file.unlink()
-        if kept is not None:
-            file.write_bytes(kept)
+        if kept.exists():
+            kept.rename(file)
 
 
 @pytest.mark.parametrize(
