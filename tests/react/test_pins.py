@@ -47,7 +47,7 @@ def test_pins_are_kept_listed_and_removed(react: Service, pins: str) -> None:
     assert stat.S_IMODE(kept.stat().st_mode) == 0o600
 
 
-@pytest.mark.parametrize("project", [str(uuid.uuid4()), "nothing"])
+@pytest.mark.parametrize("project", [str(uuid.UUID(int=1)), "nothing"])
 def test_an_unknown_project_is_404(react: Service, project: str) -> None:
     for route in (f"/api/projects/{project}/pins", f"/api/project/{project}/pinned_context"):
         assert react.http.get(route).status_code == 404
