@@ -1,6 +1,6 @@
 # `make demo` and `make test` do all of their own set-up in .venv and .tox; a second call reuses it.
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-core check lint format clean
+.PHONY: help demo test test-core check lint format dashboard clean
 # What one call has set up, another must see: no two recipes side by side.
 .NOTPARALLEL:
 
@@ -30,6 +30,7 @@ help:
 	@echo 'make test       everything: the core alone, lint, then the whole suite'
 	@echo 'make lint       ruff, pyright and import-linter'
 	@echo 'make format     let ruff format the code'
+	@echo 'make dashboard  build the web dashboard into plugins/retrai_server; needs node 20.19 or newer'
 	@echo 'make clean      remove .venv and .tox'
 
 demo: .venv/.installed
@@ -50,6 +51,10 @@ lint: .venv/.tox-installed .tox/.current
 format: .venv/.tox-installed .tox/.current
 	@.venv/bin/tox exec -e lint -- ruff format
 	@.venv/bin/tox exec -e lint -- ruff check --fix
+
+# The built files are committed: only who changes the sources needs node.
+dashboard:
+	@cd plugins/retrai_server/web && npm ci --no-fund --no-audit && npm run build
 
 .venv/.python:
 	@found=; $(FIND_PYTHON); \

@@ -25,11 +25,14 @@ class Dashboard(StaticFiles):
         if scope["path"].startswith("/api/"):
             raise HTTPException(404, "there is no such route; /api/docs lists them")
         try:
-            return await super().get_response(path, scope)
+            response = await super().get_response(path, scope)
         except HTTPException as error:
             if error.status_code != 404 or "." in Path(path).name:
                 raise
-        return await super().get_response("index.html", scope)
+            response = await super().get_response("index.html", scope)
+        # The names of the files stay: a browser asks whether they are still the same.
+        response.headers["Cache-Control"] = "no-cache"
+        return response
 
 
 def plain_page() -> HTMLResponse:
