@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from retrai_testkit import Turn
+
 from ..served import Served
 
 if TYPE_CHECKING:
@@ -63,3 +65,9 @@ def open_page(browser: Browser, served: Served) -> Iterator[Open]:
 
         yield open_page
     assert problems == []
+
+
+def writes(text: str, files: dict[str, str]) -> Turn:
+    """A turn that says something and writes files."""
+    calls = [{"name": "put_file", "args": {"path": k, "text": v}} for k, v in files.items()]
+    return Turn.model_validate({"text": text, "calls": calls})

@@ -9,12 +9,21 @@ export const useInstalled = defineStore('installed', () => {
   const projects = ref<Project[]>([])
   const agents = ref<Agent[]>([])
 
+  let loading: Promise<Agent[]> | null = null
+
   async function loadProjects(): Promise<void> {
     projects.value = await get<Project[]>('/api/projects')
   }
 
+  /** Once: their modules are imported for it, which takes the server a while. */
   async function loadAgents(): Promise<void> {
-    if (!agents.value.length) agents.value = await get<Agent[]>('/api/agents')
+    loading ??= get<Agent[]>('/api/agents')
+    try {
+      agents.value = await loading
+    } catch (error) {
+      loading = null
+      throw error
+    }
   }
 
   return { projects, agents, loadProjects, loadAgents }

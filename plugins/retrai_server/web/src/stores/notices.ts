@@ -17,6 +17,8 @@ export const useNotices = defineStore('notices', () => {
   }
 
   function failed(error: unknown): void {
+    // The page says by itself when there is no connection.
+    if (error instanceof ApiError && (error.isSignedOut || error.status === 0)) return
     text.value = error instanceof Error ? error.message : String(error)
     hint.value = error instanceof ApiError ? error.hint : ''
     isProblem.value = true
