@@ -72,6 +72,8 @@ def test_a_person_approves_an_iteration_and_ends_another_run(served: Served) -> 
     run_id = served.start(first, put("still wrong"), put("right"), hitl_enabled=True)
     served.wait(run_id, "waiting")
     (question,) = served.http.get(f"/api/runs/{run_id}/questions").json()
+    seen = served.show(run_id)  # a run that works shows how far it is
+    assert (seen["iteration"], seen["total_tokens"] > 0) == (1, True)
     unknown = served.http.post(f"/api/runs/{run_id}/resume", json={"decision": "perhaps"})
     assert unknown.status_code == 422
     assert "abort" in unknown.json()["details"]["choices"]

@@ -101,7 +101,7 @@ def focus_by_tab(page: Page, pattern: str, key: str = "Tab") -> None:
         name = focus.evaluate("e => e.getAttribute('aria-label') || e.innerText || e.id")
         if re.search(pattern, name):
             style = focus.evaluate(
-                "e => getComputedStyle(e).outlineStyle + getComputedStyle(e, '::after').outlineStyle"
+                "e => [null, '::after'].map((p) => getComputedStyle(e, p).outlineStyle).join()"
             )
             assert "solid" in style, f"{pattern}: the focus cannot be seen"
             return

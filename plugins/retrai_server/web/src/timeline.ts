@@ -56,6 +56,7 @@ const SHOWN_STEPS = new Set(['plan', 'act', 'evaluate', 'human_check'])
 export class Timeline {
   rows: Row[] = []
   lastSeq = 0
+  iterations = 0
   node = ''
   visited = new Set<string>()
   /** Cases that passed and failed, by the number of iterations before the check. */
@@ -192,6 +193,9 @@ const HANDLERS: Record<string, Handler> = {
     (timeline, _, answer) =>
       timeline.answered(answer.question_id, answer.decision, answer.text ?? ''),
   ),
+  iteration_complete: handler<{ iteration: number }>((timeline, _, { iteration }) => {
+    timeline.iterations = iteration
+  }),
   progress: handler<{ name: string; data: unknown }>((timeline, event, { name, data }) => {
     timeline.push(event, { kind: 'progress', name, data })
   }),

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from ..contracts.record import RunRecord, Tokens
 from ..events import AgentEvent
 from ..storage.event_log import usage_of
 from .budget import Allowance, Budget
@@ -52,6 +53,14 @@ class Spending:
     loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.get_running_loop)
     thread: int = field(default_factory=threading.get_ident)
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    def note_in(self, record: RunRecord) -> None:
+        """Write what was used into the run's record."""
+        used = self.used
+        record.tokens = Tokens(
+            input=used.input_tokens, output=used.output_tokens, total=used.total_tokens
+        )
+        record.cost_usd = used.cost_usd
 
 
 def used_so_far(events: Iterable[AgentEvent]) -> Usage:

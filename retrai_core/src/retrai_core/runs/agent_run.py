@@ -181,6 +181,8 @@ class AgentRun:
                             context.publish(
                                 "step_start", node=task["name"], iteration=context.iteration
                             )
+                        else:
+                            await self._save_use()
                     break
                 except GraphRecursionError:
                     start = None  # the run may have been given more meanwhile
@@ -197,6 +199,14 @@ class AgentRun:
         if values is None:
             raise WrongAnswerError(self._session.agent, "its graph ends without a state")
         return await self._ended(values)
+
+    async def _save_use(self) -> None:
+        """Keep how far the run has come and what it has used, for those who list runs meanwhile."""
+        record, before = self._record, (self._record.iterations, self._record.tokens)
+        record.iterations = self._session.context.iteration
+        self._session.spending.note_in(record)
+        if (record.iterations, record.tokens) != before:
+            await self._holder.save()
 
     async def _prepared(
         self, saver: BaseCheckpointSaver[Any], *, resume: bool

@@ -16,7 +16,7 @@ from ..contracts.agent import AgentResult
 from ..contracts.context import Asker, RunContext
 from ..contracts.event_sink import RunInfo
 from ..contracts.goal import GoalResult
-from ..contracts.record import CheckEvidence, HeldOutCounts, Status, Tokens
+from ..contracts.record import CheckEvidence, HeldOutCounts, Status
 from ..errors import RetraiError, UsageError
 from ..redaction.redactor import Redactor
 from ..verification.clean_up import keep_note_fresh, note, take_back
@@ -297,19 +297,12 @@ class RunWork:
         if (verifier := session.verifier) is not None:
             self._record.checks_run += verifier.checks_run
             self._record.checks_remembered += verifier.checks_remembered
-        self._note_use(session)
+        session.spending.note_in(self._record)
         if session.guard is None:
             if self.begun and session.may_change_project:
                 await self._snapshot(session.context, self._record.iterations)
         elif self._record.evidence.before is not None:
             await self._record_results(session, session.guard, outcome)
-
-    def _note_use(self, session: RunSession) -> None:
-        used = session.spending.used
-        self._record.tokens = Tokens(
-            input=used.input_tokens, output=used.output_tokens, total=used.total_tokens
-        )
-        self._record.cost_usd = used.cost_usd
 
     async def _record_results(self, session: RunSession, guard: Guard, outcome: Status) -> None:
         """The last snapshot, what the run changed, what it taught."""
