@@ -40,7 +40,7 @@ def open_page(browser: Browser, served: Served) -> Iterator[Open]:
     The test fails if a page has thrown, or the content security policy had to stop something.
     """
     sync_api = pytest.importorskip("playwright.sync_api")
-    sync_api.expect.set_options(timeout=20_000)
+    sync_api.expect.set_options(timeout=90_000)
     problems: list[str] = []
     contexts: list[Any] = []
     with ExitStack() as stack:
@@ -48,7 +48,7 @@ def open_page(browser: Browser, served: Served) -> Iterator[Open]:
         def open_page(path: str = "/", at: Served = served, **settings: Any) -> Page:
             if settings or not contexts:
                 context = browser.new_context(**settings)
-                context.set_default_timeout(20_000)
+                context.set_default_timeout(90_000)
                 stack.callback(context.close)
                 contexts.append(context)
                 context.new_page().goto(f"{at.base}/?token={at.token}")
