@@ -1,0 +1,101 @@
+"""The words of answers, for people and for models: every place is `path:line-line`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from .graph import Call, Definition
+from .search import Hit
+
+MAX_CALLS = 100
+MAX_DOC = 300
+
+
+def place(path: str, start: int, end: int) -> str:
+    """`shop/cart.py:3-9`."""
+    return f"{path}:{start}-{end}" if end > start else f"{path}:{start}"
+
+
+def where(definition: Definition) -> str:
+    """A definition's name with its place; the name alone outside the project."""
+    if not definition.path:
+        return definition.name
+    return f"{definition.name}  {place_of(definition)}"
+
+
+def place_of(definition: Definition) -> str:
+    """The lines of a definition."""
+    return place(definition.path, definition.start_line, definition.end_line)
+
+
+def hit_lines(hits: Iterable[Hit]) -> list[str]:
+    """Hits, one below the other."""
+    lines: list[str] = []
+    for hit in hits:
+        name = f"  {hit.kind} {hit.symbol}" if hit.symbol else f"  {hit.kind}"
+        lines.append(f"{place(hit.path, hit.start_line, hit.end_line)}{name}  ({hit.score:.2f})")
+        if hit.signature:
+            lines.append(f"    {hit.signature}")
+        if hit.doc:
+            lines.append(f"    {_first_sentence(hit.doc)}")
+    return lines
+
+
+def definition_lines(definition: Definition) -> list[str]:
+    """A definition with its signature and the beginning of its docstring."""
+    lines = [f"{definition.kind} {where(definition)}"]
+    if definition.signature:
+        lines.append(f"    {definition.signature}")
+    if definition.doc:
+        lines.append(f"    {_first_sentence(definition.doc)}")
+    return lines
+
+
+def call_lines(definitions: Sequence[Definition], calls: Sequence[Call], *, up: bool) -> list[str]:
+    """Callers or callees, each with the lines of the calls."""
+    lines: list[str] = []
+    if len(definitions) > 1:
+        lines.append(f"{len(definitions)} definitions have this name:")
+        lines += [f"    {where(each)}" for each in definitions[:20]]
+    resolved = [call for call in calls if call.resolved]
+    unresolved = [call for call in calls if not call.resolved]
+    noun = "callers" if up else "callees"
+    shown = ", ".join(each.name for each in definitions[:3])
+    lines.append(f"{noun} of {shown}: {len(resolved) or 'none'}")
+    lines += [f"    {_call(call, up=up)}" for call in resolved[:MAX_CALLS]]
+    if len(resolved) > MAX_CALLS:
+        lines.append(f"    ... and {len(resolved) - MAX_CALLS} more")
+    if unresolved:
+        what = "calls of this name whose target is not known" if up else "with no known target"
+        lines.append(f"{what}: {len(unresolved)}")
+        lines += [f"    {_call(call, up=up)}" for call in unresolved[: MAX_CALLS // 4]]
+        if len(unresolved) > MAX_CALLS // 4:
+            lines.append(f"    ... and {len(unresolved) - MAX_CALLS // 4} more")
+    return lines
+
+
+def _call(call: Call, *, up: bool) -> str:
+    numbers = ", ".join(map(str, call.lines[:5])) + (", ..." if len(call.lines) > 5 else "")
+    at = f"{'line' if len(call.lines) == 1 else 'lines'} {numbers}"
+    if up:
+        return f"{where(call.caller)}  calls in {at}"
+    return f"{where(call.callee)}  called in {at} of {call.caller.path}"
+
+
+def chain_lines(chain: Iterable[tuple[int, Definition]]) -> list[str]:
+    """A tree of calls, indented by depth."""
+    return [f"{'    ' * depth}{where(each)}" for depth, each in chain]
+
+
+def unknown_name(name: str, similar: Sequence[Definition]) -> str:
+    """What is said when nothing has a name."""
+    lines = [f"nothing in this project is called {name[:200]!r}"]
+    if similar:
+        lines.append("similar names:")
+        lines += [f"    {where(each)}" for each in similar]
+    return "\n".join(lines)
+
+
+def _first_sentence(doc: str) -> str:
+    text = " ".join(doc.strip().split("\n\n")[0].split())
+    return text if len(text) <= MAX_DOC else f"{text[:MAX_DOC]}..."

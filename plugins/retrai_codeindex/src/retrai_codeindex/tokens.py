@@ -1,0 +1,71 @@
+"""Code tokens: what identifiers and words become in the index, and in a query.
+
+An identifier gives its parts, split by case and underscore and stemmed, and, if it has several
+parts, also itself as a whole: `getFileName` gives `get`, `file`, `name` and `=getfilename`.
+"""
+
+from __future__ import annotations
+
+import re
+
+from Stemmer import Stemmer
+
+WHOLE = "="
+"""Begins the token of a whole identifier, so that it never equals a word."""
+MAX_IDENTIFIER = 64
+"""Longer runs of letters are data, not names."""
+_IDENTIFIER = re.compile(r"[^\W\d]\w*")
+_PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_A-Za-z]+")
+
+KEYWORDS = frozenset(
+    "self cls def class import from none true false this var let const function "
+    "public private static void new if else elif for in is not and or the a an of to it".split()
+)
+"""Left out of the index: they stand in nearly every chunk and in nearly every question."""
+
+QUERY_STOPS = frozenset(
+    "be been are was were by on at as with that which when where how what why who do does did "
+    "can could should would will may might i we you there their its into than then these those "
+    "any some such also has have had".split()
+)
+"""Left out of a question, where they carry no meaning; in code they can be names."""
+
+
+class Tokenizer:
+    """Splits text into tokens; remembers what each identifier gives.
+
+    Example:
+        >>> Tokenizer().tokens("parseFileName(x)")
+        ['pars', 'file', 'name', '=parsefilename', 'x']
+    """
+
+    def __init__(self) -> None:
+        self._stem = Stemmer("english").stemWord
+        self._known: dict[str, tuple[str, ...]] = {}
+
+    def tokens(self, text: str) -> list[str]:
+        """The tokens of a text, in order, with repetitions."""
+        known, found = self._known, list[str]()
+        for identifier in _IDENTIFIER.findall(text):
+            tokens = known.get(identifier)
+            if tokens is None:
+                tokens = known[identifier] = self._split(identifier)
+            found += tokens
+        return found
+
+    def _split(self, identifier: str) -> tuple[str, ...]:
+        if len(self._known) > 500_000:  # bounded, whatever the files hold
+            self._known.clear()
+        if len(identifier) > MAX_IDENTIFIER:
+            return ()
+        parts = [part.lower() for part in _PART.findall(identifier)]
+        stems = [self._stem(part) for part in parts if part not in KEYWORDS]
+        if len(parts) > 1:
+            stems.append(WHOLE + identifier.strip("_").lower())
+        return tuple(stems)
+
+    def query(self, text: str) -> list[str]:
+        """The tokens of a question, each once, in order; stop words left out if others remain."""
+        words = [word for word in _IDENTIFIER.findall(text)]
+        chosen = [word for word in words if word.lower() not in QUERY_STOPS] or words
+        return list(dict.fromkeys(self.tokens(" ".join(chosen))))
