@@ -7,12 +7,15 @@ transaction: none of an unchanged file is lost, and none points to what is gone.
 
 from __future__ import annotations
 
+import gc
 import json
 import sqlite3
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
+from .by_name import resolve_by_name
 from .indexer import set_meta
 from .module_names import module_names
 from .python_calls import Found, PythonCalls
@@ -35,6 +38,18 @@ def _is_current(db: sqlite3.Connection) -> bool:
     return row is None or row[0] == "current"
 
 
+@contextmanager
+def _without_collector() -> Generator[None]:
+    """Resolving makes millions of objects and no garbage: looking for some doubles its time."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
 class _Linker:
     def __init__(self, db: sqlite3.Connection) -> None:
         self.db = db
@@ -53,11 +68,18 @@ class _Linker:
         self.db.execute("DELETE FROM call")
         self.db.execute("DELETE FROM node")
         self._definitions()
-        self._store(PythonCalls(self._modules()).solve())
+        with _without_collector():
+            self._store(PythonCalls(self._modules()).solve())
         self._store(self._by_name())
 
     def _by_name(self) -> Iterable[Found]:
-        return []
+        rows = self.db.execute(
+            "SELECT path, language, facts FROM file"
+            " WHERE language NOT IN ('python', 'text') AND facts IS NOT NULL"
+        )
+        return resolve_by_name(
+            (path, language, json.loads(zlib.decompress(packed))) for path, language, packed in rows
+        )
 
     def _definitions(self) -> None:
         rows = self.db.execute(

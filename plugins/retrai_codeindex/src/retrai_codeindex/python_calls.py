@@ -27,15 +27,17 @@ from .python_facts import (
     ANNOTATED, ASSIGN, ATTR, BODY, BRANCH, CALL, CLASS, CLASSMETHOD, CLASS_SCOPE, COMPREHENSION,
     CONCAT, CONST, DEF, DICT, EFFECT, EXPR, FLAGS, FROM, FUNCTION, GENERATOR, GLOBALS, IMPORT, ITEM,
     KIND, KWARG, KWONLY, LAMBDA, LIST, LOCALS, LOOP, METHOD, MODULE, NAME, NONLOCALS, PARAMS, PARENT,
-    PROPERTY, RAISE, RETURN, SCOPE, SET, SLICE, STAR, STATIC, STRING, SYMBOL, TUPLE, UNION, VARARG,
+    PROPERTY, RAISE, RETURN, SCOPE, SET, SLICE, STAR, STATIC, STORED, STRING, SYMBOL, TUPLE, UNION, VARARG,
     WALRUS, WITH, YIELD, YIELD_ALL,
 )  # fmt: skip
 
 Values = frozenset[int]
 NONE: Values = frozenset()
 BUILTINS = frozenset(dir(builtins))
-MAX_VALUES = 48
+MAX_VALUES = 24
 """Of a node: with more, a call through it says nothing to a reader."""
+MAX_KEYS = 64
+"""Of a container."""
 MAX_EVALUATIONS = 40
 """Of a scope; a bound for the hardest programs, which real ones do not reach."""
 MAX_EXTERNAL_PARTS = 6
@@ -159,6 +161,7 @@ class PythonCalls:
         self.scopes: list[Scope] = []
         self.modules: dict[str, Module] = {}
         self.packages: set[str] = set()
+        self.stored: set[str] = set()
         self.calls: dict[tuple[int, int, str], set[int]] = {}
         self.waiting: deque[int] = deque()
         self.is_waiting: set[int] = set()
@@ -176,6 +179,7 @@ class PythonCalls:
             self.modules.setdefault(each, module)
             parts = each.split(".")
             self.packages.update(".".join(parts[:n]) for n in range(1, len(parts)))
+        self.stored.update(facts[0][STORED])
         for record in facts:
             scope = Scope(len(self.scopes), module, record)
             self.scopes.append(scope)
@@ -401,7 +405,7 @@ class PythonCalls:
         for key in keys:
             node = box.elements.get(key)
             if node is None:
-                if len(box.elements) >= MAX_VALUES:
+                if len(box.elements) >= MAX_KEYS:
                     self.add(box.rest, values)
                     continue
                 node = box.elements[key] = Node()
@@ -645,11 +649,18 @@ class PythonCalls:
             self.assign(target, items)
         else:
             before = dict(self.env)
+        start = self.env
         for _ in range(2):
-            start = self.env
             self.env = dict(start)
             self.block(body)
             self.env = _joined([start, self.env])
+            if all(
+                start[name] is values or start[name] >= values
+                for name, values in self.env.items()
+                if name in start
+            ):
+                break  # what one round assigns changes nothing for the next
+            start = self.env
         self.env = _joined([before, self.env])
 
     def s_with(self, s: list[Any]) -> None:
@@ -796,11 +807,12 @@ class PythonCalls:
 
     def _of_instance(self, base: int, owner: Klass, name: str, line: int) -> Values:
         found: Values = NONE
-        for each in self.mro(owner):
-            node = each.attributes.get(name)
-            if node is None:
-                node = each.attributes[name] = Node()
-            found |= self.read(node)
+        if name in self.stored:
+            for each in self.mro(owner):
+                node = each.attributes.get(name)
+                if node is None:
+                    node = each.attributes[name] = Node()
+                found |= self.read(node)
         for each in self.mro(owner):
             if name in each.scope.local_names:
                 return found | self._bound(

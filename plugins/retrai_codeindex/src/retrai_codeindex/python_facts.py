@@ -46,6 +46,8 @@ ASSIGN, EXPR, RETURN, DEF, CLASS, IMPORT, FROM, BRANCH, LOOP, WITH, RAISE, ANNOT
     FLAGS,
     LINE,
 ) = range(13)
+STORED = 13
+"""In a module's scope only: the names of the attributes that the module sets."""
 MODULE, FUNCTION, CLASS_SCOPE, LAMBDA = range(4)
 GENERATOR, STATIC, CLASSMETHOD, PROPERTY, METHOD = 1, 2, 4, 8, 16
 
@@ -64,6 +66,7 @@ def compile_facts(tree: ast.Module) -> list[list[Any]]:
     compiler = _Compiler()
     scope = compiler.new_scope(MODULE, "", -1, 0)
     compiler.fill(scope, tree.body)
+    compiler.scopes[0].append(sorted(compiler.stored))
     return compiler.scopes
 
 
@@ -71,6 +74,7 @@ class _Compiler:
     def __init__(self) -> None:
         self.scopes: list[list[Any]] = []
         self.lambdas: dict[int, int] = {}
+        self.stored: set[str] = set()
         self.current = 0
         self.locals: set[str] = set()
 
@@ -291,6 +295,8 @@ class _Compiler:
             return [TUPLE, [self.target(item) for item in node.elts]]
         if isinstance(node, ast.Starred):
             return [STAR, self.target(node.value)]
+        if isinstance(node, ast.Attribute):
+            self.stored.add(node.attr)
         return self.expr(node)
 
     def expr(self, node: ast.expr | None) -> Expression:

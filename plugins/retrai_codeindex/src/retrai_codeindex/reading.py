@@ -15,7 +15,8 @@ from pathlib import Path, PurePosixPath
 from . import files
 from .blocks import read_blocks
 from .documents import weights
-from .languages import LANGUAGE_OF, read_by_grammar
+from .grammar_source import read_by_grammar
+from .languages import LANGUAGE_OF
 from .model import Chunk, Source
 from .python_source import read_python
 from .tokens import Tokenizer

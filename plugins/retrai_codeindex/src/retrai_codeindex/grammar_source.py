@@ -1,0 +1,231 @@
+"""Reads a file by its tree-sitter grammar, syntax errors or not: definitions, imports, calls.
+
+The facts of these languages are plain: `{"imports": [...], "bases": {class: [names]}, "defs":
+[[symbol, kind, parameters, receiver]], "calls": [[caller, name, receiver, arguments, line]]}`.
+`by_name` resolves the calls from them.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from .blocks import block_chunks, read_blocks
+from .languages import CLASS_KINDS, GRAMMARS, Grammar, parser_of
+from .model import Chunk, Source
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+MAX_SIGNATURE = 400
+MAX_DOC = 4000
+_COMMENTS = frozenset({"comment", "line_comment", "block_comment"})
+_BODIES = ("body", "value")
+_FUNCTION_VALUES = frozenset(
+    {"arrow_function", "function_expression", "function", "generator_function", "class"}
+)
+_NEED_A_FUNCTION = frozenset(
+    {"variable_declarator", "field_definition", "public_field_definition", "pair"}
+)
+_NEED_A_BODY = frozenset(
+    {"struct_specifier", "union_specifier", "enum_specifier", "class_specifier"}
+)
+_IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*")
+_COMMENT_MARKS = re.compile(r"^\s*(?:/\*+|\*+/|\*|//[/!]?|#)\s?|\*/\s*$", re.MULTILINE)
+
+
+def read_by_grammar(text: str, language: str) -> Source:
+    """The chunks and facts of a text, as far as it parses; by blocks if nothing does."""
+    data = text.encode("utf-8", "replace")
+    tree = parser_of(language).parse(data)
+    lines = text.split("\n")
+    reader = _Reader(data, lines, GRAMMARS[language])
+    reader.visit(tree.root_node)
+    if not reader.chunks:
+        source = read_blocks(text, language)
+        source.parsed = "partly" if tree.root_node.has_error else "whole"
+        source.facts = reader.facts if language != "python" else None
+        return source
+    source = Source(language, line_count=len(lines))
+    source.parsed = "partly" if tree.root_node.has_error else "whole"
+    source.chunks = [*reader.chunks, *_between(lines, reader.chunks)]
+    source.chunks.sort(key=lambda chunk: (chunk.start_line, -chunk.end_line))
+    if language != "python":  # whose resolver takes what `ast` gives
+        source.facts = reader.facts
+    return source
+
+
+def _between(lines: list[str], chunks: list[Chunk]) -> list[Chunk]:
+    """Blocks for the lines outside of all definitions."""
+    found: list[Chunk] = []
+    at = 1
+    for chunk in sorted(chunks, key=lambda chunk: chunk.start_line):
+        if chunk.start_line > at:
+            found += block_chunks(lines, at, chunk.start_line - 1)
+        at = max(at, chunk.end_line + 1)
+    return found + block_chunks(lines, at, len(lines))
+
+
+class _Reader:
+    """Walks a syntax tree without recursion: real files are nested thousands deep."""
+
+    def __init__(self, data: bytes, lines: list[str], grammar: Grammar) -> None:
+        self.data = data
+        self.lines = lines
+        self.grammar = grammar
+        self.chunks: list[Chunk] = []
+        self.facts: dict[str, Any] = {"imports": [], "bases": {}, "defs": [], "calls": []}
+        self.inner: dict[int, list[tuple[int, int]]] = {}
+
+    def visit(self, root: Node) -> None:
+        """Collect everything below a node."""
+        stack: list[tuple[Node, tuple[str, ...], str, int]] = [(root, (), "", -1)]
+        while stack:
+            node, scope, kind, owner = stack.pop()
+            at = node.type
+            if at in self.grammar.imports:
+                self.facts["imports"].append(self.text(node)[:300])
+                continue
+            if at in self.grammar.calls:
+                self._call(node, scope)
+            elif at in self.grammar.scopes:
+                name = self._scope_name(node)
+                scope, kind = (
+                    (*scope, name) if name else scope,
+                    "class" if at == "impl_item" else "",
+                )
+            elif at in self.grammar.definitions:
+                made = self._definition(node, scope, kind, owner)
+                if made is not None:
+                    scope, kind, owner = made
+            stack += [(child, scope, kind, owner) for child in reversed(node.named_children)]
+        for number, chunk in enumerate(self.chunks):
+            chunk.body = self._body(chunk, self.inner.get(number, []))
+
+    def text(self, node: Node | None) -> str:
+        """The text of a node."""
+        if node is None:
+            return ""
+        return self.data[node.start_byte : node.end_byte].decode("utf-8", "replace")
+
+    def _scope_name(self, node: Node) -> str:
+        name = self.text(node.child_by_field_name("name") or node.child_by_field_name("type"))
+        return name.partition("<")[0].replace("::", ".")
+
+    def _definition(
+        self, node: Node, scope: tuple[str, ...], kind: str, owner: int
+    ) -> tuple[tuple[str, ...], str, int] | None:
+        value = node.child_by_field_name("value")
+        if node.type in _NEED_A_FUNCTION and (value is None or value.type not in _FUNCTION_VALUES):
+            return None
+        if node.type in _NEED_A_BODY and node.child_by_field_name("body") is None:
+            return None  # only a use of the type
+        name, receiver = self._name(node)
+        if not name or len(name) > 300:
+            return None
+        made = self.grammar.definitions[node.type]
+        if made == "function" and (kind in CLASS_KINDS or "." in name or receiver):
+            made = "method"
+        symbol = ".".join((*scope, receiver, name) if receiver else (*scope, name))
+        outer = self._with_decorators(node)
+        start, end = outer.start_point[0] + 1, node.end_point[0] + 1
+        body = node.child_by_field_name("body") or value
+        head = self.data[node.start_byte : body.start_byte if body else node.end_byte]
+        signature = " ".join(head.decode("utf-8", "replace").split())[:MAX_SIGNATURE]
+        chunk = Chunk(made, symbol, start, end, signature.rstrip(" {="), self._doc(outer))
+        if owner >= 0:
+            self.inner.setdefault(owner, []).append((start, end))
+        self.chunks.append(chunk)
+        parameters = self._parameters(node)
+        self.facts["defs"].append([symbol, made, parameters, start])
+        bases = self._bases(node)
+        if bases:
+            self.facts["bases"][symbol] = bases
+        return tuple(symbol.split(".")), made, len(self.chunks) - 1
+
+    def _name(self, node: Node) -> tuple[str, str]:
+        """A definition's name, and the type that it belongs to where that stands beside it."""
+        named = node.child_by_field_name("name") or node.child_by_field_name("key")
+        if named is None and node.type == "field_definition":
+            named = node.child_by_field_name("property")
+        receiver = node.child_by_field_name("receiver")
+        if receiver is not None:  # Go: `func (c *Cart) Total()`
+            types = _IDENTIFIER.findall(self.text(receiver).partition("[")[0])
+            return self.text(named), types[-1] if types else ""
+        if named is None:  # C: the name is deep in the declarator
+            named = node.child_by_field_name("declarator")
+            for _ in range(20):
+                inner = named.child_by_field_name("declarator") if named is not None else None
+                if inner is None:
+                    break
+                named = inner
+        name = self.text(named)
+        name = re.sub(r"<[^<>]*>", "", name) if "operator" not in name else name
+        return name.replace("::", ".").strip("*& \n\"'"), ""
+
+    def _parameters(self, node: Node) -> int:
+        """How many parameters it has; -1 if that is not written or varies."""
+        at: Node | None = node
+        for _ in range(6):
+            if at is None:
+                return -1
+            listed = at.child_by_field_name("parameters")
+            if listed is not None:
+                return -1 if "..." in self.text(listed) else len(listed.named_children)
+            at = at.child_by_field_name("declarator") or at.child_by_field_name("value")
+        return -1
+
+    def _bases(self, node: Node) -> list[str]:
+        found: list[str] = []
+        for child in node.named_children:
+            is_base = "base_class" in child.type or "heritage" in child.type
+            if is_base or child.type in ("superclass", "super_interfaces", "extends_type_clause"):
+                found += _IDENTIFIER.findall(self.text(child))
+        return [name for name in found if name not in _BASE_WORDS][:20]
+
+    def _with_decorators(self, node: Node) -> Node:
+        parent = node.parent
+        wraps = ("decorated_definition", "export_statement", "template_declaration")
+        return parent if parent is not None and parent.type in wraps else node
+
+    def _doc(self, node: Node) -> str:
+        """The comment that stands directly above."""
+        found: list[str] = []
+        before, line = node.prev_sibling, node.start_point[0]
+        while before is not None and before.type in _COMMENTS:
+            if before.end_point[0] < line - 1:
+                break
+            found.append(self.text(before))
+            line = before.start_point[0]
+            before = before.prev_sibling
+            if len(found) > 50:
+                break
+        return _COMMENT_MARKS.sub("", "\n".join(reversed(found))).strip()[:MAX_DOC]
+
+    def _body(self, chunk: Chunk, inner: list[tuple[int, int]]) -> str:
+        kept: list[str] = []
+        at = chunk.start_line
+        for start, end in sorted(inner):
+            kept += self.lines[at - 1 : start - 1]
+            at = max(at, end + 1)
+        return "\n".join([*kept, *self.lines[at - 1 : chunk.end_line]])
+
+    def _call(self, node: Node, scope: tuple[str, ...]) -> None:
+        called = node.child_by_field_name(self.grammar.calls[node.type])
+        if called is None:
+            return
+        receiver = self.text(node.child_by_field_name("object"))
+        text = re.sub(r"<[^<>()]*>", "", self.text(called))
+        parts = re.split(r"\.|->|::|\?\.", text)
+        name = parts[-1].strip()
+        if not _IDENTIFIER.fullmatch(name):
+            return
+        if len(parts) > 1:
+            receiver = ".".join(part.strip() for part in parts[:-1])
+        arguments = node.child_by_field_name("arguments")
+        count = len(arguments.named_children) if arguments is not None else -1
+        line = called.end_point[0] + 1
+        self.facts["calls"].append([".".join(scope), name, receiver[-100:], count, line])
+
+
+_BASE_WORDS = frozenset({"extends", "implements", "public", "private", "protected", "virtual"})
