@@ -143,3 +143,13 @@ async def test_a_long_listing_is_cut_and_says_so(bench: Any) -> None:
 
 async def test_an_empty_folder_is_an_answer(bench: Any) -> None:
     assert await bench.text("file_list") == "[the folder is empty]"
+
+
+async def test_read_file_and_list_directory_are_second_names(bench) -> None:
+    bench.write("src/a.py", "one\ntwo\nthree\n")
+
+    assert (
+        await bench.text("read_file", file_path="src/a.py", start_line=2, end_line=3)
+    ).startswith("2\ttwo\n3\tthree")
+    assert await bench.text("list_directory", path="src") == "src/a.py (14)"
+    assert "goes up" in await bench.refusal("read_file", file_path="../outside/secret")

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -105,7 +105,7 @@ class _Family:
         if not candidates or len(candidates) > MAX_CANDIDATES:
             return None
         own = caller.split(".")
-        last = receiver.split(".")[-1].strip("*&() ")
+        last = receiver.rpartition(".")[2].strip("*&() ")
         chosen: list[_Target] = []
         if last in _SELF:
             chosen = self._of_types(candidates, set(own[:-1]))
@@ -135,7 +135,7 @@ class _Family:
         self, chosen: list[_Target], path: str, near: frozenset[str], arguments: int
     ) -> _Target | None:
         folder = posixpath.dirname(path)
-        tests = (
+        tests: tuple[Callable[[_Target], bool], ...] = (
             lambda each: each.path == path,
             lambda each: _stem(each.path) in near,
             lambda each: posixpath.dirname(each.path) == folder,

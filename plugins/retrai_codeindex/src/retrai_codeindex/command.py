@@ -67,7 +67,7 @@ def index(
 
 
 def _project(context: click.Context, project: Path) -> Path:
-    """The folder: `retrai index -C DIR search ...` and `retrai index search -C DIR` are the same."""
+    """The folder: `retrai index -C DIR search` and `retrai index search -C DIR` are the same."""
     given = context.get_parameter_source("project")
     return project if given is click.core.ParameterSource.COMMANDLINE else context.obj or project
 

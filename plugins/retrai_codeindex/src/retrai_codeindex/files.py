@@ -110,8 +110,17 @@ def _files(
             status = entry.stat(follow_symlinks=False)
         except OSError:
             continue
-        if stat.S_ISREG(status.st_mode):
+        # A name that is no text cannot be shown, typed or stored.
+        if stat.S_ISREG(status.st_mode) and _is_text(path):
             yield Found(path, status.st_size, status.st_mtime_ns, status.st_ino)
+
+
+def _is_text(path: str) -> bool:
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _read_rules(path: str, base: str, above: _Rules | None) -> _Rules | None:

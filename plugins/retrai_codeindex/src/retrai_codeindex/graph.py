@@ -99,12 +99,15 @@ class Graph:
             return [number for (number,) in rows]
         name = name.replace("::", ".").removesuffix("()")
         rows = self.db.execute(
-            "SELECT n.id, n.dotted FROM node n LEFT JOIN file f ON f.id = n.file"
+            "SELECT n.id, n.dotted, n.symbol FROM node n LEFT JOIN file f ON f.id = n.file"
             " WHERE n.name = ? AND n.file IS NOT NULL ORDER BY f.path, n.id",
             (name.rpartition(".")[2],),
         ).fetchall()
-        exact = [number for number, dotted in rows if dotted == name]
-        return exact or [n for n, dotted in rows if f".{dotted}".endswith(f".{name}")]
+        if "." not in name:  # `search` is a function rather than the module search.py
+            chosen = [number for number, _, symbol in rows if symbol]
+            return chosen or [number for number, _, _ in rows]
+        exact = [number for number, dotted, _ in rows if dotted == name]
+        return exact or [n for n, dotted, _ in rows if f".{dotted}".endswith(f".{name}")]
 
     def similar(self, name: str) -> list[int]:
         """The nodes with the most similar names."""

@@ -106,7 +106,7 @@ class _Writer:
         self.plan = plan
         self.done = done
         self.began_ns = time.time_ns()
-        self.builder = None if plan.known else postings.Builder()
+        self.builder = None if plan.known or postings.has_lists(db) else postings.Builder()
 
     def run(self, progress: Progress | None, jobs: int | None) -> None:
         for path in self.plan.removed:

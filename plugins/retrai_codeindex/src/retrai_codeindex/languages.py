@@ -161,4 +161,4 @@ def parser_of(language: str) -> Parser:
 
     grammar = GRAMMARS[language]
     pointer: Callable[[], Any] = getattr(import_module(grammar.module), grammar.function)
-    return Parser(Language(pointer()))
+    return Parser(Language(pointer()))  # pyright: ignore[reportDeprecated] - grammars still give a number

@@ -12,8 +12,8 @@ def module_names(paths: Iterable[str]) -> dict[str, tuple[str, tuple[str, ...]]]
     called `src` or `lib`, or belongs to a distribution of its own; else from the project's folder.
 
     Example:
-        >>> module_names(["shop/__init__.py", "shop/cart.py", "src/api/__init__.py"])["shop/cart.py"]
-        ('shop.cart', ())
+        >>> module_names(["src/api/__init__.py", "src/api/cart.py"])["src/api/cart.py"]
+        ('api.cart', ('src.api.cart',))
     """
     every = sorted(paths)
     packages = {path.rpartition("/")[0] for path in every if _stem(path) == "__init__"}

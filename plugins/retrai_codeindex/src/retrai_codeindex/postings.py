@@ -61,6 +61,11 @@ class Builder:
         self._lists = {}
 
 
+def has_lists(db: sqlite3.Connection) -> bool:
+    """Whether there are lists, if only of chunks that are gone."""
+    return db.execute("SELECT 1 FROM term LIMIT 1").fetchone() is not None
+
+
 def add_delta(
     db: sqlite3.Connection, file: int, chunks: Iterable[tuple[int, dict[str, int]]]
 ) -> None:

@@ -21,14 +21,63 @@ import builtins
 from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from .python_facts import (
-    ANNOTATED, ASSIGN, ATTR, BODY, BRANCH, CALL, CLASS, CLASSMETHOD, CLASS_SCOPE, COMPREHENSION,
-    CONCAT, CONST, DEF, DICT, EFFECT, EXPR, FLAGS, FROM, FUNCTION, GENERATOR, GLOBALS, IMPORT, ITEM,
-    KIND, KWARG, KWONLY, LAMBDA, LIST, LOCALS, LOOP, METHOD, MODULE, NAME, NONLOCALS, PARAMS, PARENT,
-    PROPERTY, RAISE, RETURN, SCOPE, SET, SLICE, STAR, STATIC, STORED, STRING, SYMBOL, TUPLE, UNION, VARARG,
-    WALRUS, WITH, YIELD, YIELD_ALL,
+    ANNOTATED,
+    ASSIGN,
+    ATTR,
+    BODY,
+    BRANCH,
+    CALL,
+    CLASS,
+    CLASS_SCOPE,
+    CLASSMETHOD,
+    COMPREHENSION,
+    CONCAT,
+    CONST,
+    DEF,
+    DICT,
+    EFFECT,
+    EXPR,
+    FLAGS,
+    FROM,
+    FUNCTION,
+    GENERATOR,
+    GLOBALS,
+    IMPORT,
+    ITEM,
+    KIND,
+    KWARG,
+    KWONLY,
+    LAMBDA,
+    LIST,
+    LOCALS,
+    LOOP,
+    METHOD,
+    MODULE,
+    NAME,
+    NONLOCALS,
+    PARAMS,
+    PARENT,
+    PROPERTY,
+    RAISE,
+    RETURN,
+    SCOPE,
+    SET,
+    SLICE,
+    STAR,
+    STATIC,
+    STORED,
+    STRING,
+    SYMBOL,
+    TUPLE,
+    UNION,
+    VARARG,
+    WALRUS,
+    WITH,
+    YIELD,
+    YIELD_ALL,
 )  # fmt: skip
 
 Values = frozenset[int]
@@ -43,12 +92,14 @@ MAX_EVALUATIONS = 40
 MAX_EXTERNAL_PARTS = 6
 
 # Kinds of values.
-F, C, I, BOUND, MOD, EXT, CONSTANT, BOX, BUILTIN, GEN, SUPER, BOX_METHOD, TEXT = range(13)
+F, C, INST, BOUND, MOD, EXT, CONSTANT, BOX, BUILTIN, GEN, SUPER, BOX_METHOD, TEXT = range(13)
 
 _CALL_THEIR_ARGUMENTS = frozenset({"map", "filter", "sorted", "min", "max", "reduce"})
 _SAME_ELEMENTS = frozenset(
     {"list", "tuple", "set", "frozenset", "sorted", "reversed", "iter", "filter"}
 )
+_GIVE_TEXT = frozenset({"str", "repr", "format", "chr", "hex", "bin", "input"})
+_MAKE_BOXES = {"dict": DICT, "list": LIST, "set": SET, "tuple": TUPLE}
 _BOX_NAMES = {
     LIST: "<**PyList**>",
     TUPLE: "<**PyTuple**>",
@@ -87,7 +138,7 @@ class Scope:
         self.result = Node()
         self.yields = Node()
         self.tokens: set[str] = set()
-        self.boxes: dict[tuple[int, int], int] = {}
+        self.boxes: dict[tuple[int | str, int], int] = {}
         self.count = 0
         self.owner: Klass | None = None
         self.value = -1
@@ -165,7 +216,7 @@ class PythonCalls:
         self.calls: dict[tuple[int, int, str], set[int]] = {}
         self.waiting: deque[int] = deque()
         self.is_waiting: set[int] = set()
-        self.now: Scope = None  # type: ignore[assignment]  # pyright: ignore
+        self.now: Scope = None  # pyright: ignore[reportAttributeAccessIssue] - set before anything is evaluated
         self.env: Env = {}
         self.depth = 0
         for path, name, others, facts in modules:
@@ -213,7 +264,7 @@ class PythonCalls:
         return owner.value
 
     def instance(self, owner: Klass) -> int:
-        return self.number((I, owner.scope.index), owner)
+        return self.number((INST, owner.scope.index), owner)
 
     def external(self, dotted: str) -> Values:
         if dotted.count(".") >= MAX_EXTERNAL_PARTS:
@@ -300,9 +351,10 @@ class PythonCalls:
 
     def s_assign(self, s: list[Any]) -> None:
         _, targets, value = s
-        if len(targets) == 1 and targets[0] and targets[0][0] == TUPLE and value:
-            if value[0] in (TUPLE, LIST) and self._pairwise(targets[0][1], value[1]):
-                return
+        is_unpacked = len(targets) == 1 and targets[0] and targets[0][0] == TUPLE
+        is_tuple = value and value[0] in (TUPLE, LIST)
+        if is_unpacked and is_tuple and self._pairwise(targets[0][1], value[1]):
+            return
         values = self.eval(value)
         for target in targets:
             self.assign(target, values)
@@ -390,7 +442,7 @@ class PythonCalls:
             obj = self.objs[base]
             if obj[0] == BOX:
                 self.put(base, keys, values, strong=len(bases) == 1)
-            elif obj[0] == I:
+            elif obj[0] == INST:
                 self.dunder(base, "__setitem__", target[3], [NONE, values])
 
     def put(
@@ -454,12 +506,13 @@ class PythonCalls:
     def s_return(self, s: list[Any]) -> None:
         scope = self.now
         value = s[1]
-        if value[0] == NAME and value[1] in scope.params and value[1] not in scope.nodes:
-            if self.env.get(value[1]) is self.env["parameter", value[1]]:
-                if value[1] not in scope.tokens:
-                    scope.tokens.add(value[1])
-                    self._wake_callers(scope)
-                return
+        name = value[1] if value[0] == NAME else None
+        is_own = name in scope.params and name not in scope.nodes
+        if is_own and self.env.get(name) is self.env["parameter", name]:
+            if name not in scope.tokens:
+                scope.tokens.add(name)
+                self._wake_callers(scope)
+            return
         self.add(scope.result, self.eval(value))
 
     def _wake_callers(self, scope: Scope) -> None:
@@ -468,7 +521,7 @@ class PythonCalls:
 
     def s_def(self, s: list[Any]) -> None:
         _, index, name, decorators, defaults, annotations, returns = s
-        scope = self.now.module.scopes[index]
+        scope: Scope = self.now.module.scopes[index]
         self._defaults(scope, defaults)
         for param, annotation in annotations:
             self.add(scope.params[param], self._instances(annotation))
@@ -479,7 +532,7 @@ class PythonCalls:
         for decorator, line in reversed(decorators):
             decorated = self.eval(decorator)
             made = self.call(decorated, [values], [], line, _name_of(decorator))
-            ours = frozenset(v for v in made if self.objs[v][0] in (F, C, I, BOUND))
+            ours = frozenset(v for v in made if self.objs[v][0] in (F, C, INST, BOUND))
             # What has not been evaluated yet says what it gives later, and then this is done again.
             values = ours if ours or self._is_pending(decorated) else values
         self.bind(name, values)
@@ -500,7 +553,7 @@ class PythonCalls:
     def s_class(self, s: list[Any]) -> None:
         _, index, name, bases, decorators = s
         outer, outer_env = self.now, self.env
-        scope = outer.module.scopes[index]
+        scope: Scope = outer.module.scopes[index]
         owner = scope.owner
         assert owner is not None
         for base in bases:
@@ -570,7 +623,7 @@ class PythonCalls:
 
     def _module(self, dotted: str) -> Module | None:
         found = self.modules.get(dotted)
-        if found is None and self.now is not None:
+        if found is None:
             # A script's neighbour.
             folder = self.now.module.name.rpartition(".")[0]
             if folder and not self._in_package():
@@ -669,7 +722,7 @@ class PythonCalls:
         entered: Values = NONE
         for manager in managers:
             kind = self.objs[manager][0]
-            if kind == I:
+            if kind == INST:
                 entered |= self.dunder(manager, "__enter__", line, [])
                 entered |= self.dunder(manager, "__aenter__", line, [])
                 self.dunder(manager, "__exit__", line, [])
@@ -699,7 +752,7 @@ class PythonCalls:
         if value is not None or values:
             self.assign(target, values)
 
-    statements: dict[int, Any] = {
+    statements: ClassVar[dict[int, Any]] = {
         ASSIGN: s_assign,
         EXPR: s_expr,
         RETURN: s_return,
@@ -726,9 +779,9 @@ class PythonCalls:
         if found is not None:
             return found
         scope = self.now
-        if name in scope.local_names and scope.record[KIND] != MODULE and name not in scope.nodes:
-            if scope.record[KIND] != CLASS_SCOPE:
-                return NONE  # not assigned yet
+        is_function = scope.record[KIND] in (FUNCTION, LAMBDA)
+        if is_function and name in scope.local_names and name not in scope.nodes:
+            return NONE  # not assigned yet
         return self._outer(scope, name)
 
     def _outer(self, scope: Scope, name: str) -> Values:
@@ -777,29 +830,30 @@ class PythonCalls:
         """What an attribute of a value may be; a property is called."""
         obj = self.objs[base]
         kind = obj[0]
-        if kind == I:
+        if kind == INST:
             return self._of_instance(base, obj[1], name, line)
         if kind == C:
             return self._of_class(base, obj[1], name)
         if kind == MOD:
             values = self._module_attribute(obj[1], name, set())
             return values or self._submodule(obj[1].name, name)
+        if kind == SUPER:
+            return self._of_super(obj, name, line)
+        return self._of_plain(base, obj, name)
+
+    def _of_plain(self, base: int, obj: tuple[Any, ...], name: str) -> Values:
+        """An attribute of what is neither a class of the project nor a module of it."""
+        kind = obj[0]
         if kind == EXT:
             return self.external(f"{obj[1]}.{name}")
-        if kind in (CONSTANT, TEXT):
-            if kind == TEXT or obj[1] == "str":
-                return frozenset((self.number((BUILTIN, f"<**PyStr**>.{name}")),))
-            return NONE
+        if kind == TEXT or (kind == CONSTANT and obj[1] == "str"):
+            return frozenset((self.number((BUILTIN, f"<**PyStr**>.{name}")),))
         if kind == BOX:
             return frozenset((self.number((BOX_METHOD, base, name)),))
         if kind == BUILTIN:
             return frozenset((self.number((BUILTIN, f"{obj[1]}.{name}")),))
-        if kind == F:
-            node = obj[1].nodes.get(f".{name}")
-            return NONE if node is None else self.read(node)
-        if kind == SUPER:
-            return self._of_super(obj, name, line)
-        return NONE
+        node = obj[1].nodes.get(f".{name}") if kind == F else None
+        return NONE if node is None else self.read(node)
 
     def _submodule(self, package: str, name: str) -> Values:
         inner = f"{package}.{name}"
@@ -877,7 +931,7 @@ class PythonCalls:
 
     def set_attribute(self, base: int, name: str, values: Values) -> None:
         obj = self.objs[base]
-        if obj[0] == I:
+        if obj[0] == INST:
             node = obj[1].attributes.get(name)
             if node is None:
                 node = obj[1].attributes[name] = Node()
@@ -890,7 +944,7 @@ class PythonCalls:
             self.add(obj[1].nodes.setdefault(f".{name}", Node()), values)
 
     def e_scope(self, e: list[Any]) -> Values:
-        scope = self.now.module.scopes[e[1]]
+        scope: Scope = self.now.module.scopes[e[1]]
         self._defaults(scope, e[2])
         return frozenset((self.func(scope),))
 
@@ -957,7 +1011,7 @@ class PythonCalls:
                         if isinstance(key, int) and key < 0 and obj[1].kind in (LIST, TUPLE):
                             key += len(obj[1].elements)  # noqa: PLW2901 - counted from the end
                         found |= self._element(base, key)
-            elif obj[0] == I:
+            elif obj[0] == INST:
                 found |= self.dunder(base, "__getitem__", e[3], [])
             elif obj[0] in (C, EXT):
                 found |= {base}  # a generic class with its arguments
@@ -1077,15 +1131,17 @@ class PythonCalls:
         found: list[tuple[str | None, Values]] = []
         for value in values:
             if self.objs[value][0] == BOX:
-                for key in list(self.objs[value][1].elements):
-                    if isinstance(key, tuple) and key[0] == "str":
-                        found.append((key[1], self._element(value, key)))
+                found += [
+                    (key[1], self._element(value, key))
+                    for key in list(self.objs[value][1].elements)
+                    if isinstance(key, tuple) and key[0] == "str"
+                ]
                 rest = self.read(self.objs[value][1].rest)
                 if rest:
                     found.append((None, rest))
         return found
 
-    expressions: dict[int, Any] = {
+    expressions: ClassVar[dict[int, Any]] = {
         NAME: e_name,
         CONST: e_const,
         STRING: e_string,
@@ -1134,7 +1190,7 @@ class PythonCalls:
                 found |= self.enter(self.objs[obj[1]][1], [receiver, *args], named)
             elif kind == C:
                 found |= self._construct(callee, obj[1], args, named, line, name)
-            elif kind == I:
+            elif kind == INST:
                 found |= self.dunder(callee, "__call__", line, args, named)
             elif kind == EXT:
                 self.note(line, name, callee)
@@ -1261,9 +1317,9 @@ class PythonCalls:
                 found |= self._keys_of(obj[1]) if obj[1].kind == DICT else self.elements(value)
             elif obj[0] == GEN:
                 found |= self.read(obj[1].yields)
-            elif obj[0] == I:
+            elif obj[0] == INST:
                 for iterator in self.dunder(value, "__iter__", line, []):
-                    if self.objs[iterator][0] == I:
+                    if self.objs[iterator][0] == INST:
                         found |= self.dunder(iterator, "__next__", line, [])
                     elif iterator not in values:
                         found |= self.iterate(frozenset((iterator,)), site)
@@ -1306,43 +1362,56 @@ class PythonCalls:
 
     def _typed(self, name: str, args: list[Values], line: int) -> Values:
         """What the builtins give whose results say something."""
-        if name in ("str", "repr", "format", "chr", "hex", "bin", "input") or name.startswith(
-            "<**PyStr**>."
-        ):
-            return self.e_string([]) if not name.endswith((".split", ".encode")) else NONE
-        if name in ("dict", "list", "set", "tuple"):
-            kind = {"dict": DICT, "list": LIST, "set": SET, "tuple": TUPLE}[name]
-            return frozenset((self._named_box(f"{name} {line}", kind),))
-        if name == "next" and args:
-            return self.iterate(args[0], None) | frozenset(
-                v
-                for value in args[0]
-                if self.objs[value][0] == I
-                for v in self.dunder(value, "__next__", line, [])
-            )
-        if name in ("enumerate", "zip") and args:
-            inner = self._named_box(f"{name} pair {line}", TUPLE)
-            columns = [self.iterate(values, None) for values in args]
-            if name == "enumerate":
-                columns = [NONE, columns[0]]
-            for position, column in enumerate(columns):
-                self.put(inner, [position], column)
-            return self._list_of(f"{name} {line}", frozenset((inner,)))
-        if name == "getattr" and len(args) > 1:
-            found: Values = NONE
-            for base in args[0]:
-                for value in args[1]:
-                    if self.objs[value][0] == CONSTANT and self.objs[value][1] == "str":
-                        found |= self.attribute(base, self.objs[value][2], line)
-            return found
-        if name == "setattr" and len(args) > 2:
-            for base in args[0]:
-                for value in args[1]:
-                    if self.objs[value][0] == CONSTANT and self.objs[value][1] == "str":
-                        self.set_attribute(base, self.objs[value][2], args[2])
+        if name.startswith("<**PyStr**>."):
+            return NONE if name.endswith((".split", ".encode")) else self.e_string([])
+        if name in _GIVE_TEXT:
+            return self.e_string([])
+        if name in _MAKE_BOXES:
+            return frozenset((self._named_box(f"{name} {line}", _MAKE_BOXES[name]),))
+        return self._of_arguments(name, args, line) if args else NONE
+
+    def _of_arguments(self, name: str, args: list[Values], line: int) -> Values:
+        """What the builtins give whose results consist of their arguments."""
+        if name == "next":
+            return self._next(args[0])
+        if name in ("enumerate", "zip"):
+            return self._pairs(name, args, line)
+        if name in ("getattr", "setattr"):
+            return self._by_text(name, args, line)
         if name == "type" and len(args) == 1:
-            return frozenset(self.klass(self.objs[v][1]) for v in args[0] if self.objs[v][0] == I)
+            kinds = (self.objs[value] for value in args[0])
+            return frozenset(self.klass(obj[1]) for obj in kinds if obj[0] == INST)
         return NONE
+
+    def _next(self, values: Values) -> Values:
+        found = self.iterate(values, None)
+        for value in sorted(values):
+            if self.objs[value][0] == INST:
+                found |= self.dunder(value, "__next__", 0, [])
+        return found
+
+    def _pairs(self, name: str, args: list[Values], line: int) -> Values:
+        columns = [self.iterate(values, None) for values in args]
+        if name == "enumerate":
+            columns = [NONE, columns[0]]
+        pair = self._named_box(f"{name} pair {line}", TUPLE)
+        for position, column in enumerate(columns):
+            self.put(pair, [position], column)
+        return self._list_of(f"{name} {line}", frozenset((pair,)))
+
+    def _by_text(self, name: str, args: list[Values], line: int) -> Values:
+        """`getattr` and `setattr` with a constant name."""
+        found: Values = NONE
+        texts = [self.objs[value] for value in sorted(args[1])] if len(args) > 1 else []
+        for obj in texts:
+            if obj[0] != CONSTANT or obj[1] != "str":
+                continue
+            for base in sorted(args[0]):
+                if name == "getattr":
+                    found |= self.attribute(base, obj[2], line)
+                elif len(args) > 2:
+                    self.set_attribute(base, obj[2], args[2])
+        return found
 
     def _super(self, args: list[Values]) -> Values:
         scope: Scope | None = self.now
@@ -1357,15 +1426,15 @@ class PythonCalls:
         return frozenset(
             self.number((SUPER, owner, value))
             for value in receivers
-            if self.objs[value][0] in (I, C)
+            if self.objs[value][0] in (INST, C)
         )
 
     def _named_box(self, name: str, kind: int) -> int:
         key = (name, kind)
-        value = self.now.boxes.get(key)  # type: ignore[call-overload]  # pyright: ignore
+        value = self.now.boxes.get(key)
         if value is None:
             made = Box(kind, self.now.index)
-            value = self.now.boxes[key] = self.number((BOX, len(self.objs)), made)  # type: ignore[index]  # pyright: ignore
+            value = self.now.boxes[key] = self.number((BOX, len(self.objs)), made)
         return value
 
     def _list_of(self, name: str, items: Values) -> Values:
@@ -1376,31 +1445,39 @@ class PythonCalls:
     def _box_method(
         self, base: int, method: str, args: list[Values], line: int, name: str
     ) -> Values:
+        """Call a method of a container."""
         box: Box = self.objs[base][1]
         self.note(line, name, self.number((BUILTIN, f"{_BOX_NAMES[box.kind]}.{method}")))
-        if method in ("append", "add", "insert", "appendleft", "extend", "update"):
+        if method in ("append", "add", "insert", "appendleft"):
             for values in args:
-                if method in ("extend", "update"):
-                    for value in values:
-                        if self.objs[value][0] == BOX and box.kind == DICT:
-                            self._update(base, value)
-                        else:
-                            self.put(base, None, self.iterate(frozenset((value,)), None))
-                else:
-                    self.put(base, None, values)
+                self.put(base, None, values)
             return NONE
-        if method == "setdefault" and len(args) > 1:
-            self.put(base, self._constants(args[0]), args[1])
-        if method in ("get", "setdefault", "pop", "popitem", "popleft") and box.kind == DICT:
-            keys = self._constants(args[0]) if args else None
-            found = args[1] if len(args) > 1 else NONE
-            if keys is None:
-                return found | self.elements(base)
-            for key in keys:
-                found |= self._element(base, key)
-            return found
-        if method in ("pop", "popleft"):
+        if method in ("extend", "update"):
+            for value in sorted(value for values in args for value in values):
+                if self.objs[value][0] == BOX and box.kind == DICT:
+                    self._update(base, value)
+                else:
+                    self.put(base, None, self.iterate(frozenset((value,)), None))
+            return NONE
+        if method in ("get", "setdefault", "pop") and box.kind == DICT:
+            return self._get(base, method, args)
+        if method in ("pop", "popleft", "popitem"):
             return self.elements(base)
+        return self._view(base, box, method, line)
+
+    def _get(self, base: int, method: str, args: list[Values]) -> Values:
+        keys = self._constants(args[0]) if args else None
+        default = args[1] if len(args) > 1 else NONE
+        if method == "setdefault" and default:
+            self.put(base, keys, default)
+        if keys is None:
+            return default | self.elements(base)
+        found = default
+        for key in keys:
+            found |= self._element(base, key)
+        return found
+
+    def _view(self, base: int, box: Box, method: str, line: int) -> Values:
         if method == "values":
             return self._list_of(f"values {line}", self.elements(base))
         if method == "keys":

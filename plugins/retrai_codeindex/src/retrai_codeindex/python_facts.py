@@ -385,7 +385,8 @@ class _Compiler:
         if left is None and right is None:
             return None
         if isinstance(node.op, ast.Mod) and left is not None and left[0] in (CONST, STRING):
-            return _effect([right]) and [UNION, [[STRING], _effect([right])]] or [STRING]
+            effect = _effect([right])
+            return [STRING] if effect is None else [UNION, [[STRING], effect]]
         return [CONCAT, left, right]
 
     def operation(self, node: ast.expr) -> Expression:

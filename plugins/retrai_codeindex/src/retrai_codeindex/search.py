@@ -1,8 +1,8 @@
 """Answers a question with chunks: BM25F over the posting lists, then a closer look at the best.
 
-1. The question's tokens are weighed by how rare they are. The posting lists are added up, the rarest
-   first, until `MAX_POSTINGS` have been read; more frequent tokens only re-score what the rarer
-   ones have found. So a question costs about the same whatever words it has.
+1. The question's tokens are weighed by how rare they are. The posting lists are added up, the
+   rarest first, until `MAX_POSTINGS` have been read; more frequent tokens only re-score what the
+   rarer ones have found. So a question costs about the same whatever words it has.
 2. The best `CANDIDATES` are compared with the question once more: how much of the question and of
    the name agree, and whether the question names the definition itself.
 """
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from .documents import SCALE
 from .postings import Postings, read_postings
-from .tokens import WHOLE, Tokenizer
+from .tokens import Tokenizer
 
 MAX_POSTINGS = 15_000
 CANDIDATES = 120

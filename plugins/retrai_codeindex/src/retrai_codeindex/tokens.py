@@ -7,6 +7,7 @@ parts, also itself as a whole: `getFileName` gives `get`, `file`, `name` and `=g
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from Stemmer import Stemmer
 
@@ -17,16 +18,25 @@ MAX_IDENTIFIER = 64
 _IDENTIFIER = re.compile(r"[^\W\d]\w*")
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_A-Za-z]+")
 
-KEYWORDS = frozenset(
-    "self cls def class import from none true false this var let const function "
-    "public private static void new if else elif for in is not and or the a an of to it".split()
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+KEYWORDS = _words(
+    """
+    self cls def class import from none true false this var let const function public
+    private static void new if else elif for in is not and or the a an of to it
+    """
 )
 """Left out of the index: they stand in nearly every chunk and in nearly every question."""
 
-QUERY_STOPS = frozenset(
-    "be been are was were by on at as with that which when where how what why who do does did "
-    "can could should would will may might i we you there their its into than then these those "
-    "any some such also has have had".split()
+QUERY_STOPS = _words(
+    """
+    be been are was were by on at as with that which when where how what why who do does did
+    can could should would will may might i we you there their its into than then these
+    those any some such also has have had
+    """
 )
 """Left out of a question, where they carry no meaning; in code they can be names."""
 
@@ -40,7 +50,7 @@ class Tokenizer:
     """
 
     def __init__(self) -> None:
-        self._stem = Stemmer("english").stemWord
+        self._stem: Callable[[str], str] = Stemmer("english").stemWord
         self._known: dict[str, tuple[str, ...]] = {}
 
     def tokens(self, text: str) -> list[str]:
@@ -66,6 +76,6 @@ class Tokenizer:
 
     def query(self, text: str) -> list[str]:
         """The tokens of a question, each once, in order; stop words left out if others remain."""
-        words = [word for word in _IDENTIFIER.findall(text)]
+        words: list[str] = _IDENTIFIER.findall(text)
         chosen = [word for word in words if word.lower() not in QUERY_STOPS] or words
         return list(dict.fromkeys(self.tokens(" ".join(chosen))))
