@@ -96,6 +96,14 @@ def test_an_ambiguous_name_lists_its_candidates_and_an_unknown_one_similar_names
     assert [d.name for d in index.similar("laod")] == ["a.A.load", "a.B.load"]
 
 
+def test_a_method_is_found_by_a_class_that_inherits_it(project) -> None:
+    project.write("base.py", "class Base:\n    def load(self): pass\n")
+    project.write("a.py", "from base import Base\n\nclass Schema(Base): pass\n\nSchema().load()\n")
+
+    assert [d.name for d in project.index.definition("Schema.load")] == ["base.Base.load"]
+    assert [c.caller.name for c in project.index.callers("a.Schema.load")] == ["a"]
+
+
 def test_chains_and_shortest_paths(project) -> None:
     project.write("a.py", "def a():\n    b()\ndef b():\n    c()\n    a()\ndef c():\n    len('')\n")
 

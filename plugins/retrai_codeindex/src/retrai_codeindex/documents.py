@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from .model import Chunk
 from .tokens import Tokenizer
 
-K1 = 3.0
+K1 = 2.0
 SCALE = 255
 
 
@@ -28,12 +28,12 @@ class Field:
     usual: float
 
 
-NAME = Field(8.0, 0.3, 2.1)
-SCOPE = Field(3.0, 0.3, 1.7)
-SIGNATURE = Field(2.0, 0.6, 4.1)
+NAME = Field(16.0, 0.3, 2.1)
+SCOPE = Field(6.0, 0.4, 1.7)
+SIGNATURE = Field(2.0, 0.0, 4.1)
 DOC = Field(2.0, 0.6, 12.0)
 BODY = Field(1.0, 0.6, 57.0)
-PATH = Field(1.0, 0.3, 3.2)
+PATH = Field(4.0, 0.3, 3.2)
 
 
 def weights(chunk: Chunk, path_tokens: list[str], tokenizer: Tokenizer) -> dict[str, int]:

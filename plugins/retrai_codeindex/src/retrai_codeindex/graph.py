@@ -107,7 +107,23 @@ class Graph:
             chosen = [number for number, _, symbol in rows if symbol]
             return chosen or [number for number, _, _ in rows]
         exact = [number for number, dotted, _ in rows if dotted == name]
-        return exact or [n for n, dotted, _ in rows if f".{dotted}".endswith(f".{name}")]
+        exact = exact or [n for n, dotted, _ in rows if f".{dotted}".endswith(f".{name}")]
+        return exact or self._inherited(name)
+
+    def _inherited(self, name: str) -> list[int]:
+        """The method of a base class that `Class.method` means."""
+        owner, _, method = name.rpartition(".")
+        found: list[int] = []
+        for number in self.find(owner):
+            row = self.db.execute(
+                "SELECT m.id FROM base JOIN node b ON b.id = base.base"
+                " JOIN node m ON m.dotted = b.dotted || '.' || ?"
+                " WHERE base.class = ? ORDER BY base.position LIMIT 1",
+                (method, number),
+            ).fetchone()
+            if row is not None and row[0] not in found:
+                found.append(row[0])
+        return found
 
     def similar(self, name: str) -> list[int]:
         """The nodes with the most similar names."""

@@ -84,6 +84,8 @@ def update_index(
             plan = _plan(db, found)
             if not plan.is_empty:
                 _Writer(db, root, plan, done).run(progress, jobs)
+        if done.added > POOL_FROM:
+            index.checkpoint()
     done.seconds = time.monotonic() - began
     return done
 

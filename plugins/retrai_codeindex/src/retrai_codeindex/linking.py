@@ -31,6 +31,7 @@ def link(index: IndexFile) -> None:
             return
         _Linker(db).run()
         set_meta(db, "graph", "current")
+    index.checkpoint()
 
 
 def _is_current(db: sqlite3.Connection) -> bool:
@@ -67,9 +68,12 @@ class _Linker:
     def run(self) -> None:
         self.db.execute("DELETE FROM call")
         self.db.execute("DELETE FROM node")
+        self.db.execute("DELETE FROM base")
         self._definitions()
         with _without_collector():
-            self._store(PythonCalls(self._modules()).solve())
+            python = PythonCalls(self._modules())
+            self._store(python.solve())
+            self._inheritance(python)
         self._store(self._by_name())
 
     def _by_name(self) -> Iterable[Found]:
@@ -127,6 +131,15 @@ class _Linker:
             self.db.execute(
                 "INSERT INTO call (caller, callee, name, line) VALUES (?, ?, ?, ?)",
                 (caller, callee, call.name, call.line),
+            )
+
+    def _inheritance(self, python: PythonCalls) -> None:
+        numbers = self.numbers
+        for name, order in python.inheritance():
+            known = [numbers[base] for base in order if base in numbers]
+            self.db.executemany(
+                "INSERT INTO base (class, position, base) VALUES (?, ?, ?)",
+                ((numbers[name], position, base) for position, base in enumerate(known)),
             )
 
     def _inner(self, dotted: str) -> int:

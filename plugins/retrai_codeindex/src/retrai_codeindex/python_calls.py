@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import builtins
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -184,6 +184,10 @@ class Module:
     is_package: bool
     scopes: list[Scope] = field(default_factory=list[Scope])
     stars: list[Module] = field(default_factory=list["Module"])
+
+    def scope(self, number: int) -> Scope:
+        """One of the scopes, by its number in the facts."""
+        return self.scopes[number]
 
 
 @dataclass(slots=True)
@@ -506,7 +510,7 @@ class PythonCalls:
     def s_return(self, s: list[Any]) -> None:
         scope = self.now
         value = s[1]
-        name = value[1] if value[0] == NAME else None
+        name: str = value[1] if value[0] == NAME else ""
         is_own = name in scope.params and name not in scope.nodes
         if is_own and self.env.get(name) is self.env["parameter", name]:
             if name not in scope.tokens:
@@ -521,7 +525,7 @@ class PythonCalls:
 
     def s_def(self, s: list[Any]) -> None:
         _, index, name, decorators, defaults, annotations, returns = s
-        scope: Scope = self.now.module.scopes[index]
+        scope = self.now.module.scope(index)
         self._defaults(scope, defaults)
         for param, annotation in annotations:
             self.add(scope.params[param], self._instances(annotation))
@@ -553,7 +557,7 @@ class PythonCalls:
     def s_class(self, s: list[Any]) -> None:
         _, index, name, bases, decorators = s
         outer, outer_env = self.now, self.env
-        scope: Scope = outer.module.scopes[index]
+        scope = outer.module.scope(index)
         owner = scope.owner
         assert owner is not None
         for base in bases:
@@ -944,7 +948,7 @@ class PythonCalls:
             self.add(obj[1].nodes.setdefault(f".{name}", Node()), values)
 
     def e_scope(self, e: list[Any]) -> Values:
-        scope: Scope = self.now.module.scopes[e[1]]
+        scope = self.now.module.scope(e[1])
         self._defaults(scope, e[2])
         return frozenset((self.func(scope),))
 
@@ -1499,6 +1503,12 @@ class PythonCalls:
         return keys or None
 
     # -- the result
+
+    def inheritance(self) -> Iterator[tuple[str, list[str]]]:
+        """Each class with the classes of the project that it inherits from, nearest first."""
+        for scope in self.scopes:
+            if scope.owner is not None and len(order := self.mro(scope.owner)) > 1:
+                yield scope.dotted, [each.scope.dotted for each in order[1:]]
 
     def _found(self) -> list[Found]:
         found: list[Found] = []

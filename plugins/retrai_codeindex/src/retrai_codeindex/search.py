@@ -3,8 +3,8 @@
 1. The question's tokens are weighed by how rare they are. The posting lists are added up, the
    rarest first, until `MAX_POSTINGS` have been read; more frequent tokens only re-score what the
    rarer ones have found. So a question costs about the same whatever words it has.
-2. The best `CANDIDATES` are compared with the question once more: how much of the question and of
-   the name agree, and whether the question names the definition itself.
+2. The best `CANDIDATES` are looked at once more: how much of the name the question says, if only by
+   synonyms, and whether it is a definition or what surrounds definitions.
 """
 
 from __future__ import annotations
@@ -13,14 +13,16 @@ import math
 import sqlite3
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .documents import SCALE
 from .postings import Postings, read_postings
-from .tokens import Tokenizer
+from .tokens import WHOLE, Tokenizer
 
 MAX_POSTINGS = 15_000
 CANDIDATES = 120
+NAME_BONUS = 0.3
+KIND_FACTOR = {"class": 0.6, "module": 0.7}
 MAX_TOKENS = 64
 """Of a question: the rarest are kept."""
 
@@ -65,8 +67,8 @@ class Searcher:
         found = [(_rarity(p.count, total), token, p) for token, p in lists if p.count]
         found.sort(key=lambda item: (-item[0], item[1]))
         scores = _scores(found[:MAX_TOKENS], max(count, CANDIDATES), self._dead())
-        idf = {token: rarity for rarity, token, _ in found}
-        hits = [self._rescored(hit, score, tokens, idf) for hit, score in self._rows(scores)]
+        wanted = frozenset(tokens).union(*(self.tokenizer.synonyms(token) for token in tokens))
+        hits = [self._rescored(hit, score, wanted) for hit, score in self._rows(scores)]
         hits.sort(key=lambda hit: (-hit.score, hit.path, hit.start_line, hit.symbol))
         return hits[:count]
 
@@ -90,13 +92,18 @@ class Searcher:
             for chunk, path, start, end, symbol, kind, signature, doc in rows
         ]
 
-    def _rescored(
-        self, hit: Hit, score: float, tokens: Sequence[str], idf: dict[str, float]
-    ) -> Hit:
-        return Hit(
-            *(hit.path, hit.start_line, hit.end_line, hit.symbol, round(score, 4), hit.kind),
-            *(hit.signature, hit.doc),
-        )
+    def _rescored(self, hit: Hit, score: float, wanted: frozenset[str]) -> Hit:
+        """The hit with its last score.
+
+        A name that the question says in full, by synonyms too, counts more. A class and a module
+        share words with all that stands in them: what stands there comes first.
+        """
+        parts = self.tokenizer.tokens(hit.symbol.rpartition(".")[2])
+        parts = [part for part in parts if not part.startswith(WHOLE)]
+        if parts:
+            score *= 1 + NAME_BONUS * sum(part in wanted for part in parts) / len(parts)
+        score *= KIND_FACTOR.get(hit.kind, 1.0)
+        return replace(hit, score=round(score, 4))
 
 
 def _rarity(count: int, total: int) -> float:

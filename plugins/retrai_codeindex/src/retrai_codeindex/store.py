@@ -74,6 +74,8 @@ CREATE TABLE node (
     symbol TEXT NOT NULL
 );
 CREATE INDEX node_by_name ON node (name);
+CREATE TABLE base (class INTEGER NOT NULL, position INTEGER NOT NULL, base INTEGER NOT NULL);
+CREATE INDEX base_by_class ON base (class);
 CREATE TABLE call (
     caller INTEGER NOT NULL,
     callee INTEGER,
@@ -219,6 +221,10 @@ class IndexFile:
         except sqlite3.DatabaseError as error:
             return str(error) if is_damaged(error) else None
         return None if found == "ok" else str(found)
+
+    def checkpoint(self) -> None:
+        """Move what was written from the log into the file; readers and writers go on."""
+        self.db.execute("PRAGMA wal_checkpoint(PASSIVE)")
 
     @contextmanager
     def writing(self) -> Generator[sqlite3.Connection]:

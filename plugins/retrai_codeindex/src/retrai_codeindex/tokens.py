@@ -7,9 +7,11 @@ parts, also itself as a whole: `getFileName` gives `get`, `file`, `name` and `=g
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from typing import Protocol, cast
 
-from Stemmer import Stemmer
+from Stemmer import Stemmer  # pyright: ignore[reportUnknownVariableType] - it has no types
+
+from .synonyms import synonym_table
 
 WHOLE = "="
 """Begins the token of a whole identifier, so that it never equals a word."""
@@ -41,6 +43,10 @@ QUERY_STOPS = _words(
 """Left out of a question, where they carry no meaning; in code they can be names."""
 
 
+class _Stemmer(Protocol):
+    def stemWord(self, word: str, /) -> str: ...  # noqa: N802 - the library's name
+
+
 class Tokenizer:
     """Splits text into tokens; remembers what each identifier gives.
 
@@ -50,8 +56,10 @@ class Tokenizer:
     """
 
     def __init__(self) -> None:
-        self._stem: Callable[[str], str] = Stemmer("english").stemWord
+        stemmer = cast("_Stemmer", Stemmer("english"))
+        self._stem = stemmer.stemWord
         self._known: dict[str, tuple[str, ...]] = {}
+        self._synonyms: dict[str, frozenset[str]] | None = None
 
     def tokens(self, text: str) -> list[str]:
         """The tokens of a text, in order, with repetitions."""
@@ -73,6 +81,12 @@ class Tokenizer:
         if len(parts) > 1:
             stems.append(WHOLE + identifier.strip("_").lower())
         return tuple(stems)
+
+    def synonyms(self, token: str) -> frozenset[str]:
+        """The tokens that mean the same in code; see `synonyms.py`."""
+        if self._synonyms is None:
+            self._synonyms = synonym_table(self._stem)
+        return self._synonyms.get(token, frozenset())
 
     def query(self, text: str) -> list[str]:
         """The tokens of a question, each once, in order; stop words left out if others remain."""
