@@ -98,9 +98,9 @@ class Bench:
         out = subprocess.run(words, check=True, capture_output=True, text=True).stdout
         wall, cpu, peak, child, graph, last, calls, resolved = map(float, out.split())
         yield f"library            {len(sources)} Python files, {sum(sources):,} lines"
-        yield f"index              {wall:.1f} s, {cpu:.1f} CPU s with the call graph"
+        yield f"index              {wall:.1f} s, {cpu:.1f} CPU s, workers included"
         yield f"peak memory        {peak / 1024:.0f} MB, and {child / 1024:.0f} MB in each worker"
-        yield f"call graph         {graph:.1f} s, peak {last / 1024:.0f} MB; "
+        yield f"call graph         {graph:.1f} s, peak {last / 1024:.0f} MB"
         yield f"                   {calls:,.0f} calls, {resolved / calls:.0%} with a known target"
         size = self.file.stat().st_size
         yield f"size               {size / 1e6:.1f} MB"

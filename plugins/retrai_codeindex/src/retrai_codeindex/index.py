@@ -130,7 +130,10 @@ class Index:
         Raises:
             IndexUnavailableError: the index file cannot be written.
         """
-        return self._do(lambda: update_index(self._file, self.project, progress, jobs), renew=False)
+        return self._do(
+            lambda: update_index(self._file, self.project, progress, jobs, self._tokenizer),
+            renew=False,
+        )
 
     def search(self, query: str, count: int = 10) -> list[Hit]:
         """The chunks that fit a question or a name, best first.

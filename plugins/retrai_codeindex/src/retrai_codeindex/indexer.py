@@ -17,6 +17,7 @@ from . import files, postings
 from .files import Found
 from .reading import Read, Reader, read_batch, start_worker
 from .store import IndexFile
+from .tokens import Tokenizer
 
 POOL_FROM = 150
 """Fewer files are read in this process: starting others costs more."""
@@ -65,7 +66,11 @@ class _Plan:
 
 
 def update_index(
-    index: IndexFile, root: Path, progress: Progress | None = None, jobs: int | None = None
+    index: IndexFile,
+    root: Path,
+    progress: Progress | None = None,
+    jobs: int | None = None,
+    tokenizer: Tokenizer | None = None,
 ) -> Update:
     """Read what has changed since the last update.
 
@@ -74,6 +79,7 @@ def update_index(
         root: the project's folder.
         progress: hears of each batch of files.
         jobs: processes that parse; by default as many as there are processors.
+        tokenizer: one that remembers tokens already, for what is read in this process.
     """
     began = time.monotonic()
     done = Update()
@@ -83,7 +89,8 @@ def update_index(
             # Once more: another process may have done it in the meantime.
             plan = _plan(db, found)
             if not plan.is_empty:
-                _Writer(db, root, plan, done).run(progress, jobs)
+                reader = Reader(root, tokenizer)
+                _Writer(db, reader, plan, done).run(progress, jobs)
         if done.added > POOL_FROM:
             index.checkpoint()
     done.seconds = time.monotonic() - began
@@ -102,9 +109,9 @@ def _plan(db: sqlite3.Connection, found: dict[str, Found]) -> _Plan:
 
 
 class _Writer:
-    def __init__(self, db: sqlite3.Connection, root: Path, plan: _Plan, done: Update) -> None:
+    def __init__(self, db: sqlite3.Connection, reader: Reader, plan: _Plan, done: Update) -> None:
         self.db = db
-        self.root = root
+        self.reader = reader
         self.plan = plan
         self.done = done
         self.began_ns = time.time_ns()
@@ -115,7 +122,7 @@ class _Writer:
             self._remove(self.plan.known[path][0])
             self.done.removed += 1
         paths = sorted(self.plan.changed)
-        for number, read in enumerate(_read_all(self.root, paths, jobs), 1):
+        for number, read in enumerate(_read_all(self.reader, paths, jobs), 1):
             self._store(read)
             if progress is not None and (number % 20 == 0 or number == len(paths)):
                 progress(number, len(paths))
@@ -197,12 +204,12 @@ def set_meta(db: sqlite3.Connection, key: str, value: str) -> None:
     )
 
 
-def _read_all(root: Path, paths: list[str], jobs: int | None) -> Iterator[Read]:
+def _read_all(reader: Reader, paths: list[str], jobs: int | None) -> Iterator[Read]:
     jobs = jobs or usable_processors()
     if jobs == 1 or len(paths) < POOL_FROM:
-        yield from map(Reader(root).read, paths)
+        yield from map(reader.read, paths)
         return
-    yield from _read_in_processes(root, paths, jobs)
+    yield from _read_in_processes(reader.root, paths, jobs)
 
 
 def _read_in_processes(root: Path, paths: list[str], jobs: int) -> Iterator[Read]:

@@ -52,11 +52,12 @@ class Reader:
 
     Args:
         root: the project's folder.
+        tokenizer: one that remembers tokens already.
     """
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, tokenizer: Tokenizer | None = None) -> None:
         self.root = root
-        self.tokenizer = Tokenizer()
+        self.tokenizer = tokenizer or Tokenizer()
 
     def read(self, path: str, *, parse: bool = True) -> Read:
         """Read a file; never raises for what the file holds."""
