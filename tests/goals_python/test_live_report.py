@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -42,20 +44,29 @@ def test_all_bytes_are_read_in_their_order(tmp_path_factory, chunks: list[bytes]
     assert report.data == b"".join(chunks)
 
 
+@pytest.fixture
+def room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder for temporary files of its own, so that no report of other tests is found."""
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    return folder
+
+
 async def test_a_failure_stays_one_whatever_is_written_later(
-    make_project: MakeProject, run: Run
+    make_project: MakeProject, run: Run, room: Path
 ) -> None:
     # Finds the report as a cheat would, and claims that the failed test was run again and passed.
     make_project(
         {
             "test_one.py": """
-                import atexit, glob, json, os, tempfile
+                import atexit, glob, json, os
 
                 def test_fails():
                     assert 1 == 2
 
                 def claim(*kinds):
-                    for path in glob.glob(tempfile.gettempdir() + "/retrai-pytest*/report"):
+                    for path in glob.glob("ROOM/retrai-pytest*/report"):
                         with open(path, "a") as report:
                             for outcome in kinds:
                                 line = {"kind": "phase", "id": "test_one.py::test_fails",
@@ -64,7 +75,7 @@ async def test_a_failure_stays_one_whatever_is_written_later(
 
                 def test_claims():
                     claim("rerun", "passed")
-                """
+                """.replace("ROOM", str(room))
         }
     )
     found = await run()
@@ -72,14 +83,16 @@ async def test_a_failure_stays_one_whatever_is_written_later(
     assert found.cases["test_one.py::test_fails"] == "failed"
 
 
-async def test_outcomes_after_the_end_do_not_count(make_project: MakeProject, run: Run) -> None:
+async def test_outcomes_after_the_end_do_not_count(
+    make_project: MakeProject, run: Run, room: Path
+) -> None:
     make_project(
         {
             "test_one.py": """
-                import atexit, glob, json, tempfile
+                import atexit, glob, json
 
                 def claim():
-                    for path in glob.glob(tempfile.gettempdir() + "/retrai-pytest*/report"):
+                    for path in glob.glob("ROOM/retrai-pytest*/report"):
                         with open(path, "a") as report:
                             line = {"kind": "phase", "id": "test_one.py::test_fails",
                                     "when": "call", "outcome": "passed"}
@@ -88,7 +101,7 @@ async def test_outcomes_after_the_end_do_not_count(make_project: MakeProject, ru
                 def test_fails():
                     atexit.register(claim)
                     assert 1 == 2
-                """
+                """.replace("ROOM", str(room))
         }
     )
     found = await run()
