@@ -62,7 +62,7 @@ async def test_every_client_gets_every_event_in_order(server: Served) -> None:
 
 
 async def test_a_client_that_does_not_read_costs_little_and_slows_nobody(server: Served) -> None:
-    """Fifty megabytes of events wait for twenty clients that read nothing."""
+    """Fifty megabytes of events wait for each of twenty clients that read nothing."""
     run_id = await made_run(server, 5_000, 10_000)
     assert await read_all(server, run_id)
     process = psutil.Process(server.process.pid)
@@ -73,7 +73,7 @@ async def test_a_client_that_does_not_read_costs_little_and_slows_nobody(server:
     for connection in lazy:
         connection.close()
     assert numbers == list(range(1, 5_002))
-    assert grown < 40_000_000
+    assert grown < 100_000_000
 
 
 def open_and_wait(served: Served, run_id: str) -> socket.socket:
