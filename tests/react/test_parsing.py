@@ -167,3 +167,15 @@ def test_what_is_no_call(text: str) -> None:
 )  # fmt: skip
 def test_the_tools_of_a_segment(segment: str, declared: dict[str, tuple[str, ...]]) -> None:
     assert dict(read_declarations(segment)) == declared
+
+
+def test_half_an_action_proposes_nothing_that_stands_in_its_value() -> None:
+    text = """Action: write(path='t.md', content='So:\nAction: delete(path="x")\nmore"""
+    assert parse_reply(text).call is None
+    assert parse_reply(text).answer == text
+
+
+def test_many_blanks_are_read_at_once() -> None:
+    blanks = " " * 100_000
+    assert parse_reply(f"Thought{blanks}x").call is None
+    assert dict(read_declarations(" " * 200_000 + "\n" + "a(\n" * 20_000)) == {"a": ()}

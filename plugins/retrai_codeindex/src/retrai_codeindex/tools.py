@@ -240,8 +240,8 @@ class GetModuleSummary(IndexTool[SummaryArgs]):
             indent = "    " * (each.symbol.count(".") + 1 if each.symbol else 0)
             head = each.signature or each.symbol or path
             lines.append(f"{indent}{head}  {place_of(each)}")
-            if each.doc:
-                lines.append(f"{indent}    {each.doc.strip().splitlines()[0]}")
+            if summary := each.doc.strip().partition("\n")[0]:
+                lines.append(f"{indent}    {summary}")
         return lines
 
 

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import json
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any, cast
 
 Declarations = Mapping[str, tuple[str, ...]]
 """The parameters by the tool's name, in order."""
 
-_LEAD = r"[ \t]*(?:[-*+•]|\d+[.)])?[ \t]*"
+_LEAD = r"[ \t]*(?:(?:[-*+•]|\d+[.)])[ \t]*)?"
 _SIGNATURE = re.compile(
     rf"^{_LEAD}[`*]*(?:async[ ]+)?(?:def[ ]+|function[ ]+)?([^\W\d][\w.:/-]*)\(", re.MULTILINE
 )
@@ -76,11 +78,11 @@ def read_declarations(segment: str) -> Declarations:
         for name, parameters in _schemas(value):
             found.setdefault(name, parameters)
     rest = "".join([*text, segment[end:]])
-    for match in _SIGNATURE.finditer(rest):
+    for match in islice(_SIGNATURE.finditer(rest), _MAX_TOOLS):
         found.setdefault(match[1], _parameters(rest, match.end()))
-    for name, parameters in _listed(rest):
+    for name, parameters in islice(_listed(rest), _MAX_TOOLS):
         found.setdefault(name, parameters)
-    return dict(list(found.items())[:_MAX_TOOLS])
+    return dict(islice(found.items(), _MAX_TOOLS))
 
 
 def _json_values(segment: str) -> Iterator[tuple[int, int, Any]]:
@@ -161,10 +163,12 @@ def _listed(text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
     snake = [each for each in headings if "_" in each[1] or "`" in each[0] or each[1].islower()]
     items = [each for each in _ITEM.finditer(text) if each[2].lower() not in _WORDS]
     if snake:
-        for number, heading in enumerate(snake):
-            end = snake[number + 1].start() if number + 1 < len(snake) else len(text)
-            own = (each[2] for each in items if heading.end() <= each.start() < end)
-            yield heading[1], tuple(own)
+        starts = [each.start() for each in items]
+        for heading, end in zip(
+            snake, [*(each.start() for each in snake[1:]), len(text)], strict=True
+        ):
+            own = items[bisect_left(starts, heading.end()) : bisect_left(starts, end)]
+            yield heading[1], tuple(each[2] for each in own)
         return
     outer = min((len(each[1].expandtabs()) for each in items), default=0)
     tool, parameters = "", list[str]()

@@ -14,13 +14,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 _HEADER = re.compile(
-    r"^[ \t>#*_`-]*(thought|action|answer|final[ ]answer|observation)[ \t]*\d*[*_`]*[ \t]*:[*_`]*",
+    r"^[ \t>#*_`-]*(thought|action|answer|final[ ]answer|observation)"
+    r"(?:[ \t]*\d+)?[*_`]*(?:[ \t]+(?=:))?:[*_`]*",
     re.IGNORECASE | re.MULTILINE,
 )
 _FENCE = re.compile(r"```[\w+-]*[ \t]*\n?")
 _WHOLE_FENCE = re.compile(r"\A\s*```[\w+-]*[ \t]*\n(?P<inside>.*)\n[ \t]*```\s*\Z", re.DOTALL)
 _SPACE = re.compile(r"\s*")
 _NAME = re.compile(r"[^\W\d][\w.:/-]*")
+_CALL_START = re.compile(r"[\s`]*(?:\w+\n)?[^\W\d][\w.:/-]*\(")
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?(?![\w.])")
 _TEXT = {
     quote: re.compile(rf"[^\\{quote[0]}]+" if len(quote) == 1 else rf"[^\\{quote[0]}]+|{quote[0]}")
@@ -124,9 +126,11 @@ def parse_reply(text: str) -> Reply:
             call = _call_at(whole, header.end())
             if call is not None:
                 return Reply("\n".join(thoughts) or lead, call)
-        elif kind.endswith("answer"):
+            if _CALL_START.match(whole, header.end()):
+                break  # a later header may stand in one of its values
+        if kind.endswith("answer"):
             return Reply("\n".join(thoughts) or lead, None, whole[header.end() :].strip())
-        elif kind == "thought":
+        if kind == "thought":
             end = following.start() if following else len(whole)
             thoughts.append(_without_fence(whole[header.end() : end]))
         header = following

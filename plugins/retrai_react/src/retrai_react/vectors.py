@@ -46,8 +46,8 @@ def search_project(folder: Path, query: str, n: int = MAX_RESULTS) -> list[Snipp
             "`pip install retrai-codeindex`"
         )
     try:
-        index: Any = import_module(_INDEX_MODULE).Index(folder)
-        return [_hit(folder, hit) for hit in index.search(query, n)]
+        with import_module(_INDEX_MODULE).Index.open(folder, jobs=1) as index:
+            return [_hit(folder, hit) for hit in index.search(query, n)]
     except Exception as error:  # another distribution's: the step goes on without it
         raise SearchError(f"the search failed: {type(error).__name__}") from error
 

@@ -175,9 +175,10 @@ class _Watcher:
             self._lines.note("not_checked", f"not checked: {error}")
 
     async def _cycle(self, changed: set[str], request: RunRequest) -> None:
-        """Check, and where it fails have a run fix it."""
+        """Check, and where it fails have a run fix it: not where only the check itself wrote."""
+        by_check = bool(changed) and changed <= self._written
         verdict = await self._check(changed, request)
-        if self._options.fix and not verdict.achieved:
+        if self._options.fix and not verdict.achieved and not by_check:
             await self._fix(request)
 
     async def _check(self, changed: set[str], request: RunRequest) -> Verdict:
