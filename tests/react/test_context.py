@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from retrai_react import vectors
 from retrai_react.tokens import TokenCounter
 
 from .wire import Service, acted, observed, turn
@@ -157,11 +158,19 @@ def test_an_unknown_pin_is_a_warning_and_lines_are_read_anew(react: Service, fil
     assert ["none" in line for line in step["warnings"]] == [True]
 
 
-def test_without_an_index_the_search_is_a_warning(react: Service) -> None:
+def test_the_project_is_searched_where_an_index_is_installed(react: Service) -> None:
     step = react.step(llm={"vector_search": True})
-    assert any("retrai-codeindex" in line for line in step["warnings"])
+    assert step["warnings"] == []
     step = react.step(llm={"vector_search": True}, vector_search_results_to_include=["own"])
     assert step["warnings"] == []
+
+
+def test_without_an_index_the_search_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(vectors, "find_spec", lambda _: None)
+    with pytest.raises(vectors.SearchError, match="pip install retrai-codeindex"):
+        vectors.search_project(tmp_path, "price")
 
 
 def test_a_huge_tools_segment_is_cut_and_its_tools_are_known_all_the_same(react: Service) -> None:

@@ -45,7 +45,7 @@ const retraiRecorder = (report, expectation) => {
   for (const [name, object] of Object.entries(judges)) watch(name, object, true);
   for (const [name, object] of Object.entries(others)) watch(name, object, name === 'Object' ? 'is' : false);
   const reported = new Set();
-  const report = (what, alone) => {
+  const noteSign = (what, alone) => {
     if (reported.has(what)) return;
     reported.add(what);
     write({ sign: what, alone });
@@ -55,7 +55,7 @@ const retraiRecorder = (report, expectation) => {
   const refresh = () => {
     for (const each of watched) {
       const now = descriptor(each.object, each.key)?.value;
-      if (now !== each.value && typeof each.value === 'function') report(`${each.name} is replaced while the tests run`, false);
+      if (now !== each.value && typeof each.value === 'function') noteSign(`${each.name} is replaced while the tests run`, false);
       each.value = now;
     }
     folder = workingFolder();
@@ -64,10 +64,10 @@ const retraiRecorder = (report, expectation) => {
     for (const each of watched) {
       const now = descriptor(each.object, each.key)?.value;
       if (now === each.value || typeof each.value !== 'function') continue;
-      report(`${where} replaces ${each.name}`, each.judge === true || each.key === each.judge);
+      noteSign(`${where} replaces ${each.name}`, each.judge === true || each.key === each.judge);
       each.value = now;
     }
-    if (workingFolder() !== folder) report(`${where} changes the working folder`, false);
+    if (workingFolder() !== folder) noteSign(`${where} changes the working folder`, false);
   };
   const without = (where, work) => {
     if (looks > MAX_LOOKS) return work();
@@ -92,10 +92,10 @@ const retraiRecorder = (report, expectation) => {
     }
   };
   const reportFalseIdentity = (value, where) => {
-    if (typeof value?.asymmetricMatch === 'function') report(`${where} answers with an object that decides itself what it equals`, true);
+    if (typeof value?.asymmetricMatch === 'function') noteSign(`${where} answers with an object that decides itself what it equals`, true);
     const found = inner(value);
     if (found === undefined || (is(found[0], found[1]) && is(found[1], found[2]))) return;
-    report(`${where} answers with ${text(found[0])} that says it is ${text(found[1])}`, true);
+    noteSign(`${where} answers with ${text(found[0])} that says it is ${text(found[1])}`, true);
   };
   const note = (call, answer, again, whole) => {
     if (current === '') return undefined;
@@ -213,7 +213,7 @@ const retraiRecorder = (report, expectation) => {
       const before = loadedTests(cache, isTest);
       const found = without(path, work);
       const added = loadedTests(cache, isTest).filter((file) => !before.includes(file));
-      if (added.length > 0) report(`${path} loads ${added[0].slice(root.length)}`, true);
+      if (added.length > 0) noteSign(`${path} loads ${added[0].slice(root.length)}`, true);
       return own(path, found);
     },
     loading: async (path, work) => {
