@@ -172,6 +172,9 @@ def test_an_address_that_litellm_reads_itself_stands(
         assert provider_of().spec(model, 0.0).local_base is None
 
 
+@pytest.mark.xfail(
+    raises=TimeoutError, strict=False, reason="log records hold it for a while: open in issue 28"
+)
 @pytest.mark.parametrize("model", ["deepseek/deepseek-chat", OPENAI])
 async def test_litellm_keeps_it_no_longer_than_its_request(wire, answer, model: str) -> None:
     """LiteLLM keeps clients with their keys, and messages, unless it is made to forget them."""
