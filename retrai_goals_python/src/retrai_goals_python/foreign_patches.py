@@ -19,7 +19,7 @@ class Patch:
     what: str
 
 
-def foreign_patches(text: str | bytes) -> list[Patch]:
+def foreign_patches(text: str) -> list[Patch]:
     """Each line that assigns to, or deletes, an attribute of what the file has imported.
 
     Example:

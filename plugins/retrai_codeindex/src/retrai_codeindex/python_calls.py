@@ -222,7 +222,6 @@ class PythonCalls:
         self.is_waiting: set[int] = set()
         self.now: Scope = None  # pyright: ignore[reportAttributeAccessIssue] - set before anything is evaluated
         self.env: Env = {}
-        self.depth = 0
         for path, name, others, facts in modules:
             self._load(path, name, others, facts)
 
@@ -319,7 +318,7 @@ class PythonCalls:
 
     def evaluate(self, scope: Scope) -> None:
         scope.count += 1
-        self.now, self.env, self.depth = scope, {}, 0
+        self.now, self.env = scope, {}
         record = scope.record
         if record[KIND] in (FUNCTION, LAMBDA):
             self._enter(scope)

@@ -27,7 +27,7 @@ from typing import Any
     YIELD,
     YIELD_ALL,
 ) = range(15)
-AWAIT, COMPREHENSION, WALRUS, STAR, CONCAT, STRING = range(15, 21)
+COMPREHENSION, WALRUS, STAR, CONCAT, STRING = range(16, 21)
 # Statements:
 ASSIGN, EXPR, RETURN, DEF, CLASS, IMPORT, FROM, BRANCH, LOOP, WITH, RAISE, ANNOTATED = range(21, 33)
 # Positions in a scope:
@@ -52,7 +52,6 @@ MODULE, FUNCTION, CLASS_SCOPE, LAMBDA = range(4)
 GENERATOR, STATIC, CLASSMETHOD, PROPERTY, METHOD = 1, 2, 4, 8, 16
 
 Expression = list[Any] | None
-MAX_DEPTH = 60
 MAX_ITEMS = 64
 """Of a literal: a longer one is a table of data, of which only the calls count."""
 

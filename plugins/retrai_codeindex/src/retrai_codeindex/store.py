@@ -176,8 +176,8 @@ class IndexFile:
             version = _version(connection)
             if version == VERSION:
                 return
-            _patiently(connection, "PRAGMA journal_mode=WAL")
-            _patiently(connection, "BEGIN IMMEDIATE")
+            _execute_when_free(connection, "PRAGMA journal_mode=WAL")
+            _execute_when_free(connection, "BEGIN IMMEDIATE")
             try:
                 if version:
                     self.warnings.append(f"{self.path} is of another version: it is made anew")
@@ -235,7 +235,7 @@ class IndexFile:
         """
         connection = self.db
         try:
-            _patiently(connection, "BEGIN IMMEDIATE")
+            _execute_when_free(connection, "BEGIN IMMEDIATE")
         except sqlite3.DatabaseError as error:
             if is_damaged(error):
                 raise
@@ -284,7 +284,7 @@ def _drop_tables(connection: sqlite3.Connection) -> None:
             connection.execute(f'DROP TABLE "{quoted}"')
 
 
-def _patiently(connection: sqlite3.Connection, statement: str) -> None:
+def _execute_when_free(connection: sqlite3.Connection, statement: str) -> None:
     """Execute a statement that needs the file alone; another process may have it for minutes."""
     deadline = time.monotonic() + MAX_WAIT_S
     while True:
