@@ -23,6 +23,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from statistics import median
 
@@ -35,11 +36,12 @@ from corpus.every import CHEATS, HONEST  # noqa: E402
 from corpus.trajectory import Trajectory  # noqa: E402
 from driving import apply, config_of, exit_code, make_project, run_guarded  # noqa: E402
 
-from retrai_core import RunConfig  # noqa: E402
+from retrai_core import RetraiError, RunConfig  # noqa: E402
 from retrai_core.config.sources import Settings  # noqa: E402
 from retrai_core.runs.resolver import Resolver  # noqa: E402
 from retrai_core.runs.session import RunSession  # noqa: E402
 from retrai_core.verification.baseline import differing  # noqa: E402
+from retrai_core.verification.behaviour import BehaviourCheck  # noqa: E402
 from retrai_core.verification.guard import Guard  # noqa: E402
 from retrai_core.verification.restore import restore_files  # noqa: E402
 from retrai_core.verification.verdict import judge  # noqa: E402
@@ -52,8 +54,11 @@ LAYERS = (
     "+ every case counted",
     "+ the clean copy",
     "+ contradictions",
+    "+ recorded answers",
     "the whole guard: refusals, audit",
 )
+CHECK_S = 40.0
+"""Recorded calls are played for a quarter of it."""
 
 
 async def believed_by_layer(trajectory: Trajectory, room: Path) -> list[bool]:
@@ -68,6 +73,7 @@ async def believed_by_layer(trajectory: Trajectory, room: Path) -> list[bool]:
         await session.build()
         guard: Guard = session.guard
         await guard.take_baseline()
+        session.snapshots.take(0)
         for step in trajectory.steps:
             apply(step, project)
         believed = [exit_code(trajectory, project, python) == 0]
@@ -86,6 +92,13 @@ async def believed_by_layer(trajectory: Trajectory, room: Path) -> list[bool]:
         for contradict in (False, True):
             verdict, suspect = await guard.final_check(later, contradict=contradict)
             believed.append(counted.achieved and verdict.achieved and not suspect)
+        session.snapshots.take(1)
+        answers = BehaviourCheck(guard, session.snapshots, neighbors=0)
+        with suppress(RetraiError):  # the old tree cannot be had; a run says so and goes on
+            seen = await answers.look("as it stands", verdict, CHECK_S)
+            believed.append(believed[-1] and not seen.suspect)
+        if len(believed) == LAYERS.index("+ recorded answers"):
+            believed.append(believed[-1])
         return believed
 
 
