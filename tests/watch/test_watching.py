@@ -90,6 +90,17 @@ def test_what_changes_during_a_check_is_checked_and_what_each_check_writes_is_le
         assert watched.next("check")["changed"] == ["b.txt", "report.txt"]
 
 
+def test_a_new_file_of_each_check_is_learned_and_starts_no_run(shop: RetraiProject) -> None:
+    shop.configure(goal="shell-goal", check_command="mkdir -p logs; date +%N > logs/$$.txt; false")
+    with watching(shop) as watched:
+        watched.next("watching")
+        assert not watched.next("check")["achieved"]
+        assert watched.next("check")["changed"][0].startswith("logs/")
+        assert "logs/" in watched.next("note")["message"]
+        shop.write({"b.txt": "3"})
+        assert "b.txt" in watched.next("check")["changed"]
+
+
 def test_a_failing_check_starts_a_run_whose_writes_lead_to_no_other(shop: RetraiProject) -> None:
     right = shop.read("price.py")
     wrong = right.replace("price / 2", "price / 3")

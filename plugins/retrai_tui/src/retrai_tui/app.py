@@ -19,7 +19,7 @@ from .form_screen import PROJECT_FILE, FormScreen
 from .messages import Messages
 from .run_screen import RunScreen
 from .runs_screen import RunsScreen
-from .text import UNDER_WAY
+from .text import NOT_ENDED
 
 _SIGNALS = (signal.SIGTERM, signal.SIGHUP)
 _NOTE_S = 12.0
@@ -120,10 +120,10 @@ class RetraiApp(App[None]):
 
     def say(self, error: Exception) -> None:
         """Show an error for a while."""
-        said = str(error)
+        message = str(error)
         if isinstance(error, RetraiError) and error.hint:
-            said = f"{error.message}\n{error.hint}"
-        self.notify(visible(said), severity="error", timeout=_NOTE_S, markup=False)
+            message = f"{error.message}\n{error.hint}"
+        self.notify(visible(message), severity="error", timeout=_NOTE_S, markup=False)
 
     # The end
 
@@ -135,24 +135,25 @@ class RetraiApp(App[None]):
     @contextmanager
     def _ended_by_signals(self) -> Generator[None]:
         loop = asyncio.get_running_loop()
-        heeded = [number for number in _SIGNALS if signal.getsignal(number) != signal.SIG_IGN]
-        for number in heeded:
+        handled = [number for number in _SIGNALS if signal.getsignal(number) != signal.SIG_IGN]
+        for number in handled:
             loop.add_signal_handler(number, self.exit)
         try:
             yield
         finally:
-            for number in heeded:
+            for number in handled:
                 loop.remove_signal_handler(number)
 
     async def left_behind(self) -> list[str]:
         """A line for each run that was started here and goes on, once it has really begun."""
         lines: list[str] = []
         for run in self._own.values():
-            with suppress(RetraiError, TimeoutError):
+            with suppress(TimeoutError, RetraiError):
                 async with asyncio.timeout(_BEGIN_LIMIT_S):
                     async for _ in run.events():
                         break
-                if (record := await run.record()).status in UNDER_WAY:
+            with suppress(RetraiError):
+                if (record := await run.record()).status in NOT_ENDED:
                     lines.append(
                         f"run {run.id} goes on ({record.status}): `retrai tui {run.id}` shows it, "
                         f"`retrai runs cancel {run.id}` ends it"

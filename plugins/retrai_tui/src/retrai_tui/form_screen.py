@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, cast
@@ -73,6 +73,8 @@ class FormScreen(Screen[None]):
         self._goal = goal
         self._settings: dict[str, Any] = {}
         self._has_file = True
+        self._has_looked = False
+        self._is_starting = False
 
     @property
     def _app(self) -> RetraiApp:
@@ -136,9 +138,11 @@ class FormScreen(Screen[None]):
         self._settings = {row.name: row.value for row in rows}
         self._show_goals(found, goals)
         for name, (_, setting) in _FIELDS.items():
-            value = self._settings.get(setting)
-            self.query_one(f"#{name}", Input).value = "" if value is None else str(value)
-        self.query_one("#hitl", Checkbox).value = bool(self._settings.get("hitl_enabled"))
+            value, field = self._settings.get(setting), self.query_one(f"#{name}", Input)
+            field.value = field.value or ("" if value is None else str(value))
+        if not self.query_one("#hitl", Checkbox).value:
+            self.query_one("#hitl", Checkbox).value = bool(self._settings.get("hitl_enabled"))
+        self._has_looked = True
         self.query_one("#goal").focus()
         try:
             self._show_models(await manager.models())
@@ -183,8 +187,8 @@ class FormScreen(Screen[None]):
             select.value = configured
         found = self.query_one("#found", Static)
         keys = sorted({model.source for model in models if not model.is_local and model.source})
-        said = f"models: {'; '.join(keys)}" if keys else f"models: {_NO_MODEL}"
-        found.update(Text("\n").join([cast("Text", found.content), block(said, "dim")]))
+        line = f"models: {'; '.join(keys)}" if keys else f"models: {_NO_MODEL}"
+        found.update(Text("\n").join([cast("Text", found.content), block(line, "dim")]))
 
     def action_leave(self) -> None:
         """To the list of runs."""
@@ -198,35 +202,40 @@ class FormScreen(Screen[None]):
     def _press_start(self) -> None:
         self.action_start()
 
-    @work(exclusive=True, group="start")
+    @work(group="start")
     async def action_start(self) -> None:
         """Start the run that the form says."""
+        if not self._has_looked:
+            self._app.note("the project is still being looked at")
+            return
         try:
             given = self._given()
-            self._keep(given)
-        except (RetraiError, OSError) as error:
+        except RetraiError as error:
             self._app.say(error)
             return
         manager, project = self._app.manager, self._app.project
-        await self._start(partial(manager.prepare, project, **given))
+        await self._start(partial(manager.prepare, project, **given), given)
 
     @on(Button.Pressed, "#demo")
-    @work(exclusive=True, group="start")
+    @work(group="start")
     async def _start_demo(self) -> None:
         folder = self._app.project / _DEMO_FOLDER
         await self._start(partial(self._app.manager.demo, folder))
 
-    async def _start(self, prepare: Prepare) -> None:
-        button = self.query_one("#start", Button)
-        button.disabled = True
+    async def _start(self, prepare: Prepare, given: Mapping[str, Any] | None = None) -> None:
+        """Start one run; what was given is kept in the project's file where that was asked for."""
+        if self._is_starting:
+            return
+        self._is_starting = True
         try:
             request = await self._prepared(prepare)
             if request is not None:
+                self._keep(given or {})
                 self._app.show_started(await self._app.manager.submit(request))
                 return
         except (RetraiError, OSError) as error:
             self._app.say(error)
-        button.disabled = False
+        self._is_starting = False
 
     async def _prepared(self, prepare: Prepare) -> RunRequest | None:
         """The request, once the user agrees to what the project's own file wants run."""
@@ -274,16 +283,16 @@ class FormScreen(Screen[None]):
                 given[setting] = None
         return given
 
-    def _keep(self, given: dict[str, Any]) -> None:
+    def _keep(self, given: Mapping[str, Any]) -> None:
         """Write the project's file where that was asked for."""
         boxes = self.query("#keep").results(Checkbox)
         if not any(box.value for box in boxes):
             return
         names = ("goal", "options", "model", "max_iterations", "max_cost", "hitl_enabled")
         lines = [
-            f"{name}: {json.dumps(_as_json(given[name]))}\n"
+            f"{name}: {json.dumps(_as_json(given[name]), ensure_ascii=False)}\n"
             for name in names
-            if given[name] is not None
+            if given.get(name) is not None
         ]
         path: Path = self._app.project / PROJECT_FILE
         with path.open("x", encoding="utf-8") as file:

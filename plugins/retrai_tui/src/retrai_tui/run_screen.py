@@ -23,7 +23,7 @@ from retrai_core import AgentEvent, Question, RetraiError, Run, RunNotFoundError
 from .dialogs import ChoiceDialog, Field, FieldsDialog
 from .lines import Lines
 from .text import (
-    UNDER_WAY,
+    NOT_ENDED,
     block,
     cost,
     diff_block,
@@ -89,6 +89,7 @@ class RunScreen(Screen[None]):
         self._timeline = Timeline()
         self._view: View = "step"
         self._is_live = False
+        self._diff_seq = -1
 
     @property
     def run_id(self) -> str:
@@ -173,17 +174,20 @@ class RunScreen(Screen[None]):
     @work(exclusive=True, group="tick")
     async def _tick(self) -> None:
         """The time goes on, and the record may change without an event."""
-        if self._is_live:
-            with suppress(RetraiError, OSError):  # whoever follows says so
-                self._record = await self._run.record()
-                self.refresh_bindings()
+        with suppress(RetraiError, OSError):  # whoever follows says so
+            self._record = await self._run.record()
+            self.refresh_bindings()
         self._show_state()
+        if not self._is_live and self._has_not_ended():
+            self._follow()  # it was resumed elsewhere
+        if self._view == "diff" and self._diff_seq != self._timeline.seq:
+            self._show_detail()
 
     # Showing
 
     def _show_all(self) -> None:
         self._show_state()
-        if self._view != "step":
+        if self._view in ("failing", "info"):
             self._show_detail()
         self.refresh_bindings()
 
@@ -205,9 +209,9 @@ class RunScreen(Screen[None]):
         tokens = max(timeline.tokens, record.tokens.total)
         state.append(f"  {tokens:,} tokens, {cost(_known_cost(timeline, record), tokens)}")
         state.append(f"  {seconds(_worked_s(record))}")
-        if self._is_under_way() and timeline.doing:
+        if self._has_not_ended() and timeline.doing:
             state.append_text(line_of(f"  {timeline.doing}", "dim"))
-        elif record.reason and not self._is_under_way():
+        elif record.reason and not self._has_not_ended():
             state.append_text(line_of(f"  {first_line(record.reason)}", "dim"))
         self.query_one("#state", Static).update(state)
         self._show_question()
@@ -215,7 +219,7 @@ class RunScreen(Screen[None]):
     def _show_question(self) -> None:
         bar = self.query_one("#question", Static)
         question = next(iter(self._timeline.open_questions.values()), None)
-        bar.display = question is not None and self._is_under_way()
+        bar.display = question is not None and self._has_not_ended()
         if question is not None:
             text = first_line(str(question.get("text")))
             bar.update(line_of(f"? {text}   w answers", "bold yellow"))
@@ -223,6 +227,8 @@ class RunScreen(Screen[None]):
     def _show_detail(self) -> None:
         log = self.query_one("#detail", RichLog)
         log.border_title = _TITLES[self._view]
+        # What is still being read belongs to what was shown before.
+        self.workers.cancel_group(self, "detail")
         if self._view == "step":
             self._show_step()
         elif self._view == "failing":
@@ -250,7 +256,7 @@ class RunScreen(Screen[None]):
         entry = entries[index]
         title = visible(f"step: {entry.name}", keep="")
         self.query_one("#detail", RichLog).border_title = Content(title)
-        self._write(entry.detail or [line_of(entry.said)])
+        self._write(entry.detail or [line_of(entry.summary)])
         if entry.call_id:
             self._show_whole_result(entry.call_id, entry.detail)
 
@@ -266,6 +272,7 @@ class RunScreen(Screen[None]):
 
     @work(exclusive=True, group="detail")
     async def _show_diff(self) -> None:
+        self._diff_seq = self._timeline.seq
         try:
             diff = await self._run.diff()
         except (RetraiError, OSError) as error:
@@ -304,17 +311,17 @@ class RunScreen(Screen[None]):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Keys that mean nothing now are not shown."""
         del parameters
-        is_under_way = self._is_under_way()
+        has_not_ended = self._has_not_ended()
         if action == "answer":
-            return bool(self._timeline.open_questions) and is_under_way
+            return bool(self._timeline.open_questions) and has_not_ended
         if action == "abort":
-            return is_under_way
+            return has_not_ended
         if action == "undo":
-            return self._record is not None and not is_under_way
+            return self._record is not None and not has_not_ended
         if action == "limits":
-            return is_under_way
+            return has_not_ended
         if action == "resume":
-            return self._record is not None and self._record.resumable and not is_under_way
+            return self._record is not None and self._record.resumable and not has_not_ended
         return True
 
     def action_leave(self) -> None:
@@ -474,8 +481,8 @@ class RunScreen(Screen[None]):
             return "waiting"
         return self._record.status
 
-    def _is_under_way(self) -> bool:
-        return self._record is not None and self._record.status in UNDER_WAY
+    def _has_not_ended(self) -> bool:
+        return self._record is not None and self._record.status in NOT_ENDED
 
 
 def _question_dialog(question: Question) -> ChoiceDialog:
@@ -491,7 +498,7 @@ def _question_dialog(question: Question) -> ChoiceDialog:
         body += [block(f"{name}: {value}") for name, value in values.items()]
     if diff := str(data.get("diff") or ""):
         body += [Text(), diff_block(diff)]
-    choices = {choice.id: choice.label for choice in question.choices}
+    choices = {choice.id: choice.label for choice in question.choices} or {"": "Send"}
     choices.setdefault(_ABORT, "End the run")
     title = f"{question.kind.replace('_', ' ')}: your answer"
     return ChoiceDialog(title, body, choices, takes_text=question.takes_text)
@@ -535,7 +542,7 @@ def _known_cost(timeline: Timeline, record: RunRecord) -> float | None:
 
 
 def _worked_s(record: RunRecord) -> float:
-    if record.status in UNDER_WAY and record.part_started_at is not None:
+    if record.status in NOT_ENDED and record.part_started_at is not None:
         return record.worked_s + max(0.0, time.time() - record.part_started_at)
     return record.worked_s
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .app import RetraiApp
 
 _LIMIT = 200
-_AGAIN_S = 5.0
+_RELOAD_S = 5.0
 _COLUMNS = ("STATUS", "GOAL", "ITER", "AGE", "MODEL", "PROJECT")
 _LONGEST_CELL = 24
 
@@ -66,7 +66,7 @@ class RunsScreen(Screen[None]):
         self._table.add_columns(*_COLUMNS)
         self._load()
         self._follow()
-        self.set_interval(_AGAIN_S, self._load)
+        self.set_interval(_RELOAD_S, self._load)
 
     def on_screen_resume(self) -> None:
         """Another screen may have changed something."""
@@ -125,13 +125,13 @@ class RunsScreen(Screen[None]):
 
     @on(DataTable.RowHighlighted)
     def _show_reason(self) -> None:
-        said: object = "no run yet: n starts one" if not self._text else "no run has this text"
+        line: object = "no run yet: n starts one" if not self._text else "no run has this text"
         run = self._runs.get(self._selected())
         if isinstance(run, UnreadableRun):
-            said = f"{run.id}: {run.problem}"
+            line = f"{run.id}: {run.problem}"
         elif run is not None:
-            said = f"{run.id}  {first_line(run.reason) or run.task}"
-        self.query_one("#reason", Static).update(line_of(said, "dim"))
+            line = f"{run.id}  {first_line(run.reason) or run.task}"
+        self.query_one("#reason", Static).update(line_of(line, "dim"))
 
     @on(DataTable.RowSelected)
     async def _open(self, event: DataTable.RowSelected) -> None:

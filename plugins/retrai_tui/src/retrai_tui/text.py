@@ -18,7 +18,7 @@ STYLES = {
     "aborted": "yellow",
 }
 """The style of each status; all others are red."""
-UNDER_WAY = ("pending", "running", "waiting")
+NOT_ENDED = ("pending", "running", "waiting")
 _FIRST_OUTCOMES = ("failed", "error", "passed", "skipped", "xfailed", "xpassed")
 _DIFF_STYLES = (("+++", "bold"), ("---", "bold"), ("@@", "cyan"), ("+", "green"), ("-", "red"))
 

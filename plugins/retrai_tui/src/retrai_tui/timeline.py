@@ -30,26 +30,26 @@ class Entry:
     Attributes:
         iteration: 1, 2, ...; 0 before the first.
         name: what acts: `model`, `check`, a tool's name.
-        said: what it did, in one line.
+        summary: what it did, in one line.
         style: the colour of the name.
         detail: what the detail pane shows.
         call_id: of a tool call, whose whole result can be fetched.
-        is_loud: the line has the colour too.
+        is_emphasized: the line has the colour too.
     """
 
     iteration: int
     name: str
-    said: str
+    summary: str
     style: str
     detail: list[Text] = field(default_factory=list[Text])
     call_id: str = ""
-    is_loud: bool = False
+    is_emphasized: bool = False
 
     def line(self) -> Text:
         """The line."""
         text = line_of(f"{self.iteration or '':>3} ", "dim")
         text.append_text(line_of(f"{self.name:<{_NAME_WIDTH}} ", self.style))
-        return text.append_text(line_of(self.said, self.style if self.is_loud else ""))
+        return text.append_text(line_of(self.summary, self.style if self.is_emphasized else ""))
 
 
 class Timeline:
@@ -108,15 +108,15 @@ class Timeline:
         self,
         event: AgentEvent,
         name: str,
-        said: str,
+        summary: str,
         style: str,
         detail: Sequence[Text] = (),
         *,
         call_id: str = "",
-        is_loud: bool = False,
+        is_emphasized: bool = False,
     ) -> None:
         iteration = event.iteration + 1 if self._has_begun else 0
-        entry = Entry(iteration, name, said, style, list(detail), call_id, is_loud)
+        entry = Entry(iteration, name, summary, style, list(detail), call_id, is_emphasized)
         self.entries.append(entry)
 
     def _step_start(self, _: AgentEvent, step: Mapping[str, Any]) -> None:
@@ -141,10 +141,10 @@ class Timeline:
         entry = self.entries[index]
         took = seconds(float(result.get("duration_s") or 0))
         content = str(result.get("content") or "")
-        entry.said = f"{entry.said.removesuffix(' ...')}  ({took})"
+        entry.summary = f"{entry.summary.removesuffix(' ...')}  ({took})"
         if result.get("error"):
             entry.style = "yellow"
-            entry.said += f": {first_line(content)}"
+            entry.summary += f": {first_line(content)}"
         entry.detail = entry.detail[:-1]
         for change in result.get("changes") or ():
             entry.detail.append(diff_block(str(change.get("diff") or "")))
@@ -153,36 +153,38 @@ class Timeline:
     def _llm_usage(self, event: AgentEvent, usage: Mapping[str, Any]) -> None:
         text = str(usage.get("text") or "")
         calls: Sequence[Mapping[str, Any]] = usage.get("tool_calls") or ()
-        said = first_line(text) or "calls " + ", ".join(str(call.get("name")) for call in calls)
+        summary = first_line(text) or "calls " + ", ".join(str(call.get("name")) for call in calls)
         used = f"{usage.get('model')}: {int(usage.get('total_tokens') or 0):,} tokens"
         took = seconds(float(usage.get("duration_s") or 0))
         detail = [line_of(f"{used}, {took}", "dim"), block(text)] if text else []
         for call in calls:
             detail += [line_of(f"calls {call.get('name')}", "cyan"), *_arguments(call.get("args"))]
         name = "other model" if usage.get("beside") else "model"
-        self._add(event, name, said, "magenta", detail)
+        self._add(event, name, summary, "magenta", detail)
 
     def _goal_check(self, event: AgentEvent, check: Mapping[str, Any]) -> None:
         is_achieved = bool(check.get("achieved"))
         style = "green" if is_achieved else "red"
         counts = outcomes(check.get("counts") or {})
-        said = f"{'passes' if is_achieved else 'fails'}: {first_line(str(check.get('reason')))}"
-        said += f" ({counts})" if counts else ""
-        said += ", nothing changed" if check.get("remembered") else ""
+        summary = f"{'passes' if is_achieved else 'fails'}: {first_line(str(check.get('reason')))}"
+        summary += f" ({counts})" if counts else ""
+        summary += ", nothing changed" if check.get("remembered") else ""
         name = _PHASES.get(str(check.get("phase")), "check")
-        self._add(event, name, said, style, check_detail(check), is_loud=True)
+        self._add(event, name, summary, style, check_detail(check), is_emphasized=True)
         self.checks.append((self.entries[-1].iteration, check))
 
     def _asked(self, event: AgentEvent, payload: Mapping[str, Any]) -> None:
         question: Mapping[str, Any] = payload.get("question") or {}
         self.open_questions[str(question.get("id"))] = question
         text = str(question.get("text"))
-        self._add(event, "asks", first_line(text), "yellow", [block(text)], is_loud=True)
+        self._add(event, "asks", first_line(text), "yellow", [block(text)], is_emphasized=True)
 
     def _answered(self, event: AgentEvent, answer: Mapping[str, Any]) -> None:
         self.open_questions.pop(str(answer.get("question_id")), None)
-        said = [str(answer[key]) for key in ("decision", "text") if answer.get(key)]
-        self._add(event, "answer", ": ".join(said), "green" if answer.get("approved") else "yellow")
+        summary = [str(answer[key]) for key in ("decision", "text") if answer.get(key)]
+        self._add(
+            event, "answer", ": ".join(summary), "green" if answer.get("approved") else "yellow"
+        )
 
     def _iteration_complete(self, _: AgentEvent, done: Mapping[str, Any]) -> None:
         self.iterations = int(done.get("iteration") or 0)
@@ -201,11 +203,13 @@ class Timeline:
         if next_step := str(end.get("next_step") or ""):
             detail.append(block(f"next: {next_step}"))
         style = "green" if status in ("achieved", "answered") else "yellow"
-        self._add(event, "end", f"{status}: {first_line(reason)}", style, detail, is_loud=True)
+        self._add(
+            event, "end", f"{status}: {first_line(reason)}", style, detail, is_emphasized=True
+        )
 
     def _error(self, event: AgentEvent, error: Mapping[str, Any]) -> None:
-        said = f"{error.get('where')}: {error.get('error')}"
-        self._add(event, "error", first_line(said), "red", [block(said)], is_loud=True)
+        summary = f"{error.get('where')}: {error.get('error')}"
+        self._add(event, "error", first_line(summary), "red", [block(summary)], is_emphasized=True)
 
     def _log(self, event: AgentEvent, log: Mapping[str, Any]) -> None:
         level, message = str(log.get("level")), str(log.get("message"))

@@ -62,12 +62,12 @@ class TextLines:
         """What changed, what passes now, what broke."""
         changed = f"{_some(check.changed)}: " if check.changed else ""
         verdict = "passes" if check.achieved else "fails"
-        said = f"{changed}{check.goal} {verdict}: {_line(check.reason)}"
+        text = f"{changed}{check.goal} {verdict}: {_line(check.reason)}"
         counts = ", ".join(f"{number} {name}" for name, number in sorted(check.counts.items()))
-        said += f" ({counts})" if counts else ""
-        said += f"; broke: {_some(check.broke)}" if check.broke else ""
-        said += f"; fixed: {_some(check.fixed)}" if check.fixed else ""
-        _print(said)
+        text += f" ({counts})" if counts else ""
+        text += f"; broke: {_some(check.broke)}" if check.broke else ""
+        text += f"; fixed: {_some(check.fixed)}" if check.fixed else ""
+        _print(text)
 
     def ended(self, record: RunRecord) -> None:
         """How it ended, and what it changed."""

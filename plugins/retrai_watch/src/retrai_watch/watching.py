@@ -69,11 +69,11 @@ def watch_until_signal(options: WatchOptions, lines: Lines) -> int:
 
 
 async def _until_signal(options: WatchOptions, lines: Lines) -> int:
-    said: set[str] = set()
+    printed: set[str] = set()
 
     def tell(line: str) -> None:
-        if line not in said:  # each check has the same to say
-            said.add(line)
+        if line not in printed:  # each check has the same to say
+            printed.add(line)
             echo(line, err=True)
 
     async with RunManager(engine="inline", tell=tell) as manager:
@@ -90,11 +90,11 @@ async def _until_signal(options: WatchOptions, lines: Lines) -> int:
 def _ended_by_signals(task: asyncio.Task[None]) -> Generator[None]:
     """The first signal cancels the task, the second ends the process at once."""
     loop = asyncio.get_running_loop()
-    heard: list[int] = []
+    received: list[int] = []
 
     def on_signal(number: int, _: object) -> None:
-        heard.append(number)
-        if len(heard) > 1:
+        received.append(number)
+        if len(received) > 1:
             os._exit(_EXIT_INTERRUPTED)  # the processes of its commands notice, and end
         loop.call_soon_threadsafe(task.cancel)
 
@@ -109,7 +109,7 @@ def _ended_by_signals(task: asyncio.Task[None]) -> Generator[None]:
     try:
         yield
     finally:
-        if not heard:  # else the second one counts to the end of the process
+        if not received:  # else the second one counts to the end of the process
             for number, handler in before.items():
                 signal.signal(number, handler)
 
@@ -151,42 +151,46 @@ class _Watcher:
         try:
             request = await self._prepare(trusts=self._options.trust)
             self._lines.note("watching", f"watching {shown_path(self._project)}; Ctrl-C stops")
-            await self._cycle(set(), request)
+            await self._cycle(set(), request, await self._files())
             while True:
                 await waiting
                 waiting = asyncio.ensure_future(anext(batches))
                 self._require_project()
-                changed = self._differing(self._checked, await self._files())
+                files = await self._files()
+                changed = self._differing(self._checked, files)
                 self._outputs -= changed
                 if changed:
-                    await self._after(changed)
+                    await self._after(changed, files)
         finally:
             waiting.cancel()
             await asyncio.wait({waiting})
             await batches.aclose()
 
-    async def _after(self, changed: set[str]) -> None:
+    async def _after(self, changed: set[str], files: dict[str, str]) -> None:
         """One cycle; what makes a check impossible now may be gone with the next change."""
         try:
-            await self._cycle(changed, await self._prepare())
+            await self._cycle(changed, await self._prepare(), files)
         except (RetraiError, OSError) as error:
             self._require_project()
-            self._checked = await self._files()
+            self._checked = files
             self._lines.note("not_checked", f"not checked: {error}")
 
-    async def _cycle(self, changed: set[str], request: RunRequest) -> None:
+    async def _cycle(self, changed: set[str], request: RunRequest, files: dict[str, str]) -> None:
         """Check, and where it fails have a run fix it: not where only the check itself wrote."""
         by_check = bool(changed) and changed <= self._written
-        verdict = await self._check(changed, request)
+        verdict = await self._check(changed, request, files)
         if self._options.fix and not verdict.achieved and not by_check:
             await self._fix(request)
 
-    async def _check(self, changed: set[str], request: RunRequest) -> Verdict:
-        before = self._checked = await self._files()
+    async def _check(
+        self, changed: set[str], request: RunRequest, before: dict[str, str]
+    ) -> Verdict:
+        """Check the files as they were just read; what changes since leads to another check."""
+        self._checked = before
         verdict = await self._manager.check(request, final=False)
         after = await self._files()
         self._lines.checked(self._compare(changed, verdict))
-        self._note_outputs(changed, before, after)
+        self._note_outputs(changed, dict(before), after)
         return verdict
 
     async def _fix(self, request: RunRequest) -> None:
@@ -208,18 +212,18 @@ class _Watcher:
         self._lines.ended(record)
         self._require_project()
         # What the run has written is its own; what somebody else wrote meanwhile is checked too.
-        await self._check(set(), await self._prepare())
+        await self._check(set(), await self._prepare(), await self._files())
 
     def _compare(self, changed: set[str], verdict: Verdict) -> Checked:
         """What is other than before. A case that a broken test file hides keeps its outcome."""
         known = self._outcomes
         now: dict[str, str] = dict(verdict.cases)
         passed = {case for case, outcome in known.items() if outcome == "passed"}
-        broke = [case for case in passed if case in now and now[case] not in _STANDS]
+        broke = [case for case in passed if case in now and now[case] not in _NOT_BROKEN]
         fixed = [
             case
             for case in now
-            if now[case] == "passed" and known.get(case, "passed") not in _STANDS
+            if now[case] == "passed" and known.get(case, "passed") not in _NOT_BROKEN
         ]
         if not verdict.achieved:
             now = {**known, **now}
@@ -238,12 +242,18 @@ class _Watcher:
         self, changed: set[str], before: Mapping[str, str], after: Mapping[str, str]
     ) -> None:
         """Learn which files the check itself writes: those that changed during a check, led to
-        this one alone, and have changed again. Others that change meanwhile lead to a check."""
+        this one alone, and have changed again, or were added to again under another name. Others
+        that change meanwhile lead to a check."""
         written = self._differing(before, after)
-        if changed and changed <= self._written and changed <= written:
-            self._outputs |= changed
-            names = ", ".join(sorted(changed))
+        outputs: set[str] = set()
+        if changed and changed <= self._written:
+            kinds = {_kind(path) for path in changed}
+            added = {path for path in written - before.keys() if _kind(path) in kinds}
+            outputs = (changed & written) | added
+        if outputs - self._outputs:
+            names = ", ".join(sorted(outputs - self._outputs))
             self._lines.note("note", f"each check writes {names}: not watched during checks")
+        self._outputs |= outputs
         self._written = written
         for path in self._outputs & written:
             if path in after:
@@ -312,8 +322,14 @@ class _Watcher:
         return {path for path in one.keys() | other.keys() if one.get(path) != other.get(path)}
 
 
-_STANDS = frozenset({"passed", "skipped", "xfailed"})
+_NOT_BROKEN = frozenset({"passed", "skipped", "xfailed"})
 """Outcomes of a case that nobody has to look at."""
+
+
+def _kind(path: str) -> tuple[str, str]:
+    """The folder and the suffix."""
+    folder, _, name = path.rpartition("/")
+    return folder, Path(name).suffix
 
 
 def _gone(project: Path) -> NoReturn:

@@ -226,10 +226,14 @@ class RunManager:
         record = request.record()
         engine = self._opened_engine()
         record.engine = engine.name
+        # Not half of it where the caller is cancelled: nobody would execute what is stored.
+        await asyncio.shield(self._create(record, request))
+        return Run(self, record.id)
+
+    async def _create(self, record: RunRecord, request: RunRequest) -> None:
         await self.store.create(record)
         self._requests[record.id] = request
         self._enqueue(record)
-        return Run(self, record.id)
 
     @checked_arguments
     async def get(self, run_id: str) -> Run:
@@ -246,15 +250,17 @@ class RunManager:
         return await self.store.list(**wanted)
 
     async def events(self) -> AsyncIterator[RunRecord]:
-        """The record of any run, whenever its status has changed, from now on."""
-        known: dict[str, str] = {}
+        """The record of any run, whenever its status, iterations, tokens or cost have changed, from
+        now on."""
+        known: dict[str, tuple[object, ...]] = {}
         async for run_id in self.store.changes(None):
             try:
                 record = await self.store.load(run_id)
             except UsageError:  # deleted
                 continue
-            if known.get(run_id) != record.status:
-                known[run_id] = record.status
+            shown = (record.status, record.iterations, record.tokens.total, record.cost_usd)
+            if known.get(run_id) != shown:
+                known[run_id] = shown
                 yield record
 
     async def attach(self, wanted: Callable[[RunRecord], bool] | None = None) -> None:
