@@ -249,7 +249,7 @@ class _Watcher:
         if changed and changed <= self._written:
             kinds = {_kind(path) for path in changed}
             added = {path for path in written - before.keys() if _kind(path) in kinds}
-            outputs = (changed & written) | added
+            outputs = added | (changed if changed <= written else set())
         if outputs - self._outputs:
             names = ", ".join(sorted(outputs - self._outputs))
             self._lines.note("note", f"each check writes {names}: not watched during checks")
