@@ -1,12 +1,14 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 
 import vue from '@vitejs/plugin-vue'
 import { defineConfig, type Plugin } from 'vite'
 
 const OUT = '../src/retrai_server/static'
+const STAMP = 'build.sha256'
 const SOURCES = [
+  'public/icon.svg',
   'index.html',
   'package-lock.json',
   'package.json',
@@ -14,14 +16,16 @@ const SOURCES = [
   'vite.config.ts',
 ]
 
-/** The hash of all sources; `tests/server/dashboard/test_build.py` computes the same one. */
-function sourcesHash(): string {
-  const inside = readdirSync('src', { recursive: true, withFileTypes: true })
-  const files = inside.filter((file) => file.isFile())
-  const names = [...SOURCES, ...files.map((file) => join(file.parentPath, file.name))]
+function filesIn(folder: string): string[] {
+  const inside = readdirSync(folder, { recursive: true, withFileTypes: true })
+  return inside.filter((file) => file.isFile()).map((file) => join(file.parentPath, file.name))
+}
+
+/** One hash of files by name; `tests/server/dashboard/test_build.py` computes the same one. */
+function hashOf(names: string[]): string {
   const hash = createHash('sha256')
   for (const name of names.sort()) {
-    hash.update(`${name}\0`)
+    hash.update(`${relative(OUT, name).startsWith('..') ? name : relative(OUT, name)}\0`)
     hash.update(readFileSync(name))
   }
   return hash.digest('hex')
@@ -32,7 +36,8 @@ function stamp(): Plugin {
     name: 'stamp',
     apply: 'build',
     closeBundle() {
-      writeFileSync(join(OUT, 'sources.sha256'), `${sourcesHash()}\n`)
+      const [sources, built] = [hashOf([...SOURCES, ...filesIn('src')]), hashOf(filesIn(OUT))]
+      writeFileSync(join(OUT, STAMP), `sources ${sources}\nbuilt ${built}\n`)
     },
   }
 }

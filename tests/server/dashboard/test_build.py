@@ -15,18 +15,43 @@ from ..served import Served
 SERVER = Path(__file__).parents[3] / "plugins" / "retrai_server"
 WEB = SERVER / "web"
 STATIC = SERVER / "src" / "retrai_server" / "static"
-BESIDE = ("index.html", "package-lock.json", "package.json", "tsconfig.json", "vite.config.ts")
+BESIDE = (
+    "public/icon.svg",
+    "index.html",
+    "package-lock.json",
+    "package.json",
+    "tsconfig.json",
+    "vite.config.ts",
+)
+    "public/icon.svg",
+    "index.html",
+    "package-lock.json",
+    "package.json",
+    "tsconfig.json",
+    "vite.config.ts",
+)
+STAMP = "build.sha256"
 MAX_FIRST_LOAD_BYTES = 300_000
 
 
 def test_the_build_is_that_of_the_sources() -> None:
     """Otherwise: `make dashboard`. vite.config.ts makes the stamp in the same way."""
     inside = [path for path in (WEB / "src").rglob("*") if path.is_file()]
-    names = [*BESIDE, *(path.relative_to(WEB).as_posix() for path in inside)]
+    sources = [*BESIDE, *(path.relative_to(WEB).as_posix() for path in inside)]
+    built = [
+        path.relative_to(STATIC).as_posix()
+        for path in STATIC.rglob("*")
+        if path.is_file() and path.name != STAMP
+    ]
+    lines = (STATIC / STAMP).read_text().splitlines()
+    assert lines == [f"sources {_hash(WEB, sources)}", f"built {_hash(STATIC, built)}"]
+
+
+def _hash(folder: Path, names: list[str]) -> str:
     found = hashlib.sha256()
     for name in sorted(names):
-        found.update(f"{name}\0".encode() + (WEB / name).read_bytes())
-    assert (STATIC / "sources.sha256").read_text().strip() == found.hexdigest()
+        found.update(f"{name}\0".encode() + (folder / name).read_bytes())
+    return found.hexdigest()
 
 
 def test_the_first_page_is_small() -> None:
@@ -69,7 +94,7 @@ def test_the_pages_are_served_and_other_paths_are_views(served: Served) -> None:
     assert served.http.get("/api/nothing").json()["error"] == "NotFound"
 
 
-@pytest.mark.parametrize("path", ["/", "/runs/abc", "/assets/index.js", "/sources.sha256"])
+@pytest.mark.parametrize("path", ["/", "/runs/abc", "/assets/index.js", "/build.sha256"])
 def test_the_pages_need_the_token(served: Served, path: str) -> None:
     answer = served.http.get(path, headers={"Authorization": "Bearer wrong"})
     assert answer.status_code == 401

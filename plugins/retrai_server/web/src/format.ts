@@ -31,16 +31,17 @@ export function short(value: number): string {
 }
 
 export function cost(value: number | null | undefined): string {
-  if (value == null) return 'unknown'
+  if (value == null) return 'not known'
   return `$${value.toFixed(value && value < 0.1 ? 4 : 2)}`
 }
 
 export function duration(seconds: number): string {
   if (seconds < 0.95) return `${Math.round(seconds * 1000)} ms`
   if (seconds < 10) return `${seconds.toFixed(1)} s`
-  if (seconds < 60) return `${Math.round(seconds)} s`
-  const minutes = Math.floor(seconds / 60)
-  if (minutes < 60) return `${minutes} min ${Math.round(seconds % 60)} s`
+  if (seconds < 59.5) return `${Math.round(seconds)} s`
+  const whole = Math.round(seconds)
+  const minutes = Math.floor(whole / 60)
+  if (minutes < 60) return `${minutes} min ${whole % 60} s`
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`
 }
 

@@ -32,3 +32,9 @@ export const router = createRouter({
     { path: '/:rest(.*)', component: () => import('./views/NotFoundView.vue') },
   ],
 })
+
+// After the server was updated, what the open page still wants to load is gone.
+router.onError((error, to) => {
+  if (/dynamically imported module|Importing a module/.test(String(error)))
+    location.assign(to.fullPath)
+})

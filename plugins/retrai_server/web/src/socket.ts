@@ -44,17 +44,19 @@ export class LiveSocket {
     socket.onmessage = (message: MessageEvent<string>) => {
       if (!this.isClosed) this.onMessage(message.data)
     }
-    socket.onclose = (event) => void this.closed(event.code)
+    socket.onclose = (event) => void this.closed(socket, event.code)
   }
 
-  private async closed(code: number): Promise<void> {
-    if (this.isClosed) return
+  private async closed(socket: WebSocket, code: number): Promise<void> {
+    if (this.isClosed || this.socket !== socket) return
     if (code === 1000) {
       this.onState('ended')
       this.close()
       return
     }
-    this.onState((await isSignedOut()) ? 'signed-out' : 'connecting')
+    const state = (await isSignedOut()) ? 'signed-out' : 'connecting'
+    if (this.isClosed || this.socket !== socket) return // connected again meanwhile
+    this.onState(state)
     const wait = Math.min(FIRST_WAIT_MS * 2 ** this.failures++, LONGEST_WAIT_MS)
     this.connectSoon(wait * (0.75 + Math.random() / 2))
   }

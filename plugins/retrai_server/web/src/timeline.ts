@@ -38,6 +38,12 @@ export type Row = { key: string; ts: number } & (
   | { kind: 'end'; status: string; reason: string }
 )
 
+/** Tokens and US dollars so far; null where the cost of a call is not known. */
+export interface Usage {
+  tokens: number
+  cost: number | null
+}
+
 export interface Check {
   phase: string
   achieved: boolean
@@ -59,10 +65,10 @@ export class Timeline {
   iterations = 0
   node = ''
   visited = new Set<string>()
-  /** Cases that passed and failed, by the number of iterations before the check. */
+  /** Cases that passed and failed, by iteration; 0 is the start. */
   cases: { iteration: number; passed: number; failed: number }[] = []
   /** Tokens and cost so far, by model call. */
-  usage: { ts: number; tokens: number; cost: number }[] = []
+  usage: Usage[] = []
   check: Check | null = null
   changed = new Set<string>()
   /** Grows when files may have changed. */
@@ -105,9 +111,13 @@ export class Timeline {
     this.changes++
   }
 
-  usageOf(ts: number, tokens: number, cost: number): void {
-    const last = this.usage.at(-1)
-    this.usage.push({ ts, tokens: (last?.tokens ?? 0) + tokens, cost: (last?.cost ?? 0) + cost })
+  usageOf(tokens: number, cost: number | null): void {
+    const last = this.usage.at(-1) ?? { tokens: 0, cost: 0 }
+    const isKnown = last.cost !== null && cost !== null
+    this.usage.push({
+      tokens: last.tokens + tokens,
+      cost: isKnown ? (last.cost ?? 0) + (cost ?? 0) : null,
+    })
   }
 
   checked(event: RunEvent, check: Check): void {
@@ -119,7 +129,9 @@ export class Timeline {
     const sum = (wanted: (outcome: string) => boolean) =>
       counts.reduce((total, [outcome, number]) => total + (wanted(outcome) ? number : 0), 0)
     const failed = sum((outcome) => !NOT_FAILED.has(outcome))
-    this.cases.push({ iteration: this.cases.length, passed: sum((o) => o === 'passed'), failed })
+    const iteration = check.phase === 'baseline' ? 0 : event.iteration + 1
+    if (this.cases.at(-1)?.iteration === iteration) this.cases.pop()
+    this.cases.push({ iteration, passed: sum((o) => o === 'passed'), failed })
   }
 
   ask(event: RunEvent, question: Question): void {
@@ -157,7 +169,7 @@ const HANDLERS: Record<string, Handler> = {
     duration_s: number
     beside?: boolean
   }>((timeline, event, used) => {
-    timeline.usageOf(event.ts, used.total_tokens, used.cost_usd ?? 0)
+    timeline.usageOf(used.total_tokens, used.cost_usd)
     if (used.beside || !used.text) return
     timeline.push(event, {
       kind: 'model',

@@ -52,6 +52,7 @@ export interface RunRecord {
   artifacts: string[]
   versions: Record<string, string>
   worked_s: number
+  part_started_at: number | null
   checks_run: number
   interactive: boolean
 }

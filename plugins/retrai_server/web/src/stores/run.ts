@@ -1,9 +1,8 @@
-import { defineStore } from 'pinia'
+import { defineStore, getActivePinia } from 'pinia'
 import { computed, ref, shallowRef, triggerRef, watch } from 'vue'
 
 import { ApiError, get, send } from '../api'
 import { goesOn } from '../format'
-import { notify } from '../notify'
 import { LiveSocket, type Connection } from '../socket'
 import { Timeline } from '../timeline'
 import type { Delta, Question, RunEvent, WholeRun } from '../types'
@@ -17,6 +16,8 @@ const CHANGES_RECORD = new Set([
   'iteration_complete',
   'run_end',
 ])
+/** After these nothing more comes of a text that was streamed. */
+const ENDS_TEXT = new Set(['llm_usage', 'error', 'run_end'])
 const BATCH_MS = 40
 
 /** The store of one run: its record, its questions, and its events as they come. */
@@ -31,6 +32,7 @@ function setup(id: string) {
   const questions = shallowRef<Question[]>([])
   const timeline = shallowRef(new Timeline())
   const liveText = ref('')
+  let liveMessage = ''
   const connection = ref<Connection>('connecting')
   const status = computed(() => run.value?.status ?? '')
   const isGoingOn = computed(() => goesOn(status.value))
@@ -61,6 +63,10 @@ function setup(id: string) {
     stopWatching()
     socket?.close()
     socket = null
+    window.clearTimeout(timer)
+    const pinia = getActivePinia()
+    useRun(id).$dispose()
+    if (pinia) delete pinia.state.value[`run/${id}`]
   }
 
   function connect(): void {
@@ -83,7 +89,9 @@ function setup(id: string) {
 
   function receive(message: RunEvent | Delta): void {
     if (message.kind === 'delta') {
-      liveText.value += (message as Delta).payload.text
+      const { message_id, text } = (message as Delta).payload
+      liveText.value = (message_id === liveMessage ? liveText.value : '') + text
+      liveMessage = message_id
       return
     }
     waiting.push(message as RunEvent)
@@ -95,7 +103,7 @@ function setup(id: string) {
     const events = waiting
     waiting = []
     for (const event of events) timeline.value.add(event)
-    if (events.some((event) => event.kind === 'llm_usage')) liveText.value = ''
+    if (events.some((event) => ENDS_TEXT.has(event.kind))) liveText.value = ''
     triggerRef(timeline)
     if (events.some((event) => CHANGES_RECORD.has(event.kind))) void refresh()
   }
@@ -118,16 +126,15 @@ function setup(id: string) {
         get<WholeRun>(`/api/runs/${id}`),
         get<Question[]>(`/api/runs/${id}/questions`),
       ])
-      const known = new Set(questions.value.map((question) => question.id))
-      const fresh = asked.filter((question) => !known.has(question.id))
-      if (run.value) fresh.forEach((question) => notify(id, question))
       run.value = whole
       questions.value = asked
       problem.value = null
       runs.put(whole)
       if (goesOn(whole.status) && connection.value === 'ended') connect()
     } catch (error) {
-      if (error instanceof ApiError && error.status >= 404) problem.value = error
+      if (!(error instanceof ApiError) || error.status < 404) return
+      problem.value = error
+      if (error.status === 404) socket?.close()
     }
   }
 

@@ -2,6 +2,7 @@ import { defineStore } from 'pinia'
 import { computed, ref, shallowReactive } from 'vue'
 
 import { getPage, query } from '../api'
+import { notify } from '../notify'
 import { LiveSocket, type Connection } from '../socket'
 import type { RunSummary } from '../types'
 
@@ -19,6 +20,8 @@ export const useRuns = defineStore('runs', () => {
   const filter = ref<RunFilter>({ status: '', goal: '', project: '', text: '' })
   const next = ref<string | null>(null)
   const isLoaded = ref(false)
+  /** There is no run at all, whatever the filter. */
+  const isEmpty = ref(false)
   const connection = ref<Connection>('connecting')
   let wasLive = false
   let asked = 0
@@ -41,12 +44,15 @@ export const useRuns = defineStore('runs', () => {
     const number = ++asked
     const page = await getPage<RunSummary>(`/api/runs${query({ ...filter.value, limit: 50 })}`)
     if (number !== asked) return
+    isEmpty.value = !page.items.length && !Object.values(filter.value).some(Boolean)
     listed.clear()
     show(page)
   }
 
   async function loadMore(): Promise<void> {
-    if (next.value) show(await getPage<RunSummary>(next.value))
+    const number = asked
+    const page = next.value ? await getPage<RunSummary>(next.value) : null
+    if (page && number === asked) show(page)
   }
 
   function show(page: { items: RunSummary[]; next: string | null }): void {
@@ -63,7 +69,13 @@ export const useRuns = defineStore('runs', () => {
       () => '/api/ws',
       (text) => {
         const run = JSON.parse(text) as RunSummary
+        const before = byId.get(run.run_id)
+        const isNews =
+          run.status === 'waiting' &&
+          (before?.status !== 'waiting' || before.iteration !== run.iteration)
         put(run)
+        if (isNews) notify(run)
+        isEmpty.value = false
         if (isLoaded.value) listed.add(run.run_id)
       },
       (state) => {
@@ -76,7 +88,20 @@ export const useRuns = defineStore('runs', () => {
     )
   }
 
-  return { byId, list, filter, next, isLoaded, connection, waiting, put, load, loadMore, follow }
+  return {
+    byId,
+    list,
+    filter,
+    next,
+    isLoaded,
+    isEmpty,
+    connection,
+    waiting,
+    put,
+    load,
+    loadMore,
+    follow,
+  }
 })
 
 function matches(run: RunSummary, filter: RunFilter): boolean {
