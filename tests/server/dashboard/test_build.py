@@ -23,13 +23,6 @@ BESIDE = (
     "tsconfig.json",
     "vite.config.ts",
 )
-    "public/icon.svg",
-    "index.html",
-    "package-lock.json",
-    "package.json",
-    "tsconfig.json",
-    "vite.config.ts",
-)
 STAMP = "build.sha256"
 MAX_FIRST_LOAD_BYTES = 300_000
 
