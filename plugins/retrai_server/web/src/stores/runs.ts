@@ -23,6 +23,8 @@ export const useRuns = defineStore('runs', () => {
   /** There is no run at all, whatever the filter. */
   const isEmpty = ref(false)
   const connection = ref<Connection>('connecting')
+  /** The iteration that each waiting run was last notified for; a page puts its run, too. */
+  const notified = new Map<string, number>()
   let wasLive = false
   let asked = 0
 
@@ -69,12 +71,12 @@ export const useRuns = defineStore('runs', () => {
       () => '/api/ws',
       (text) => {
         const run = JSON.parse(text) as RunSummary
-        const before = byId.get(run.run_id)
-        const isNews =
-          run.status === 'waiting' &&
-          (before?.status !== 'waiting' || before.iteration !== run.iteration)
         put(run)
-        if (isNews) notify(run)
+        if (run.status !== 'waiting') notified.delete(run.run_id)
+        else if (notified.get(run.run_id) !== run.iteration) {
+          notified.set(run.run_id, run.iteration)
+          notify(run)
+        }
         isEmpty.value = false
         if (isLoaded.value) listed.add(run.run_id)
       },
