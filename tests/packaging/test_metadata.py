@@ -74,7 +74,7 @@ def test_constraints_name_versions_and_no_place(root: Path) -> None:
 def test_every_hint_names_a_distribution_of_ours(retrai) -> None:
     groups = retrai.project["entry-points"]
     values = {value for group in groups.values() for value in group.values()}
-    kinds = {f"retrai.hints.{kind}" for kind in ("goals", "frontends", "memory", "tools")}
+    kinds = {f"retrai.hints.{kind}" for kind in ("agents", "goals", "frontends", "memory", "tools")}
     assert set(groups) == {"retrai.hints.markers"} | kinds
     assert all(value.startswith("retrai_") and value.isidentifier() for value in values)
 

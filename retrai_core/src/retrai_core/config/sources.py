@@ -43,6 +43,7 @@ _MERGED = ("options", "plugins", "pins")
 """Settings that are merged key by key; of the others the last source's value counts."""
 _ENTRIES = ("goals", "agents")
 """Settings with a mapping below each name, which is merged key by key too."""
+_OF_GOAL = ("goal", "options")
 _JOINED = ("disabled_plugins",)
 """Lists that hold what any source says."""
 _CHECK_COMMAND, _SHELL_GOAL = "check_command", "shell-goal"
@@ -75,6 +76,9 @@ _OTHER_VARIABLES = (
     "RETRAI_STATE_DIR",
     "RETRAI_TRUST",
 )
+AGENTS_VARIABLE = "RETRAI_AGENTS__"
+"""Begins a variable that sets what is below `agents:`; an underscore of the agent's name there is a
+hyphen here: `RETRAI_AGENTS__GOAL_LOOP__MAX_ITERATIONS`."""
 ALIKE = 0.8
 """Plugins and tests have variables of their own: only what looks like one of ours is reported."""
 
@@ -118,7 +122,8 @@ def load_settings(cwd: Path, flags: Mapping[str, Any] | None = None) -> Settings
     Args:
         cwd: the project's folder.
         flags: values given on the command line, or by a caller; those that are None were not
-            given. `options` holds `--option key=value` pairs and is merged key by key; a key that
+            given; an empty list of goals is a run without one, whatever the files say. `options`
+            holds `--option key=value` pairs and is merged key by key; a key that
             is no setting is an option of the goal, as in a file.
 
     Raises:
@@ -143,6 +148,8 @@ def load_settings(cwd: Path, flags: Mapping[str, Any] | None = None) -> Settings
     names = names_switched_off(cwd)
     switched_off: Layer = [(switched_off_path(), "disabled_plugins", names)] if names else []
     sources = [user, project, switched_off, _environment_layer(), _flag_layer(flags or {})]
+    if (flags or {}).get("goal") == []:
+        sources = [[each for each in source if each[1] not in _OF_GOAL] for source in sources]
     goal, agent = _one_goal(sources), str(_last(sources, "agent") or DEFAULT_AGENT)
     sources = [_of_run(source, goal, agent) for source in sources]
     for source in sources:  # what is wrong in a file is told, though a flag overrules it
@@ -324,6 +331,11 @@ def _environment_layer() -> Layer:
                 value = json.loads(value)
         if value:
             layer.append((variable, known[key], value))
+    for variable, value in sorted(os.environ.items()):
+        agent, _, key = variable.removeprefix(AGENTS_VARIABLE).partition("__")
+        if variable.startswith(AGENTS_VARIABLE) and agent and key and value:
+            entry = {agent.lower().replace("_", "-"): {key.lower(): value}}
+            layer.append((variable, "agents", entry))
     return layer
 
 
@@ -332,7 +344,7 @@ def misspelt_variables(environ: Mapping[str, str]) -> list[str]:
     known = [*(f"RETRAI_{key.upper()}" for key in BY_VARIABLE), *_OTHER_VARIABLES]
     lines: list[str] = []
     for name in sorted(environ):
-        if not name.startswith("RETRAI_") or name in known:
+        if not name.startswith("RETRAI_") or name.startswith(AGENTS_VARIABLE) or name in known:
             continue
         if close := difflib.get_close_matches(name, known, n=1, cutoff=ALIKE):
             lines.append(f"{name} is no variable of retrai's (did you mean {close[0]}?)")

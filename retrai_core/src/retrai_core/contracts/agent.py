@@ -104,6 +104,8 @@ class Agent(TakesModels, ABC, Generic[OptionsT]):
     """The tools of a run without a goal, beside those that are always offered."""
     default_model: ClassVar[str | None] = None
     """The model where none was chosen and no key for the usual one is set."""
+    default_max_iterations: ClassVar[int | None] = None
+    """The run's `max_iterations` where no source sets it."""
     Input: type[BaseModel] = AgentInput
     """What a caller gives; validated, it is `context.input`."""
     Options: type[AgentOptions] = AgentOptions
@@ -153,6 +155,19 @@ class Agent(TakesModels, ABC, Generic[OptionsT]):
     @abstractmethod
     def result(self, state: Mapping[str, Any]) -> AgentResult:
         """What the agent came to, from the state in which its graph ended."""
+
+    def partial_result(self, state: Mapping[str, Any]) -> AgentResult | None:
+        """What the agent came to in a run that ended before its graph did: at a limit, by an error
+        or by a person.
+
+        Args:
+            state: the latest that was kept.
+
+        Returns:
+            its `output` and `data` go into the record, whose status and reason are the run's; None
+            where nothing is worth keeping.
+        """
+        return None
 
     async def aclose(self) -> None:
         """Give back what this agent holds; called once, also after a failed run."""

@@ -189,7 +189,9 @@ class AgentRun:
         except BaseException as error:
             # Whatever is wrong with the state too, the first error is the one to tell.
             with contextlib.suppress(Exception):
-                await self._take(graph, config)
+                stopped_at = await self._take(graph, config)
+                if stopped_at is not None:
+                    self._keep(self._session.agent.partial_result(stopped_at))
             if isinstance(error, _OutOfNodesError):
                 return "failed", str(error)
             if isinstance(error, Exception) and type(error).__module__.startswith("langgraph."):
@@ -270,14 +272,9 @@ class AgentRun:
         return snapshot.values
 
     async def _ended(self, values: Mapping[str, Any]) -> tuple[Status, str]:
-        record, context, parts = self._record, self._session.context, self._parts
+        record, parts = self._record, self._parts
         result = self._session.agent.result(values)
-        record.output = context.redact(result.output)
-        try:
-            record.data = json.loads(json.dumps(context.redactor.value(result.data)))
-        except (TypeError, ValueError) as error:
-            what = f"result() returned data that is no JSON object: {error}"
-            raise WrongAnswerError(self._session.agent, what) from error
+        self._keep(result)
         agent = self._session.resolved.agent
         if parts is None or agent is None:
             return result.status, result.reason or result.status
@@ -289,6 +286,22 @@ class AgentRun:
         record.findings = sorted({*record.findings, *parts.findings})
         self._note_last_check()
         return word
+
+    def _keep(self, result: AgentResult | None) -> None:
+        """Put what the agent came to into the record; the caller saves it.
+
+        Raises:
+            WrongAnswerError: its data is no JSON object.
+        """
+        if result is None:
+            return
+        record, context = self._record, self._session.context
+        try:
+            data = json.loads(json.dumps(context.redactor.value(result.data)))
+        except (TypeError, ValueError) as error:
+            what = f"result() returned data that is no JSON object: {error}"
+            raise WrongAnswerError(self._session.agent, what) from error
+        record.output, record.data = context.redact(result.output), data
 
     def _note_last_check(self) -> None:
         verifier = self._session.verifier

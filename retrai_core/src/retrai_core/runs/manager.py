@@ -143,7 +143,8 @@ class RunManager:
 
         Args:
             project: its folder, on this machine.
-            goal: the goal's name; found from the project where no source names one.
+            goal: the goal's name; found from the project where no source names one. An empty list
+                is a run without a goal, for an agent that needs none.
             agent: the agent's name.
             input: what the agent is given; `task=` is the goal loop's.
             labels: the caller's own, for `list`.
@@ -180,8 +181,8 @@ class RunManager:
                     f"continues: run {continues} has no result yet: {earlier.status}",
                     hint=f"`retrai runs follow {continues}` shows when it has ended",
                 )
-        goals = [goal] if isinstance(goal, str) else goal
-        given = {**settings, "goal": goals[0] if goals and len(goals) == 1 else goals}
+        goals = [goal] if isinstance(goal, str) or goal is None else list(goal)
+        given = {**settings, "goal": goals[0] if len(goals) == 1 else goals}
         given |= {"agent": agent, "input": None if input is None else dict(input)}
         return await prepare(
             Path(project),

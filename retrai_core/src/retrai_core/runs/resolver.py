@@ -120,6 +120,7 @@ class Resolver:
         """
         self._begin()
         agent = self.agent()
+        self._take_limit(agent)
         given = self._input(agent)
         goal, evidence = None, ""
         if self.config.goal is not None or agent.cls.requires_goal:
@@ -488,6 +489,12 @@ class Resolver:
         return self.part(record, GoalBase, given, name)
 
     # Agents
+
+    def _take_limit(self, agent: Part[Agent]) -> None:
+        """The agent's own `max_iterations` where none was set; the run keeps it."""
+        limit = agent.cls.default_max_iterations
+        if limit is not None and "max_iterations" not in self.config.model_fields_set:
+            self.config = self.config.model_copy(update={"max_iterations": limit})
 
     def _input(self, agent: Part[Agent]) -> BaseModel:
         """What the agent is given; its `task` and the setting of that name are one."""

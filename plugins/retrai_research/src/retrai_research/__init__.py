@@ -1,0 +1,1 @@
+"""An agent that answers questions about a project's code, with checked citations."""

@@ -1,0 +1,189 @@
+"""An answer made of what the tools returned: no model writes a word of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from .found import CallFound, Named, Place, calls, hits
+from .ranking import Ranked, linked, rank
+
+SHOWN = 5
+"""Definitions that an answer describes."""
+_OTHERS = 6
+_CALLS = 6
+_DOC_CHARS = 600
+_SIGNATURE_CHARS = 160
+_QUOTED_LINES = 45
+_NUMBERED = re.compile(r"^\s*([0-9]+)\t(.*)$")
+_SEPARATOR = "\n---\n"
+
+
+@dataclass
+class Gathered:
+    """What the findings of a run hold.
+
+    Attributes:
+        searches: the hits of each search.
+        calls: the ends of calls.
+        code: lines that were read, by their text's first line number.
+    """
+
+    searches: list[list[Named]] = field(default_factory=list[list[Named]])
+    calls: list[CallFound] = field(default_factory=list[CallFound])
+    code: list[dict[int, str]] = field(default_factory=list[dict[int, str]])
+
+
+def gather(findings: Mapping[str, str] | Sequence[str]) -> Gathered:
+    """Read the findings of a run, or single results of tools."""
+    texts = findings.values() if isinstance(findings, Mapping) else findings
+    gathered = Gathered()
+    for text in texts:
+        for part in text.split(_SEPARATOR):
+            if found := hits(part):
+                gathered.searches.append(found)
+            gathered.calls += calls(part)
+            if code := _code(part):
+                gathered.code.append(code)
+    return gathered
+
+
+def best(question: str, gathered: Gathered) -> list[Ranked]:
+    """The definitions, best first."""
+    return linked(rank(question, gathered.searches), gathered.calls)
+
+
+def write_digest(question: str, findings: Mapping[str, str]) -> str:
+    """The definitions that fit the question, in Markdown with citations."""
+    gathered = gather(findings)
+    ranked = best(question, gathered)
+    if not ranked:
+        return "Nothing in the project's code fits this question."
+    top = [each.named for each in ranked[:SHOWN]]
+    lines = [*_lead(top[0]), ""]
+    for number, named in enumerate(top):
+        lines += [*_section(named, gathered, quotes=number == 0), ""]
+    others = [each.named for each in ranked[SHOWN : SHOWN + _OTHERS]]
+    if others:
+        lines += ["## Also related", "", *(f"- {_mention(each)}" for each in others), ""]
+    return "\n".join(lines).rstrip()
+
+
+def _lead(named: Named) -> list[str]:
+    what = f"`{named.symbol}`" if named.symbol else "A text"
+    says = f": {_sentence(named.doc)}" if named.doc else "."
+    return [f"The best match is {what} (`{named.place}`){says}"]
+
+
+def _section(named: Named, gathered: Gathered, *, quotes: bool) -> list[str]:
+    title = f"`{named.symbol}`" if named.symbol else "Text"
+    lines = [f"## {title}", "", f"{named.kind.capitalize()} in `{named.place}`."]
+    if named.signature:
+        lines += ["", f"`{_plain_code(named.signature)}`"]
+    if named.doc:
+        lines += ["", *(f"> {line}" for line in _cut(named.doc).split("\n"))]
+    related = [
+        *_calls_of(named, gathered.calls, up=True),
+        *_calls_of(named, gathered.calls, up=False),
+    ]
+    if related:
+        lines += ["", *related]
+    if quotes:
+        lines += _quote(named, gathered.code)
+    return lines
+
+
+def _calls_of(named: Named, found: Sequence[CallFound], *, up: bool) -> list[str]:
+    mine = {
+        call.symbol: call.place
+        for call in found
+        if call.up == up and call.is_known and call.place and _is_of(call, named)
+    }
+    if not mine:
+        return []
+    shown = [f"`{_short(name)}` (`{place}`)" for name, place in list(mine.items())[:_CALLS]]
+    more = f" and {len(mine) - _CALLS} more" if len(mine) > _CALLS else ""
+    return [f"- {'Called by' if up else 'Calls'} {', '.join(shown)}{more}"]
+
+
+def _is_of(call: CallFound, named: Named) -> bool:
+    """Whether a call was asked for by this definition's name."""
+    return call.of == named.symbol or call.of.endswith(f".{named.symbol}")
+
+
+def _quote(named: Named, code: Sequence[Mapping[int, str]]) -> list[str]:
+    """The definition's own lines, where they were read."""
+    place = named.place
+    for read in code:
+        first_line = read.get(place.start, "")
+        name = named.symbol.rpartition(".")[2]
+        if name and not any(name in read.get(n, "") for n in range(place.start, place.start + 8)):
+            continue
+        if not first_line:
+            continue
+        last = min(place.end, place.start + _QUOTED_LINES - 1)
+        numbers = range(place.start, last + 1)
+        if not all(number in read for number in numbers):
+            continue
+        text = [read[number] for number in numbers]
+        fence = "`" * max(3, 1 + max(map(len, re.findall(r"`+", "\n".join(text))), default=0))
+        cited = Place(place.path, place.start, last)
+        return ["", f"`{cited}`:", "", fence + _language(place.path), *text, fence]
+    return []
+
+
+def _code(part: str) -> dict[int, str]:
+    """Numbered lines, as `read_file` shows them."""
+    found: dict[int, str] = {}
+    for line in part.split("\n"):
+        if match := _NUMBERED.match(line):
+            found[int(match[1])] = match[2]
+    return found
+
+
+def _mention(named: Named) -> str:
+    name = f"`{named.symbol}` " if named.symbol else ""
+    says = f": {_sentence(named.doc)}" if named.doc else ""
+    return f"{name}(`{named.place}`){says}"
+
+
+def _sentence(doc: str) -> str:
+    text = " ".join(doc.split())
+    end = re.search(r"(?<=[a-z)`\]][.!?])\s", text)
+    return _cut(text[: end.start()] if end else text)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _DOC_CHARS else f"{text[:_DOC_CHARS]}..."
+
+
+def _plain_code(text: str) -> str:
+    line = " ".join(text.replace("`", "'").split())
+    line = line.replace("( ", "(").replace(", )", ")").replace(" )", ")")
+    return line if len(line) <= _SIGNATURE_CHARS else f"{line[:_SIGNATURE_CHARS]}..."
+
+
+def _short(name: str) -> str:
+    """A dotted name without the modules before the class or function."""
+    parts = name.split(".")
+    return ".".join(parts[-2:]) if len(parts) > 1 and parts[-2][:1].isupper() else parts[-1]
+
+
+_LANGUAGES = {
+    "py": "python",
+    "c": "c",
+    "h": "c",
+    "cc": "cpp",
+    "cpp": "cpp",
+    "hpp": "cpp",
+    "js": "javascript",
+    "ts": "typescript",
+    "go": "go",
+    "rs": "rust",
+    "java": "java",
+}
+
+
+def _language(path: str) -> str:
+    return _LANGUAGES.get(path.rpartition(".")[2], "")

@@ -1,0 +1,53 @@
+"""`@path` in a question: a file or folder that the planner is to see."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from retrai_core import Workspace, WorkspaceError
+
+from .evidence import Evidence
+from .found import Place, normal_path
+from .project_files import ProjectFiles
+
+_MENTION = re.compile(r"(?<![\w@])@(?:\"(?P<quoted>[^\"\n]+)\"|(?P<plain>[^\s@\"]+))")
+_TRAILING = ".,;:!?)]}'\""
+MAX_LINES = 400
+"""Of a mentioned file."""
+
+
+def mentioned(question: str, workspace: Workspace) -> Iterator[str]:
+    """The project's files and folders that a question mentions; other words with `@` are words."""
+    known: set[str] = set()
+    for match in _MENTION.finditer(question):
+        written = match["quoted"] or match["plain"]
+        for path in dict.fromkeys(map(normal_path, [written, written.rstrip(_TRAILING) or "."])):
+            try:
+                there = workspace.stat(path) is not None
+            except WorkspaceError:
+                there = False
+            if there and path not in known:
+                known.add(path)
+                yield path
+                break
+
+
+def shown(path: str, files: ProjectFiles, evidence: Evidence) -> str:
+    """The text of a file with line numbers, or the list of a folder; what it shows is evidence."""
+    lines = files.lines(path)
+    if lines is not None:
+        some = list(lines[:MAX_LINES])
+        width = len(str(len(some)))
+        text = "\n".join(f"{n:>{width}}\t{line}" for n, line in enumerate(some, 1))
+        if some:
+            evidence.add([Place(path, 1, len(some))])
+        if len(lines) > len(some):
+            text += f"\n[lines 1 to {len(some)} of {len(lines)}]"
+        return text or "[the file is empty]"
+    try:
+        entries = files.workspace.list_folder(path)
+    except WorkspaceError as error:
+        return f"[{error}]"
+    names = [f"{each.path}/" if each.kind == "folder" else each.path for each in entries]
+    return "\n".join(names[:MAX_LINES]) or "[the folder is empty]"
