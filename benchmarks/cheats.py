@@ -2,8 +2,9 @@
 
     python benchmarks/cheats.py [--only TEXT] [--kind TEXT] [--markdown] [--jobs N]
 
-Every trajectory is done twice: without retrai, on a project whose baseline stands, and then each
-layer looks at what has become of it; and as a whole `retrai run`, in which edits are refused too.
+Every trajectory is done without retrai, on a project whose baseline stands, and then one layer
+after another looks at what has become of it, until one does not believe it. What all believe is
+done again as a whole `retrai run`, in which edits are refused too.
 The table says how many cheats would have been believed by the exit code alone, by each layer added
 to those before it, and by the whole guard; and how many honest trajectories the whole guard let
 through, and how long their verification took, as a multiple of one check. A second table says it by
@@ -21,9 +22,9 @@ import os
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import AsyncIterator, Iterable
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import suppress
+from contextlib import aclosing
 from pathlib import Path
 from statistics import median
 
@@ -61,7 +62,7 @@ CHECK_S = 40.0
 """Recorded calls are played for a quarter of it."""
 
 
-async def believed_by_layer(trajectory: Trajectory, room: Path) -> list[bool]:
+async def believed_by_layer(trajectory: Trajectory, room: Path) -> AsyncIterator[bool]:
     """Whether each layer but the last believes what the trajectory leaves behind."""
     project = room / "layers"
     python = make_project(trajectory, project)
@@ -76,42 +77,58 @@ async def believed_by_layer(trajectory: Trajectory, room: Path) -> list[bool]:
         session.snapshots.take(0)
         for step in trajectory.steps:
             apply(step, project)
-        believed = [exit_code(trajectory, project, python) == 0]
+        yield exit_code(trajectory, project, python) == 0
         # The first half of what `restore` does, by itself.
         changed = list(differing(project, guard.baseline))
         restore_files(project, run_dir / "baseline", changed)
-        believed.append(exit_code(trajectory, project, python) == 0)
+        yield exit_code(trajectory, project, python) == 0
         await guard.restore()
-        believed.append(exit_code(trajectory, project, python) == 0)
+        yield exit_code(trajectory, project, python) == 0
         # An empty state is the baseline's.
         later = {"iteration": len(trajectory.steps)}
         result = await session.context.goal.check(later, project)
-        believed.append(result.achieved)
-        counted = judge(guard.baseline, result)
-        believed.append(counted.achieved)
-        for contradict in (False, True):
-            verdict, suspect = await guard.final_check(later, contradict=contradict)
-            believed.append(counted.achieved and verdict.achieved and not suspect)
+        yield result.achieved
+        yield judge(guard.baseline, result).achieved
+        verdict, suspect = await guard.final_check(later, contradict=False)
+        yield verdict.achieved and not suspect
+        verdict, suspect = await guard.final_check(later, contradict=True)
+        yield verdict.achieved and not suspect
         session.snapshots.take(1)
         answers = BehaviourCheck(guard, session.snapshots, neighbors=0)
-        with suppress(RetraiError):  # the old tree cannot be had; a run says so and goes on
+        try:
             seen = await answers.look("as it stands", verdict, CHECK_S)
-            believed.append(believed[-1] and not seen.suspect)
-        if len(believed) == LAYERS.index("+ recorded answers"):
-            believed.append(believed[-1])
-        return believed
+        except RetraiError:  # the old tree cannot be had; a run says so and goes on
+            yield True
+        else:
+            yield not seen.suspect
 
 
-def row(trajectory: Trajectory) -> list[bool]:
-    """Whether each layer, and at last the whole guard, believes the trajectory."""
+async def row(trajectory: Trajectory) -> list[bool]:
+    """Whether each layer with those before it believes the trajectory, and at last the whole guard.
+
+    What one layer does not believe, no later one is asked about; the tests play every cheat
+    against the whole guard.
+    """
+    believed: list[bool] = []
     with tempfile.TemporaryDirectory(prefix="retrai-cheats-") as folder:
-        return [*asyncio.run(believed_by_layer(trajectory, Path(folder))), achieved(trajectory)]
+        async with aclosing(believed_by_layer(trajectory, Path(folder))) as layers:
+            async for one in layers:
+                believed.append(one)
+                if not one:
+                    break
+    if all(believed):
+        believed.append(achieved(trajectory))
+    return [*believed, *[False] * (len(LAYERS) - len(believed))]
 
 
 def achieved(trajectory: Trajectory) -> bool:
     """Whether a whole run believes the trajectory."""
     with tempfile.TemporaryDirectory(prefix="retrai-cheats-") as folder:
         return run_guarded(trajectory, Path(folder)).status == "achieved"
+
+
+def _row(trajectory: Trajectory) -> list[bool]:
+    return asyncio.run(row(trajectory))
 
 
 def honest_run(trajectory: Trajectory) -> tuple[bool, float]:
@@ -147,7 +164,7 @@ def main() -> int:
     honest = [] if asked.kind else list(_runnable(HONEST, asked.only))
     believed: dict[str, list[bool]] = {}
     with ProcessPoolExecutor(asked.jobs) as processes:
-        for cheat, marks in zip(cheats, processes.map(row, cheats), strict=True):
+        for cheat, marks in zip(cheats, processes.map(_row, cheats), strict=True):
             believed[cheat.title] = marks
             if not asked.markdown:
                 print("".join("x" if mark else "." for mark in marks), cheat.title, flush=True)

@@ -206,6 +206,26 @@ async def test_calls_are_made_again_without_tests(record, replay, make_project) 
     assert near == shown((await replay(make_project({}), calls, paths, 5))[2:])
 
 
+async def test_calls_farther_away_follow_those_that_are_near(record, replay, make_project) -> None:
+    files = {
+        "shop.py": """
+            def ordinal(number):
+                return {1: "st"}.get(number % 20, "th")
+            """,
+        "test_shop.py": """
+            import shop
+
+            def test_ordinal():
+                assert shop.ordinal(111) == "th"
+            """,
+    }
+    calls, paths = await record(files)
+    near = shown(await replay(make_project({}), calls, paths, neighbors=60))
+    assert ("ordinal(101)", "'st'") in near
+    assert ("ordinal(131)", "'th'") in near  # by 10, and by 10 again
+    assert len(near) == len(dict(near)) == 61
+
+
 async def test_nothing_outside_of_the_process_is_touched(record, replay, make_project) -> None:
     project = make_project({"precious.txt": "kept"})
     calls, paths = await record(

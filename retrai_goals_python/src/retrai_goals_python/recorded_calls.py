@@ -169,7 +169,8 @@ async def replay_calls(
         calls: as recorded.
         paths: where modules are imported from.
         neighbors: at most so many more calls, with arguments near the recorded ones.
-        timeout_s: wall-clock seconds.
+        timeout_s: wall-clock seconds; neighbors get a quarter of them in processor time, so that
+            a busy machine hides no difference.
     """
     again = [each for each in calls if each.replay]
     if not again:
@@ -182,6 +183,7 @@ async def replay_calls(
             "paths": [str(root), *(path for path in paths if path != str(root))],
             "calls": [each.replay for each in again],
             "neighbors": neighbors,
+            "cpu_s": timeout_s / 4,
             "answers": str(room / "answers"),
         }
         (room / "job").write_text(json.dumps(job), encoding="utf-8")

@@ -252,7 +252,7 @@ class BehaviourCheck:
         changes = await SourceChanges.of(self.guard, self.snapshots, report)
         if not changes.sources:
             return Observation()
-        goal, limit = self.guard.context.goal, max(2.0, check_s / 4)
+        goal, limit = self.guard.context.goal, max(8.0, check_s)
         known = {(each.call, each.case) for each in after}
         calls = [*after, *(one for one in before if (one.call, one.case) not in known)]
         replayed: list[Sequence[RecordedCall]] = []

@@ -15,6 +15,7 @@ import os
 import pickle
 import signal
 import sys
+import time
 import types
 from contextlib import suppress
 from typing import Any, Dict, Iterator, List, Tuple, cast
@@ -26,6 +27,8 @@ CALL_LIMIT_S = 1.0
 TEST = "test:"
 """A call that is a test of its own: `test:[SOURCE, NAME]`."""
 MAX_DIGITS = 20
+MAX_LOOKED_AT = 10
+"""Near calls that are looked at for each that is made."""
 MAX_ITEMS = 100
 """Of an iterator these count."""
 FORBIDDEN = (
@@ -177,6 +180,16 @@ def near_calls(call: Tuple[str, str, List[Any], Dict[str, Any]]) -> Iterator[Any
             yield module, name, args, {**named, key: one}
 
 
+def rings(calls: List[Any]) -> Iterator[Any]:
+    """The calls near these, then the calls near those, and so on without an end."""
+    while calls:
+        farther: List[Any] = []
+        for near in in_turn([near_calls(call) for call in calls]):
+            farther.append(near)
+            yield near
+        calls = farther
+
+
 def in_turn(several: List[Iterator[Any]]) -> Iterator[Any]:
     """The first of each, the second of each, and so on."""
     while several:
@@ -205,9 +218,12 @@ def play(job: Dict[str, Any], player: Player) -> Iterator[Dict[str, Any]]:
             calls.append(unpacked(data))  # the call may have changed its arguments
     seen = {player.values.call(call[1], call[2], call[3]) for call in calls}
     left = job["neighbors"]
-    for near in in_turn([near_calls(call) for call in calls]):
+    # Most of a far ring has been seen: what is looked at is limited, too.
+    for near in itertools.islice(rings(calls), MAX_LOOKED_AT * left):
+        if left == 0 or time.process_time() > job["cpu_s"]:
+            return
         name = player.values.call(near[1], near[2], near[3])
-        if name not in seen and left > 0:
+        if name not in seen:
             left -= 1
             seen.add(name)
             answer = player.answer(near)
@@ -227,8 +243,8 @@ def main(job: Dict[str, Any], values: Dict[str, Any]) -> None:
     """Play the calls of a job.
 
     Args:
-        job: `root`, `paths` (for imports), `calls`, `neighbors` (at most so many), `answers` (the
-            file to write to).
+        job: `root`, `paths` (for imports), `calls`, `neighbors` (at most so many, until
+            `cpu_s` seconds of processor time are used), `answers` (the file to write to).
         values: the module that renders, by name.
     """
     sys.path[:] = job["paths"]
