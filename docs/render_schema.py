@@ -18,6 +18,7 @@ from pydantic import BaseModel
 from retrai_core.contracts.record import (
     CheckEvidence,
     GoalRecord,
+    HandOver,
     HeldOutCounts,
     Limits,
     NeededLimit,
@@ -33,6 +34,7 @@ SCHEMAS: dict[str, list[type[BaseModel]]] = {
         RunRecord,
         CheckEvidence,
         GoalRecord,
+        HandOver,
         HeldOutCounts,
         Limits,
         NeededLimit,

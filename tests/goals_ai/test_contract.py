@@ -44,7 +44,7 @@ class TestAiEval(GoalConformance):
 class WithAJudge(GoalConformance):
     """Goals whose judge likes spoons."""
 
-    bad_options = ({"target_score": 0}, {"file": "../a.md"}, {"timeout_s": 0})
+    bad_options = ({"target_score": -1}, {"file": "../a.md"}, {"timeout_s": 0})
     options: Mapping[str, Any] = {"file": "a.md", "judge_model": JUDGE}
 
     def build(self, bench: Bench, options: Mapping[str, Any]) -> Any:

@@ -78,12 +78,17 @@ async def test_a_strategy_that_was_told_and_did_not_help_is_trusted_less(
     new_store: NewStore, project: Path, ending: str
 ) -> None:
     await new_store().learn(outcome(project))
+    await new_store().learn(outcome(project))
     run = new_store()
     (before,) = await run.recall("pytest", project)
     await run.learn(outcome(project, ending))
     (after,) = await new_store().recall("pytest", project)
     assert after.confidence < before.confidence
     assert after.success_count == before.success_count
+    # Once it has failed as often as it worked, it is told to nobody; it is listed all the same.
+    await run.learn(outcome(project, ending))
+    assert list(await new_store().recall("pytest", project)) == []
+    assert len(await new_store().entries(project)) == 1
 
 
 @pytest.mark.parametrize("ending", ["aborted", "interrupted", "error", "flaky"])

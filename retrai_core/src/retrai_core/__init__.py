@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from .contracts.llm import GAVE_UP, AvailableModel, LLMOptions, LLMProvider
     from .contracts.local_servers import LocalServer, find_local_servers, local_address
     from .contracts.mcp_server import McpServer
-    from .contracts.memory import MemoryOptions, MemoryStore, RunOutcome, Strategy
+    from .contracts.memory import Insight, MemoryOptions, MemoryStore, RunOutcome, Strategy
     from .contracts.plan import Finding, PlannedPlugin, RunPlan
     from .contracts.question import APPROVE, REJECT, Answer, Choice, Question
     from .contracts.record import RunRecord
@@ -130,7 +130,7 @@ _HOME = {
     "contracts.llm": ("GAVE_UP", "AvailableModel", "LLMOptions", "LLMProvider"),
     "contracts.local_servers": ("LocalServer", "find_local_servers", "local_address"),
     "contracts.mcp_server": ("McpServer",),
-    "contracts.memory": ("MemoryOptions", "MemoryStore", "RunOutcome", "Strategy"),
+    "contracts.memory": ("Insight", "MemoryOptions", "MemoryStore", "RunOutcome", "Strategy"),
     "contracts.question": ("APPROVE", "REJECT", "Answer", "Choice", "Question"),
     # For engines.
     "contracts.engine": ("Engine", "EngineHost", "EngineOptions"),
@@ -262,6 +262,7 @@ __all__ = [
     "GoalResult",
     "GraphEdge",
     "HookAnswer",
+    "Insight",
     "Journal",
     "JournalledResult",
     "KeyedModels",

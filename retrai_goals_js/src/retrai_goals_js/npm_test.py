@@ -18,7 +18,13 @@ from .js_goal import JsGoal
 from .mocha_report import read_mocha_report
 from .node_programs import HOW_TO_INSTALL_NODE
 from .node_report import read_node_report
-from .package_json import Runner, TestScript, find_test_script, read_package
+from .package_json import (
+    Runner,
+    TestScript,
+    find_test_script,
+    read_package,
+    runner_among_dependencies,
+)
 from .place import PlaceOptions
 from .suite_run import SuiteRun
 
@@ -80,9 +86,10 @@ class NpmTestGoal(JsGoal[NpmTestOptions]):
         if isinstance(package, str):
             return None
         found = find_test_script(package, "test")
-        if isinstance(found, str):
-            return None
-        return Detection(f"package.json: the script `{found.script}` runs {found.runner}")
+        if not isinstance(found, str):
+            return Detection(f"package.json: the script `{found.script}` runs {found.runner}")
+        runner = runner_among_dependencies(package)
+        return Detection(f"package.json: {runner} among the dependencies") if runner else None
 
     def command(self) -> Sequence[str]:
         rest = ["--", *self.options.args] if self.options.args else []

@@ -99,6 +99,12 @@ def find_test_script(package: PackageJson, script: str) -> TestScript | str:
     return f"the scripts {', '.join(seen)} of package.json call each other"
 
 
+def runner_among_dependencies(package: PackageJson) -> str:
+    """A runner that package.json depends on; empty where it is none."""
+    every = {*package.dependencies, *package.dev_dependencies}
+    return next((name for name in ("jest", "vitest", "mocha") if name in every), "")
+
+
 def _runner_of(script: str, line: str) -> TestScript | str:
     commands = [command for command in _COMMANDS.split(line) if command.strip()]
     found = _in_command(commands[-1]) if commands else None

@@ -19,12 +19,15 @@ MARKERS = (
     Marker(".pytest.toml", priority=PRIORITY),
     Marker("pyproject.toml", "[tool.pytest.ini_options]", PRIORITY),
     Marker("pyproject.toml", "[tool.pytest]", PRIORITY),
+    Marker("pyproject.toml", "pytest", PRIORITY),
     Marker("tox.ini", "[pytest]", PRIORITY),
     Marker("setup.cfg", "[tool:pytest]", PRIORITY),
     Marker("conftest.py", priority=PRIORITY),
     Marker("test_*.py", priority=PRIORITY),
     Marker("*_test.py", priority=PRIORITY),
     # A folder `tests` alone says nothing: it may hold another language's tests.
+    Marker("tests/*.py", priority=PRIORITY),
+    Marker("test/*.py", priority=PRIORITY),
     Marker("tests/test_*.py", priority=PRIORITY),
     Marker("tests/*_test.py", priority=PRIORITY),
     Marker("tests/*/test_*.py", priority=PRIORITY),
@@ -45,6 +48,7 @@ CONFIGURATIONS = (
     ("tox.ini", re.compile(r"^\[pytest\]", re.MULTILINE), "tox.ini: [pytest]"),
     ("setup.cfg", re.compile(r"^\[tool:pytest\]", re.MULTILINE), "setup.cfg: [tool:pytest]"),
 )
+_NAMED = re.compile(r"\bpytest\b")
 NOT_OURS = {"node_modules", "site-packages", "venv", "build", "dist", "__pycache__"}
 MAX_ENTRIES = 5000
 MAX_DEPTH = 5
@@ -53,13 +57,20 @@ MAX_DEPTH = 5
 def find_evidence(project: Path) -> str:
     """What shows that pytest tests this project (`tests/test_api.py`); empty for nothing.
 
-    A configuration section counts by itself; a folder only when a test file lies in it.
+    A configuration section and a conftest.py count by themselves, and so does the word pytest in
+    pyproject.toml; a folder only when a file of Python lies in it.
     """
     for name, section, evidence in CONFIGURATIONS:
         text = _read(project / name)
         if text is not None and section.search(text):
             return evidence
-    return next(test_files(project), "")
+    if found := next(test_files(project), ""):
+        return found
+    if (project / "conftest.py").is_file():
+        return "conftest.py"
+    if _NAMED.search(_read(project / "pyproject.toml") or ""):
+        return "pyproject.toml: pytest"
+    return next((path for path in files_called(project, ("*.py",)) if _in_tests(path)), "")
 
 
 def test_files(project: Path) -> Iterator[str]:
@@ -94,6 +105,10 @@ def files_called(project: Path, patterns: Sequence[str]) -> Iterator[str]:
             elif any(fnmatch(entry.name, pattern) for pattern in patterns):
                 yield path
         waiting = [path for path in waiting if path.count("/") < MAX_DEPTH]
+
+
+def _in_tests(path: str) -> bool:
+    return path.startswith(("tests/", "test/"))
 
 
 def _read(path: Path) -> str | None:

@@ -9,7 +9,7 @@ from retrai_core import temporary_prefix
 
 from .audits import LOOKS_FOR_RETRAI, Trick, audit_lines, changed_lines
 from .folders import without_files
-from .lessons import prompt_line, what_worked
+from .lessons import insight_lines, prompt_line, what_worked
 from .options import FolderOptions, ProjectFile, ShellWords, globs_below, missing_folder
 from .results import code_result, shorten, suite_result
 from .saved_model import SavedModel
@@ -25,6 +25,7 @@ __all__ = [
     "changed_lines",
     "code_result",
     "globs_below",
+    "insight_lines",
     "missing_folder",
     "prompt_line",
     "shorten",

@@ -4,6 +4,13 @@ from __future__ import annotations
 
 from retrai_core import RunOutcome
 
+_MAX_INSIGHT_CHARS = 240
+_BEGINNINGS = {
+    "worked": "This works: ",
+    "avoid": "Avoid this: ",
+    "project": "About the project: ",
+    "tools": "About the tools: ",
+}
 MAX_FILES = 4
 MAX_TOOLS = 6
 
@@ -31,6 +38,23 @@ def what_worked(outcome: RunOutcome) -> str:
     tools = ", ".join(outcome.tools_used[:MAX_TOOLS])
     by_tools = f" (tools: {tools})" if tools else ""
     return f"a change to {', '.join(names[:MAX_FILES])}{more} made the check pass{by_tools}"
+
+
+def insight_lines(outcome: RunOutcome) -> list[str]:
+    """What the model says that a run teaches, each on one line that says what it is about.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from retrai_core import Insight
+        >>> said = [Insight("avoid", "Pinning numpy breaks the build.")]
+        >>> insight_lines(RunOutcome("pytest", Path("."), "failed", "2 fail", insights=said))
+        ['Avoid this: Pinning numpy breaks the build']
+    """
+    lines = [
+        (insight.kind, prompt_line(insight.text, _MAX_INSIGHT_CHARS).rstrip("."))
+        for insight in outcome.insights
+    ]
+    return [f"{_BEGINNINGS[kind]}{text}" for kind, text in lines if text]
 
 
 def prompt_line(text: str, max_chars: int | None = None) -> str:

@@ -15,7 +15,14 @@ from retrai_core import Contradiction, GoalBase, GoalOptions, GoalResult, Suspic
 from retrai_goal_support import Trick, audit_lines
 from retrai_goals_python.runner import contradict_tests, render_failures
 
-from .harness import HARNESS, code_problem, hash_of, read_harness, seal_problem
+from .harness import (
+    HARNESS,
+    code_problem,
+    description_in,
+    hash_of,
+    read_harness,
+    seal_problem,
+)
 from .harness_run import outcome_line, run_harness
 
 MAX_CONTRADICTED = 40
@@ -114,7 +121,10 @@ class AiEvalGoal(GoalBase[AiEvalOptions]):
         return Contradiction(tried, [function for function in tried if function in passed])
 
     def system_prompt(self) -> str:
-        return PROMPT
+        description = description_in(read_harness(self.context.project) or "")
+        if not description:
+            return PROMPT
+        return f"{PROMPT}\n\nThe description that it was generated from:\n{description}"
 
     def protected(self, project: Path) -> Sequence[str]:
         return (f"/{HARNESS}",)

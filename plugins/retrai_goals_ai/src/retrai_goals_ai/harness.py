@@ -4,11 +4,36 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import itertools
 import re
 from pathlib import Path
 
 HARNESS = ".retrai/eval_harness.py"
 _HEAD = re.compile(r"# Written by `retrai generate-eval`; sha256 of what follows: ([0-9a-f]{64})\n")
+
+
+_DESCRIBED = "# What the project should do, in its owner's words:"
+_LINE = "#   "
+
+
+def described(code: str, description: str) -> str:
+    """The harness below the description that it was made from, as a comment.
+
+    Example:
+        >>> description_in(described("def test_it(): ...", "Sums prices.\\nIn cents."))
+        'Sums prices.\\nIn cents.'
+    """
+    lines = [f"{_LINE}{line}".rstrip() for line in description.strip().splitlines()]
+    return "\n".join([_DESCRIBED, *lines, "", code])
+
+
+def description_in(text: str) -> str:
+    """The description that a harness was made from; empty where it does not say."""
+    lines = unsealed(text).splitlines()
+    if not lines or lines[0] != _DESCRIBED:
+        return ""
+    found = itertools.takewhile(lambda line: line.startswith("#"), lines[1:])
+    return "\n".join(line.removeprefix(_LINE.rstrip()).removeprefix(" " * 3) for line in found)
 
 
 def sealed(code: str) -> str:

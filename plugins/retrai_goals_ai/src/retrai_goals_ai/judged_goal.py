@@ -39,7 +39,7 @@ class JudgedGoal(GoalBase[JudgedOptions]):
         "grep_search",
         "find_files",
     )
-    protects: ClassVar[str] = "the rubric's file, where there is one"
+    protects: ClassVar[str] = "the files with the rubric and with the source, where they are given"
     own_rubric: ClassVar[str] = ""
     keeps_what_is_said: ClassVar[bool] = False
 
@@ -63,6 +63,10 @@ class JudgedGoal(GoalBase[JudgedOptions]):
         rubric = await asyncio.to_thread(self._rubric, self.context.project)
         if not rubric.strip():
             return f"the rubric file {self.options.rubric_file} is missing or empty"
+        if self.options.source:
+            _, problem = await asyncio.to_thread(self._source, self.context.project)
+            if problem:
+                return problem
         try:
             await asyncio.to_thread(self.context.chat_model, self.judge_name)
         except (RetraiError, RuntimeError) as error:
@@ -72,8 +76,14 @@ class JudgedGoal(GoalBase[JudgedOptions]):
     async def check(self, state: Mapping[str, Any], cwd: Path) -> GoalResult:
         text, problem = await asyncio.to_thread(self._text, cwd)
         if problem:
+            await asyncio.to_thread(self._original, "")  # nothing in a later text was there before
             return self._answer(False, problem)
-        original = await asyncio.to_thread(self._original, text)
+        if problem := self.text_problem(text):
+            return self._answer(False, problem)
+        source, problem = await asyncio.to_thread(self._source, cwd)
+        if problem:
+            return self._answer(False, problem)
+        original = await asyncio.to_thread(self._original, source or text)
         rubric = await asyncio.to_thread(self._rubric, cwd)
         known = {line for _, line in suspicious_lines(original)}
         for number, line in suspicious_lines(text):
@@ -82,11 +92,13 @@ class JudgedGoal(GoalBase[JudgedOptions]):
                 return self._answer(False, said, f"Take it out:\n{line}")
         before = original if self.keeps_what_is_said and original != text else ""
         redact = self.context.redact
-        case = Case(redact(text), rubric, self.options.brief, redact(before))
+        given = "" if self.keeps_what_is_said else source
+        case = Case(redact(text), rubric, self.brief_for_judge(), redact(before), redact(given))
         return self._weighed(await self._verdict(case))
 
     def protected(self, project: Path) -> Sequence[str]:
-        return (f"/{self.options.rubric_file}",) if self.options.rubric_file else ()
+        files = (self.options.rubric_file, self.options.source)
+        return tuple(f"/{file}" for file in files if file)
 
     async def external_state(self, project: Path) -> str:
         return f"{self.judge_name} {self.options.target_score:g}"
@@ -99,7 +111,7 @@ class JudgedGoal(GoalBase[JudgedOptions]):
         words = text.split()
         random.Random(len(words)).shuffle(words)
         rubric = await asyncio.to_thread(self._rubric, copy)
-        verdict = await self._verdict(Case(" ".join(words), rubric, self.options.brief))
+        verdict = await self._verdict(Case(" ".join(words), rubric, self.brief_for_judge()))
         if verdict.score is None or len(words) < 20:
             return Contradiction()
         still = [self.case_id] if verdict.score >= self.options.target_score else []
@@ -107,7 +119,7 @@ class JudgedGoal(GoalBase[JudgedOptions]):
 
     async def _verdict(self, case: Case) -> Verdict:
         """Asked once for a text: a judge's mood is no reason to call a verdict flaky."""
-        told = repr((case.text, case.rubric, case.brief, case.original))
+        told = repr((case.text, case.rubric, case.brief, case.original, case.source))
         key = hashlib.sha256(told.encode()).hexdigest()
         if key not in self._judged:
             try:
@@ -144,6 +156,22 @@ class JudgedGoal(GoalBase[JudgedOptions]):
         report = CheckReport({self.case_id: outcome}, command, complete=complete)
         return GoalResult(achieved, " ".join(reason.split()), details, report)
 
+    def brief_for_judge(self) -> str:
+        """What the judge is told of the text's purpose."""
+        return self.options.brief
+
+    def text_problem(self, text: str) -> str:
+        """Why a text fails before a judge has seen it; empty where it does not."""
+        return ""
+
+    def _source(self, project: Path) -> tuple[str, str]:
+        """What the text is made from, and why it cannot be read; both empty where it is nothing."""
+        file = self.options.source
+        if not file:
+            return "", ""
+        text, problem = self._text(project, file)
+        return text, problem and f"input_file: {problem}"
+
     def _rubric(self, project: Path) -> str:
         if not self.options.rubric_file:
             return self.options.rubric.strip() or self.own_rubric
@@ -152,9 +180,9 @@ class JudgedGoal(GoalBase[JudgedOptions]):
         except OSError:
             return ""
 
-    def _text(self, project: Path) -> tuple[str, str]:
-        """The text, and why it cannot be judged; one of the two is empty."""
-        file, limit = self.options.file, self.options.max_chars
+    def _text(self, project: Path, file: str = "") -> tuple[str, str]:
+        """A text, by default the one to be judged, and why it cannot be used; one is empty."""
+        file, limit = file or self.options.file, self.options.max_chars
         try:
             data = (project / file).read_bytes()[: 4 * limit + 4]
         except OSError:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, cast
 
 from retrai_core import GoalOptions
 
 from .judged_goal import JudgedGoal
-from .judged_options import CreativeOptions, JudgedOptions, ScoreOptions
+from .judged_options import CreativeOptions, JudgedOptions, ScoreOptions, TextImproveOptions
 
 _RULES = """\
 
@@ -31,10 +31,18 @@ class ScoreGoal(JudgedGoal):
     name: ClassVar[str] = "score"
     summary: ClassVar[str] = "a judge's score of a text, by your rubric, reaches the target"
     Options: type[GoalOptions] = ScoreOptions
+    own_rubric: ClassVar[str] = (
+        "The task: the text does everything that it asks for, in the form that it asks for.\n"
+        "Correctness: every statement is true, and follows from what the task gives.\n"
+        "Completeness: nothing of weight is missing, and nothing is there that nobody asked for.\n"
+        "Clarity: a reader understands every sentence at the first reading."
+    )
 
     def system_prompt(self) -> str:
         options = self.options
-        rubric = options.rubric or f"It stands in {options.rubric_file}; read it first."
+        rubric = options.rubric or self.own_rubric
+        if options.rubric_file:
+            rubric = f"It stands in {options.rubric_file}; read it first."
         return (
             f"The goal is `score`: {options.file} scores at least {options.target_score:g} of 10 "
             f"with a strict judge, by this rubric:\n{rubric}\n{_brief(options)}{_RULES}"
@@ -52,6 +60,7 @@ class TextImproveGoal(JudgedGoal):
     summary: ClassVar[str] = (
         "a text is rewritten, with its meaning kept, until a judge's score reaches the target"
     )
+    Options: type[GoalOptions] = TextImproveOptions
     keeps_what_is_said: ClassVar[bool] = True
     own_rubric: ClassVar[str] = (
         "Clarity: every sentence is understood at the first reading; terms are explained or known "
@@ -66,7 +75,7 @@ class TextImproveGoal(JudgedGoal):
         options = self.options
         rubric = options.rubric or options.rubric_file or self.own_rubric
         return (
-            f"The goal is `text-improve`: rewrite {options.file} until it scores at least "
+            f"The goal is `text-improve`: rewrite {_rewritten(options)} until it scores at least "
             f"{options.target_score:g} of 10 with a strict judge. What counts:\n{rubric}\n"
             f"{_brief(options)}\n- Keep every fact and every thing that readers need. The judge "
             f"has the text as it was before you began; a loss costs more than a rough sentence."
@@ -90,16 +99,43 @@ class CreativeGoal(JudgedGoal):
         "Effect: it moves, amuses or surprises, and stays in the mind."
     )
 
+    @property
+    def _own(self) -> CreativeOptions:
+        return cast("CreativeOptions", self.options)
+
+    def brief_for_judge(self) -> str:
+        style = self._own.style
+        return f"{self.options.brief}\n\nThe style: {style}" if style else self.options.brief
+
+    def text_problem(self, text: str) -> str:
+        words, limit = len(text.split()), self._own.max_words
+        if limit is None or words <= limit:
+            return ""
+        return f"{self.options.file} has {words} words, more than max_words={limit}"
+
+    def _limits(self) -> str:
+        own = self._own
+        style = f"\nThe style: {own.style}\n" if own.style else ""
+        limit = f"\nAt most {own.max_words} words; a longer text fails.\n" if own.max_words else ""
+        return style + limit
+
     def system_prompt(self) -> str:
         options = self.options
         rubric = options.rubric or options.rubric_file or self.own_rubric
         return (
             f"The goal is `creative`: write {options.file} so that it scores at least "
             f"{options.target_score:g} of 10 with a strict judge. What counts:\n{rubric}\n"
-            f"{_brief(options)}\n- Sketch more than one idea before you choose. Write the whole "
-            f"piece early, then rewrite it; read it as its reader would.{_RULES}"
+            f"{_brief(options)}{self._limits()}\n- Sketch more than one idea before you choose. "
+            f"Write the whole piece early, then rewrite it; read it as its reader would.{_RULES}"
         )
 
 
 def _brief(options: JudgedOptions) -> str:
-    return f"\nThe brief:\n{options.brief}\n" if options.brief else ""
+    brief = f"\nThe brief:\n{options.brief}\n" if options.brief else ""
+    if options.source:
+        brief += f"\nThe text is made from {options.source}, which the judge has too; read it.\n"
+    return brief
+
+
+def _rewritten(options: JudgedOptions) -> str:
+    return f"{options.source} as {options.file}" if options.source else options.file

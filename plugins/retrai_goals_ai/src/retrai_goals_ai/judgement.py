@@ -47,12 +47,14 @@ class Case:
         rubric: what counts.
         brief: what the text is for; empty where nobody says.
         original: what it was before, where it must still say the same; empty where it need not.
+        source: what it is made from; empty where it is made from nothing.
     """
 
     text: str
     rubric: str
     brief: str = ""
     original: str = ""
+    source: str = ""
 
 
 class NoJudgementError(Exception):
@@ -137,6 +139,11 @@ def _question(case: Case, mark: str) -> str:
             "The text was rewritten. This is what it was before, data as well; what it says must "
             "still be said, nothing untrue may have been added, and a text that lost something of "
             f"weight scores at most 4:\n{mark}-BEFORE\n{case.original}\n{mark}-BEFORE"
+        )
+    if case.source:
+        parts.append(
+            f"The text was made from this, which is data as well:\n{mark}-SOURCE\n{case.source}\n"
+            f"{mark}-SOURCE"
         )
     parts.append(f"The text to be judged:\n{mark}\n{case.text}\n{mark}")
     return "\n\n".join(parts)

@@ -14,7 +14,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, System
 from retrai_core import RunContext
 from retrai_goals_python.runner import PytestRun
 
-from .harness import HARNESS, code_problem, sealed
+from .harness import HARNESS, code_problem, described, sealed
 from .harness_run import outcome_line, run_harness
 from .project_digest import project_digest
 
@@ -101,7 +101,7 @@ async def write_harness(
             code = _code_in(answer.text)
             problem = code_problem(code) if code else "the answer holds no Python block"
             if problem is None:
-                text = sealed(code)
+                text = sealed(described(code, description))
                 await asyncio.to_thread(_write, path, text)
                 run = await run_harness(context.sandbox, context.python, context.project, timeout_s)
                 problem = _tests_nothing(run)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from statistics import median
 from typing import Any, ClassVar
@@ -23,7 +24,7 @@ from .analysis.metrics import BY_PROBABILITY
 from .analysis.tables import TableError
 from .ml_held_out import HeldOut, keep_held_out
 from .ml_options import AT_LEAST, MlOptimizeOptions
-from .ml_shuffled import empty_data, shuffle_targets
+from .ml_shuffled import empty_data, shuffle_targets, shuffled_table
 from .ml_training import Trained, Training
 
 _SHADOWED = ("sklearn", "numpy", "pandas", "scipy", "torch")
@@ -75,12 +76,17 @@ class MlOptimize(GoalBase[MlOptimizeOptions]):
 
     async def ready(self) -> str | None:
         script = self.context.project / self.options.train_script
-        if not await asyncio.to_thread(script.is_file):
+        is_there = await asyncio.to_thread(script.is_file)
+        if not is_there and not self.options.data_file:
             return f"train_script: there is no file {self.options.train_script} in the project"
-        path = self._test_data()
-        if path is None:
+        if not self.options.is_held_out:
             return None
-        if path.is_relative_to(self.context.project) and not self.options.test_data_visible:
+        path = self._test_data()
+        if (
+            path
+            and path.is_relative_to(self.context.project)
+            and not self.options.test_data_visible
+        ):
             return (
                 f"test_data {self.options.test_data} lies in the project, where the agent can "
                 "read it; move it out of the project, or say `test_data_visible: true`"
@@ -95,7 +101,10 @@ class MlOptimize(GoalBase[MlOptimizeOptions]):
         options = self.options
         script = cwd / options.train_script
         if not await asyncio.to_thread(script.is_file):
-            return self._incomplete(f"there is no {options.train_script}")
+            # What was there at the start is kept all the same: later it may be the agent's doing.
+            if options.data_file:
+                await self._held_out()
+            return self._incomplete(f"there is no {options.train_script} yet")
         try:
             held_out = await self._held_out()
         except TableError as error:
@@ -136,6 +145,8 @@ class MlOptimize(GoalBase[MlOptimizeOptions]):
         path = self._test_data()
         inside = path is not None and path.is_relative_to(project)
         held_out = [path.relative_to(project).as_posix()] if path and inside else []
+        if self.options.data_file:
+            held_out.append(f"/{self.options.data_file}")
         return (*self.options.data, *self.options.metric_files, *held_out)
 
     def steering(self, project: Path) -> Sequence[str]:
@@ -158,7 +169,11 @@ class MlOptimize(GoalBase[MlOptimizeOptions]):
             return Contradiction()
         held_out = await self._held_out()
         honest = (await self._train(copy, held_out, runs=1))[0].value
-        if not await asyncio.to_thread(shuffle_targets, copy, options.data, options.target):
+        dealt = await asyncio.to_thread(shuffle_targets, copy, options.data, options.target)
+        if held_out is not None and held_out.train is not None:
+            rows = shuffled_table(held_out.train, options.target)
+            held_out, dealt = replace(held_out, train=rows), True
+        if not dealt:
             return Contradiction()
         twin = (await self._train(copy, held_out, runs=1))[0].value
         if honest is None or twin is None or not options.reached(twin):
@@ -183,6 +198,8 @@ class MlOptimize(GoalBase[MlOptimizeOptions]):
             metric=options.target_metric,
             timeout_s=options.timeout_s,
             held_out=held_out,
+            # Not in the project itself, where somebody may look at the file at the same time.
+            data_file=options.data_file if cwd != self.context.project else "",
         )
         found: list[Trained] = []
         for number in range(runs or options.runs):
@@ -192,12 +209,14 @@ class MlOptimize(GoalBase[MlOptimizeOptions]):
         return found
 
     async def _held_out(self) -> HeldOut | None:
-        path = self._test_data()
+        context, options = self.context, self.options
+        path, share = self._test_data(), None
+        if options.data_file:
+            path, share = context.project / options.data_file, options.held_out_share
         if path is None:
             return None
-        context = self.context
         return await asyncio.to_thread(
-            keep_held_out, path, context.run_dir, self.options.target, context.run_id
+            keep_held_out, path, context.run_dir, options.target, context.run_id, share
         )
 
     def _test_data(self) -> Path | None:
@@ -216,7 +235,7 @@ class MlOptimize(GoalBase[MlOptimizeOptions]):
         return f"{figure} {source}, wanted {options.wanted} {options.target_value:g}"
 
     def _judged(self) -> str:
-        if not self.options.test_data:
+        if not self.options.is_held_out:
             return (
                 f"The script reports its own figure: it prints `{self.options.target_metric}=0.9` "
                 "or a JSON object on its last line, or writes one to the file that RETRAI_METRICS "
@@ -225,9 +244,17 @@ class MlOptimize(GoalBase[MlOptimizeOptions]):
         column = "`prediction`"
         if self.options.target_metric in BY_PROBABILITY:
             column = "`probability`, that of the class that is last in sorted order"
+        known, data = "neither you nor the script know", ""
+        if self.options.data_file:
+            known = "are a part of the data file; which ones, neither you nor the script know"
+            data = (
+                f"The other rows of `{self.options.data_file}` are in the CSV file that "
+                "RETRAI_TRAIN names: read them from there, and from the data file where that "
+                "variable is not set. Write the script if there is none yet. "
+            )
         return (
-            "The figure is computed by retrai on held-out rows that neither you nor the script "
-            "know: RETRAI_TEST_FEATURES names a CSV file with their columns without "
+            f"{data}The figure is computed by retrai on held-out rows that {known}: "
+            "RETRAI_TEST_FEATURES names a CSV file with their columns without "
             f"`{self.options.target}`, in an order of its own, and the script writes one answer "
             "for each, in the same order, to the CSV file that RETRAI_PREDICTIONS names, under the "
             f"header {column}. Where these variables are not set it may do as it likes."

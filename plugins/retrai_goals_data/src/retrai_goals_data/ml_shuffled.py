@@ -54,11 +54,22 @@ def _shuffle(path: Path, target: str) -> bool:
     try:
         if path.stat().st_size > MAX_BYTES:
             return False
-        table = read_csv(path.read_bytes())
-        names = [target] if target else list(table.columns)
-        dealt = {name: list(table.texts(name)) for name in names}
+        rows = shuffled_table(path.read_bytes(), target)
     except (OSError, TableError):
         return False
+    path.write_bytes(rows)
+    return True
+
+
+def shuffled_table(data: bytes, target: str) -> bytes:
+    """A CSV file with the target's column shuffled; every column by itself without a target.
+
+    Raises:
+        TableError: it is no table, or lacks the target.
+    """
+    table = read_csv(data)
+    names = [target] if target else list(table.columns)
+    dealt = {name: list(table.texts(name)) for name in names}
     for number, values in enumerate(dealt.values(), start=1):
         random.Random(number).shuffle(values)
     columns = {**table.columns, **dealt}
@@ -66,5 +77,4 @@ def _shuffle(path: Path, target: str) -> bool:
     writer = csv.writer(output, lineterminator="\n")
     writer.writerow(columns)
     writer.writerows(zip(*columns.values(), strict=True))
-    path.write_text(output.getvalue(), "utf-8")
-    return True
+    return output.getvalue().encode()

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -63,6 +64,8 @@ class Training:
         metric: the metric's name.
         timeout_s: for the script.
         held_out: what the metric is computed on; None takes the script at its word.
+        data_file: where the script finds the training rows if `held_out` has some, relative to
+            `cwd`; its own content is put back afterwards. Empty where it is left alone.
     """
 
     sandbox: Sandbox
@@ -71,13 +74,15 @@ class Training:
     metric: str
     timeout_s: float
     held_out: HeldOut | None
+    data_file: str = ""
 
     async def run(self, cwd: Path, seed: int) -> Trained:
         """Train once and say what came of it."""
         folder = await asyncio.to_thread(self._prepare)
         try:
             try:
-                done = await self._start(cwd, folder, seed)
+                with self._training_rows(cwd):
+                    done = await self._start(cwd, folder, seed)
             except ToolError as error:
                 return Trained(None, f"the script cannot be started: {error}", complete=False)
             output = _tail(done)
@@ -100,10 +105,29 @@ class Training:
         folder = Path(tempfile.mkdtemp(prefix=temporary_prefix("retrai-training"))).resolve()
         if self.held_out is not None:
             (folder / "features.csv").write_bytes(self.held_out.features)
+            if self.held_out.train is not None:
+                (folder / "train.csv").write_bytes(self.held_out.train)
         return folder
+
+    @contextmanager
+    def _training_rows(self, cwd: Path) -> Generator[None]:
+        """Leave only the training rows in the data file while the script runs."""
+        rows = self.held_out.train if self.held_out is not None else None
+        if rows is None or not self.data_file:
+            yield
+            return
+        path = cwd / self.data_file
+        before = path.read_bytes()
+        path.write_bytes(rows)
+        try:
+            yield
+        finally:
+            path.write_bytes(before)
 
     async def _start(self, cwd: Path, folder: Path, seed: int) -> Completed:
         held_out = {"RETRAI_TEST_FEATURES": str(folder / "features.csv")}
+        if self.held_out is not None and self.held_out.train is not None:
+            held_out["RETRAI_TRAIN"] = str(folder / "train.csv")
         return await self.sandbox.run(
             [self.python, "-c", _START, *self.command],
             timeout_s=self.timeout_s,

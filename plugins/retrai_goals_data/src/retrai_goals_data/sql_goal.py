@@ -82,6 +82,7 @@ class SqlBenchmark(GoalBase[SqlBenchmarkOptions]):
         job.original = first.query if first else text
         job.known = first.answer if first else None
         job.changed_copy = cwd != self.context.project
+        job.profile_tables = [] if state else self.options.profile_tables
         # A run of each, the samples, and a look at all rows of the tables.
         limit_s = self.options.timeout_s * (job.runs + job.warmup + 4) + LOOK_TIMEOUT_S
         try:
@@ -103,15 +104,18 @@ class SqlBenchmark(GoalBase[SqlBenchmarkOptions]):
             first.answer = report.original_answer or report.answer
             await asyncio.to_thread(first.save, self.context.run_dir)
         if report.problem or report.answer is None:
-            return self._incomplete(report.problem or "no answer", report.plan)
+            plan = report.plan if self.options.explain else ""
+            told = "\n\n".join(filter(None, [plan, _statistics(report)]))
+            return self._incomplete(report.problem or "no answer", told)
         if first.tables is None or first.answer is None:
             return self._incomplete(NOT_SEEN)
         options = self.options
         verdict = judge(report, first.answer, first.tables, options.max_ms, options.allow_redefined)
-        plan = f"Plan of {self.dsn.dialect}:\n{report.plan}"
-        details = "\n\n".join(
-            [*verdict.details, figures(report.times_ms, self.options.max_ms), plan]
-        )
+        if options.expected_rows is not None:
+            verdict.expect_rows(options.expected_rows, report.answer.rows)
+        plan = f"Plan of {self.dsn.dialect}:\n{report.plan}" if options.explain else ""
+        told = [figures(report.times_ms, self.options.max_ms), plan, _statistics(report)]
+        details = "\n\n".join(filter(None, [*verdict.details, *told]))
         report_of_cases = CheckReport(verdict.cases, self._command())
         return GoalResult(verdict.achieved, verdict.reason, details, report_of_cases)
 
@@ -201,6 +205,10 @@ class SqlBenchmark(GoalBase[SqlBenchmarkOptions]):
     def _refused(self, problem: str) -> GoalResult:
         report = CheckReport({"only the tables of the start are read": "failed"}, self._command())
         return GoalResult(False, problem, problem, report)
+
+
+def _statistics(report: Report) -> str:
+    return f"Statistics:\n{report.profile}" if report.profile else ""
 
 
 def _is_there(target: Target) -> bool:

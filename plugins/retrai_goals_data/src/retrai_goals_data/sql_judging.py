@@ -31,6 +31,11 @@ class Verdict:
             self.failures.append(problem)
             self.details.append(detail or problem)
 
+    def expect_rows(self, expected: int, found: int) -> None:
+        """A case for the number of rows that the user expects."""
+        problem = "" if found == expected else f"it gives {found} rows, {expected} are expected"
+        self.add(f"{expected} rows", problem)
+
     @property
     def achieved(self) -> bool:
         return not self.failures

@@ -18,17 +18,21 @@ class SqlBenchmarkOptions(GoalOptions):
     dsn: str = Field(json_schema_extra={"runs": True})
     """The database: `sqlite:///shop.db`, `duckdb:///shop.duckdb`, `postgresql://user@host/shop`. \
 A relative file is one of the project; `${NAME}` stands for an environment variable (a password)."""
-    max_ms: float = Field(gt=0, json_schema_extra={"loosens": True})
+    max_ms: float = Field(default=100.0, gt=0, json_schema_extra={"loosens": True})
     """Limit for the median of the runs, in milliseconds."""
     query: str = Field(default="", json_schema_extra={"runs": True})
     """The query itself, which the agent cannot change, only support (with an index, for example);
     or give `query_file`."""
     query_file: ProjectFile = Field(default="", json_schema_extra={"loosens": True})
     """File with the query to rewrite, relative to the project."""
-    runs: int = Field(default=5, ge=1, le=1000, json_schema_extra={"loosens": True})
+    expected_rows: int | None = Field(default=None, ge=0, json_schema_extra={"loosens": False})
+    """Number of rows that the query must give. Default: as many as at the start."""
+    runs: int = Field(
+        default=5, ge=1, le=1000, json_schema_extra={"loosens": True, "aliases": ["iterations"]}
+    )
     """Number of measured runs."""
     warmup: int = Field(default=1, ge=0, le=100, json_schema_extra={"loosens": True})
-    """Number of runs before them that are not measured."""
+    """Number of runs before them that are not measured; true is one, false none."""
     timeout_s: float = Field(default=120.0, gt=0, json_schema_extra={"loosens": False})
     """Maximum seconds for one run of the query."""
     order: Literal["auto", "yes", "no"] = Field(default="auto", json_schema_extra={"loosens": True})
@@ -49,6 +53,17 @@ counting the rows, which is weaker but fast on very large tables."""
     )
     """Views and tables that may be redefined if they keep the same rows (a view that becomes a \
 table); everything else that is read must stay as it is."""
+    explain: bool = Field(default=True, json_schema_extra={"loosens": False})
+    """Whether the model is told the database's plan after each check."""
+    profile_tables: list[str] = Field(
+        default_factory=list[str], json_schema_extra={"loosens": False}
+    )
+    """Tables of which the model is told statistics: rows, and by column the different values, \
+the missing ones, the least and the greatest."""
+    backend: Literal["sqlalchemy"] = Field(
+        default="sqlalchemy", json_schema_extra={"loosens": False}
+    )
+    """The library that connects to the database; there is one."""
     data_files: list[str] = Field(default_factory=list[str], json_schema_extra={"loosens": False})
     """Globs of files that DuckDB queries read (`data/*.csv`); they are protected."""
 
@@ -58,7 +73,24 @@ table); everything else that is read must stay as it is."""
         Dsn.parse(value)
         return value
 
-    @field_validator("extra_tables", "allow_redefined", "data_files", mode="before")
+    @field_validator("backend", mode="before")
+    @classmethod
+    def _no_databricks(cls, value: object) -> object:
+        if value == "databricks":
+            raise ValueError(
+                "Databricks is not supported; export the tables to a DuckDB file, install "
+                "'retrai-goals-data[duckdb]' beside retrai, and give `dsn: duckdb:///FILE.duckdb`"
+            )
+        return value
+
+    @field_validator("warmup", mode="before")
+    @classmethod
+    def _true_is_one(cls, value: object) -> object:
+        return int(value) if isinstance(value, bool) else value
+
+    @field_validator(
+        "extra_tables", "allow_redefined", "profile_tables", "data_files", mode="before"
+    )
     @classmethod
     def _one_or_many(cls, value: object) -> object:
         return value.split() if isinstance(value, str) else value

@@ -12,13 +12,19 @@ from .place import PlaceOptions
 class PerfCheckOptions(PlaceOptions):
     """Options of the goal `perf-check`."""
 
-    command: str = Field(min_length=1, json_schema_extra={"runs": True})
+    command: str = Field(
+        default="python bench.py",
+        min_length=1,
+        json_schema_extra={"runs": True, "aliases": ["check_command"]},
+    )
     """Shell line to measure."""
-    max_seconds: float = Field(gt=0, json_schema_extra={"loosens": True})
+    max_seconds: float = Field(default=1.0, gt=0, json_schema_extra={"loosens": True})
     """Limit in wall-clock seconds."""
     runs: int = Field(default=3, ge=1, le=100, json_schema_extra={"loosens": True})
     """Number of measurements in a row that must stay below the limit."""
-    repeats: int = Field(default=3, ge=1, le=100, json_schema_extra={"loosens": True})
+    repeats: int = Field(
+        default=3, ge=1, le=100, json_schema_extra={"loosens": True, "aliases": ["iterations"]}
+    )
     """Number of repeats per measurement; their median counts."""
     warmup: int = Field(default=1, ge=0, le=100, json_schema_extra={"loosens": True})
     """Number of warm-up repeats, which do not count."""

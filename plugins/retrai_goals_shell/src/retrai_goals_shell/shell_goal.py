@@ -49,7 +49,7 @@ are protected{protected}.
 class ShellGoalOptions(PlaceOptions):
     """Options of the goal `shell-goal`."""
 
-    check_command: str = Field(min_length=1, json_schema_extra={"runs": True})
+    check_command: str = Field(default="make check", min_length=1, json_schema_extra={"runs": True})
     """Shell line to run as the check."""
     success_condition: SuccessCondition = Field(
         default_factory=SuccessCondition, json_schema_extra={"loosens": True}

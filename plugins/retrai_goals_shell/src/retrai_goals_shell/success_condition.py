@@ -21,7 +21,9 @@ class SuccessCondition(BaseModel):
     """Required exit status; null accepts any."""
     output_contains: list[str] = Field(default_factory=list[str])
     """Texts that the output must contain."""
-    output_matches: str | None = None
+    output_matches: str | None = Field(
+        default=None, json_schema_extra={"aliases": ["output_regex"]}
+    )
     """Regular expression that some line of the output must match."""
     max_seconds: float | None = Field(default=None, gt=0)
     """Maximum wall-clock seconds."""

@@ -44,6 +44,8 @@ class Need:
         )
 
 
+ANY_KEY = "LLM_API_KEY"
+"""The variable with a key for whichever provider is asked, where its own variable is not set."""
 _KEY_OPTIONS = ("api_key_env", "api_key")
 _ADDRESS_OPTIONS = ("api_base", "base_url")
 _ENTRA_ID: tuple[Together, ...] = (

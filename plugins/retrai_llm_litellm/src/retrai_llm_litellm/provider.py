@@ -24,7 +24,7 @@ from retrai_core import (
 
 from .available import ADDRESS_VARIABLES, hosted_models, local_base, local_models, takes_a_key
 from .copilot_tokens import COPILOT, HOW_TO_LOG_IN, CopilotTokens
-from .credentials import NEEDS, missing
+from .credentials import ANY_KEY, NEEDS, missing
 from .known_models import KnownModels, litellm_folder
 from .options import LiteLLMOptions
 from .process import LiteLLMProcess
@@ -81,15 +81,16 @@ class LiteLLMProvider(LLMProvider[LiteLLMOptions]):
             UsageError: LiteLLM derives no provider from the name.
         """
         provider = self._provider_of(model)
-        for name in named_variables(self.options):
+        options = self._options_for(provider)
+        for name in named_variables(options):
             if not os.environ.get(name):
                 return f"{name} is not set"
         if provider in NEEDS:
-            return "; ".join(missing(NEEDS[provider], self.options, os.environ)) or None
+            return "; ".join(missing(NEEDS[provider], options, os.environ)) or None
         if provider == COPILOT:
             return self._login_nobody_sees()
         variables = self._known.keys_for(provider)
-        if self.options.api_key_env or not variables or self._api_base(provider):
+        if options.api_key_env or not variables or self._api_base(provider):
             return None
         if _is_set(variables, provider):
             return None
@@ -157,13 +158,14 @@ class LiteLLMProvider(LLMProvider[LiteLLMOptions]):
         both = NEEDS.get(provider)
         keys = both[0].named if both else self._known.keys_for(provider)
         base = self._api_base(provider)
-        own = self.options.api_key_env
+        options = self._options_for(provider)
+        own = options.api_key_env
         local = None if base else local_base(provider, os.environ)
         return ModelSpec(
             model=model,
             provider=provider,
             temperature=temperature,
-            options=self.options,
+            options=options,
             needs_no_key=bool(
                 keys and base and not both and not own and not _is_set(keys, provider)
             ),
@@ -192,7 +194,7 @@ class LiteLLMProvider(LLMProvider[LiteLLMOptions]):
         """The process for models with a key of their own: it knows no other."""
         with self._starting:  # callers come from several threads
             if self._keyed_process is None:
-                keys = {name for both in NEEDS.values() for name in both[0].named}
+                keys = {ANY_KEY, *(name for both in NEEDS.values() for name in both[0].named)}
                 keys |= {name for names in self._known.key_variables.values() for name in names}
                 environ = without_secrets(os.environ, keys)
                 for name in named_variables(self.options.without_keys()):
@@ -262,6 +264,19 @@ class LiteLLMProvider(LLMProvider[LiteLLMOptions]):
                 hint=f"{meant}a name is PROVIDER/MODEL, as openai/gpt-4o; {LIST}",
             )
         return provider
+
+    def _options_for(self, provider: str) -> LiteLLMOptions:
+        """The options; with the key for any provider where this one's own is not set."""
+        both = NEEDS.get(provider)
+        keys = both[0].named if both else self._known.keys_for(provider)
+        if (
+            self.options.api_key_env
+            or not os.environ.get(ANY_KEY)
+            or not keys
+            or _is_set(keys, provider)
+        ):
+            return self.options
+        return self.options.model_copy(update={"api_key_env": ANY_KEY})
 
     def _api_base(self, provider: str) -> str | None:
         """The server's address where one was given."""

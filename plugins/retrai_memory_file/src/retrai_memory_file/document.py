@@ -42,6 +42,17 @@ class Entry(BaseModel):
         return hashlib.sha256("\0".join(self.key).encode(errors="replace")).hexdigest()[:8]
 
     @property
+    def is_told(self) -> bool:
+        """Whether a run is told it: from two outcomes on it must have worked more often than not.
+
+        Example:
+            >>> Entry(goal="pytest", pattern="p", success_count=1, failure_count=1).is_told
+            False
+        """
+        is_new = self.success_count + self.failure_count < 2
+        return is_new or self.success_count > self.failure_count
+
+    @property
     def confidence(self) -> float:
         """Between 0 and 1: the success rate, held down while there is little evidence.
 
@@ -66,8 +77,9 @@ class Document(BaseModel):
     strategies: list[Entry] = []
 
     def best(self, goal: str, count: int) -> list[Entry]:
-        """The `count` most trusted strategies for a goal."""
-        return by_confidence(entry for entry in self.strategies if entry.goal == goal)[:count]
+        """The `count` most trusted strategies for a goal, of those that may be told."""
+        told = (entry for entry in self.strategies if entry.goal == goal and entry.is_told)
+        return by_confidence(told)[:count]
 
     def add_success(self, learned: Entry) -> None:
         """Count one more success for a strategy, which is new or known."""

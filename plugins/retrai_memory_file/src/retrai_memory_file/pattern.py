@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from retrai_core import RunOutcome
-from retrai_goal_support import prompt_line, what_worked
+from retrai_goal_support import insight_lines, prompt_line, what_worked
 
 from .document import Entry
 
@@ -31,6 +31,11 @@ def learned_from(outcome: RunOutcome) -> Entry | None:
         pattern=f"When {failure_kind(outcome.failure)}: {worked}.",
         note=prompt_line(outcome.notes, MAX_NOTE_CHARS),
     )
+
+
+def entries_of_insights(outcome: RunOutcome) -> list[Entry]:
+    """What the model says that the run teaches, as strategies."""
+    return [Entry(goal=outcome.goal, pattern=text) for text in insight_lines(outcome)]
 
 
 def failure_kind(failure: str) -> str:

@@ -22,7 +22,7 @@ from retrai_goal_support import prompt_line
 
 from .document import Document, Entry, by_confidence
 from .memory_file import MemoryFile, MemoryUnavailableError
-from .pattern import learned_from
+from .pattern import entries_of_insights, learned_from
 
 T = TypeVar("T")
 
@@ -70,17 +70,19 @@ class FileMemory(MemoryStore[FileMemoryOptions]):
         return [as_strategy(entry) for entry in best]
 
     async def learn(self, outcome: RunOutcome) -> None:
-        """Count a success for what an achieved run did, a failure for what a failed one saw."""
+        """Count a success for what an achieved run did, a failure for what a failed one saw; keep
+        what the model says that either teaches."""
         memory = MemoryFile(outcome.project)
-        learned = learned_from(outcome) if outcome.outcome == "achieved" else None
+        worked = learned_from(outcome) if outcome.outcome == "achieved" else None
+        learned = [*([worked] if worked else []), *entries_of_insights(outcome)]
         shown = self._shown if outcome.outcome in SPEAKS_AGAINST else []
-        if learned is None and not shown:
+        if not learned and not shown:
             return
 
         def change(document: Document) -> None:
             document.add_failures(shown)
-            if learned is not None:
-                document.add_success(learned)
+            for entry in learned:
+                document.add_success(entry)
             document.forget_beyond(self.options.max_entries)
 
         await self._in_thread(memory, lambda: memory.change(change))

@@ -11,6 +11,9 @@ from .wording import Lesson, words_of
 
 _COLUMNS = "number, id, goal, project, failure, pattern, note, success_count, failure_count"
 
+_TOLD = "(success_count + failure_count < 2 OR success_count > failure_count)"
+"""From two outcomes on, a strategy must have worked more often than not."""
+
 BY_TRUST = 0.5
 BY_LIKENESS = 0.3
 BY_PROJECT = 0.2
@@ -48,7 +51,7 @@ def recall(
         project: the path; what was learnt there counts more.
         failure: what is wrong now; entries are looked up by its words. May be empty.
     """
-    rows = connection.execute(f"SELECT {_COLUMNS} FROM entry WHERE goal = ?", (goal,))
+    rows = connection.execute(f"SELECT {_COLUMNS} FROM entry WHERE goal = ? AND {_TOLD}", (goal,))
     entries = [Entry(*row) for row in rows]
     likeness = _likeness(connection, failure)
     ranked = [

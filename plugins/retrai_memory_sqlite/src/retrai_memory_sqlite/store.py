@@ -23,7 +23,7 @@ from retrai_core import (
 
 from . import entries as table
 from .database import MemoryDatabase, MemoryUnavailableError
-from .wording import lesson_of, project_text
+from .wording import lesson_of, lessons_of_insights, project_text
 
 T = TypeVar("T")
 
@@ -78,15 +78,17 @@ class SqliteMemory(MemoryStore[SqliteMemoryOptions]):
         return [as_strategy(entry, rank, project_text(project)) for rank, entry in best]
 
     async def learn(self, outcome: RunOutcome) -> None:
-        """Count a success for what an achieved run did, a failure for what a failed one saw."""
-        lesson = lesson_of(outcome) if outcome.outcome == "achieved" else None
+        """Count a success for what an achieved run did, a failure for what a failed one saw; keep
+        what the model says that either teaches."""
+        worked = lesson_of(outcome) if outcome.outcome == "achieved" else None
+        learned = [*([worked] if worked else []), *lessons_of_insights(outcome)]
         shown = self._shown if outcome.outcome in SPEAKS_AGAINST else []
-        if lesson is None and not shown:
+        if not learned and not shown:
             return
 
         def change(connection: sqlite3.Connection) -> None:
             table.add_failures(connection, shown)
-            if lesson is not None:
+            for lesson in learned:
                 table.add_success(connection, lesson)
             table.forget_beyond(connection, self.options.max_entries)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from retrai_core import RunOutcome
-from retrai_goal_support import prompt_line, what_worked
+from retrai_goal_support import insight_lines, prompt_line, what_worked
 
 MAX_FAILURE_CHARS = 300
 MAX_NOTE_CHARS = 240
@@ -54,6 +54,15 @@ def lesson_of(outcome: RunOutcome) -> Lesson | None:
         pattern=pattern,
         note=prompt_line(outcome.notes, MAX_NOTE_CHARS),
     )
+
+
+def lessons_of_insights(outcome: RunOutcome) -> list[Lesson]:
+    """What the model says that the run teaches, each as a lesson."""
+    failure = prompt_line(outcome.failure, MAX_FAILURE_CHARS) or "the check fails"
+    return [
+        Lesson(prompt_line(outcome.goal), project_text(outcome.project), failure, text, "")
+        for text in insight_lines(outcome)
+    ]
 
 
 def project_text(project: Path) -> str:

@@ -76,6 +76,8 @@ def _option(option: OptionEntry) -> str:
         shown["runs"] = True
     if option.loosens is not None:
         shown["loosens"] = option.loosens
+    if option.aliases:
+        shown["aliases"] = list(option.aliases)
     return _value(shown)
 
 

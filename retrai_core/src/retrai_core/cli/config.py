@@ -11,6 +11,7 @@ import click
 
 from ..config.files import PROJECT_FILE
 from ..errors import RetraiError
+from ..plugins.catalog import Catalog
 from .columns import aligned
 from .lazy_group import PluginGroup
 from .output import echo
@@ -43,13 +44,15 @@ def show(project: Path, as_json: bool) -> None:
         misspelt_variables,
         setting_rows,
     )
+    from ..runs.own_options import with_own_names
     from ..runs.trust import claims_of, is_agreed
 
-    settings = load_settings(project)
+    given = load_settings(project)
+    settings = with_own_names(given, Catalog.of(given))
     rows = [_taken(settings) if row[0] == "model" else row for row in setting_rows(settings)]
     claims = claims_of(settings)
     claimed = [name for name, _, _ in rows if _is_claimed(name, claims)]
-    agreed = is_agreed(settings)
+    agreed = is_agreed(given)
     if as_json:
         data: dict[str, dict[str, Any]] = {n: {"value": v, "from": o} for n, v, o in rows}
         for name in claimed:

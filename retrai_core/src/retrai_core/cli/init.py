@@ -12,6 +12,7 @@ from ..config.files import PROJECT_FILE, folder_in_the_way
 from ..errors import RetraiError, UsageError
 from ..plugins.catalog import Catalog
 from ..workspace.owners import give_to_owner_of_folder
+from .aliases import AliasedOption
 from .completion import complete_goal, complete_model
 from .output import echo
 from .project_option import project_option
@@ -23,14 +24,18 @@ goal: {goal}
 # Maximum iterations.
 max_iterations: {max_iterations}
 # Ask before each new iteration.
-hitl_enabled: false
+hitl_enabled: {hitl}
 """
 
 
 @click.command()
 @project_option
 @click.option(
-    "--goal", shell_complete=complete_goal, help="The goal. Default: detected from the project."
+    "--goal",
+    cls=AliasedOption,
+    aliases=["-g"],
+    shell_complete=complete_goal,
+    help="The goal. Default: detected from the project.",
 )
 @click.option(
     "-m",
@@ -38,8 +43,19 @@ hitl_enabled: false
     shell_complete=complete_model,
     help="The model. Default: chosen at each run.",
 )
-@click.option("--force", is_flag=True, help="Overwrite an existing file.")
-def init(project: Path, goal: str | None, model: str | None, force: bool) -> None:
+@click.option(
+    "--force", is_flag=True, help="Overwrite an existing file; the goal's options in it are kept."
+)
+@click.option("--hitl", is_flag=True, hidden=True)
+@click.option("--max-iterations", cls=AliasedOption, aliases=["--max-iter"], type=int, hidden=True)
+def init(
+    project: Path,
+    goal: str | None,
+    model: str | None,
+    force: bool,
+    hitl: bool,
+    max_iterations: int | None,
+) -> None:
     """Write .retrai.yml for a project.
 
     If several goals fit, asks which one to use, but only on a terminal.
@@ -55,6 +71,10 @@ def init(project: Path, goal: str | None, model: str | None, force: bool) -> Non
         raise UsageError(f"{path} is there already", hint="--force writes over it")
     if model:
         _look_at_model(model, project)
+    if max_iterations is not None:
+        from ..config.sources import load_settings
+
+        load_settings(project, {"max_iterations": max_iterations})  # refuses what cannot be
     catalog = Catalog.configured(project)
     if goal is None:
         goal = _choose_goal(catalog, project)
@@ -62,11 +82,15 @@ def init(project: Path, goal: str | None, model: str | None, force: bool) -> Non
         catalog.find("goal", goal)
     written = f"model: {model}" if model else "# model: offline"
     is_new = not os.path.lexists(path)
+    default = RunConfig.model_fields["max_iterations"].default
     text = _TEMPLATE.format(
         goal=goal,
         model=written,
-        max_iterations=RunConfig.model_fields["max_iterations"].default,
+        max_iterations=default if max_iterations is None else max_iterations,
+        hitl="true" if hitl else "false",
     )
+    if not is_new:
+        text += _kept_options(project, goal)
     try:
         path.write_text(text, encoding="utf-8")
         if is_new:
@@ -78,6 +102,31 @@ def init(project: Path, goal: str | None, model: str | None, force: bool) -> Non
         ) from error
     _agree_to(project)
     echo(f"wrote {path} with the goal {goal}; `retrai run` starts")
+
+
+def _kept_options(project: Path, goal: str) -> str:
+    """The options that the file gives to this goal, under their own names, as YAML.
+
+    Raises:
+        UsageError: the file cannot be read.
+    """
+    import yaml
+
+    from ..config.sources import load_settings
+    from ..runs.own_options import with_own_names
+
+    settings = load_settings(project, {"goal": goal})
+    shown = with_own_names(settings, Catalog.of(settings))
+    place = str(project / PROJECT_FILE)
+    kept = {
+        name: value
+        for name, value in shown.config.options.items()
+        if shown.origins.get(f"options.{name}") == place
+    }
+    if not kept:
+        return ""
+    lines = yaml.safe_dump(kept, sort_keys=False, allow_unicode=True)
+    return f"\n# Options of the goal.\n{lines}"
 
 
 def _look_at_model(model: str, project: Path) -> None:

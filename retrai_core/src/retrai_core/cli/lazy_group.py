@@ -23,6 +23,7 @@ class LazyCommand(click.Command):
         summary: its line in a list.
         load: imports it.
         is_plugin: a plugin brings it.
+        hidden: no list shows it.
     """
 
     def __init__(
@@ -32,8 +33,9 @@ class LazyCommand(click.Command):
         load: Callable[[], click.Command],
         *,
         is_plugin: bool = False,
+        hidden: bool = False,
     ) -> None:
-        super().__init__(name, short_help=summary)
+        super().__init__(name, short_help=summary, hidden=hidden)
         self.load = load
         self.is_plugin = is_plugin
 
@@ -67,7 +69,8 @@ class PluginGroup(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Every command's name: its own as they were added, then those of plugins, sorted."""
-        return [*self.commands, *self._of_plugins(ctx)]
+        shown = [name for name, command in self.commands.items() if not command.hidden]
+        return [*shown, *self._of_plugins(ctx)]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """A command; None when there is no such name."""
@@ -83,7 +86,8 @@ class PluginGroup(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List its own commands, and below them those of plugins."""
-        every = {**self.commands, **self._of_plugins(ctx)}
+        own = {name: command for name, command in self.commands.items() if not command.hidden}
+        every = {**own, **self._of_plugins(ctx)}
         limit = formatter.width - 6 - max(map(len, every))
         for title, of_plugins in (("Commands", False), ("Commands of plugins", True)):
             rows = [

@@ -31,13 +31,20 @@ COMMANDS = {
     "completion": "Print the TAB completion script for a shell.",
 }
 """retrai's own commands, each in the module of its name, and their lines in `--help`."""
+ALIASES = {"history": ("runs", "list"), "rollback": ("runs", "undo")}
+"""Names of commands that no list shows, each with the command of a group that it means."""
 
 
 def make_group() -> PluginGroup:
     """The top command, `retrai`."""
+    own = [LazyCommand(name, text, partial(_load, name)) for name, text in COMMANDS.items()]
+    own += [
+        LazyCommand(name, "", partial(_load_part, group, part), hidden=True)
+        for name, (group, part) in ALIASES.items()
+    ]
     return PluginGroup(
         "retrai",
-        [LazyCommand(name, text, partial(_load, name)) for name, text in COMMANDS.items()],
+        own,
         parent="",
         help="Name a goal that a machine can check, and retrai works until the check passes.",
         # Both hold for every command below it.
@@ -68,6 +75,12 @@ def make_group() -> PluginGroup:
 
 def _load(name: str) -> click.Command:
     return getattr(import_module(f".{name}", __package__), name)
+
+
+def _load_part(group: str, name: str) -> click.Command:
+    found = _load(group)
+    assert isinstance(found, click.Group)
+    return found.commands[name]
 
 
 def main(args: Sequence[str] | None = None) -> int:

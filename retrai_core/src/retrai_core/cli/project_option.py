@@ -7,6 +7,8 @@ from typing import Any
 
 import click
 
+from .aliases import AliasedOption
+
 
 class _Folder(click.Path):
     """A folder as a `Path`; TAB completion has the text, and is spared the import."""
@@ -23,6 +25,8 @@ class _Folder(click.Path):
 project_option = click.option(
     "-C",
     "project",
+    cls=AliasedOption,
+    aliases=["--cwd"],
     type=_Folder(),
     default=".",
     metavar="DIR",

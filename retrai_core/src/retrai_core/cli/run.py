@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
+from ..plugins.standard_names import LITELLM
+from .aliases import AliasedOption, no_api_key
 from .budget_options import budget_options
 from .completion import complete_goal, complete_model, complete_option, complete_tools
 from .project_option import project_option
@@ -29,7 +31,15 @@ if TYPE_CHECKING:
     shell_complete=complete_model,
     help="Model name: offline, replay:FILE, claude-..., gpt-...",
 )
-@click.option("-n", "--max-iterations", type=int, metavar="N", help="Maximum iterations.")
+@click.option(
+    "-n",
+    "--max-iterations",
+    cls=AliasedOption,
+    aliases=["--max-iter"],
+    type=int,
+    metavar="N",
+    help="Maximum iterations.",
+)
 @click.option("--task", metavar="TEXT", help="Extra text for the model, such as an issue.")
 @click.option(
     "--task-file",
@@ -79,6 +89,9 @@ if TYPE_CHECKING:
     "--locked", is_flag=True, help="Refuse any set of plugins other than the one in retrai.lock."
 )
 @budget_options
+@click.option("--stop-mode", type=click.Choice(["soft", "hard"]), hidden=True)
+@click.option("--api-base", metavar="URL", hidden=True)
+@no_api_key
 def run(
     goal: str | None,
     project: Path,
@@ -95,6 +108,8 @@ def run(
     no_tools: str | None,
     trust: bool,
     locked: bool,
+    stop_mode: str | None,
+    api_base: str | None,
     **budget: str | None,
 ) -> int:
     """Work on a project until GOAL passes.
@@ -123,6 +138,8 @@ def run(
         "options": parse_options(options) or None,
         "tools": _names(tools),
         "no_tools": _names(no_tools),
+        "stop_mode": stop_mode,
+        "plugins": None if api_base is None else {LITELLM: {"api_base": api_base}},
         **budget,
     }
     watched = somebody_watches()

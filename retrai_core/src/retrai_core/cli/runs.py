@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..errors import UsageError
+from .aliases import AliasedOption
 from .budget_options import budget_options
 from .lazy_group import PluginGroup
 from .output import echo, echo_patch, visible_name
@@ -49,6 +50,8 @@ def runs() -> None:
 @click.option(
     "-C",
     "project",
+    cls=AliasedOption,
+    aliases=["--cwd"],
     type=click.Path(path_type=Path),
     metavar="DIR",
     help="Show only runs of the project in DIR; `-C .` for this one.",
@@ -112,7 +115,15 @@ def show(run_id: str, events: bool, as_json: bool) -> None:
 
 @runs.command()
 @click.argument("run_id", metavar="RUN")
-@click.option("-n", "--max-iterations", type=int, metavar="N", help="Maximum iterations.")
+@click.option(
+    "-n",
+    "--max-iterations",
+    cls=AliasedOption,
+    aliases=["--max-iter"],
+    type=int,
+    metavar="N",
+    help="Maximum iterations.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print only the run record, as JSON.")
 @budget_options
 def resume(run_id: str, max_iterations: int | None, as_json: bool, **budget: str | None) -> int:

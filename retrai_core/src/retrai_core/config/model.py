@@ -6,7 +6,8 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Annotated, Any, cast
+from types import MappingProxyType
+from typing import Annotated, Any, Literal, cast
 
 from pydantic import (
     AfterValidator,
@@ -113,6 +114,11 @@ class RunConfig(BaseModel):
     """Number of refused changes to protected files that ends the run as `tampered`."""
     confirm: int = Field(default=1, ge=1, le=100)
     """Number of times that a passing check must pass again, each time on a fresh clean copy."""
+    stop_mode: Literal["soft", "hard"] = "soft"
+    """Whether the model writes the hand-over of a run that ends without success, in its last
+    iteration; with `hard`, and where the model cannot be asked, retrai does, by rule."""
+    insights: bool = True
+    """Whether the model is asked after a run what it teaches later ones: one short call."""
     behaviour: bool = True
     """Whether answers beside those of the tests are compared with the ones before the run, and the
     differences reported."""
@@ -256,7 +262,12 @@ def explained(error: ValidationError, origins: Mapping[str, str]) -> UsageError:
 
 
 def explained_options(
-    error: ValidationError, kind: str, plugin: str, title: str, origin: Callable[[str], str]
+    error: ValidationError,
+    kind: str,
+    plugin: str,
+    title: str,
+    origin: Callable[[str], str],
+    written: Mapping[str, str] = MappingProxyType({}),
 ) -> UsageError:
     """The first thing that is wrong with a plugin's options.
 
@@ -266,9 +277,10 @@ def explained_options(
         plugin: its name.
         title: what it is called in messages.
         origin: says where an option stands, ` (from FILE)`.
+        written: the name that was given, by dotted name, where that is an alias.
     """
     first = error.errors(include_url=False)[0]
-    name = ".".join(str(part) for part in first["loc"])
+    name = _as_written(".".join(str(part) for part in first["loc"]), written)
     # What is wrong with all of them together is not said better by printing them all.
     got = f", got {first['input']!r}" if name and first["type"] != "missing" else ""
     what = first["msg"].removeprefix("Value error, ")
@@ -278,6 +290,15 @@ def explained_options(
         f"{name or 'the options'} of the {kind} {title}: {what}{got}{where}",
         hint=f"`retrai plugins show {plugin}` lists its options",
     )
+
+
+def _as_written(name: str, written: Mapping[str, str]) -> str:
+    """A dotted name, with the longest part of it that was given as an alias put back."""
+    parts = name.split(".")
+    for end in range(len(parts), 0, -1):
+        if given := written.get(".".join(parts[:end])):
+            return ".".join([given, *parts[end:]])
+    return name
 
 
 def unknown_option(

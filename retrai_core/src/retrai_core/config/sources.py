@@ -238,7 +238,10 @@ def _config_of(layers: Layer, cwd: Path) -> tuple[RunConfig, dict[str, str]]:
     origins["cwd"] = _DEFAULT if cwd == Path() else FLAG
     for origin, key, value in layers:
         if key in _MERGED and isinstance(value, Mapping) and isinstance(merged.get(key, {}), dict):
-            merged[key] = {**merged.get(key, {}), **cast("Mapping[str, Any]", value)}
+            later = cast("Mapping[str, Any]", value)
+            # In the order of the sources: an option may be given under two names.
+            earlier = {name: old for name, old in merged.get(key, {}).items() if name not in later}
+            merged[key] = {**earlier, **later}
             for name in cast("Mapping[str, Any]", value):
                 origins[f"{key}.{name}"] = origin
         elif key in _ENTRIES and isinstance(value, Mapping):

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 
 from ..events import AgentEvent, EventKind
 from ..redaction.redactor import Redactor
@@ -118,6 +118,7 @@ class RunContext:
     pending: tuple[str, ...] = ()
     max_iterations: int = 50
     hitl_enabled: bool = False
+    stop_mode: Literal["soft", "hard"] = "soft"
     attended: bool = True
     permissions: Mapping[str, Any] = field(default_factory=dict[str, Any])
     mcp: Mapping[str, McpServer] = field(default_factory=dict[str, "McpServer"])

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from .context import RunContext
 from .models import OptionsT, TakesModels
@@ -169,9 +169,16 @@ class Environment:
 
 
 class GoalOptions(BaseModel):
-    """Base of a goal's options; unknown keys are errors."""
+    """Base of a goal's options; unknown keys are errors.
+
+    `json_schema_extra={"aliases": ["limit"]}` on a field names aliases: files and flags may use
+    them, and everything that retrai shows or writes has the field's own name.
+    """
 
     model_config = ConfigDict(extra="forbid")
+
+    system_prompt: str = Field(default="", json_schema_extra={"loosens": False})
+    """Text for the model, added to the goal's own part of the system prompt."""
 
 
 class GoalBase(TakesModels, ABC, Generic[OptionsT]):

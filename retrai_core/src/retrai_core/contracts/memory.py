@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Generic
+from typing import ClassVar, Generic, Literal
 
 from pydantic import BaseModel, ConfigDict
 
@@ -35,6 +35,22 @@ class Strategy:
     id: str = ""
 
 
+InsightKind = Literal["worked", "avoid", "project", "tools"]
+
+
+@dataclass(frozen=True, slots=True)
+class Insight:
+    """What the model says that a run teaches.
+
+    Attributes:
+        kind: what worked, what to avoid, or something about the project or the tools.
+        text: one sentence for a later model.
+    """
+
+    kind: InsightKind
+    text: str
+
+
 @dataclass(frozen=True, slots=True)
 class RunOutcome:
     """What a memory store can learn from a finished run.
@@ -47,6 +63,7 @@ class RunOutcome:
         changed_files: relative paths that the run changed, sorted.
         tools_used: tool names in the order of their first use.
         notes: what the model said last, shortened.
+        insights: what the model makes of the run, at most three; also of one that failed.
     """
 
     goal: str
@@ -56,6 +73,7 @@ class RunOutcome:
     changed_files: Sequence[str] = ()
     tools_used: Sequence[str] = ()
     notes: str = ""
+    insights: Sequence[Insight] = ()
 
 
 class MemoryOptions(BaseModel):

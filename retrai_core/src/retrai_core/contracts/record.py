@@ -127,6 +127,17 @@ class GoalRecord(BaseModel):
     """Cases that passed and failed on the same tree, at most ten."""
 
 
+class HandOver(BaseModel):
+    """What a run that ended without success leaves to whoever goes on."""
+
+    by: Literal["model", "rule"]
+    """Who wrote the text: the model in its last iteration, or retrai by rule."""
+    text: str
+    """What was tried and with what effect, what still fails, where to look."""
+    command: str = ""
+    """The command that goes on."""
+
+
 class Limits(BaseModel):
     """Limits of a run over its whole life; null is no limit."""
 
@@ -190,6 +201,9 @@ class RunRecord(BaseModel):
     """What the agent gives beside its answer."""
     next_step: str = ""
     """What to type next."""
+    hand_over: HandOver | None = None
+    """What was tried, what still fails and where to look; null while the run works, after a
+    success, and where there was no check."""
     limits: Limits = Field(default_factory=Limits)
     """What the run may use."""
     needed: NeededLimit | None = None

@@ -15,6 +15,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import to_jsonable_python
 
+from ..config.option_names import aliases_of
 from .entry import OFFERS, ManifestEntry, MarkerEntry, Offered, OptionEntry
 from .kinds import Kind
 
@@ -125,6 +126,7 @@ def _option(field: FieldInfo, documented: str) -> OptionEntry:
         description=" ".join((field.description or documented).split()),
         runs=_extra(field, "runs") is True,
         loosens=_extra(field, "loosens"),
+        aliases=aliases_of(field),
     )
 
 

@@ -27,6 +27,7 @@ class OptionEntry(NamedTuple):
             that is connected to).
         loosens: whether its value can make the check easier to pass: it narrows what is checked,
             lowers a threshold, or adds arguments for the runner. None where nobody has said.
+        aliases: other names that files and flags may use for it.
     """
 
     type: str
@@ -35,6 +36,7 @@ class OptionEntry(NamedTuple):
     description: str = ""
     runs: bool = False
     loosens: bool | None = None
+    aliases: tuple[str, ...] = ()
 
     @property
     def needs_trust(self) -> bool:

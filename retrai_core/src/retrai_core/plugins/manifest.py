@@ -134,6 +134,7 @@ def _option(raw: _Table, where: str) -> OptionEntry:
         description=_text(raw.get("description", ""), where),
         runs=raw.get("runs") is True,
         loosens=loosens if isinstance(loosens, bool) else None,
+        aliases=_texts(raw, "aliases", where),
     )
 
 

@@ -130,6 +130,12 @@ class PluginRecord:
         """Its options by name."""
         return {} if self.entry is None else self.entry.options
 
+    def option_name(self, name: str) -> str | None:
+        """The option that a name or an alias means; None where it has none of that name."""
+        if name in self.options:
+            return name
+        return next((own for own, option in self.options.items() if name in option.aliases), None)
+
     @property
     def markers(self) -> tuple[MarkerEntry, ...]:
         """A goal's detection markers."""

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 OFFLINE = "offline"
 """The model, and its provider, where none was chosen and no key is set."""
+LITELLM = "litellm"
+"""The provider of every hosted model."""
+REPLAY = "replay:"
+"""Begins the name of a model that repeats a recorded run."""
 NO_MEMORY = "none"
 AUTO_SANDBOX = "auto"
 STRICT_SANDBOX = "strict"

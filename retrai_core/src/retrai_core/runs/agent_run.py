@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from langchain_core.language_models import BaseChatModel
@@ -67,6 +67,7 @@ class AgentRun:
 
     Attributes:
         messages: the conversation of the goal loop, once there is one.
+        tried: what it tried lately, each with what the check said to it.
     """
 
     def __init__(
@@ -94,6 +95,7 @@ class AgentRun:
         self._parts: LoopParts | None = None
         self._system_prompt = ""
         self.messages: list[AnyMessage] = []
+        self.tried: Sequence[str] = ()
 
     def take_model(self, temperature: float) -> None:
         """Ask the context's provider from the next request on.
@@ -262,7 +264,7 @@ class AgentRun:
             return None
         state = _loop_state(session.agent, snapshot.values)
         if state is not None:
-            self.messages = state["messages"]
+            self.messages, self.tried = state["messages"], state["failed_strategies"]
             record.iterations = state["iteration"]
             if state["stop"] is not None:
                 record.note_stop(state["stop"])

@@ -283,6 +283,7 @@ class Executor:
         record.status, record.part_started_at = "running", time.time()
         record.started_at = record.started_at or record.part_started_at
         record.artifacts = []  # those of an earlier part say nothing of this one
+        record.hand_over = None
         record.note_stop({})
         await self._holder.save()
 

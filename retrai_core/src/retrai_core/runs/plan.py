@@ -108,14 +108,14 @@ class _Planner:
         if record.entry is None:
             return
         for name in given:
-            if name not in record.options:
+            if record.option_name(name) is None:
                 keys = [*(f"{setting}.{name}" for setting in settings), *settings]
                 origin = self._resolver.settings.origin(*keys)
                 known = list(record.options)
                 error = unknown_option(name, record.kind, record.name, known, origin)
                 self._problem(name, error)
         for name, option in record.options.items():
-            if option.required and name not in given:
+            if option.required and not {name, *option.aliases} & given.keys():
                 about, what = f"{record.kind} {record.name}", f"its option {name} must be given"
                 fix = f"retrai plugins show {record.name}"
                 self._findings.append(Finding("problem", about, what, fix))

@@ -23,6 +23,7 @@ from ..plugins.catalog import Catalog
 from ..plugins.kinds import Kind
 from ..storage.state_folder import state_dir
 from ..workspace.temporary import temporary_prefix
+from .own_options import with_own_names
 from .request import Tell
 from .resolved_run import ResolvedRun
 from .resolver import Resolver
@@ -129,7 +130,9 @@ def goal_options(project: Path, name: str) -> dict[str, Any]:
 
 def settings_of(project: Path) -> list[SettingInfo]:
     """Every setting of a project, its value, and where that comes from."""
-    return [SettingInfo(*row) for row in setting_rows(load_settings(project))]
+    settings = load_settings(project)
+    shown = with_own_names(settings, Catalog.of(settings))
+    return [SettingInfo(*row) for row in setting_rows(shown)]
 
 
 class KeyedModels:

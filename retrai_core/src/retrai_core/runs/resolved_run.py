@@ -156,6 +156,7 @@ def make_context(
         context_tokens=config.context_tokens,
         max_iterations=config.max_iterations,
         hitl_enabled=config.hitl_enabled,
+        stop_mode=config.stop_mode,
         attended=attended,
         permissions=config.permissions.model_dump() if config.permissions else {},
         mcp=config.mcp,

@@ -26,6 +26,7 @@ from ..config.model import (
     is_agent_limit,
     unknown_option,
 )
+from ..config.option_names import own_name, own_names
 from ..config.sources import Settings, misspelt_variables
 from ..contracts.agent import Agent
 from ..contracts.context import RunContext
@@ -358,14 +359,17 @@ class Resolver:
             own = (f"options.{option}",) if record.kind == "goal" else ()
             return self.settings.origin(*own, *keys)
 
-        for name in given:
+        named = own_names(model, given, origin, f"the {record.kind} {title}")
+        for name in named.options:
             if name not in model.model_fields:
                 known = [*model.model_fields, *(agent_limits() if record.kind == "agent" else ())]
                 raise unknown_option(name, record.kind, record.name, known, origin(name), title)
         try:
-            return Part(record, cls, model.model_validate(given))
+            return Part(record, cls, model.model_validate(named.options))
         except ValidationError as error:
-            raise explained_options(error, record.kind, record.name, title, origin) from error
+            raise explained_options(
+                error, record.kind, record.name, title, origin, named.written
+            ) from error
 
     def goal(self) -> tuple[Part[GoalBase], str]:
         """The named goal, or the first that takes the project, with the evidence."""
@@ -480,13 +484,22 @@ class Resolver:
         """
         config, cls = self.config, cast("type[GoalBase]", self.catalog.load(record))
         is_named = config.plugin_of(name).partition("@")[0] == record.name
-        given = {**detected, **(config.options_of(name) if is_named else {}), **config.options}
-        update: dict[str, Any] = {"goal": name, "options": given}
-        if config.task and TASK in cls.Options.model_fields and TASK not in config.options:
+        given = {**detected, **(config.options_of(name) if is_named else {})}
+        stronger = {own_name(cls.Options, option) or option for option in config.options}
+        given = {
+            option: value
+            for option, value in given.items()
+            if (own_name(cls.Options, option) or option) not in stronger
+        } | config.options
+        update: dict[str, Any] = {}
+        task = own_name(cls.Options, TASK)
+        if config.task and task is not None and task not in stronger:
             given[TASK], update[TASK] = config.task, ""
             update["input"] = {key: value for key, value in config.input.items() if key != TASK}
+        part = self.part(record, GoalBase, given, name)
+        update |= {"goal": name, "options": own_names(cls.Options, given).options}
         self.config = config.model_copy(update=update)
-        return self.part(record, GoalBase, given, name)
+        return part
 
     # Agents
 

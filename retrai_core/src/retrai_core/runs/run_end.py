@@ -59,6 +59,17 @@ def finish(record: RunRecord, outcome: Status, reason: str) -> None:
     record.ended_at = time.time()
     record.exit_code = EXIT_CODES[outcome]
     record.next_step = _next_step(record)
+    if record.hand_over is not None:
+        record.hand_over.command = _command_to_go_on(record)
+
+
+def _command_to_go_on(record: RunRecord) -> str:
+    """The command that goes on with the work; a new run where this one cannot go on."""
+    if record.status == "budget":
+        return _more_budget(record)
+    if record.resumable and not record.gave_up:
+        return f"retrai runs resume {record.id}{_more_iterations(record)}"
+    return f"retrai run {record.goal}{' --model NAME' if record.gave_up else ''}"
 
 
 def _next_step(record: RunRecord) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from ..agents.goal_loop import prompt
 from ..contracts.context import RunContext
+from ..contracts.goal import GoalBase
 from ..contracts.memory import Strategy
 from ..plugins.daemon_call import aside
 from .session import RunSession
@@ -41,7 +42,7 @@ async def system_prompt(session: RunSession, tools: str) -> str:
             context.project,
             context.max_iterations,
             tools,
-            context.goal.system_prompt(),
+            _goal_text(context.goal),
             parts,
             recalled,
         )
@@ -52,6 +53,11 @@ async def system_prompt(session: RunSession, tools: str) -> str:
         message = f"the system prompt is not kept for a resumed run: {error.strerror or error}"
         context.publish("log", level="warning", message=message)
     return made
+
+
+def _goal_text(goal: GoalBase) -> str:
+    """The goal's own part, then what its option `system_prompt` adds."""
+    return "\n\n".join(filter(None, [goal.system_prompt(), goal.options.system_prompt.strip()]))
 
 
 def _save(path: Path, text: str) -> None:

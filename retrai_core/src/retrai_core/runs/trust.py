@@ -22,7 +22,7 @@ from ..config.sources import Settings
 from ..errors import StateFolderError, TrustRequired
 from ..plugins.catalog import Catalog
 from ..plugins.record import PluginRecord
-from ..plugins.standard_names import AUTO_SANDBOX
+from ..plugins.standard_names import AUTO_SANDBOX, REPLAY
 from ..storage.state_folder import state_dir
 from ..verification.held_out_paths import is_outside
 
@@ -31,8 +31,6 @@ _YES = frozenset({"1", "true", "yes"})
 
 _WALLS = frozenset({AUTO_SANDBOX, "bwrap", "strict"})
 """Sandboxes that a project may choose unasked: none is weaker than what `auto` might take."""
-_REPLAYS = "replay:"
-"""A recorded run is a list of calls; with such a model the project says which tools are called."""
 _ENTRIES = frozenset({"goals", "agents"})
 """Sections with a mapping below each name; `goals.lint.check_command` is one option in it."""
 
@@ -162,8 +160,8 @@ def _settings_of(settings: Settings) -> Iterator[str]:
         yield "mcp"
     if of_project("sandbox") and config.sandbox not in _WALLS:
         yield "sandbox"
-    if of_project("model_name") and config.model_name.startswith(_REPLAYS):
-        yield "model_name"
+    if of_project("model_name") and config.model_name.startswith(REPLAY):
+        yield "model_name"  # a list of calls: the project says which tools are called
     if of_project("holdout") and any(is_outside(pattern) for pattern in config.holdout):
         yield "holdout"  # it would show the project's code files of the user's
     if of_project("allow_edit") and config.allow_edit:
@@ -262,7 +260,7 @@ def _options_of(settings: Settings) -> Iterator[str]:
         plugin = None if goal is None else config.plugin_of(goal).partition("@")[0]
         goals = catalog.records("goal") if plugin is None else catalog.matching(plugin, "goal")
         if section == TASK:  # it is text for the model, unless a goal has an option of that name
-            name, goals = TASK, [one for one in goals if TASK in one.options]
+            name, goals = TASK, [one for one in goals if one.option_name(TASK)]
         # Where there is none it cannot be run: the next step says so.
         if goals and not _is_harmless(name, goals):
             yield place
@@ -271,9 +269,9 @@ def _options_of(settings: Settings) -> Iterator[str]:
 def _is_harmless(option: str, goals: Iterable[PluginRecord]) -> bool:
     """Whether every goal's manifest that has the option says so, and at least one has it."""
     entries = [
-        None if record.entry is None else record.options[option]
+        None if own is None else record.options[own]
         for record in goals
-        if record.entry is None or option in record.options
+        if (own := record.option_name(option)) is not None or record.entry is None
     ]
     return bool(entries) and all(entry is not None and not entry.needs_trust for entry in entries)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Collection, Sequence
 from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ from ..contracts.agent import AgentResult
 from ..contracts.context import Asker, RunContext
 from ..contracts.event_sink import RunInfo
 from ..contracts.goal import GoalResult
+from ..contracts.memory import Insight, RunOutcome
 from ..contracts.record import CheckEvidence, HeldOutCounts, Status
 from ..errors import RetraiError, UsageError
 from ..redaction.redactor import Redactor
@@ -28,7 +30,9 @@ from ..workspace.lock import WorkspaceLock
 from ..workspace.portable_tree import tree_digest
 from .artifacts import keep_artifacts, verdict_of_run
 from .event_sinks import EventSinks
+from .hand_over import write_hand_over
 from .holder import Holder
+from .insights import ask_for_insights, can_give_insights
 from .lesson import lesson_of
 from .live import LiveText
 from .resolved_run import ResolvedRun
@@ -312,15 +316,40 @@ class RunWork:
         record.allowed_edits = await asyncio.to_thread(guard.allowed_edits)
         record.refused += [refusal.describe() for refusal in guard.refusals]
         await self._keep_artifacts(session, guard, achieved=outcome == "achieved")
+        if outcome != "achieved":
+            self._hand_over(session)
         memory = session.context.memory_part
         if memory is not None and record.iterations:
             limit_s = _LATE_LIMIT_S if self._deadline.has_passed else _LEARN_LIMIT_S
             try:
                 async with asyncio.timeout(limit_s):
-                    await memory.learn(lesson_of(record, outcome, self._messages))
+                    lesson = lesson_of(record, outcome, self._messages)
+                    insights = await self._insights(session, lesson)
+                    await memory.learn(replace(lesson, insights=insights))
             except Exception as error:  # noqa: BLE001 - the run has ended; its outcome stands
                 message = f"nothing is learnt: {type(error).__name__}: {error}"
                 session.context.publish("log", level="warning", message=message)
+
+    def _hand_over(self, session: RunSession) -> None:
+        verifier, run = session.verifier, self._agent_run
+        last = verifier.last if verifier is not None else None
+        tried = run.tried if run is not None else ()
+        redact = session.context.redact
+        self._record.hand_over = write_hand_over(self._record, last, tried, self._messages, redact)
+
+    async def _insights(self, session: RunSession, lesson: RunOutcome) -> Sequence[Insight]:
+        """What the model makes of the run, for later ones; nothing where it cannot be asked."""
+        context, run = session.context, self._agent_run
+        if not (self._config.insights and can_give_insights(context, lesson.outcome)):
+            return ()
+        if self._deadline.has_passed:
+            return ()
+        try:
+            return await ask_for_insights(context, lesson, run.tried if run is not None else ())
+        except Exception as error:  # noqa: BLE001 - the run has ended; its outcome stands
+            said = (str(error).strip().splitlines() or [type(error).__name__])[0]
+            self._log("info", f"the model gives no insights: {said}")
+            return ()
 
     async def _take_back(self) -> None:
         try:

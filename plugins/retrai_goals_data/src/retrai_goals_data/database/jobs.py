@@ -87,6 +87,7 @@ class Job:
         changed_copy: the queries are compared on changed copies of the database file, too.
         salt: makes the samples of one run the same and those of two runs different.
         show_rows: how many rows are given as text.
+        profile_tables: tables whose statistics are wanted.
     """
 
     kind: Literal["check", "bench", "state", "reach"]
@@ -106,6 +107,7 @@ class Job:
     changed_copy: bool = False
     salt: str = ""
     show_rows: int = 0
+    profile_tables: list[str] = field(default_factory=list[str])
 
 
 @dataclass
@@ -127,6 +129,7 @@ class Report:
         samples_differ: how they differ there.
         not_sampled: why they were not compared there.
         shown: the first rows as text.
+        profile: statistics of tables, as text.
         fingerprint: for `state`.
         changed_ms: how long a statement took that is no query; None for a query.
     """
@@ -145,5 +148,6 @@ class Report:
     samples_differ: str = ""
     not_sampled: str = ""
     shown: str = ""
+    profile: str = ""
     fingerprint: str = ""
     changed_ms: float | None = None

@@ -10,6 +10,7 @@ from .connecting import Database, opened
 from .jobs import Job, Report
 from .measuring import as_text, measure, run_once
 from .plans import explain
+from .profiles import profile
 from .reading import Query, QueryError, read_query, require_reading
 from .samples import MAX_COMPARED, compare_on_samples, difference
 from .table_state import table_states
@@ -40,7 +41,7 @@ def _measure(job: Job) -> Report:
     require_reading(query, job.allow_writes)
     writes = query.writes
     with opened(job.target, timeout_s=job.timeout_s, write=writes) as database:
-        report = Report()
+        report = Report(profile=profile(database, job.profile_tables))
         original = query
         if job.kind == "check":
             original = read_query(job.original or job.query, job.target.dialect)

@@ -268,6 +268,8 @@ def _not_yet(
         text = prompt.unchanged_status(iteration, limit, result, attempt)
     else:
         text = prompt.failed_status(iteration, limit, result, notes, attempt)
+    if iteration + 1 == limit and parts.context.stop_mode == "soft":
+        text = f"{text}\n\n{prompt.LAST_ITERATION}"
     update: NodeUpdate = {
         "messages": [HumanMessage(text)],
         "consecutive_failures": state["consecutive_failures"] + 1,

@@ -20,6 +20,8 @@ def fresh_state(context: RunContext, baseline: GoalResult) -> AgentState:
         baseline: what the check says of the project as it stands.
     """
     words = context.redact(prompt.opening(context.goal_name, context.task, baseline))
+    if context.max_iterations == 1 and context.stop_mode == "soft":
+        words = f"{words}\n\n{prompt.LAST_ITERATION}"
     messages: list[AnyMessage] = [HumanMessage(words, id="goal")]
     if context.context_tokens:
         listing, shown = project_outline(context.workspace, context.context_tokens)

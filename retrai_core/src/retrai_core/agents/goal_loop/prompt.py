@@ -80,7 +80,7 @@ def system_prompt(
             f"- {s.pattern} (worked {s.success_count} times, confidence {s.confidence:.2f})"
             for s in strategies
         )
-        sections.append(f"What worked in earlier runs on this goal:\n{lines}")
+        sections.append(f"What earlier runs on this goal have learnt:\n{lines}")
     return "\n\n".join(sections)
 
 
@@ -142,6 +142,13 @@ def tried(strategies: Sequence[str]) -> str:
     lines = "\n".join(f"- {strategy}" for strategy in strategies)
     return f"What you tried so far and how the check answered:\n{lines}"
 
+
+HAND_OVER = "Hand-over:"
+LAST_ITERATION = (
+    "This is your last iteration. Make your last change, and leave a hand-over for whoever goes "
+    f"on, in the same answer: a line `{HAND_OVER}`, then in at most fifteen lines what you tried "
+    "and with what effect, what still fails, and where to look."
+)
 
 _LONGEST_ATTEMPT = 300
 ANOTHER_WAY = "This did not work: look at the cause again, and try another approach."

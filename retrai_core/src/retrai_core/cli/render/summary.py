@@ -60,9 +60,22 @@ def summary_lines(record: RunRecord) -> list[Text]:
     if record.artifacts:
         lines.append(_row("artifacts", ", ".join(record.artifacts)))
     lines.append(_row("run", record.id))
+    lines += _hand_over_lines(record)
     if record.next_step:
         lines.append(_row("next", record.next_step))
     return lines
+
+
+def _hand_over_lines(record: RunRecord) -> list[Text]:
+    """What the run leaves to whoever goes on, indented."""
+    left = record.hand_over
+    if left is None:
+        return []
+    author = "by the model" if left.by == "model" else "by rule"
+    text = [Text(f"    {visible_name(line)}") for line in left.text.splitlines()]
+    is_new = left.command not in record.next_step
+    command = [_row("go on", left.command)] if left.command and is_new else []
+    return [_row("hand-over", author), *text, *command]
 
 
 def _evidence_lines(goal: GoalRecord, reason: str) -> list[Text]:
