@@ -34,7 +34,8 @@ def read_python(text: str) -> Source:
     _Reader(lines, source.chunks).definitions(tree.body, "", spans, in_class=False)
     rest = _without(lines, 1, len(lines), spans)
     doc = ast.get_docstring(tree, clean=False) or ""
-    head = Chunk("module", "", 1, len(lines), doc=doc[:MAX_DOC], body=rest)
+    last = max(1, len(lines) - (not lines[-1]))  # an end of line ends one, and begins none
+    head = Chunk("module", "", 1, last, doc=doc[:MAX_DOC], body=rest)
     source.chunks.insert(0, head)
     return source
 

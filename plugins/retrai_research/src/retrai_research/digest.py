@@ -7,11 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from .found import CallFound, Named, Place, calls, hits
-from .ranking import Ranked, linked, rank
+from .ranking import Ranked, is_test, linked, rank
 
 SHOWN = 5
 """Definitions that an answer describes."""
 _OTHERS = 6
+_LEAST_SHARE = 0.15
+"""Of the best score, for a definition to be shown."""
 _CALLS = 6
 _DOC_CHARS = 600
 _SIGNATURE_CHARS = 160
@@ -60,6 +62,7 @@ def write_digest(question: str, findings: Mapping[str, str]) -> str:
     ranked = best(question, gathered)
     if not ranked:
         return "Nothing in the project's code fits this question."
+    ranked = [each for each in ranked if each.score >= _LEAST_SHARE * ranked[0].score]
     top = [each.named for each in ranked[:SHOWN]]
     lines = [*_lead(top[0]), ""]
     for number, named in enumerate(top):
@@ -71,14 +74,16 @@ def write_digest(question: str, findings: Mapping[str, str]) -> str:
 
 
 def _lead(named: Named) -> list[str]:
-    what = f"`{named.symbol}`" if named.symbol else "A text"
     says = f": {_sentence(named.doc)}" if named.doc else "."
-    return [f"The best match is {what} (`{named.place}`){says}"]
+    return [f"The best match is {_title(named)} (`{named.place}`){says}"]
+
+
+def _title(named: Named) -> str:
+    return f"`{named.symbol or named.place.path}`"
 
 
 def _section(named: Named, gathered: Gathered, *, quotes: bool) -> list[str]:
-    title = f"`{named.symbol}`" if named.symbol else "Text"
-    lines = [f"## {title}", "", f"{named.kind.capitalize()} in `{named.place}`."]
+    lines = [f"## {_title(named)}", "", f"{named.kind.capitalize()} in `{named.place}`."]
     if named.signature:
         lines += ["", f"`{_plain_code(named.signature)}`"]
     if named.doc:
@@ -95,14 +100,15 @@ def _section(named: Named, gathered: Gathered, *, quotes: bool) -> list[str]:
 
 
 def _calls_of(named: Named, found: Sequence[CallFound], *, up: bool) -> list[str]:
-    mine = {
-        call.symbol: call.place
-        for call in found
-        if call.up == up and call.is_known and call.place and _is_of(call, named)
-    }
+    mine: dict[str, Place] = {}
+    for call in found:
+        if call.up == up and call.is_known and call.place and _is_of(call, named):
+            mine[call.symbol] = call.place
     if not mine:
         return []
-    shown = [f"`{_short(name)}` (`{place}`)" for name, place in list(mine.items())[:_CALLS]]
+    # Tests call everything: what else calls it says more.
+    ends = sorted(mine.items(), key=lambda end: is_test(end[1].path))
+    shown = [f"`{_short(name)}` (`{place}`)" for name, place in ends[:_CALLS]]
     more = f" and {len(mine) - _CALLS} more" if len(mine) > _CALLS else ""
     return [f"- {'Called by' if up else 'Calls'} {', '.join(shown)}{more}"]
 
@@ -143,9 +149,8 @@ def _code(part: str) -> dict[int, str]:
 
 
 def _mention(named: Named) -> str:
-    name = f"`{named.symbol}` " if named.symbol else ""
     says = f": {_sentence(named.doc)}" if named.doc else ""
-    return f"{name}(`{named.place}`){says}"
+    return f"{_title(named)} (`{named.place}`){says}"
 
 
 def _sentence(doc: str) -> str:

@@ -119,10 +119,9 @@ def linked(ranked: Sequence[Ranked], calls: Sequence[CallFound]) -> list[Ranked]
     return sorted(again, key=lambda each: (-each.score, str(each.named.place)))
 
 
-def fits(name: str, question: str) -> bool:
-    """Whether a name has a word of the question in it."""
-    stems = {_stem(part) for word in words_of(question) for part in _parts(word)}
-    return any(_stem(part) in stems for part in _parts(name.rpartition(".")[2]))
+def is_test(path: str) -> bool:
+    """Whether a file belongs to the tests, by its path."""
+    return bool(_TESTS.search(path))
 
 
 def _fit(named: Named, stems: set[str], wanted: set[str]) -> float:
@@ -139,7 +138,7 @@ def _fit(named: Named, stems: set[str], wanted: set[str]) -> float:
 
 def _weight(named: Named, asks_for_tests: bool) -> float:
     weight = _KIND.get(named.kind, 1.0)
-    if _TESTS.search(named.place.path) and not asks_for_tests:
+    if is_test(named.place.path) and not asks_for_tests:
         weight *= 0.15
     if _BESIDE.search(named.place.path):
         weight *= 0.4

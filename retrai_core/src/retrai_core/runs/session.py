@@ -196,12 +196,15 @@ class RunSession:
         """Build one plugin; it is closed with the session.
 
         Raises:
+            UsageError: it says that an option is wrong.
             PluginError: it cannot be built.
         """
         build = cast("Callable[[Any, RunContext], T]", part.cls)
         record = part.record
         try:
             built = build(part.options, self.context)
+        except UsageError:
+            raise
         except (Exception, SystemExit) as error:  # the run must say which one it was
             raise PluginError(
                 f"the {record.kind} {record.name} of {record.dist} cannot be built: "
