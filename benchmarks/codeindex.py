@@ -167,7 +167,7 @@ class Bench:
                 for facts in [compile_facts(ast.parse(text))]
             ]
             calls = PythonCalls(modules)
-            made = calls.solve()
+            made = list(calls.solve())
             cpu += time.process_time() - began
             classes = {scope.dotted for scope in calls.scopes if scope.owner is not None}
             got = {(c.caller, c.callee) for c in made if c.callee and c.callee not in classes}

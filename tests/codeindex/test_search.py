@@ -23,6 +23,13 @@ def test_identifiers_are_found_by_their_parts_and_as_a_whole() -> None:
     ]
 
 
+def test_words_that_are_written_together_are_found_by_each() -> None:
+    assert Tokenizer().tokens("rmtree ismethod parameter") == [
+        *("rmtree", "rm", "tree", "ismethod", "method", "paramet"),
+    ]
+    assert Tokenizer().parts("is_rmtree") == ("is", "rm", "tree")
+
+
 def test_words_find_a_definition_by_its_name_and_definitions_come_before_uses(project) -> None:
     project.write("a.py", "def read_config(path):\n    return open(path).read()\n")
     project.write("b.py", "def main():\n    read_config('a')\n    read_config('b')\n")
@@ -30,6 +37,34 @@ def test_words_find_a_definition_by_its_name_and_definitions_come_before_uses(pr
     assert project.symbols("read the configuration")[0] == "read_config"
     assert project.symbols("read_config")[0] == "read_config"
     assert project.symbols("readConfig")[0] == "read_config"
+
+
+@pytest.mark.parametrize(
+    ("question", "name"),
+    [
+        ("delete a whole tree", "rmtree"),
+        ("the quota of a mailbox", "getquota"),
+        ("whether something is a directory", "is_dir"),
+        ("the number of items", "count_elements"),
+        ("return the current state", "get_state"),
+    ],
+)
+def test_words_find_names_that_are_written_together_or_abbreviated(
+    project, question: str, name: str
+) -> None:
+    names = ("rmtree", "getquota", "is_dir", "count_elements", "get_state", "set_state", "isfile")
+    project.write("a.py", "\n".join(f"def {each}(x):\n    return x.y\n" for each in names))
+
+    assert project.symbols(question)[0] == name
+
+
+def test_the_definition_comes_first_for_its_own_name(project) -> None:
+    uses = "".join(f"def load_{n}():\n    return Schema.load(Schema())\n" for n in range(30))
+    project.write("a.py", f"class Schema:\n    def load(self):\n        pass\n\n{uses}")
+
+    assert project.symbols("Schema")[0] == "Schema"
+    assert project.symbols("Schema.load")[0] == "Schema.load"
+    assert project.symbols("Schema::load()")[0] == "Schema.load"
 
 
 def test_a_hit_has_its_lines_signature_and_docstring(project) -> None:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from .model import Chunk
 from .tokens import Tokenizer
 
-K1 = 2.0
+K1 = 3.0
 SCALE = 255
 
 
@@ -32,7 +32,7 @@ NAME = Field(16.0, 0.3, 2.1)
 SCOPE = Field(6.0, 0.4, 1.7)
 SIGNATURE = Field(2.0, 0.0, 4.1)
 DOC = Field(2.0, 0.6, 12.0)
-BODY = Field(1.0, 0.6, 57.0)
+BODY = Field(0.7, 0.8, 57.0)
 PATH = Field(4.0, 0.3, 3.2)
 
 

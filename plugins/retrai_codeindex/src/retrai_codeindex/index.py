@@ -14,6 +14,7 @@ from retrai_core import UsageError
 
 from .graph import Call, Definition, Graph, read_graph
 from .indexer import Progress, Update, update_index
+from .meanings import Meanings
 from .search import Hit, Searcher
 from .store import IndexFile, index_path, is_damaged
 from .tokens import Tokenizer
@@ -76,6 +77,7 @@ class Index:
             raise UsageError(f"{str(project)!r} is not a folder", hint="name the project with -C")
         self._file = IndexFile(path or index_path(self.project))
         self._tokenizer = Tokenizer()
+        self._meanings = Meanings()
         self._lock = threading.RLock()
 
     @classmethod
@@ -142,7 +144,9 @@ class Index:
             query: words, identifiers, a sentence.
             count: the largest number of hits.
         """
-        return self._do(lambda: Searcher(self._file.db, self._tokenizer).search(query, count))
+        return self._do(
+            lambda: Searcher(self._file.db, self._tokenizer, self._meanings).search(query, count)
+        )
 
     def definition(self, name: str) -> list[Definition]:
         """The definitions that a name means.

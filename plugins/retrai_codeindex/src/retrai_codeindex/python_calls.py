@@ -18,6 +18,8 @@ it is gives the caller's own argument back, so a decorator does not mix all that
 from __future__ import annotations
 
 import builtins
+import marshal
+import sys
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -109,36 +111,54 @@ _BOX_NAMES = {
 
 
 class Node:
-    """A set of values that scopes share, and the scopes that read it."""
+    """A set of values that scopes share, and the scopes that read it: mostly none or one."""
 
-    __slots__ = ("readers", "values")
+    __slots__ = ("_readers", "values")
 
     def __init__(self) -> None:
         self.values: Values = NONE
-        self.readers: set[int] | None = None
+        self._readers: set[int] | int | None = None
+
+    def add_reader(self, index: int) -> None:
+        """Remember that a scope has read the values."""
+        if self._readers is None:
+            self._readers = index
+        elif isinstance(self._readers, set):
+            self._readers.add(index)
+        elif self._readers != index:
+            self._readers = {self._readers, index}
+
+    def readers(self) -> list[int]:
+        """The scopes to evaluate again for a new value, in their order."""
+        if isinstance(self._readers, set):
+            return sorted(self._readers)
+        return [] if self._readers is None else [self._readers]
 
 
 class Scope:
     """One scope of one module, and what was found out about it."""
 
     __slots__ = (
-        "boxes", "classes", "count", "dotted", "flags", "index", "local_names", "module", "nodes",
-        "owner", "params", "parent", "record", "result", "tokens", "value", "yields",
+        "body", "boxes", "classes", "count", "dotted", "flags", "index", "local_names", "module",
+        "nodes", "owner", "params", "parent", "record", "result", "tokens", "value", "yields",
     )  # fmt: skip
 
     def __init__(self, index: int, module: Module, record: list[Any]) -> None:
         self.index = index
         self.module = module
-        self.record = record
+        # Decoded for each evaluation: as objects, all bodies take ten times as much memory.
+        self.body = marshal.dumps(record[BODY])
+        self.local_names: frozenset[str] = frozenset(map(sys.intern, record[LOCALS]))
+        record[BODY] = record[LOCALS] = None
+        self.record = [tuple(part) if isinstance(part, list) else part for part in record[:STORED]]
         self.flags: int = record[FLAGS]
-        self.local_names: frozenset[str] = frozenset(record[LOCALS])
         self.parent: Scope | None = None
         self.nodes: dict[str, Node] = {}
         self.params: dict[str, Node] = {}
         self.result = Node()
         self.yields = Node()
-        self.tokens: set[str] = set()
-        self.boxes: dict[tuple[int | str, int], int] = {}
+        self.tokens: frozenset[str] = frozenset()
+        self.boxes: dict[tuple[int | str, int], int] | None = None
         self.count = 0
         self.owner: Klass | None = None
         self.value = -1
@@ -217,7 +237,8 @@ class PythonCalls:
         self.modules: dict[str, Module] = {}
         self.packages: set[str] = set()
         self.stored: set[str] = set()
-        self.calls: dict[tuple[int, int, str], set[int]] = {}
+        self.calls: dict[tuple[int, int, str], Values] = {}
+        self.sets: dict[Values, Values] = {}
         self.waiting: deque[int] = deque()
         self.is_waiting: set[int] = set()
         self.now: Scope = None  # pyright: ignore[reportAttributeAccessIssue] - set before anything is evaluated
@@ -242,7 +263,7 @@ class PythonCalls:
                 scope.parent = module.scopes[record[PARENT]]
             if record[KIND] in (FUNCTION, LAMBDA):
                 names = [*record[PARAMS], *record[KWONLY], record[VARARG], record[KWARG]]
-                scope.params = {each: Node() for each in names if each}
+                scope.params = {sys.intern(each): Node() for each in names if each}
             if record[KIND] == CLASS_SCOPE:
                 scope.owner = Klass(scope)
 
@@ -277,10 +298,7 @@ class PythonCalls:
     # -- nodes
 
     def read(self, node: Node) -> Values:
-        if node.readers is None:
-            node.readers = {self.now.index}
-        else:
-            node.readers.add(self.now.index)
+        node.add_reader(self.now.index)
         return node.values
 
     def add(self, node: Node, values: Values) -> None:
@@ -291,9 +309,13 @@ class PythonCalls:
         union = node.values | values
         if len(union) > MAX_VALUES:
             union = frozenset(sorted(union)[:MAX_VALUES]) | node.values
-        node.values = union
-        for index in sorted(node.readers or ()):
+        node.values = self.shared(union)
+        for index in node.readers():
             self.wake(index)
+
+    def shared(self, values: Values) -> Values:
+        """The one set that has these values: most sets are of few."""
+        return self.sets.setdefault(values, values)
 
     def wake(self, index: int) -> None:
         if index not in self.is_waiting and self.scopes[index].count < MAX_EVALUATIONS:
@@ -302,7 +324,7 @@ class PythonCalls:
 
     # -- the worklist
 
-    def solve(self) -> list[Found]:
+    def solve(self) -> Iterator[Found]:
         """All calls, in the order of files and scopes."""
         for scope in self.scopes:
             if scope.record[KIND] == MODULE:
@@ -314,7 +336,7 @@ class PythonCalls:
             index = self.waiting.popleft()
             self.is_waiting.discard(index)
             self.evaluate(self.scopes[index])
-        return self._found()
+        yield from self._found()
 
     def evaluate(self, scope: Scope) -> None:
         scope.count += 1
@@ -324,7 +346,7 @@ class PythonCalls:
             self._enter(scope)
         elif record[KIND] == CLASS_SCOPE:
             return  # with the scope that it stands in
-        self.block(record[BODY])
+        self.block(marshal.loads(scope.body))
 
     def _enter(self, scope: Scope) -> None:
         record = scope.record
@@ -429,7 +451,7 @@ class PythonCalls:
                 length = len(box.elements)
                 if position == star:
                     after = count - star - 1
-                    got |= self._slice(target, value, star, max(star, length - after))
+                    got |= self._slice(target[2], value, star, max(star, length - after))
                 elif star >= 0 and position > star:
                     got |= self._element(value, length - (count - position))
                 else:
@@ -475,7 +497,7 @@ class PythonCalls:
 
     def _new_key(self, box: Box) -> None:
         """Who has read other keys may want this one."""
-        for index in sorted(box.rest.readers or ()):
+        for index in box.rest.readers():
             self.wake(index)
 
     def _element(self, value: int, key: Any) -> Values:
@@ -498,7 +520,7 @@ class PythonCalls:
             found |= self._element(value, key)
         return found
 
-    def _slice(self, site: list[Any], value: int, low: int, high: int) -> Values:
+    def _slice(self, site: int, value: int, low: int, high: int) -> Values:
         made = self.box(site, LIST)
         for position in range(low, high):
             self.put(made, [position - low], self._element(value, position))
@@ -513,13 +535,13 @@ class PythonCalls:
         is_own = name in scope.params and name not in scope.nodes
         if is_own and self.env.get(name) is self.env["parameter", name]:
             if name not in scope.tokens:
-                scope.tokens.add(name)
+                scope.tokens |= {name}
                 self._wake_callers(scope)
             return
         self.add(scope.result, self.eval(value))
 
     def _wake_callers(self, scope: Scope) -> None:
-        for index in sorted(scope.result.readers or ()):
+        for index in scope.result.readers():
             self.wake(index)
 
     def s_def(self, s: list[Any]) -> None:
@@ -563,8 +585,8 @@ class PythonCalls:
             self._add_base(owner, base)
         # Its body is a part of the scope that it stands in: that is evaluated again for it.
         self.now, self.env = scope, {}
-        scope.tokens = {"class"}
-        self._reading_for(outer, scope.record[BODY])
+        scope.tokens = frozenset(("class",))
+        self._reading_for(outer, marshal.loads(scope.body))
         self.now, self.env = outer, outer_env
         values = frozenset((self.klass(owner),))
         for decorator, line in reversed(decorators):
@@ -951,17 +973,25 @@ class PythonCalls:
         self._defaults(scope, e[2])
         return frozenset((self.func(scope),))
 
-    def box(self, site: list[Any], kind: int) -> int:
-        """The container that an expression makes in the scope that is evaluated."""
-        key = (id(site), kind)
-        value = self.now.boxes.get(key)
+    def box(self, site: int | str, kind: int) -> int:
+        """The container that an expression makes in the scope that is evaluated.
+
+        Args:
+            site: the number of the expression in its module, or a name of its own.
+            kind: of the container.
+        """
+        key = (site, kind)
+        boxes = self.now.boxes
+        if boxes is None:
+            boxes = self.now.boxes = {}
+        value = boxes.get(key)
         if value is None:
             made = Box(kind, self.now.index)
-            value = self.now.boxes[key] = self.number((BOX, len(self.objs)), made)
+            value = boxes[key] = self.number((BOX, len(self.objs)), made)
         return value
 
     def e_list(self, e: list[Any]) -> Values:
-        value = self.box(e, e[0])
+        value = self.box(e[2], e[0])
         position = 0
         for item in e[1]:
             if item is not None and item[0] == STAR:
@@ -975,7 +1005,7 @@ class PythonCalls:
         return frozenset((value,))
 
     def e_dict(self, e: list[Any]) -> Values:
-        value = self.box(e, DICT)
+        value = self.box(e[2], DICT)
         for key, item in e[1]:
             if key is not None and key[0] == STAR:
                 for other in self.eval(item):
@@ -1033,12 +1063,12 @@ class PythonCalls:
             low = 0 if e[2] is None else bounds[0]
             high = length if e[3] is None else bounds[1]
             if low is None or high is None:
-                made = self.box(e, LIST)
+                made = self.box(e[4], LIST)
                 self.put(made, None, self.elements(base))
                 found |= {made}
             else:
                 low, high, _ = slice(low, high).indices(length)
-                found |= self._slice(e, base, low, high)
+                found |= self._slice(e[4], base, low, high)
         return found
 
     def _bound_of(self, e: list[Any] | None) -> int | None:
@@ -1081,7 +1111,7 @@ class PythonCalls:
         return found
 
     def e_comprehension(self, e: list[Any]) -> Values:
-        _, kind, loops, element, key = e
+        _, kind, loops, element, key, site = e
         before = self.env
         self.env = dict(before)
         for target, values, test in loops:
@@ -1090,7 +1120,7 @@ class PythonCalls:
         items = self.eval(element)
         keys = self._keys(key) if kind == DICT else None
         self.env = before
-        value = self.box(e, kind)
+        value = self.box(site, kind)
         self.put(value, keys, items)
         return frozenset((value,))
 
@@ -1209,12 +1239,10 @@ class PythonCalls:
         scope = self.now
         while scope.record[KIND] == CLASS_SCOPE and scope.parent is not None:
             scope = scope.parent
-        key = (scope.index, line, name)
-        known = self.calls.get(key)
-        if known is None:
-            self.calls[key] = {callee}
-        else:
-            known.add(callee)
+        key = (scope.index, line, sys.intern(name))
+        known = self.calls.get(key, NONE)
+        if callee not in known:
+            self.calls[key] = self.shared(known | {callee})
 
     def enter(
         self, scope: Scope, args: list[Values], named: list[tuple[str | None, Values]]
@@ -1226,7 +1254,7 @@ class PythonCalls:
             if values:
                 self.add(scope.params[param], values)
         if len(args) > len(params) and record[VARARG]:
-            more = self.box(record, TUPLE)
+            more = self.box(f"*{scope.index}", TUPLE)
             for position, values in enumerate(args[len(params) :]):
                 self.put(more, [position], values)
             self.add(scope.params[record[VARARG]], frozenset((more,)))
@@ -1238,7 +1266,7 @@ class PythonCalls:
             elif name in scope.params:
                 self.add(scope.params[name], values)
             elif record[KWARG]:
-                options = options if options >= 0 else self.box(record, DICT)
+                options = options if options >= 0 else self.box(f"*{scope.index}", DICT)
                 self.put(options, [("str", name)], values)
                 self.add(scope.params[record[KWARG]], frozenset((options,)))
         if scope.flags & GENERATOR:
@@ -1370,7 +1398,7 @@ class PythonCalls:
         if name in _GIVE_TEXT:
             return self.e_string([])
         if name in _MAKE_BOXES:
-            return frozenset((self._named_box(f"{name} {line}", _MAKE_BOXES[name]),))
+            return frozenset((self.box(f"{name} {line}", _MAKE_BOXES[name]),))
         return self._of_arguments(name, args, line) if args else NONE
 
     def _of_arguments(self, name: str, args: list[Values], line: int) -> Values:
@@ -1397,7 +1425,7 @@ class PythonCalls:
         columns = [self.iterate(values, None) for values in args]
         if name == "enumerate":
             columns = [NONE, columns[0]]
-        pair = self._named_box(f"{name} pair {line}", TUPLE)
+        pair = self.box(f"{name} pair {line}", TUPLE)
         for position, column in enumerate(columns):
             self.put(pair, [position], column)
         return self._list_of(f"{name} {line}", frozenset((pair,)))
@@ -1432,16 +1460,8 @@ class PythonCalls:
             if self.objs[value][0] in (INST, C)
         )
 
-    def _named_box(self, name: str, kind: int) -> int:
-        key = (name, kind)
-        value = self.now.boxes.get(key)
-        if value is None:
-            made = Box(kind, self.now.index)
-            value = self.now.boxes[key] = self.number((BOX, len(self.objs)), made)
-        return value
-
     def _list_of(self, name: str, items: Values) -> Values:
-        value = self._named_box(name, LIST)
+        value = self.box(name, LIST)
         self.put(value, None, items)
         return frozenset((value,))
 
@@ -1486,7 +1506,7 @@ class PythonCalls:
         if method == "keys":
             return self._list_of(f"keys {line}", self._keys_of(box))
         if method == "items":
-            inner = self._named_box(f"item {line}", TUPLE)
+            inner = self.box(f"item {line}", TUPLE)
             self.put(inner, [0], self._keys_of(box))
             self.put(inner, [1], self.elements(base))
             return self._list_of(f"items {line}", frozenset((inner,)))
@@ -1509,16 +1529,13 @@ class PythonCalls:
             if scope.owner is not None and len(order := self.mro(scope.owner)) > 1:
                 yield scope.dotted, [each.scope.dotted for each in order[1:]]
 
-    def _found(self) -> list[Found]:
-        found: list[Found] = []
-        for (index, line, name), callees in sorted(self.calls.items()):
-            scope = self.scopes[index]
-            targets = sorted({self.dotted(callee) for callee in callees if callee >= 0})
-            if targets:
-                found += [Found(scope.dotted, target, name, line) for target in targets]
-            else:
-                found.append(Found(scope.dotted, None, name, line))
-        return found
+    def _found(self) -> Iterator[Found]:
+        for key in sorted(self.calls):
+            index, line, name = key
+            caller = self.scopes[index].dotted
+            targets = sorted({self.dotted(callee) for callee in self.calls[key] if callee >= 0})
+            for target in targets or (None,):
+                yield Found(caller, target, name, line)
 
     def dotted(self, value: int) -> str:
         """The dotted name of what is called."""

@@ -76,6 +76,12 @@ class _Compiler:
         self.stored: set[str] = set()
         self.current = 0
         self.locals: set[str] = set()
+        self.sites = 0
+
+    def site(self) -> int:
+        """The number of an expression that makes a container, unique in the module."""
+        self.sites += 1
+        return self.sites
 
     def new_scope(self, kind: int, symbol: str, parent: int, line: int) -> int:
         self.scopes.append([kind, symbol, parent, [], None, [], None, [], [], [], [], 0, line])
@@ -293,7 +299,7 @@ class _Compiler:
         if isinstance(node, (ast.Tuple, ast.List)):
             return [TUPLE, [self.target(item) for item in node.elts]]
         if isinstance(node, ast.Starred):
-            return [STAR, self.target(node.value)]
+            return [STAR, self.target(node.value), self.site()]
         if isinstance(node, ast.Attribute):
             self.stored.add(node.attr)
         return self.expr(node)
@@ -347,24 +353,25 @@ class _Compiler:
     def sequence(self, node: ast.List | ast.Tuple | ast.Set) -> Expression:
         kind = {ast.List: LIST, ast.Tuple: TUPLE, ast.Set: SET}[type(node)]
         if len(node.elts) > MAX_ITEMS:
-            return _effect([self.expr(item) for item in node.elts]) or [kind, []]
-        return [kind, [self.expr(item) for item in node.elts]]
+            return _effect([self.expr(item) for item in node.elts]) or [kind, [], self.site()]
+        return [kind, [self.expr(item) for item in node.elts], self.site()]
 
     def dictionary(self, node: ast.Dict) -> Expression:
         if len(node.keys) > MAX_ITEMS:
             values = [item for value in node.values if (item := self.expr(value)) is not None]
-            return [DICT, [[None, value] for value in values if value[0] not in (CONST, STRING)]]
+            kept = [[None, value] for value in values if value[0] not in (CONST, STRING)]
+            return [DICT, kept, self.site()]
         pairs = [
             [[STAR] if key is None else self.expr(key), self.expr(value)]
             for key, value in zip(node.keys, node.values, strict=True)
         ]
-        return [DICT, pairs]
+        return [DICT, pairs, self.site()]
 
     def subscript(self, node: ast.Subscript) -> Expression:
         value = self.expr(node.value)
         if isinstance(node.slice, ast.Slice):
             bounds = [self.expr(part) for part in (node.slice.lower, node.slice.upper)]
-            return None if value is None else [SLICE, value, *bounds]
+            return None if value is None else [SLICE, value, *bounds, self.site()]
         key = self.expr(node.slice)
         if value is None:
             return _effect([key])
@@ -419,8 +426,10 @@ class _Compiler:
             target = self.target(loop.target)
             loops.append([target, values, _effect([self.expr(test) for test in loop.ifs])])
         if isinstance(node, ast.DictComp):
-            return [COMPREHENSION, DICT, loops, self.expr(node.value), self.expr(node.key)]
-        return [COMPREHENSION, LIST, loops, self.expr(node.elt), None]
+            parts = [DICT, loops, self.expr(node.value), self.expr(node.key)]
+        else:
+            parts = [LIST, loops, self.expr(node.elt), None]
+        return [COMPREHENSION, *parts, self.site()]
 
     def walrus(self, node: ast.NamedExpr) -> Expression:
         value = self.expr(node.value)

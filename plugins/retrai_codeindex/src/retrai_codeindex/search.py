@@ -2,29 +2,54 @@
 
 1. The question's tokens are weighed by how rare they are. The posting lists are added up, the
    rarest first, until `MAX_POSTINGS` have been read; more frequent tokens only re-score what the
-   rarer ones have found. So a question costs about the same whatever words it has.
-2. The best `CANDIDATES` are looked at once more: how much of the name the question says, if only by
-   synonyms, and whether it is a definition or what surrounds definitions.
+   rarer ones have found. So a question costs about the same whatever words it has. If they find
+   little, what the words mean in names is looked for too.
+2. The best `CANDIDATES` are ranked by a weighted sum: this score, how much of the name the question
+   says, if only by meaning (`meanings.py`), how likely the question is for its name, signature,
+   docstring and scope, and how much of the question the chunk has at all. The weights were fitted to first
+   sentences of docstrings in twelve packages (docs/measurements.md).
 """
 
 from __future__ import annotations
 
+import heapq
 import math
 import sqlite3
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from .documents import SCALE
+from .meanings import ANY, Meanings
 from .postings import Postings, read_postings
 from .tokens import WHOLE, Tokenizer
 
-MAX_POSTINGS = 15_000
-CANDIDATES = 120
-NAME_BONUS = 0.3
-KIND_FACTOR = {"class": 0.6, "module": 0.7}
+MAX_POSTINGS = 5_000
+CANDIDATES = 80
 MAX_TOKENS = 64
 """Of a question: the rarest are kept."""
+
+# The weights of the sum.
+KEYWORDS = 3.6
+NAME = 2.0
+LIKELIHOOD = 1.55
+COVERAGE = 3.2
+NAME_LENGTH = -0.5
+KINDS = {"class": -2.0, "module": -2.0}
+"""They share words with all that stands in them: what stands there comes first."""
+SYMBOL = 4.0
+"""For a question that is the hit's own name."""
+MEANING = 3.0
+"""A name part that means a word with a probability of a third is as good as the word itself."""
+MEANT_SHARE = 0.3
+"""Of a word's weight, for the parts of names that it means."""
+SAME_WORD = 0.5
+"""The probability that a sentence says a name part as it is."""
+DESCRIPTION_SHARE = 0.5
+"""Of signature and docstring, beside the name's 1."""
+SCOPE_SHARE = 0.3
+MAX_DOC = 300
+"""Of a docstring: its beginning says what the definition is for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,22 +80,49 @@ class Hit:
 class Searcher:
     """Searches one index."""
 
-    def __init__(self, db: sqlite3.Connection, tokenizer: Tokenizer) -> None:
+    def __init__(self, db: sqlite3.Connection, tokenizer: Tokenizer, meanings: Meanings) -> None:
         self.db = db
         self.tokenizer = tokenizer
+        self.meanings = meanings
 
     def search(self, query: str, count: int) -> list[Hit]:
         """The best chunks for a question, best first."""
-        tokens = self.tokenizer.query(query[:4000])
+        query = query[:4000]
+        tokens = self.tokenizer.query(query)
         total = self._total()
         lists = [(token, read_postings(self.db, token)) for token in tokens]
         found = [(_rarity(p.count, total), token, p) for token, p in lists if p.count]
         found.sort(key=lambda item: (-item[0], item[1]))
-        scores = _scores(found[:MAX_TOKENS], max(count, CANDIDATES), self._dead())
-        wanted = frozenset(tokens).union(*(self.tokenizer.synonyms(token) for token in tokens))
-        hits = [self._rescored(hit, score, wanted) for hit, score in self._rows(scores)]
-        hits.sort(key=lambda hit: (-hit.score, hit.path, hit.start_line, hit.symbol))
-        return hits[:count]
+        del found[MAX_TOKENS:]
+        meant = [] if sum(p.count for _, _, p in found) >= CANDIDATES else self._meant(lists, total)
+        scores = _scores([*found, *meant], max(count, CANDIDATES), self._dead())
+        if not scores:
+            return []
+        rarities = {token: _rarity(p.count, total) for token, p in lists}
+        asked = _Question(query, rarities, self.tokenizer, self.meanings)
+        coverage = _coverage(found, [chunk for chunk, _ in scores], asked.rarity)
+        best = max(score for _, score in scores)
+        hits = [
+            (asked.score(hit, score / best, coverage[chunk]), hit)
+            for chunk, hit, score in self._rows(scores)
+        ]
+        hits.sort(key=lambda pair: (-pair[0], pair[1].path, pair[1].start_line, pair[1].symbol))
+        return [replace(hit, score=round(score, 4)) for score, hit in hits[:count]]
+
+    def _meant(
+        self, lists: Sequence[tuple[str, Postings]], total: int
+    ) -> list[tuple[float, str, Postings]]:
+        """The lists of what the question's words mean in names, for a question that finds little."""
+        chances: dict[str, float] = {}
+        for token, _ in lists[:MAX_TOKENS]:
+            for part, chance in self.meanings.of(token).items():
+                chances[part] = max(chances.get(part, 0.0), chance)
+        found = [(chance, part, read_postings(self.db, part)) for part, chance in chances.items()]
+        return [
+            (MEANT_SHARE * min(1.0, MEANING * chance) * _rarity(p.count, total), part, p)
+            for chance, part, p in found
+            if p.count
+        ]
 
     def _total(self) -> int:
         (live,) = self.db.execute("SELECT value FROM meta WHERE key = 'chunks'").fetchone() or (0,)
@@ -79,7 +131,7 @@ class Searcher:
     def _dead(self) -> set[int]:
         return {chunk for (chunk,) in self.db.execute("SELECT chunk FROM dead")}
 
-    def _rows(self, scores: Sequence[tuple[int, float]]) -> list[tuple[Hit, float]]:
+    def _rows(self, scores: Sequence[tuple[int, float]]) -> list[tuple[int, Hit, float]]:
         marks = ",".join("?" * len(scores))
         rows = self.db.execute(
             "SELECT c.id, f.path, c.start_line, c.end_line, c.symbol, c.kind, c.signature, c.doc"
@@ -88,22 +140,82 @@ class Searcher:
         )
         score_of = dict(scores)
         return [
-            (Hit(path, start, end, symbol, 0.0, kind, signature, doc), score_of[chunk])
+            (chunk, Hit(path, start, end, symbol, 0.0, kind, signature, doc), score_of[chunk])
             for chunk, path, start, end, symbol, kind, signature, doc in rows
         ]
 
-    def _rescored(self, hit: Hit, score: float, wanted: frozenset[str]) -> Hit:
-        """The hit with its last score.
 
-        A name that the question says in full, by synonyms too, counts more. A class and a module
-        share words with all that stands in them: what stands there comes first.
+class _Question:
+    """A question's words, and how well a definition fits them."""
+
+    def __init__(
+        self, text: str, rarities: Mapping[str, float], tokenizer: Tokenizer, meanings: Meanings
+    ) -> None:
+        self.tokenizer = tokenizer
+        self.symbol = "." + text.strip().replace("::", ".").removesuffix("()")
+        self.words = frozenset(rarities).union(tokenizer.parts(text))
+        self.rarities = {t: r for t, r in rarities.items() if not t.startswith(WHOLE)}
+        self.rarity = sum(self.rarities.values()) or 1.0
+        self.unlikely: dict[str, float] = {}
+        self.chances: dict[str, list[tuple[str, float]]] = {}
+        """For each part of a name, the words of the question that it means."""
+        for word in self.rarities:
+            means = meanings.of(word)
+            self.unlikely[word] = 0.01 + 0.1 * means.get(ANY, 0.0)
+            for part, chance in (means | {word: means.get(word, 0.0) + SAME_WORD}).items():
+                self.chances.setdefault(part, []).append((word, chance))
+
+    def score(self, hit: Hit, keywords: float, coverage: float) -> float:
+        """How well a hit fits.
+
+        Args:
+            hit: what was found.
+            keywords: its BM25F score, as a share of the best.
+            coverage: the share of the question's words that it has, by their rarity.
         """
-        parts = self.tokenizer.tokens(hit.symbol.rpartition(".")[2])
-        parts = [part for part in parts if not part.startswith(WHOLE)]
+        scope, _, name = hit.symbol.rpartition(".")
+        parts = self.tokenizer.parts(name)
+        score = KEYWORDS * keywords + COVERAGE * coverage + KINDS.get(hit.kind, 0.0)
+        if f".{hit.symbol}".endswith(self.symbol):
+            score += SYMBOL
         if parts:
-            score *= 1 + NAME_BONUS * sum(part in wanted for part in parts) / len(parts)
-        score *= KIND_FACTOR.get(hit.kind, 1.0)
-        return replace(hit, score=round(score, 4))
+            score += NAME * sum(map(self._said, parts)) / len(parts)
+            score += NAME_LENGTH * math.log(len(parts))
+        return score + LIKELIHOOD * self._likelihood(parts, hit, scope)
+
+    def _said(self, part: str) -> float:
+        """How far the question says a part of a name, 0 to 1."""
+        if part in self.words:
+            return 1.0
+        chances = self.chances.get(part)
+        return min(1.0, MEANING * max(chance for _, chance in chances)) if chances else 0.0
+
+    def _likelihood(self, parts: Sequence[str], hit: Hit, scope: str) -> float:
+        """How likely the question's words are for a definition, as the mean of a logarithm."""
+        shares = dict.fromkeys(self.tokenizer.tokens(scope), SCOPE_SHARE)
+        described = f"{hit.signature} {hit.doc[:MAX_DOC]}"
+        shares |= dict.fromkeys(self.tokenizer.tokens(described), DESCRIPTION_SHARE)
+        shares |= dict.fromkeys(parts, 1.0)
+        best: dict[str, float] = {}
+        for part, share in shares.items():
+            for word, chance in self.chances.get(part, ()):
+                best[word] = max(best.get(word, 0.0), share * chance)
+        total = sum(
+            self.rarities[word] * math.log(1 + chance / self.unlikely[word])
+            for word, chance in best.items()
+        )
+        return total / self.rarity
+
+
+def _coverage(
+    found: Sequence[tuple[float, str, Postings]], chunks: Sequence[int], all_rarity: float
+) -> dict[int, float]:
+    """Of the question's words, by their rarity, the share that each chunk has."""
+    lookups = [(r, _lookup(p)) for r, token, p in found if not token.startswith(WHOLE)]
+    return {
+        chunk: sum(rarity for rarity, lookup in lookups if lookup(chunk)) / all_rarity
+        for chunk in chunks
+    }
 
 
 def _rarity(count: int, total: int) -> float:
@@ -139,8 +251,6 @@ def _scores(
 
 
 def _best(sums: dict[int, float], count: int) -> list[int]:
-    import heapq
-
     if len(sums) <= count:
         return sorted(sums, key=lambda chunk: (-sums[chunk], chunk))
     # All that score as the last one does are kept: which of them comes first is not for the id.

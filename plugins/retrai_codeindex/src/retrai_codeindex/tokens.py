@@ -1,7 +1,8 @@
 """Code tokens: what identifiers and words become in the index, and in a query.
 
 An identifier gives its parts, split by case and underscore and stemmed, and, if it has several
-parts, also itself as a whole: `getFileName` gives `get`, `file`, `name` and `=getfilename`.
+parts, also itself as a whole: `getFileName` gives `get`, `file`, `name` and `=getfilename`. A part
+that is several words gives those too: `rmtree` gives `rmtree`, `rm` and `tree`.
 """
 
 from __future__ import annotations
@@ -11,12 +12,14 @@ from typing import Protocol, cast
 
 from Stemmer import Stemmer  # pyright: ignore[reportUnknownVariableType] - it has no types
 
-from .synonyms import synonym_table
+from .compounds import Words
 
 WHOLE = "="
 """Begins the token of a whole identifier, so that it never equals a word."""
 MAX_IDENTIFIER = 64
 """Longer runs of letters are data, not names."""
+MAX_KNOWN = 500_000
+"""Identifiers that are remembered: bounded, whatever the files hold."""
 _IDENTIFIER = re.compile(r"[^\W\d]\w*")
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_A-Za-z]+")
 
@@ -59,7 +62,8 @@ class Tokenizer:
         stemmer = cast("_Stemmer", Stemmer("english"))
         self._stem = stemmer.stemWord
         self._known: dict[str, tuple[str, ...]] = {}
-        self._synonyms: dict[str, frozenset[str]] | None = None
+        self._known_parts: dict[str, tuple[str, ...]] = {}
+        self._words = Words()
 
     def tokens(self, text: str) -> list[str]:
         """The tokens of a text, in order, with repetitions."""
@@ -72,21 +76,29 @@ class Tokenizer:
         return found
 
     def _split(self, identifier: str) -> tuple[str, ...]:
-        if len(self._known) > 500_000:  # bounded, whatever the files hold
+        if len(self._known) > MAX_KNOWN:
             self._known.clear()
         if len(identifier) > MAX_IDENTIFIER:
             return ()
         parts = [part.lower() for part in _PART.findall(identifier)]
-        stems = [self._stem(part) for part in parts if part not in KEYWORDS]
+        stems: list[str] = []
+        for part in parts:
+            words = (part, *self._words.split(part))
+            stems += [self._stem(word) for word in words if word not in KEYWORDS]
         if len(parts) > 1:
             stems.append(WHOLE + identifier.strip("_").lower())
         return tuple(stems)
 
-    def synonyms(self, token: str) -> frozenset[str]:
-        """The tokens that mean the same in code; see `synonyms.py`."""
-        if self._synonyms is None:
-            self._synonyms = synonym_table(self._stem)
-        return self._synonyms.get(token, frozenset())
+    def parts(self, name: str) -> tuple[str, ...]:
+        """The words that a name is made of, stemmed: `is_file` gives `is` and `file`."""
+        found = self._known_parts.get(name)
+        if found is None:
+            if len(self._known_parts) > MAX_KNOWN:
+                self._known_parts.clear()
+            words = [part.lower() for part in _PART.findall(name)]
+            stems = [self._stem(w) for word in words for w in self._words.split(word) or (word,)]
+            found = self._known_parts[name] = tuple(stems)
+        return found
 
     def query(self, text: str) -> list[str]:
         """The tokens of a question, each once, in order; stop words left out if others remain."""
