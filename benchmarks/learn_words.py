@@ -1,4 +1,4 @@
-"""Learns from docstrings which words names are made of, and what the words of a question mean in code.
+"""Learns from docstrings which words names are made of, and what a question's words mean in them.
 
     python benchmarks/learn_words.py FOLDER...
 

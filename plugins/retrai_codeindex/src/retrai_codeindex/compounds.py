@@ -1,4 +1,4 @@
-"""Splits words that are written together: `rmtree` is `rm` and `tree`, `getquota` `get` and `quota`.
+"""Splits words that are written together: `rmtree` is `rm` and `tree`.
 
 The words are those of `words.txt`, with their frequency in docstrings of many packages
 (`benchmarks/learn_words.py`), and the usual abbreviations. Of all ways to cut, the likeliest wins.

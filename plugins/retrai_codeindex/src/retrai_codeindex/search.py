@@ -6,8 +6,8 @@
    little, what the words mean in names is looked for too.
 2. The best `CANDIDATES` are ranked by a weighted sum: this score, how much of the name the question
    says, if only by meaning (`meanings.py`), how likely the question is for its name, signature,
-   docstring and scope, and how much of the question the chunk has at all. The weights were fitted to first
-   sentences of docstrings in twelve packages (docs/measurements.md).
+   docstring and scope, and how much of the question the chunk has at all. The weights were fitted
+   to first sentences of docstrings in twelve packages, none of them CPython's library.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ class Searcher:
     def _meant(
         self, lists: Sequence[tuple[str, Postings]], total: int
     ) -> list[tuple[float, str, Postings]]:
-        """The lists of what the question's words mean in names, for a question that finds little."""
+        """The lists of what the question's words mean in names; for one that finds little."""
         chances: dict[str, float] = {}
         for token, _ in lists[:MAX_TOKENS]:
             for part, chance in self.meanings.of(token).items():
