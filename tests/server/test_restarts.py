@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import socket
+import subprocess
+from collections.abc import Iterator
+from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 
@@ -134,3 +138,44 @@ def test_a_root_that_goes_away_and_a_state_folder_of_no_use_are_said(tmp_path: P
             404,
             f"the root {root} is gone",
         )
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 8 MB."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", str(folder)]
+    if shutil.which("mount") is None or subprocess.run(mount, check=False).returncode:
+        pytest.skip("a small file system cannot be mounted here")
+    yield folder
+    subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+def test_a_full_disk_is_one_line_and_the_server_goes_on(tmp_path: Path, small_disk: Path) -> None:
+    state = small_disk / "state"
+    more = {"RETRAI_STATE_DIR": str(state), "PYTHONDONTWRITEBYTECODE": "1"}
+    with serving(tmp_path / "root", tmp_path / "server", **more) as served:
+        waiting = waiting_run(served, "one")
+        filler = small_disk / "filler"
+        with suppress(OSError), filler.open("wb", buffering=0) as file:
+            while True:
+                file.write(bytes(4096))
+        project = served.project("two", "right")
+        posts = (
+            (507, "/api/runs", request(project)),
+            (503, f"/api/runs/{waiting}/resume", {"decision": "approve"}),
+        )
+        for status, path, body in posts:
+            answer = served.http.post(path, json=body)
+            said = answer.json()
+            assert answer.status_code == status, said
+            assert "No space left on device" in said["message"]
+            assert "\n" not in said["message"]
+        assert [run["run_id"] for run in served.http.get("/api/runs").json()] == [waiting]
+        filler.unlink()
+        answer = served.http.post(f"/api/runs/{waiting}/resume", json={"decision": "approve"})
+        assert answer.status_code == 200, answer.text
+        assert served.wait(waiting)["status"] == "achieved"
+        assert served.wait(served.start(project, put("right")))["status"] == "achieved"
+    assert "Traceback" not in (tmp_path / "server" / "stderr").read_text()

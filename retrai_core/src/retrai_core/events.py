@@ -19,7 +19,8 @@ llm_usage              model, text, tool_calls ([{id, name, args}]), prompt_toke
                        finish_reason (null when unknown);
                        beside (optional; true: of a model beside the agent's, a judge, whose words
                        are not told)
-goal_check             phase: baseline | iteration | final; achieved, reason, details,
+goal_check             phase: baseline | iteration | final; achieved, reason, details, failing (the
+                       cases that fail, by name, at most 200),
                        counts ({outcome: n}), duration_s, remembered (true: nothing was run)
 human_check_required   question (object: `Question` as JSON)
 human_check_response   question_id, decision (the choice's id), text, approved

@@ -80,3 +80,36 @@ def test_what_a_failing_check_prints_is_text(served: Served, open_page: Open) ->
     page = open_page(f"/runs/{run_id}?tab=check")
     expect(page.get_by_role("tabpanel")).to_contain_text(MARKUP)
     assert_harmless(page)
+
+
+def test_an_agents_answer_is_markdown_without_html(served: Served, open_page: Open) -> None:
+    """The agent's input is a form, its progress is text, its answer is rendered, markup is text."""
+    pytest.importorskip("retrai_research")
+    folder = served.project("asked")
+    doc = f"The tax of a basket. {MARKUP} [press](javascript:window.hit=1) [there](http://x.invalid)"
+    (folder / "basket.py").write_text(f"def tax(price):\n    {doc!r}\n    return price / 5\n")
+    (folder / "test_basket.py").write_text("def test_it(): assert True\n")
+    project = served.http.post("/api/projects", json={"path": str(folder)}).json()["id"]
+    page = open_page(f"/new?project={project}")
+    expect(page.get_by_text("detected:").first).to_be_visible()
+    page.get_by_label("Agent").select_option("research")
+    expect(page.get_by_label("No goal")).to_be_checked()
+    expect(page.get_by_label("Ask me after each iteration")).to_have_count(0)
+    page.get_by_label("question").fill("Where is the tax of a basket?")
+    page.get_by_label("Model", exact=True).fill("extractive")
+    page.get_by_role("button", name="Start the run").click()
+    expect(page.locator(".run-head .badge")).to_have_text("answered")
+    answer = page.locator(".markdown")
+    expect(answer.locator("code", has_text="basket.py:1-3").first).to_be_visible()
+    expect(answer.locator("h4").first).to_have_text("tax")
+    expect(answer).to_contain_text(MARKUP)
+    assert_harmless(page)
+    addresses = [link.get_attribute("href") for link in answer.locator("a").all()]
+    assert set(addresses) <= {"http://x.invalid"}
+    expect(page.locator(".asked")).to_contain_text("Where is the tax of a basket?")
+    expect(page.locator(".graph [data-node=synthesizer].visited")).to_have_count(1)
+    expect(page.get_by_role("tab", name="Check")).to_have_count(0)
+    page.get_by_role("tab", name="Timeline").click()
+    expect(page.locator(".row-step", has_text="planner")).to_have_count(1)
+    expect(page.locator(".row-note", has_text="plan").first).to_contain_text("○ ")
+    assert_harmless(page)

@@ -16,6 +16,7 @@ _SECRET = re.compile(r"key|token|secret|passw|credential|authorization|cookie", 
 _ALL_SECRET = re.compile(r"headers|env|secret")
 """Every value below these is hidden."""
 _PASSWORD = re.compile(r"(\w://[^/\s:@]*:)[^/\s@]+@")
+_TASK_CHARS = 500
 
 
 def summary(record: RunRecord) -> dict[str, Any]:
@@ -30,7 +31,7 @@ def summary(record: RunRecord) -> dict[str, Any]:
         "hitl_enabled": bool(record.config.get("hitl_enabled", False)),
         "cwd": str(record.project),
         "project": str(Projects.id_of(record.project)),
-        "task": record.task,
+        "task": record.task or _first_text(record.input),
         "labels": record.labels,
         "iteration": record.iterations,
         "total_tokens": record.tokens.total,
@@ -84,6 +85,12 @@ def _time(seconds: float | None) -> str | None:
     if seconds is None:
         return None
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")
+
+
+def _first_text(given: Mapping[str, Any]) -> str:
+    """What an agent without a task was asked: the first text of its input."""
+    text = next((value for value in given.values() if isinstance(value, str)), "")
+    return text if len(text) <= _TASK_CHARS else f"{text[: _TASK_CHARS - 1]}…"
 
 
 def _final_state(record: RunRecord) -> dict[str, Any] | None:

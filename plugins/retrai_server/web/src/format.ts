@@ -70,3 +70,27 @@ export function goesOn(status: string): boolean {
 export function plural(number: number, one: string, many = `${one}s`): string {
   return `${count(number)} ${number === 1 ? one : many}`
 }
+
+/** What an agent reports of its work, as lines: lists, `name: value`, and what is done. */
+export function inWords(value: unknown): string {
+  if (value === null || typeof value !== 'object') return String(value ?? '')
+  if (Array.isArray(value)) return value.map((each) => item(inWords(each))).join('\n')
+  const { done, ...rest } = value as Record<string, unknown>
+  const known = Object.entries(rest).filter(([, one]) => one !== null && one !== '')
+  const names = typeof done === 'boolean' && known.length === 1
+  const lines = known.map(([name, one]) => {
+    const text = inWords(one)
+    if (names) return `${done ? '✓' : '○'} ${indented(text)}`
+    return typeof one === 'object' ? `${name}:\n  ${indented(text)}` : `${name}: ${indented(text)}`
+  })
+  if (typeof done === 'boolean' && !names) lines.push(`done: ${done}`)
+  return lines.join('\n')
+}
+
+function item(text: string): string {
+  return /^[✓○] /.test(text) ? text : `• ${indented(text)}`
+}
+
+function indented(text: string): string {
+  return text.replaceAll('\n', '\n  ')
+}

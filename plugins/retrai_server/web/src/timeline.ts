@@ -49,6 +49,8 @@ export interface Check {
   achieved: boolean
   reason: string
   details: string
+  /** The cases that fail, by name. */
+  failing: string[]
   counts: Record<string, number>
   duration: number
   remembered: boolean
@@ -56,8 +58,8 @@ export interface Check {
 
 export type CallRow = Extract<Row, { kind: 'call' }>
 
-/** What the goal loop's rows show anyway. */
-const SHOWN_STEPS = new Set(['plan', 'act', 'evaluate', 'human_check'])
+/** The goal loop's nodes, which a heading for each iteration stands for. */
+const LOOP_STEPS = new Set(['plan', 'act', 'evaluate', 'human_check'])
 
 export class Timeline {
   rows: Row[] = []
@@ -91,11 +93,12 @@ export class Timeline {
   step(event: RunEvent, node: string, iteration: number): void {
     this.node = node
     this.visited.add(node)
-    if (iteration > this.iteration) {
+    if (!LOOP_STEPS.has(node)) {
+      this.push(event, { kind: 'step', node })
+    } else if (iteration > this.iteration) {
       this.iteration = iteration
       this.push(event, { kind: 'iteration', number: iteration + 1 })
     }
-    if (!SHOWN_STEPS.has(node)) this.push(event, { kind: 'step', node })
   }
 
   call(event: RunEvent, call: Omit<CallRow, 'key' | 'ts' | 'kind' | 'result'>): void {
@@ -195,6 +198,7 @@ const HANDLERS: Record<string, Handler> = {
       ...check,
       counts: check.counts ?? {},
       details: check.details ?? '',
+      failing: check.failing ?? [],
       duration: check.duration_s ?? 0,
     }),
   ),

@@ -42,6 +42,7 @@ export interface RunRecord {
     flaky: string[]
   }[]
   limits: Record<string, number | null>
+  input: Record<string, unknown>
   output: string
   next_step: string
   refused: string[]

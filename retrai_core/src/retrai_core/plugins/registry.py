@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import threading
 import time
 import traceback
 from importlib.metadata import Distribution, EntryPoint, PathDistribution
@@ -28,6 +29,8 @@ from .record import PluginRecord
 from .soundness import class_problem
 from .watch import watched_import
 
+_INVALIDATING = threading.Lock()
+"""Side by side, Python 3.11 raises a KeyError there."""
 _CONTRACT_OF: dict[Kind, type[object]] = {
     "goal": GoalBase,
     "tool": Tool,
@@ -108,7 +111,8 @@ def load_plugin(record: PluginRecord) -> object:
     """
     if not record.is_usable:
         raise record.problem()
-    importlib.invalidate_caches()
+    with _INVALIDATING:
+        importlib.invalidate_caches()
     entry_point = WatchedEntryPoint(record.name, record.entry_point, record.group)
     if record.metadata_folder:
         _keep_distribution(entry_point, PathDistribution(Path(record.metadata_folder)))

@@ -22,6 +22,7 @@ from .guard import Guard
 from .holdout import NOT_ALL
 from .refusal import Refusal
 
+_MOST_NAMES = 200
 _A_CHANGE = (
     "a file of the project: it counts as a change, and `retrai verify` will find it different; "
     "redirect the output to a place outside, or let .gitignore name the file"
@@ -296,10 +297,16 @@ class Verifier:
             achieved=result.achieved,
             reason=result.reason,
             details=result.details,
+            failing=_failing(result),
             counts=result.report.counts() if result.report else {},
             duration_s=round(duration_s, 3),
             remembered=remembered,
         )
+
+
+def _failing(result: GoalResult) -> list[str]:
+    cases = result.report.cases if result.report else {}
+    return [case for case, outcome in cases.items() if outcome in ("failed", "error")][:_MOST_NAMES]
 
 
 def _disbelieved(result: GoalResult, flaky: Flaky) -> _Verdict:

@@ -64,8 +64,12 @@ class WorkspaceLock:
                 holder=run_id,
             ) from None
         note = {"run_id": self.run_id, "pid": os.getpid(), "project": str(self.project)}
-        os.ftruncate(handle, 0)
-        os.pwrite(handle, json.dumps(note).encode(), 0)
+        try:
+            os.ftruncate(handle, 0)
+            os.pwrite(handle, json.dumps(note).encode(), 0)
+        except OSError as error:
+            os.close(handle)
+            raise StateFolderError(self.path.parent.parent, error) from error
         self._handle = handle
         return self
 
