@@ -86,7 +86,9 @@ def test_an_agents_answer_is_markdown_without_html(served: Served, open_page: Op
     """The agent's input is a form, its progress is text, its answer is rendered, markup is text."""
     pytest.importorskip("retrai_research")
     folder = served.project("asked")
-    doc = f"The tax of a basket. {MARKUP} [press](javascript:window.hit=1) [there](http://x.invalid)"
+    doc = (
+        f"The tax of a basket. {MARKUP} [press](javascript:window.hit=1) [there](http://x.invalid)"
+    )
     (folder / "basket.py").write_text(f"def tax(price):\n    {doc!r}\n    return price / 5\n")
     (folder / "test_basket.py").write_text("def test_it(): assert True\n")
     project = served.http.post("/api/projects", json={"path": str(folder)}).json()["id"]

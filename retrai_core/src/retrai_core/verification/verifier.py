@@ -305,8 +305,10 @@ class Verifier:
 
 
 def _failing(result: GoalResult) -> list[str]:
-    cases = result.report.cases if result.report else {}
-    return [case for case, outcome in cases.items() if outcome in ("failed", "error")][:_MOST_NAMES]
+    if result.report is None:
+        return []
+    cases = result.report.cases.items()
+    return [case for case, outcome in cases if outcome in ("failed", "error")][:_MOST_NAMES]
 
 
 def _disbelieved(result: GoalResult, flaky: Flaky) -> _Verdict:
