@@ -43,7 +43,7 @@ TYPES = {
     "Suspicion",
     "tool": "Entry ToolResult",
     "llm": "AvailableModel LocalServer",
-    "memory": "RunOutcome Strategy",
+    "memory": "Insight RunOutcome Strategy",
     "sandbox": "Completed Limits View",
     "sink": "RunInfo",
     "store": "Claim JournalledResult UnreadableRun",

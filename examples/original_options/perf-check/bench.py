@@ -1,0 +1,6 @@
+"""Waits for nothing, then prints a sum."""
+
+import time
+
+time.sleep(1.2)
+print(sum(range(1000)))

@@ -1,0 +1,343 @@
+"""The goal `api-test`: every endpoint of an HTTP API answers as it should."""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import json
+import os
+import secrets
+import sys
+import tempfile
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, ClassVar, cast
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, field_validator
+
+from retrai_core import (
+    CaseOutcome,
+    Environment,
+    GoalBase,
+    GoalResult,
+    Limits,
+    Suspicion,
+    ToolError,
+)
+from retrai_goal_support import ShellWords, globs_below, missing_folder, suite_result
+
+from . import api_client
+from .command_audit import audit_commands
+from .command_environment import command_environment
+from .command_files import TESTS, files_in_command, named_files, steering_globs
+from .merged_run import OUTPUT_BYTES
+from .place import PlaceOptions
+
+_SHOWN = 1500
+PROMPT = """\
+The goal is `api-test`: the API at {base_url} answers each of these requests as it should:
+
+{endpoints}
+
+{start}
+- Start from the answers you are given. Build what an endpoint stands for in the project's own \
+sources, so that other requests of its kind are answered too; an answer that is written down for \
+just these requests is no solution.
+- Tests and what configures them are protected{protected}.\
+"""
+
+
+class Endpoint(BaseModel):
+    """A request, and the answer that it should have."""
+
+    model_config = ConfigDict(extra="forbid", populate_by_name=True)
+
+    path: str = Field(min_length=1)
+    """Path below `base_url`, with the query (`/users?limit=2`)."""
+    method: str = Field(default="GET", pattern=r"^[A-Za-z]+$")
+    """HTTP method."""
+    body: Any = Field(default=None, alias="json")
+    """JSON body of the request."""
+    headers: dict[str, str] = Field(default_factory=dict[str, str])
+    """Headers of the request."""
+    expect_status: int = Field(default=200, ge=100, le=599)
+    """Expected status."""
+    expect_json: Any = None
+    """Expected JSON: objects may have more keys, everything else must be equal."""
+    timeout: float = Field(default=10.0, gt=0, le=600)
+    """Maximum seconds for the answer."""
+
+    @field_validator("path")
+    @classmethod
+    def _begins_with_a_slash(cls, value: str) -> str:
+        if any(sign.isspace() for sign in value):
+            raise ValueError("must not have blanks; write %20")
+        return value if value.startswith("/") else f"/{value}"
+
+    @field_validator("method")
+    @classmethod
+    def _in_capitals(cls, value: str) -> str:
+        return value.upper()
+
+
+class ApiTestOptions(PlaceOptions):
+    """Options of the goal `api-test`."""
+
+    base_url: str = Field(default="http://127.0.0.1:8000", json_schema_extra={"runs": True})
+    """Address of the API."""
+    endpoints: list[Endpoint] = Field(min_length=1, json_schema_extra={"loosens": True})
+    """Requests, in order, each a case: `path`, `method` (GET), `json`, `headers`, `expect_status`
+    (200), `expect_json`, `timeout` (10 seconds)."""
+    start_command: str = Field(default="", json_schema_extra={"runs": True})
+    """Shell line that starts the server and stays in the foreground. It is started anew for each
+    check, in the sandbox, and ended with its processes. Default: the server is there already."""
+    start_timeout_s: float = Field(default=30.0, gt=0, json_schema_extra={"loosens": False})
+    """Maximum seconds until the server listens."""
+    protect: ShellWords = Field(default_factory=list[str], json_schema_extra={"loosens": False})
+    """Globs of additional protected files that belong to the check."""
+
+    @field_validator("base_url")
+    @classmethod
+    def _is_an_address(cls, value: str) -> str:
+        url = urlsplit(value)
+        if url.scheme not in ("http", "https") or not url.hostname:
+            raise ValueError("must be an address like http://127.0.0.1:8000")
+        try:
+            url.port  # noqa: B018 - raises where it is no number
+        except ValueError as error:
+            raise ValueError("has no port that can be") from error
+        return value
+
+
+class _Given(BaseModel):
+    """What the client found for one request."""
+
+    status: int = 0
+    body: str = ""
+    problem: str = ""
+
+
+class _Report(BaseModel):
+    """What the client found."""
+
+    secret: str
+    problem: str = ""
+    printed: str = ""
+    answers: list[_Given] = []
+
+
+class ApiTestGoal(GoalBase[ApiTestOptions]):
+    """The server that `start_command` starts answers each request of `endpoints` with the expected
+    status and, where one is given, the expected JSON. Each endpoint is a case. The server runs in
+    the sandbox, from the tree that is checked, and is ended with its process group; something that
+    listens at the address before it was started is no complete run. Without `start_command` the
+    requests go to whatever listens there."""
+
+    name: ClassVar[str] = "api-test"
+    summary: ClassVar[str] = "every endpoint of an HTTP API answers as it should"
+    needs: ClassVar[frozenset[str]] = frozenset({"read", "run", "network"})
+    programs: ClassVar[Sequence[str]] = ("bash",)
+    protects: ClassVar[str] = "the tests, and checking files that the start command names"
+    steers: ClassVar[str] = "new files that configure tests, or that programs load by themselves"
+
+    async def ready(self) -> str | None:
+        return await asyncio.to_thread(missing_folder, self.context.project, self.options.path)
+
+    async def check(self, state: Mapping[str, Any], cwd: Path) -> GoalResult:
+        options = self.options
+        command = ["bash", "-c", options.start_command] if options.start_command else []
+        command = command or ["requests", "to", options.base_url]
+        try:
+            async with _alone_at(options.base_url, options.timeout_s):
+                found = await self._ask(cwd)
+        except TimeoutError:
+            found = f"another check has held {options.base_url} for {options.timeout_s:g} s"
+        if isinstance(found, str):
+            return suite_result({}, command, problem=found)
+        if found.problem:
+            return suite_result({}, command, problem=found.problem, output=found.printed)
+        cases: dict[str, CaseOutcome] = {}
+        failures: dict[str, str] = {}
+        for endpoint, answer in zip(options.endpoints, found.answers, strict=True):
+            name = f"{endpoint.method} {endpoint.path}"
+            number = sum(other.partition(" #")[0] == name for other in cases)
+            case = f"{name} #{number + 1}" if number else name
+            problem = _problem(endpoint, answer)
+            cases[case] = "failed" if problem else "passed"
+            if problem:
+                failures[case] = f"{problem}\n{answer.body[:_SHOWN]}".strip()
+        if failures and found.printed.strip():
+            last = next(reversed(failures))
+            failures[last] += f"\n\nThe server printed:\n{found.printed[-3000:].strip()}"
+        return suite_result(cases, command, failures=failures)
+
+    def system_prompt(self) -> str:
+        options = self.options
+        own = [*self._own(self.context.project), *options.protect]
+        lines = [_described(endpoint) for endpoint in options.endpoints]
+        start = "- The server is there already; it is not started for you."
+        if options.start_command:
+            start = (
+                f"- The check starts the server anew with `{options.start_command}` and ends it. "
+                "Do the same while you work, and leave no server running: the port must be free."
+            )
+        return PROMPT.format(
+            base_url=options.base_url,
+            endpoints="\n".join(lines),
+            start=start,
+            protected=f" ({', '.join(own)} among them)" if own else "",
+        )
+
+    def protected(self, project: Path) -> Sequence[str]:
+        own = self._own(project)
+        return [*globs_below(self.options.path, TESTS), *own, *self.options.protect]
+
+    def steering(self, project: Path) -> Sequence[str]:
+        return steering_globs(self.options.path)
+
+    def audit(self, diff: str) -> Sequence[Suspicion]:
+        line, project = self.options.start_command, self.context.project
+        return audit_commands(diff, project, named_files(line, project, self.options.path))
+
+    async def environment(self, project: Path) -> Environment:
+        return await asyncio.to_thread(command_environment, self.context.python, project)
+
+    async def _ask(self, cwd: Path) -> _Report | str:
+        """What the client reports, or why it reports nothing."""
+        options, secret = self.options, secrets.token_hex(16)
+        limit_s = options.start_timeout_s + sum(one.timeout for one in options.endpoints) + 15
+        limit_s = min(limit_s, options.timeout_s)
+        job = {
+            "secret": secret,
+            "base_url": options.base_url,
+            "start_command": options.start_command,
+            "start_timeout_s": options.start_timeout_s,
+            "requests": [_request(endpoint) for endpoint in options.endpoints],
+        }
+        client = Path(api_client.__file__)
+        try:
+            done = await self.context.sandbox.run(
+                # Isolated: no file of the project decides what this process imports.
+                [sys.executable, "-I", "-S", str(client)],
+                timeout_s=limit_s,
+                cwd=cwd / options.path,
+                env={"PYTHONDONTWRITEBYTECODE": "1"},
+                limits=Limits(output_bytes=OUTPUT_BYTES),
+                stdin=json.dumps(job).encode() + b"\n",
+                readable=[Path(sys.prefix), Path(sys.base_prefix), client.parent],
+            )
+        except (ToolError, FileNotFoundError) as error:
+            return f"the requests cannot be sent: {error}"
+        if done.timed_out:
+            return f"the endpoints were not all answered within {limit_s:g} s"
+        try:
+            report = TypeAdapter(_Report).validate_json(done.stdout.strip() or "")
+        except ValidationError:
+            said = (done.stderr.strip().splitlines() or [f"exit status {done.exit_code}"])[-1]
+            return f"the requests gave no report: {said[:300]}"
+        if not secrets.compare_digest(report.secret, secret):
+            return "the report is not that of the requests"
+        if not report.problem and len(report.answers) != len(options.endpoints):
+            return "the report is not that of the requests"
+        return report
+
+    def _own(self, project: Path) -> list[str]:
+        return files_in_command(self.options.start_command, project, self.options.path)
+
+
+@asynccontextmanager
+async def _alone_at(base_url: str, timeout_s: float) -> AsyncGenerator[None]:
+    """Hold the address: one server at a time can listen there, also of other runs of the user.
+
+    Raises:
+        TimeoutError: another check held it for so long.
+    """
+    url = urlsplit(base_url)
+    name = f"retrai-api-{os.getuid()}-{url.hostname}-{url.port or url.scheme}.lock"
+    place = os.path.join(tempfile.gettempdir(), name)
+    file = os.open(place, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    try:
+        async with asyncio.timeout(timeout_s):
+            while True:
+                try:
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    break
+                except BlockingIOError:
+                    await asyncio.sleep(0.1)
+        yield
+    finally:
+        os.close(file)
+
+
+def _request(endpoint: Endpoint) -> dict[str, Any]:
+    return {
+        "path": endpoint.path,
+        "method": endpoint.method,
+        "headers": endpoint.headers,
+        "json": endpoint.body,
+        "has_json": endpoint.body is not None,
+        "timeout": endpoint.timeout,
+    }
+
+
+def _described(endpoint: Endpoint) -> str:
+    line = f"- {endpoint.method} {endpoint.path}"
+    if endpoint.body is not None:
+        line += f" with {json.dumps(endpoint.body, ensure_ascii=False)}"
+    line += f": status {endpoint.expect_status}"
+    if endpoint.expect_json is not None:
+        line += f", JSON {json.dumps(endpoint.expect_json, ensure_ascii=False)}"
+    return line
+
+
+def _problem(endpoint: Endpoint, answer: _Given) -> str:
+    """Why an answer is not the expected one; empty where it is."""
+    if answer.problem:
+        return answer.problem
+    if answer.status != endpoint.expect_status:
+        return f"status {answer.status}, expected {endpoint.expect_status}"
+    if endpoint.expect_json is None:
+        return ""
+    try:
+        given: object = json.loads(answer.body)
+    except ValueError:
+        return "the answer is no JSON"
+    return difference(given, endpoint.expect_json)
+
+
+def difference(given: object, expected: object, place: str = "") -> str:
+    """How a JSON value differs from the expected one; objects may have more keys.
+
+    Example:
+        >>> difference({"id": 1, "name": "a"}, {"id": 1}), difference({"ids": [1]}, {"ids": [2]})
+        ('', 'ids[0] is 1, expected 2')
+    """
+    where, found = place or "the answer", given
+    if isinstance(expected, dict) and isinstance(given, dict):
+        has, wants = cast("dict[str, object]", given), cast("dict[str, object]", expected)
+        for key, value in wants.items():
+            below = f"{place}.{key}" if place else key
+            if key not in has:
+                return f"{below} is missing"
+            if told := difference(has[key], value, below):
+                return told
+        return ""
+    if isinstance(expected, list) and isinstance(given, list):
+        items, wanted = cast("list[object]", given), cast("list[object]", expected)
+        if len(wanted) != len(items):
+            return f"{where} has {len(items)} items, expected {len(wanted)}"
+        told = (
+            difference(one, other, f"{place}[{number}]")
+            for number, (one, other) in enumerate(zip(items, wanted, strict=True))
+        )
+        return next(filter(None, told), "")
+    if given == expected and isinstance(given, bool) == isinstance(expected, bool):
+        return ""
+    return f"{where} is {_short(found)}, expected {_short(expected)}"
+
+
+def _short(value: object) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 200 else f"{text[:200]}..."

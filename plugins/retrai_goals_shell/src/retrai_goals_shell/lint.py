@@ -1,0 +1,250 @@
+"""The goal `lint`: a linter finds nothing."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+from pydantic import Field
+
+from retrai_core import (
+    CaseOutcome,
+    CheckReport,
+    Completed,
+    Environment,
+    GoalBase,
+    GoalResult,
+    Suspicion,
+    ToolError,
+    tree_files,
+)
+from retrai_goal_support import ShellWords, globs_below, missing_folder, suite_result
+
+from .cargo_environment import cargo_environment, tool_chain_folders
+from .command_audit import audit_commands
+from .command_environment import command_environment
+from .command_files import SHADOWS, files_in_command, named_files
+from .lint_excuses import excuses_in
+from .linters import BY_NAME, CONFIGURATION, Finding, Linter, LinterError, find_linter
+from .merged_run import OUTPUT_BYTES, run_merged
+from .place import PlaceOptions
+
+MOST_SHOWN = 60
+PROMPT = """\
+The goal is `lint`: {what} finds nothing in {place}.
+
+- Start from the findings you are given, and fix the cause of each in the source. Keep what the \
+code does: a finding is no reason to delete a feature or a file.
+- The linter's configuration is protected, and a new one is set aside. So are the files that say \
+what is ignored.
+- A comment that tells the linter to look away (`# noqa`, `eslint-disable`, `#[allow(...)]`, \
+`//nolint`) is no fix: there may be no more of them than at the start.
+- Run the linter yourself while you work{run}. It may fix some findings by itself; read its diff.\
+"""
+
+
+class LintOptions(PlaceOptions):
+    """Options of the goal `lint`."""
+
+    lint_command: str = Field(default="", json_schema_extra={"runs": True})
+    """Shell line that runs the linter; exit status 0 means no findings. Default: the linter that
+    the project has a configuration of."""
+    linter: Literal["auto", "ruff", "eslint", "clippy", "golangci-lint"] = Field(
+        default="auto", json_schema_extra={"loosens": True}
+    )
+    """Linter to run where there is no `lint_command`; `auto` looks for its configuration, in this
+    order."""
+    protect: ShellWords = Field(default_factory=list[str], json_schema_extra={"loosens": False})
+    """Globs of additional protected files that belong to the check."""
+
+
+class LintGoal(GoalBase[LintOptions]):
+    """The linter ends well and reports no finding. Without `lint_command`, ruff, eslint, clippy or
+    golangci-lint is run, by the configuration in the project, and its own report is read: each
+    source file is a case, and their number must not shrink. With `lint_command` the exit status
+    decides, as one case. Comments that tell a linter to look away are counted by file; more than at
+    the start is no pass."""
+
+    name: ClassVar[str] = "lint"
+    summary: ClassVar[str] = "a linter finds nothing (ruff, eslint, clippy, golangci-lint, yours)"
+    needs: ClassVar[frozenset[str]] = frozenset({"read", "run"})
+    protects: ClassVar[str] = "the linters' configuration, and the files that say what is ignored"
+    steers: ClassVar[str] = "new configuration of linters, and new ignore files"
+
+    async def ready(self) -> str | None:
+        problem = await asyncio.to_thread(missing_folder, self.context.project, self.options.path)
+        if problem or self.options.lint_command:
+            return problem
+        try:
+            await asyncio.to_thread(self._linter, self.context.project / self.options.path)
+        except LinterError as error:
+            return str(error)
+        return None
+
+    async def check(self, state: Mapping[str, Any], cwd: Path) -> GoalResult:
+        folder = cwd / self.options.path
+        if self.options.lint_command:
+            return await self._by_command(cwd, folder)
+        try:
+            linter = await asyncio.to_thread(self._linter, folder)
+        except LinterError as error:
+            return suite_result({}, ["lint"], problem=str(error))
+        try:
+            done = await self._start(linter.command, folder)
+            findings = linter.read(done, folder)
+        except LinterError as error:
+            return suite_result(
+                {}, linter.command, problem=str(error), output=_end_of(error.output)
+            )
+        except (ToolError, FileNotFoundError) as error:
+            problem = f"{linter.name} cannot be started: {error}"
+            return suite_result({}, linter.command, problem=problem)
+        names = await asyncio.to_thread(self._sources, cwd, linter.suffixes)
+        excused = await asyncio.to_thread(excuses_in, cwd, names)
+        return self._judge(linter, findings, names, excused)
+
+    def system_prompt(self) -> str:
+        command, place = self.options.lint_command, self.options.path
+        what = f"`{command}`" if command else self._name()
+        return PROMPT.format(
+            what=what,
+            place="the project" if place == "." else place,
+            run="" if command else f" (`{' '.join(BY_NAME[self._name()].by_hand)}`)",
+        )
+
+    def protected(self, project: Path) -> Sequence[str]:
+        own = files_in_command(self.options.lint_command, project, self.options.path)
+        return [*CONFIGURATION, *own, *self.options.protect]
+
+    def steering(self, project: Path) -> Sequence[str]:
+        return [*CONFIGURATION, *SHADOWS, *globs_below(self.options.path, SHADOWS)]
+
+    def audit(self, diff: str) -> Sequence[Suspicion]:
+        line, project = self.options.lint_command, self.context.project
+        return audit_commands(diff, project, named_files(line, project, self.options.path))
+
+    async def external_state(self, project: Path) -> str:
+        if self.options.lint_command:
+            return ""
+        try:
+            linter = await asyncio.to_thread(self._linter, project / self.options.path)
+            done = await self._start([linter.command[0], "--version"], project)
+        except (LinterError, ToolError, FileNotFoundError) as error:
+            return str(error)
+        return done.stdout.strip()
+
+    async def environment(self, project: Path) -> Environment:
+        found = await asyncio.to_thread(command_environment, self.context.python, project)
+        if self.options.lint_command:
+            return found
+        try:
+            linter = await asyncio.to_thread(self._linter, project / self.options.path)
+        except LinterError:
+            return found
+        program = Path(linter.command[0])
+        files = [*found.files, *([program] if program.is_absolute() else [])]
+        return Environment(files=files, steering=found.steering)
+
+    def _name(self) -> str:
+        """The linter's name; the first that fits where none is configured, for words alone."""
+        try:
+            return self._linter(self.context.project / self.options.path).name
+        except LinterError:
+            return "ruff" if self.options.linter == "auto" else self.options.linter
+
+    def _linter(self, folder: Path) -> Linter:
+        """The linter of a folder.
+
+        Raises:
+            LinterError: none is configured there, or it is not installed.
+        """
+        return find_linter(folder, self.options.linter, self.context.python)
+
+    async def _start(self, command: Sequence[str], folder: Path) -> Completed:
+        from retrai_core import Limits
+
+        build = self.context.run_dir / "lint" / "build"
+        await asyncio.to_thread(build.mkdir, parents=True, exist_ok=True)
+        return await self.context.sandbox.run(
+            command,
+            timeout_s=self.options.timeout_s,
+            cwd=folder,
+            env=dict(cargo_environment(build, offline=True)) | {"NO_COLOR": "1"},
+            limits=Limits(output_bytes=OUTPUT_BYTES),
+            writable=[build],
+            readable=tool_chain_folders(),
+        )
+
+    async def _by_command(self, cwd: Path, folder: Path) -> GoalResult:
+        command = ["bash", "-c", self.options.lint_command]
+        try:
+            done = await run_merged(
+                self.context.sandbox,
+                command,
+                timeout_s=self.options.timeout_s,
+                cwd=folder,
+                env={},
+                readable=tool_chain_folders(),
+            )
+        except (ToolError, FileNotFoundError) as error:
+            return suite_result({}, command, problem=f"the command cannot be started: {error}")
+        printed = done.stdout.strip()[-8000:]
+        problem = ""
+        if done.timed_out:
+            problem = f"the command was still running after {self.options.timeout_s:g} s"
+        elif done.exit_code < 0:
+            problem = f"the command was ended by signal {-done.exit_code}"
+        elif done.exit_code in (126, 127):
+            problem = f"the command cannot be run: {printed[-300:]}"
+        case = "the linter finds nothing"
+        outcome: CaseOutcome = "passed" if done.exit_code == 0 else "failed"
+        names = await asyncio.to_thread(self._sources, cwd, ())
+        excused = await asyncio.to_thread(excuses_in, cwd, names)
+        report = CheckReport({case: outcome}, command, complete=not problem, excused=excused)
+        achieved = not problem and outcome == "passed"
+        reason = problem or ("no findings" if achieved else f"exit status {done.exit_code}")
+        details = "" if achieved else f"It printed:\n{printed}"
+        return GoalResult(achieved, reason, details, report)
+
+    def _sources(self, cwd: Path, suffixes: Sequence[str]) -> list[str]:
+        """The project's source files below the folder, relative to the project, ignored ones
+        left out."""
+        below = "" if self.options.path == "." else f"{self.options.path.strip('/')}/"
+        return [
+            name
+            for name in tree_files(cwd)
+            if name.startswith(below) and (not suffixes or name.endswith(tuple(suffixes)))
+        ]
+
+    def _judge(
+        self,
+        linter: Linter,
+        findings: Sequence[Finding],
+        names: Sequence[str],
+        excused: Mapping[str, int],
+    ) -> GoalResult:
+        below = "" if self.options.path == "." else f"{self.options.path.strip('/')}/"
+        found = {f"{below}{finding.path}" for finding in findings}
+        cases: dict[str, CaseOutcome] = dict.fromkeys(names, "passed")
+        cases |= dict.fromkeys(sorted(found), "failed")
+        report = CheckReport(
+            cases, linter.command, linter.command[0], excused=excused, ids_may_change=True
+        )
+        if not cases:
+            problem = f"there is no file for {linter.name}"
+            return suite_result({}, linter.command, problem=problem)
+        if not findings:
+            return GoalResult(True, f"{linter.name} finds nothing", "", report)
+        count = "1 finding" if len(findings) == 1 else f"{len(findings)} findings"
+        files = "1 file" if len(found) == 1 else f"{len(found)} files"
+        reason = f"{linter.name}: {count} in {files}"
+        lines = [str(finding) for finding in findings[:MOST_SHOWN]]
+        if len(findings) > MOST_SHOWN:
+            lines.append(f"and {len(findings) - MOST_SHOWN} more")
+        return GoalResult(False, reason, "\n".join([reason, *lines]), report)
+
+
+def _end_of(output: str) -> str:
+    return output.strip()[-4000:]

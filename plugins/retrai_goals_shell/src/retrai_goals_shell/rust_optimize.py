@@ -1,0 +1,216 @@
+"""The goal `rust-optimize`: benchmarks of a Rust project are fast enough, with the same results."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from statistics import median
+from typing import Any, ClassVar
+
+from pydantic import Field
+
+from retrai_core import CaseOutcome, GoalOptions, GoalResult, Limits, Marker, Suspicion, ToolError
+from retrai_goal_support import ShellWords, Trick, audit_lines, suite_result
+
+from .cargo_bench import Benched, read_bench, steady_lines
+from .cargo_environment import cargo_environment, tool_chain_folders
+from .cargo_test import CargoTestGoal, CargoTestOptions
+from .merged_run import OUTPUT_BYTES
+
+SAME_OUTPUT = "the benchmarks print what they printed"
+NOTHING_TO_COMPARE = (
+    "nothing says which results are right: add a test that passes, or let the benchmark print its "
+    "results"
+)
+_PRINTS_FIGURES = Trick.reaching(r"ns/iter|\bbench:|time:\s*\[", "prints what the benchmark prints")
+PROMPT = """\
+The goal is `rust-optimize`: {what} takes less than {target:g} ns for one iteration (median of \
+{runs} runs of `{command}`), and the results stay what they are.
+
+- Measure before you change anything. A better algorithm beats many small savings; then look at \
+allocations, copies and what runs again for each call.
+- Every test of the project must pass, and what the benchmarks print beside their figures must be \
+what it was at the start.
+- The benchmarks, the tests, Cargo.toml and its profiles, `.cargo/config.toml` and `build.rs` are \
+protected; there is no network: use the crates that are there.
+- An answer that is written down, or kept from an earlier call, and code that tells a benchmark \
+from another caller are no speed, and they are looked for.\
+"""
+
+
+class RustOptimizeOptions(CargoTestOptions):
+    """Options of the goal `rust-optimize`."""
+
+    bench_name: str = Field(
+        default="", pattern=r"^(?:[^-\s]\S*)?$", json_schema_extra={"loosens": True}
+    )
+    """Benchmark program (`benches/NAME.rs`), or a part of the benchmarks' names. Default: all."""
+    target_ns: float = Field(default=100.0, gt=0, json_schema_extra={"loosens": True})
+    """Limit for one iteration of each benchmark, in nanoseconds."""
+    runs: int = Field(
+        default=3, ge=1, le=50, json_schema_extra={"loosens": True, "aliases": ["iterations"]}
+    )
+    """Number of runs of `cargo bench`; the median of their figures counts."""
+    bench_args: ShellWords = Field(default_factory=list[str], json_schema_extra={"loosens": True})
+    """Additional arguments for the benchmark programs, split like a shell line."""
+
+
+class RustOptimizeGoal(CargoTestGoal):
+    """Each benchmark's figure in the output of `cargo bench`, libtest's or Criterion's, stays below
+    `target_ns`: the median of `runs` runs. Every test passes as for `cargo-test`, and what the
+    benchmark programs print beside the figures is what they printed when the run began; without
+    tests and without such output there is nothing to compare with, and the check is not complete.
+    Each benchmark is a case. A benchmark that is reported twice is no complete run."""
+
+    name: ClassVar[str] = "rust-optimize"
+    summary: ClassVar[str] = "Rust benchmarks are fast enough, with the same results (cargo bench)"
+    markers: ClassVar[Sequence[Marker]] = ()
+    protects: ClassVar[str] = "the benchmarks, the tests, and Cargo's own files"
+    Options: type[GoalOptions] = RustOptimizeOptions
+
+    @property
+    def own(self) -> RustOptimizeOptions:
+        """The options, as this goal has them."""
+        assert isinstance(self.options, RustOptimizeOptions)
+        return self.options
+
+    async def check(self, state: Mapping[str, Any], cwd: Path) -> GoalResult:
+        folder = cwd / self.options.path
+        tested = await super().check(state, cwd)
+        cases = dict(tested.report.cases) if tested.report is not None else {}
+        if cases and not tested.achieved:
+            return tested
+        command = self._command(folder)
+        runs: list[Benched] = []
+        for _ in range(self.own.runs):
+            found = await self._bench(folder, command)
+            if isinstance(found, GoalResult):
+                return found
+            runs.append(found)
+        at_start = not state and cwd == self.context.project
+        kept = await asyncio.to_thread(self._kept, steady_lines(runs), at_start)
+        if not kept and not cases:
+            return suite_result({}, command, problem=NOTHING_TO_COMPARE)
+        return self._verdict(cases, runs, kept, command)
+
+    def system_prompt(self) -> str:
+        own = self.own
+        return PROMPT.format(
+            what=f"the benchmark {own.bench_name}" if own.bench_name else "each benchmark",
+            target=own.target_ns,
+            runs=own.runs,
+            command=" ".join(self._command(self.context.project / own.path)),
+        )
+
+    def audit(self, diff: str) -> Sequence[Suspicion]:
+        found = audit_lines(
+            diff, (_PRINTS_FIGURES,), is_source=_is_source, project=self.context.project
+        )
+        return [*super().audit(diff), *found]
+
+    def _command(self, folder: Path) -> list[str]:
+        own, name = self.own, self.own.bench_name
+        command, after = ["cargo", "bench"], list(own.bench_args)
+        if name and self._is_program(folder, name):
+            command += ["--bench", name]
+        elif name:
+            after = [name, *after]
+        return [*command, *own.args, *(["--", *after] if after else [])]
+
+    @staticmethod
+    def _is_program(folder: Path, name: str) -> bool:
+        if (folder / "benches" / f"{name}.rs").is_file():
+            return True
+        try:
+            text = (folder / "Cargo.toml").read_text("utf-8")
+        except (OSError, UnicodeDecodeError):
+            return False
+        return (
+            re.search(rf"\[\[bench\]\][^\[]*\bname\s*=\s*[\"']{re.escape(name)}[\"']", text)
+            is not None
+        )
+
+    async def _bench(self, folder: Path, command: Sequence[str]) -> Benched | GoalResult:
+        """The figures of one run, or why there are none."""
+        cargo = shutil.which("cargo") or "cargo"
+        lock = folder / "Cargo.lock"
+        locked = await asyncio.to_thread(lock.exists)
+        try:
+            done = await self.context.sandbox.run(
+                [cargo, *command[1:]],
+                timeout_s=self.options.timeout_s,
+                cwd=folder,
+                env=cargo_environment(self._build, self.options.offline),
+                limits=Limits(output_bytes=OUTPUT_BYTES),
+                writable=[self._build],
+                readable=tool_chain_folders(),
+            )
+        except (ToolError, FileNotFoundError) as error:
+            return suite_result({}, command, problem=f"cargo cannot be started: {error}")
+        finally:
+            if not locked:
+                await asyncio.to_thread(lock.unlink, missing_ok=True)
+        output = f"{done.stdout[-2000:]}\n{done.stderr[-4000:]}"
+        found = read_bench(done.stdout)
+        problem = ""
+        if done.timed_out:
+            problem = f"cargo was still running after {self.options.timeout_s:g} s"
+        elif done.exit_code != 0:
+            lines = [line for line in done.stderr.splitlines() if line.strip()]
+            first = next((line for line in lines if line.startswith("error")), (lines or [""])[-1])
+            problem = f"cargo bench ended with exit status {done.exit_code}: {first[:300]}"
+        elif not found.ns:
+            problem = "cargo bench reported no benchmark"
+        elif found.twice:
+            problem = f"the benchmark {found.twice[0]} was reported more than once"
+        return suite_result({}, command, problem=problem, output=output) if problem else found
+
+    def _kept(self, lines: list[str], at_start: bool) -> list[str]:
+        """What the benchmarks printed at the start, kept outside the project."""
+        place = self.context.run_dir / self.name / "output.json"
+        if at_start or not place.exists():
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_text(json.dumps(lines), "utf-8")
+            return lines
+        return json.loads(place.read_text("utf-8"))
+
+    def _verdict(
+        self,
+        cases: dict[str, CaseOutcome],
+        runs: Sequence[Benched],
+        kept: Sequence[str],
+        command: Sequence[str],
+    ) -> GoalResult:
+        failures: dict[str, str] = {}
+        figures: list[str] = []
+        limit = self.own.target_ns
+        for name in sorted({name for run in runs for name in run.ns}):
+            ns = [run.ns[name] for run in runs if name in run.ns]
+            middle, case = median(ns), f"{name} under {limit:g} ns"
+            figures.append(
+                f"{name}: median {middle:,.1f} ns of {len(ns)} ({min(ns):,.1f} to {max(ns):,.1f})"
+            )
+            cases[case] = "passed" if middle < limit and len(ns) == len(runs) else "failed"
+            if cases[case] == "failed":
+                failures[case] = figures[-1]
+        missing = [line for line in kept if any(line not in run.lines for run in runs)]
+        if kept:
+            cases[SAME_OUTPUT] = "failed" if missing else "passed"
+        if missing:
+            now = "\n".join(runs[-1].lines[:20])
+            failures[SAME_OUTPUT] = (
+                "These lines are gone:\n" + "\n".join(missing[:20]) + f"\nNow:\n{now}"
+            )
+        result = suite_result(cases, command, interpreter="cargo", failures=failures)
+        reason = "; ".join(figures[:5])
+        if missing:
+            reason = f"the results differ from those at the start; {reason}"
+        return GoalResult(result.achieved, reason, result.details, result.report)
+
+
+def _is_source(path: str) -> bool:
+    return path.endswith(".rs") and not path.startswith(("benches/", "tests/"))
