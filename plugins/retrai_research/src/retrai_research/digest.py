@@ -89,8 +89,9 @@ def _section(named: Named, gathered: Gathered, *, quotes: bool) -> list[str]:
     if named.doc:
         lines += ["", *(f"> {line}" for line in _cut(named.doc).split("\n"))]
     related = [
-        *_calls_of(named, gathered.calls, up=True),
-        *_calls_of(named, gathered.calls, up=False),
+        *_calls_of(named, gathered.calls, "Called by", up=True),
+        *_calls_of(named, gathered.calls, "Perhaps called by", up=True, is_known=False),
+        *_calls_of(named, gathered.calls, "Calls", up=False),
     ]
     if related:
         lines += ["", *related]
@@ -99,10 +100,13 @@ def _section(named: Named, gathered: Gathered, *, quotes: bool) -> list[str]:
     return lines
 
 
-def _calls_of(named: Named, found: Sequence[CallFound], *, up: bool) -> list[str]:
+def _calls_of(
+    named: Named, found: Sequence[CallFound], words: str, *, up: bool, is_known: bool = True
+) -> list[str]:
+    """The other ends of its calls; those whose target the index does not know are guesses."""
     mine: dict[str, Place] = {}
     for call in found:
-        if call.up == up and call.is_known and call.place and _is_of(call, named):
+        if (call.up, call.is_known) == (up, is_known) and call.place and _is_of(call, named):
             mine[call.symbol] = call.place
     if not mine:
         return []
@@ -110,7 +114,7 @@ def _calls_of(named: Named, found: Sequence[CallFound], *, up: bool) -> list[str
     ends = sorted(mine.items(), key=lambda end: is_test(end[1].path))
     shown = [f"`{_short(name)}` (`{place}`)" for name, place in ends[:_CALLS]]
     more = f" and {len(mine) - _CALLS} more" if len(mine) > _CALLS else ""
-    return [f"- {'Called by' if up else 'Calls'} {', '.join(shown)}{more}"]
+    return [f"- {words} {', '.join(shown)}{more}"]
 
 
 def _is_of(call: CallFound, named: Named) -> bool:
