@@ -136,6 +136,8 @@ class RunScreen(Screen[None]):
                 self._take([event])
                 self._show_all()
             self._record = await self._run.record()
+            if self._view == "step" and _is_answer(self._record):
+                self.action_view("info")
         except RunNotFoundError as error:
             await self._explain_missing(error)
         except (RetraiError, OSError) as error:
@@ -515,6 +517,7 @@ def _about(record: RunRecord) -> list[Text]:
         ("model", record.model),
         ("project", str(record.project)),
         ("task", record.task),
+        *((name, str(value)) for name, value in record.input.items()),
         ("limits", ", ".join(f"{name} {_shown(value)}" for name, value in limits.items())),
         ("changed", names(record.changed_files, 20)),
         *(("refused", line) for line in record.refused),
@@ -534,7 +537,14 @@ def _about(record: RunRecord) -> list[Text]:
     ]
     for line in shown:
         line.no_wrap = False
-    return [*shown, *([Text(), block(record.output)] if record.output else [])]
+    answer = [block(record.output)] if record.output else []
+    if _is_answer(record):
+        return [*answer, Text(), *shown]
+    return [*shown, *([Text(), *answer] if answer else [])]
+
+
+def _is_answer(record: RunRecord) -> bool:
+    return bool(record.output) and not record.goals
 
 
 def _known_cost(timeline: Timeline, record: RunRecord) -> float | None:

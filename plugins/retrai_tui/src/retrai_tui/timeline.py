@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from textwrap import indent
 from typing import Any, cast
 
 from rich.text import Text
@@ -119,10 +120,12 @@ class Timeline:
         entry = Entry(iteration, name, summary, style, list(detail), call_id, is_emphasized)
         self.entries.append(entry)
 
-    def _step_start(self, _: AgentEvent, step: Mapping[str, Any]) -> None:
+    def _step_start(self, event: AgentEvent, step: Mapping[str, Any]) -> None:
         self._has_begun = True
         node = str(step.get("node"))
         self.doing = _WAITING_FOR.get(node, node)
+        if node not in _WAITING_FOR:
+            self._add(event, "step", node, "dim")
 
     def _tool_call(self, event: AgentEvent, call: Mapping[str, Any]) -> None:
         summary = first_line(str(call.get("summary") or ""))
@@ -192,8 +195,8 @@ class Timeline:
         self.cost_usd = done.get("cost_usd")
 
     def _progress(self, event: AgentEvent, progress: Mapping[str, Any]) -> None:
-        data = json.dumps(progress.get("data"), indent=2, ensure_ascii=False, default=str)
-        self._add(event, str(progress.get("name")), first_line(data), "blue", [block(data)])
+        text = _in_words(progress.get("data"))
+        self._add(event, str(progress.get("name")), first_line(text), "blue", [block(text)])
 
     def _run_end(self, event: AgentEvent, end: Mapping[str, Any]) -> None:
         self.open_questions.clear()
@@ -225,6 +228,27 @@ def check_detail(check: Mapping[str, Any]) -> list[Text]:
     if text := str(check.get("details") or ""):
         detail += [Text(), block(text)]
     return detail
+
+
+def _in_words(value: object) -> str:
+    """What an agent reports, as lines: lists, `name: value`, and what is done."""
+    if isinstance(value, Mapping):
+        values = {str(name): one for name, one in cast("Mapping[object, object]", value).items()}
+        done = values.get("done")
+        rest = {name: one for name, one in values.items() if name != "done"}
+        if isinstance(done, bool) and len(rest) == 1:
+            return f"[{'x' if done else ' '}] {_in_words(next(iter(rest.values())))}"
+        return "\n".join(
+            f"{name}:\n{indent(_in_words(cast('object', one)), '  ')}"
+            if isinstance(one, (Mapping, list))
+            else f"{name}: {one}"
+            for name, one in values.items()
+            if one not in (None, "")
+        )
+    if isinstance(value, list):
+        lines = [_in_words(one) for one in cast("list[object]", value)]
+        return "\n".join(line if line.startswith("[") else f"- {line}" for line in lines)
+    return "" if value is None else str(value)
 
 
 def _arguments(args: object) -> list[Text]:
