@@ -31,6 +31,12 @@ in_project = click.option(
     default=".",
     help="Project folder. Default: the current one.",
 )
+embedder_option = click.option(
+    "--embedder",
+    envvar="RETRAI_INDEX_EMBEDDER",
+    metavar="NAME",
+    help="Rank by meaning too: litellm:MODEL, local or local:FOLDER. Default: off.",
+)
 as_json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
@@ -38,10 +44,18 @@ as_json_option = click.option("--json", "as_json", is_flag=True, help="Print JSO
 @in_project
 @click.option("--watch", is_flag=True, help="Stay, and update the index when files change.")
 @click.option("--stats", "with_stats", is_flag=True, help="Print what the index holds.")
+@click.option("--embed", is_flag=True, help="Embed everything, so that meaning alone finds it.")
+@embedder_option
 @as_json_option
 @click.pass_context
 def index(
-    context: click.Context, project: Path, watch: bool, with_stats: bool, as_json: bool
+    context: click.Context,
+    project: Path,
+    watch: bool,
+    with_stats: bool,
+    embed: bool,
+    embedder: str | None,
+    as_json: bool,
 ) -> int:
     """Index a project's code, or bring its index up to date.
 
@@ -50,7 +64,12 @@ def index(
     if context.invoked_subcommand is not None:
         context.obj = project
         return 0
-    with opened(project) as (found, update):
+    with opened(project, embedder) as (found, update):
+        if embed:
+            with _progress("embedding") as progress:
+                count = found.embed(progress=progress)
+            if not as_json:
+                echo(f"embedded {count:,} chunks")
         if as_json:
             facts = {"added": update.added, "changed": update.changed, "removed": update.removed}
             stats = asdict(found.stats())
@@ -76,11 +95,19 @@ def _project(context: click.Context, project: Path) -> Path:
 @click.argument("query")
 @click.option("-n", "count", type=click.IntRange(1, 1000), default=10, help="Maximum hits.")
 @in_project
+@embedder_option
 @as_json_option
 @click.pass_context
-def search(context: click.Context, query: str, count: int, project: Path, as_json: bool) -> int:
+def search(
+    context: click.Context,
+    query: str,
+    count: int,
+    project: Path,
+    embedder: str | None,
+    as_json: bool,
+) -> int:
     """Search definitions and text by words, names or a sentence."""
-    with opened(_project(context, project)) as (found, _):
+    with opened(_project(context, project), embedder) as (found, _):
         hits = found.search(query, count)
         if as_json:
             keys = ("path", "start_line", "end_line", "symbol", "score")
@@ -184,12 +211,12 @@ def graph(context: click.Context, project: Path, as_json: bool) -> int:
 
 
 @contextmanager
-def opened(project: Path) -> Generator[tuple[Index, Update]]:
+def opened(project: Path, embedder: str | None = None) -> Generator[tuple[Index, Update]]:
     """The up-to-date index of a project; shows progress and warnings on standard error."""
     from .index import Index
 
-    with Index(project) as found:
-        with _progress() as progress:
+    with Index(project, embedder=embedder) as found:
+        with _progress("indexing") as progress:
             update = found.update(progress=progress)
         for warning in found.take_warnings():
             echo(f"warning: {warning}", err=True)
@@ -197,7 +224,7 @@ def opened(project: Path) -> Generator[tuple[Index, Update]]:
 
 
 @contextmanager
-def _progress() -> Generator[Callable[[int, int], None] | None]:
+def _progress(what: str) -> Generator[Callable[[int, int], None] | None]:
     """A bar on the terminal, once there is something to wait for."""
     if not sys.stderr.isatty():
         yield None
@@ -205,7 +232,7 @@ def _progress() -> Generator[Callable[[int, int], None] | None]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-    columns = (TextColumn("indexing"), BarColumn(), MofNCompleteColumn())
+    columns = (TextColumn(what), BarColumn(), MofNCompleteColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=None, visible=False)
 

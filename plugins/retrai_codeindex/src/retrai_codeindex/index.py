@@ -12,12 +12,14 @@ from typing import Self, TypeVar
 
 from retrai_core import UsageError
 
+from .embedders import embedder_of
 from .graph import Call, Definition, Graph, read_graph
 from .indexer import Progress, Update, update_index
 from .meanings import Meanings
 from .search import Hit, Searcher
 from .store import IndexFile, index_path, is_damaged
 from .tokens import Tokenizer
+from .vectors import Vectors
 
 T = TypeVar("T")
 
@@ -71,13 +73,18 @@ class Index:
         ['shop.sale']
     """
 
-    def __init__(self, project: Path, path: Path | None = None) -> None:
+    def __init__(
+        self, project: Path, path: Path | None = None, *, embedder: str | None = None
+    ) -> None:
         self.project = Path(os.path.realpath(project))
         if not self.project.is_dir():
             raise UsageError(f"{str(project)!r} is not a folder", hint="name the project with -C")
         self._file = IndexFile(path or index_path(self.project))
         self._tokenizer = Tokenizer()
         self._meanings = Meanings()
+        self._vectors = (
+            Vectors(self._file, self.project, embedder_of(embedder)) if embedder else None
+        )
         self._lock = threading.RLock()
 
     @classmethod
@@ -88,6 +95,7 @@ class Index:
         path: Path | None = None,
         progress: Progress | None = None,
         jobs: int | None = None,
+        embedder: str | None = None,
     ) -> Self:
         """The up-to-date index of a project.
 
@@ -96,12 +104,13 @@ class Index:
             path: the index file; by default in the user's cache folder.
             progress: hears of the files that are read: done, and all.
             jobs: processes that parse; by default as many as there are processors.
+            embedder: ranks hits by meaning too: `litellm:MODEL`, `local` or `local:FOLDER`.
 
         Raises:
-            UsageError: there is no such folder.
+            UsageError: there is no such folder, or no such embedder.
             IndexUnavailableError: the cache folder cannot be written, or the disk is full.
         """
-        index = cls(project, path)
+        index = cls(project, path, embedder=embedder)
         index.update(progress=progress, jobs=jobs)
         return index
 
@@ -145,8 +154,26 @@ class Index:
             count: the largest number of hits.
         """
         return self._do(
-            lambda: Searcher(self._file.db, self._tokenizer, self._meanings).search(query, count)
+            lambda: Searcher(self._file.db, self._tokenizer, self._meanings, self._vectors).search(
+                query, count
+            )
         )
+
+    def embed(self, *, progress: Progress | None = None) -> int:
+        """Embed every chunk that has no vector yet, so that `search` finds what only meaning finds.
+
+        Without it, `search` embeds only the best hits by words.
+
+        Returns:
+            how many were embedded.
+
+        Raises:
+            UsageError: the index was opened without an embedder, or it failed.
+        """
+        vectors = self._vectors
+        if vectors is None:
+            raise UsageError("there is no embedder", hint="`--embedder litellm:MODEL` or `local`")
+        return self._do(lambda: vectors.embed_all(progress))
 
     def definition(self, name: str) -> list[Definition]:
         """The definitions that a name means.

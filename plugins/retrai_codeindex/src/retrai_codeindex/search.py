@@ -23,6 +23,7 @@ from .documents import SCALE
 from .meanings import ANY, Meanings
 from .postings import Postings, read_postings
 from .tokens import WHOLE, Tokenizer
+from .vectors import Vectors
 
 MAX_POSTINGS = 5_000
 CANDIDATES = 80
@@ -35,6 +36,8 @@ NAME = 2.0
 LIKELIHOOD = 1.55
 COVERAGE = 3.2
 NAME_LENGTH = -0.5
+SIMILARITY = 6.0
+"""Of the cosine between the vectors of question and hit, with an embedder."""
 KINDS = {"class": -2.0, "module": -2.0}
 """They share words with all that stands in them: what stands there comes first."""
 SYMBOL = 4.0
@@ -80,8 +83,15 @@ class Hit:
 class Searcher:
     """Searches one index."""
 
-    def __init__(self, db: sqlite3.Connection, tokenizer: Tokenizer, meanings: Meanings) -> None:
+    def __init__(
+        self,
+        db: sqlite3.Connection,
+        tokenizer: Tokenizer,
+        meanings: Meanings,
+        vectors: Vectors | None = None,
+    ) -> None:
         self.db = db
+        self.vectors = vectors
         self.tokenizer = tokenizer
         self.meanings = meanings
 
@@ -96,14 +106,24 @@ class Searcher:
         del found[MAX_TOKENS:]
         meant = [] if sum(p.count for _, _, p in found) >= CANDIDATES else self._meant(lists, total)
         scores = _scores([*found, *meant], max(count, CANDIDATES), self._dead())
+        similar: dict[int, float] = {}
+        if self.vectors is not None and query.strip():
+            known = dict(scores)
+            nearest = self.vectors.nearest(query, max(count, CANDIDATES))
+            scores += [(chunk, 0.0) for chunk in nearest if chunk not in known]
+            similar = self.vectors.similarities(query, [chunk for chunk, _ in scores])
         if not scores:
             return []
         rarities = {token: _rarity(p.count, total) for token, p in lists}
         asked = _Question(query, rarities, self.tokenizer, self.meanings)
         coverage = _coverage(found, [chunk for chunk, _ in scores], asked.rarity)
-        best = max(score for _, score in scores)
+        best = max(score for _, score in scores) or 1.0
         hits = [
-            (asked.score(hit, score / best, coverage[chunk]), hit)
+            (
+                asked.score(hit, score / best, coverage[chunk])
+                + SIMILARITY * similar.get(chunk, 0.0),
+                hit,
+            )
             for chunk, hit, score in self._rows(scores)
         ]
         hits.sort(key=lambda pair: (-pair[0], pair[1].path, pair[1].start_line, pair[1].symbol))

@@ -21,7 +21,7 @@ import platformdirs
 
 from retrai_core import RetraiError
 
-VERSION = 2
+VERSION = 3
 BUSY_TIMEOUT_S = 5.0
 MAX_WAIT_S = 900.0
 """How long to wait for another process that makes the same index."""
@@ -65,6 +65,13 @@ CREATE TABLE delta (
     PRIMARY KEY (token, file)
 ) WITHOUT ROWID;
 CREATE INDEX delta_by_file ON delta (file);
+CREATE TABLE vector (key BLOB PRIMARY KEY, vector BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE chunk_vector (
+    chunk INTEGER NOT NULL,
+    model TEXT NOT NULL,
+    key BLOB NOT NULL,
+    PRIMARY KEY (chunk, model)
+) WITHOUT ROWID;
 CREATE TABLE dead (chunk INTEGER PRIMARY KEY);
 CREATE TABLE node (
     id INTEGER PRIMARY KEY,

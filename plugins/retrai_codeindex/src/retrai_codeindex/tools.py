@@ -36,6 +36,7 @@ from .graph import Call, Definition
 from .index import Index
 
 ArgsT = TypeVar("ArgsT", bound=ToolArgs)
+OptionsT = TypeVar("OptionsT", bound=ToolOptions)
 _NAME = Field(
     min_length=1,
     max_length=1000,
@@ -80,12 +81,12 @@ class SummaryArgs(ToolArgs):
     path: str = Field(description="A file, relative to the project.")
 
 
-class IndexTool(Tool[ArgsT, ToolOptions]):
+class IndexTool(Tool[ArgsT, OptionsT]):
     """Base of the tools: opens the index when it is first used, updates it before each answer."""
 
     needs: ClassVar[frozenset[str]] = frozenset({"read"})
 
-    def __init__(self, options: ToolOptions, context: RunContext) -> None:
+    def __init__(self, options: OptionsT, context: RunContext) -> None:
         super().__init__(options, context)
         self._index: Index | None = None
         self._opening = threading.Lock()
@@ -97,12 +98,17 @@ class IndexTool(Tool[ArgsT, ToolOptions]):
     def _run(self, args: ArgsT, context: RunContext) -> ToolResult:
         with self._opening:
             if self._index is None:
-                self._index = Index(Path(context.workspace.root))
+                self._index = Index(Path(context.workspace.root), embedder=self.embedder)
             self._index.update()
             notes = self._index.take_warnings()
         lines = [f"[{note}]" for note in notes]
         lines += self.answer(self._index, args, Visible(context.workspace))
         return ToolResult(_cut(lines, self.max_chars))
+
+    @property
+    def embedder(self) -> str | None:
+        """Of the index that is opened."""
+        return None
 
     def answer(self, index: Index, args: ArgsT, visible: Visible) -> list[str]:
         """The lines of the answer."""
@@ -141,7 +147,14 @@ class Visible:
         return [c for c in found if self.path(c.caller.path) and self.path(c.callee.path)]
 
 
-class SearchCodebase(IndexTool[SearchArgs]):
+class SearchOptions(ToolOptions):
+    """Options of `search_codebase`, from `plugins: {search_codebase: {...}}`."""
+
+    embedder: str | None = None
+    """Ranks by meaning too: `litellm:MODEL`, `local` or `local:FOLDER`."""
+
+
+class SearchCodebase(IndexTool[SearchArgs, SearchOptions]):
     """Finds definitions and text by words."""
 
     name: ClassVar[str] = "search_codebase"
@@ -150,13 +163,18 @@ class SearchCodebase(IndexTool[SearchArgs]):
         "`path:line-line` with the signature of each hit, best first."
     )
 
+    @property
+    def embedder(self) -> str | None:
+        """As the options say."""
+        return self.options.embedder
+
     def answer(self, index: Index, args: SearchArgs, visible: Visible) -> list[str]:
-        """Hits, and what the first of them calls and is called by."""
+        """The hits."""
         hits = [hit for hit in index.search(args.query, args.n_results) if visible.path(hit.path)]
         return hit_lines(hits) or ["nothing fits this question; try other words, or grep_search"]
 
 
-class GetSymbolDefinition(IndexTool[DefinitionArgs]):
+class GetSymbolDefinition(IndexTool[DefinitionArgs, ToolOptions]):
     """Shows where a name is defined."""
 
     name: ClassVar[str] = "get_symbol_definition"
@@ -174,7 +192,7 @@ class GetSymbolDefinition(IndexTool[DefinitionArgs]):
         return lines + [line for each in found for line in definition_lines(each)]
 
 
-class GetCallers(IndexTool[NameArgs]):
+class GetCallers(IndexTool[NameArgs, ToolOptions]):
     """Shows who calls a function."""
 
     name: ClassVar[str] = "get_callers"
@@ -188,7 +206,7 @@ class GetCallers(IndexTool[NameArgs]):
         return _calls(index, args.function_name, visible, index.callers, up=True)
 
 
-class GetCallees(IndexTool[NameArgs]):
+class GetCallees(IndexTool[NameArgs, ToolOptions]):
     """Shows what a function calls."""
 
     name: ClassVar[str] = "get_callees"
@@ -202,7 +220,7 @@ class GetCallees(IndexTool[NameArgs]):
         return _calls(index, args.function_name, visible, index.callees, up=False)
 
 
-class GetCallChain(IndexTool[ChainArgs]):
+class GetCallChain(IndexTool[ChainArgs, ToolOptions]):
     """Follows calls over several levels."""
 
     name: ClassVar[str] = "get_call_chain"
@@ -219,7 +237,7 @@ class GetCallChain(IndexTool[ChainArgs]):
         return chain_lines(shown) or _unknown(index, args.function_name, visible)
 
 
-class GetModuleSummary(IndexTool[SummaryArgs]):
+class GetModuleSummary(IndexTool[SummaryArgs, ToolOptions]):
     """Outlines a file."""
 
     name: ClassVar[str] = "get_module_summary"
