@@ -95,6 +95,7 @@ class LiteLLMEmbedder:
         # Otherwise the import asks the network for prices.
         os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
         litellm = _imported("litellm", self.name)
+        openai = _imported("openai", self.name)  # LiteLLM's errors are its errors
         _imported("numpy", self.name)  # what is missing is said before anything is paid
         try:
             answer = litellm.embedding(
@@ -104,7 +105,7 @@ class LiteLLMEmbedder:
             if len(rows) != len(texts):
                 raise UsageError(f"`{self.name}` gave {len(rows)} vectors for {len(texts)} texts")
             return _normalized([row["embedding"] for row in rows])
-        except (litellm.exceptions.APIError, OSError, ValueError, KeyError) as error:
+        except (openai.OpenAIError, OSError, ValueError, KeyError) as error:
             reason = str(error).partition("\n")[0][:300]
             raise UsageError(f"`{self.name}` failed: {reason}", hint="check its key") from error
 
