@@ -1,27 +1,31 @@
-"""`pip install retrai-server retrai-tui retrai-watch`, from wheels, in a new environment."""
+"""retrai-server, -tui, -watch and -react, installed from wheels in a new environment."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import subprocess
+import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 
+import httpx
 import pytest
 
+from ..react.wire import KEY, ModelServer, model_server
 from .conftest import ALL, RETRAI
 from .test_wheels import needed, new_environment, wheel
 
 __all__ = ["wheel"]
 
 pytestmark = pytest.mark.xdist_group("wheels")
-INSTALLED = ("retrai-server", "retrai-tui", "retrai-watch")
+INSTALLED = ("retrai-server", "retrai-tui", "retrai-watch", "retrai-react")
 
 
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory: pytest.TempPathFactory, wheel: Callable[..., Path]) -> Path:
-    """The folder of an environment with what the three need, and nothing else."""
+    """The folder of an environment with what these need, and nothing else."""
     found = needed(INSTALLED)
     own = {dist.name: dist for dist in (*ALL, RETRAI)}
     assert "retrai" in found, "the script `retrai` would be missing"
@@ -38,7 +42,14 @@ def environment(tmp_path_factory: pytest.TempPathFactory, wheel: Callable[..., P
 
 
 @pytest.fixture
-def variables(tmp_path: Path) -> dict[str, str]:
+def model() -> Iterator[ModelServer]:
+    """A model server, to be asked with a caller's key."""
+    with model_server() as server:
+        yield server
+
+
+@pytest.fixture
+def variables(tmp_path: Path, model: ModelServer) -> dict[str, str]:
     """Of somebody who has just installed it: no settings, no key, and a browser that is a file."""
     keep = ("PATH", "LANG", "TMPDIR")
     browser = tmp_path / "browser"
@@ -48,6 +59,7 @@ def variables(tmp_path: Path) -> dict[str, str]:
         **{name: os.environ[name] for name in keep if name in os.environ},
         "HOME": str(tmp_path),
         "BROWSER": f"{browser} %s",
+        "OPENAI_API_BASE": model.url,
     }
 
 
@@ -91,6 +103,34 @@ def test_a_person_with_no_key_runs_the_demo_in_the_page(address: str) -> None:
         badge = page.locator(".run-head .badge")
         expect(badge).to_have_text("achieved", timeout=400_000)
         browser.close()
+
+
+def test_a_step_is_served(address: str, model: ModelServer, tmp_path: Path) -> None:
+    model.plays('Thought: look\nAction: read_file(path="a.py")')
+    parts = urlsplit(address)
+    with httpx.Client(
+        base_url=f"{parts.scheme}://{parts.netloc}",
+        headers={"Authorization": f"Bearer {parse_qs(parts.query)['token'][0]}"},
+        timeout=300,
+    ) as client:
+        project = client.post("/api/projects", json={"path": str(tmp_path / "src")}).json()
+        request = {
+            "project_id": project["id"],
+            "session_id": str(uuid.uuid4()),
+            "user_query": "What does it do?",
+            "conversation_history": [],
+            "available_tools_prompt_segment": "read_file(path): the text of a file",
+            "llm_config": {
+                "modelName": "openai/gpt-4o",
+                "tokenLimit": 8000,
+                "reservedOutputTokens": 500,
+            },
+            "user_api_keys": {"llmKey": KEY},
+            "max_iterations_left": 3,
+        }
+        step = client.post("/api/agent/react_step", json=request).json()
+    assert step["action_details"]["tool_args"] == {"path": "a.py"}, step
+    assert [each.key for each in model.requests] == [KEY]
 
 
 @pytest.mark.parametrize("command", ["tui", "watch"])
