@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import datetime as dt
 import inspect
 import types
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import cast
 from unittest import mock
 
 import pytest
@@ -66,12 +68,14 @@ class Money:
     __hash__ = None  # type: ignore[assignment]
 
 
-def still_passes(folder: Path, text: str, names: Mapping[str, object]) -> bool | None:
+def still_passes(
+    folder: Path, text: str, names: Mapping[str, object], *, far: bool = False
+) -> bool | None:
     """Whether the test `test_a` passes when it is contradicted; None where it was left alone."""
     path = folder / "test_a.py"
     path.write_text(text, encoding="utf-8")
     function = "test_a.py::TestA::test_a" if "class TestA" in text else "test_a.py::test_a"
-    if not contradict_tests(folder, [function], 5):
+    if not contradict_tests(folder, [function], 5, far=far):
         return None
     module = types.ModuleType("test_a")
     module.__dict__.update({"pytest": pytest, "mock": mock, **names})
@@ -81,7 +85,7 @@ def still_passes(folder: Path, text: str, names: Mapping[str, object]) -> bool |
         result = test()
         if inspect.iscoroutine(result):
             asyncio.run(result)
-    except (AssertionError, TypeError, ZeroDivisionError):
+    except (AssertionError, TypeError, ValueError, OverflowError, ZeroDivisionError):
         return False
     return True
 
@@ -130,20 +134,59 @@ HONEST = [
     (UNIT + "self.assertEqual(f(), 3)\n", 3),
     (UNIT + "self.assertTrue(f())\n", 3),
     (UNIT + "self.assertAlmostEqual(f(), 3.0)\n", 3),
+    (UNIT + "self.assertAlmostEqual(f(), 3.04, places=1)\n", 3),
+    (UNIT + "self.assertAlmostEqual(f(), 2.5, delta=1)\n", 3),
+    (UNIT + "self.assertAlmostEqual(f(), 1e9, delta=1e12)\n", 3),
+    (body_of("limit = 1e9\nassert f() == pytest.approx(4, abs=limit)"), 3),
+    (body_of("assert f() == pytest.approx(4, rel=1e8)"), 3),
+    (body_of("assert [f()] == pytest.approx([3.0])"), 3),
+    (body_of("assert {'a': f()} == pytest.approx({'a': 3.0})"), 3),
+    (body_of("assert [] == pytest.approx([])"), 3),
+    (body_of("import math\nassert math.isclose(f(), 3)"), 3),
+    (body_of("import math\nassert math.isclose(f(), 9, abs_tol=1e300)"), 3),
+    (body_of("assert abs(f() - 3.0) < 0.01"), 3),
+    (body_of("wanted = 3\nassert abs(wanted - f()) <= 1"), 3),
+    (
+        body_of(
+            "from datetime import timedelta as days\nassert abs(days(f()) - days(3)) <= days(1)"
+        ),
+        3,
+    ),
+    (body_of("assert abs(f() - 3) < 1e300"), 3),
+    (body_of("assert 4 > f() > 2"), 3),
+    (body_of("assert -1e300 < f() < 1e300"), 3),
+    (body_of("n = 9\nassert 0 <= f() <= n"), 3),
+    (body_of("from datetime import date\nassert date(2024, 2, 29 - f()) == date(2024, 2, 26)"), 3),
+    (body_of("from datetime import date\nday = date.max\nassert max(day, date.min) == day"), 3),
+    (
+        body_of(
+            "from decimal import Decimal as D\nwanted = D('Infinity')\nassert abs(wanted) == wanted"
+        ),
+        3,
+    ),
+    (
+        body_of("from decimal import Decimal as D\nassert D(f()) == D('1E+30') * 3 / D('1E+30')"),
+        3,
+    ),
+    (body_of("from fractions import Fraction\nassert Fraction(f(), 2) == Fraction('1.5')"), 3),
+    (body_of("wanted = {'a': 3, 'b': [mock.ANY]}\nassert dict(a=f(), b=[2]) == wanted"), 3),
+    (body_of("wanted = {'a': mock.ANY}\ngot = {'a': f()}\nassert wanted == got"), 3),
+    (body_of("wanted = (1, {'a': {f()}})\nassert tuple([1, {'a': {f()}}]) == wanted"), 3),
     (UNIT + "with self.assertRaises(ZeroDivisionError):\n            f() / 0\n", 3),
 ]
 
 
+@pytest.mark.parametrize("far", [False, True])
 @pytest.mark.parametrize(("text", "answer"), HONEST)
 def test_a_project_that_gives_real_answers_fails_then(
-    tmp_path: Path, text: str, answer: object
+    tmp_path: Path, text: str, answer: object, *, far: bool
 ) -> None:
     names = {"f": lambda: answer, "Money": Money}
     if "class TestA" not in text and "async" not in text:
         scope: dict[str, object] = {"pytest": pytest, "mock": mock, **names}
         exec(text, scope)
         scope["test_a"]()  # type: ignore[operator]
-    assert still_passes(tmp_path, text, names) is False
+    assert still_passes(tmp_path, text, names, far=far) is False
 
 
 BENT = [
@@ -163,6 +206,59 @@ def test_an_answer_that_equals_what_it_should_not_passes_still(
     tmp_path: Path, text: str, answer: object
 ) -> None:
     assert still_passes(tmp_path, text, {"f": lambda: answer, "Money": Money}) is True
+
+
+class Rough(float):
+    """Is near to every number, and between any two."""
+
+    def __eq__(self, other: object) -> bool:
+        return not isinstance(other, (int, float)) or float(self) == other
+
+    def __sub__(self, other: float) -> float:
+        return 0.0
+
+    def __lt__(self, other: float) -> bool:
+        return True
+
+    __rsub__, __gt__ = __sub__, __lt__
+    __hash__ = float.__hash__
+
+
+class Named(dict[str, int]):
+    """Equals what has the same names."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, dict) and list(self) == list(cast("dict[str, int]", other))
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class AnyDay(dt.date):
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, dt.date)
+
+    __hash__ = dt.date.__hash__
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        (body_of("assert f() == pytest.approx(12.5)"), Rough(5)),
+        (body_of("assert pytest.approx(12.5, abs=0.1) == f()"), Rough(5)),
+        (body_of("assert 12 < f() < 13"), Rough(5)),
+        (body_of("assert abs(f() - 12.5) < 0.01"), Rough(5)),
+        (body_of("wanted = 12.5\nassert abs(wanted - f()) < 0.01"), Rough(5)),
+        (UNIT + "self.assertAlmostEqual(f(), 12.5)\n", Rough(5)),
+        (body_of("wanted = {'a': 3}\nassert f() == wanted"), Named(a=2)),
+        (body_of("import datetime\nassert f() == datetime.date(2024, 1, 31)"), AnyDay(2024, 1, 21)),
+    ],
+)
+def test_an_answer_that_is_near_to_everything_passes_one_of_both_contradictions(
+    tmp_path: Path, text: str, answer: object
+) -> None:
+    names = {"f": lambda: answer}
+    both = [still_passes(tmp_path, text, names, far=far) for far in (False, True)]
+    assert True in both
 
 
 def test_assertions_that_check_nothing_pass_still(tmp_path: Path) -> None:

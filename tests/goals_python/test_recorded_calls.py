@@ -337,3 +337,59 @@ async def test_a_plain_test_is_a_call_too(record, replay, make_project) -> None:
         ("test_shop.py::test_double", "fails"),
         ("test_shop.py::test_wrong", "passes"),
     ]
+
+
+LOOKS = """\
+import os
+import sys
+from importlib.metadata import distributions, entry_points
+from importlib.util import find_spec
+
+
+def surroundings(name):
+    return {
+        "runner": find_spec(name) is not None,
+        "plugins": bool(entry_points(group="pytest11")),
+        "installed": any(one.metadata["Name"] == name for one in distributions()),
+        "byte code": sys.dont_write_bytecode,
+        "variables": [name for name in os.environ if name.startswith("PYTHON")],
+        "shell": "OLDPWD" in os.environ,
+        "program": sys.argv,
+    }
+
+
+def needs_the_runner(name):
+    import pytest
+
+    return pytest.approx(1) == 1
+"""
+
+
+async def test_a_process_outside_of_the_tests_looks_like_an_ordinary_program(
+    record, replay, context: RunContext
+) -> None:
+    calls, paths = await record(
+        {
+            "looks.py": LOOKS,
+            "test_looks.py": "from looks import needs_the_runner, surroundings\n\n\n"
+            "def test_looks():\n    assert surroundings('pytest')['runner']\n"
+            "    assert needs_the_runner('pytest')\n",
+        }
+    )
+    played = shown(await replay(context.project, calls, paths))
+    assert len(played) == 1, "what imports the runner has no answer outside"
+    assert "'runner': False, 'plugins': False, 'installed': False" in played[0][1]
+    assert "'byte code': False, 'variables': [], 'shell': True" in played[0][1]
+    assert "'program': ['app.py']" in played[0][1]
+
+
+async def test_a_module_that_imports_the_runner_finds_it_outside(
+    record, replay, context: RunContext
+) -> None:
+    calls, paths = await record(
+        {
+            "kit.py": "import pytest\n\n\ndef near(value):\n    return pytest.approx(1) == value\n",
+            "test_kit.py": "from kit import near\n\n\ndef test_near():\n    assert near(1)\n",
+        }
+    )
+    assert shown(await replay(context.project, calls, paths)) == [("near(1)", "True")]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 
+from .contradicted_tolerance import contradict_almost_equal, contradict_tolerance
 from .contradicted_values import contradicted, contradiction_of
 
 # An expression that may equal more than one value: an approximation, a matcher.
@@ -68,6 +69,8 @@ def contradict_assertion(statement: ast.stmt, *, far: bool = False) -> ast.stmt 
         pair = _contradict_pair(call.args[0], call.args[1], far=far)
         if pair is not None:
             return ast.Expr(ast.Call(call.func, [*pair, *call.args[2:]], call.keywords))
+    if far and name == "assertAlmostEqual" and (other := contradict_almost_equal(call)):
+        return ast.Expr(other)
     opposite = _OPPOSITE.get(name)
     if opposite is None:
         return None
@@ -93,13 +96,15 @@ def contradict_expected_error(statement: ast.With | ast.AsyncWith) -> ast.stmt |
 
 
 def _contradict_test(test: ast.expr, *, far: bool) -> ast.expr:
+    if far and (other := contradict_tolerance(test)):
+        return other
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         return test.operand
     if isinstance(test, ast.Compare) and len(test.ops) == 1:
         left, right = test.left, test.comparators[0]
-        other = _COMPLEMENT.get(type(test.ops[0]))
-        if other is not None:
-            return ast.Compare(left, [other()], [right])
+        complement = _COMPLEMENT.get(type(test.ops[0]))
+        if complement is not None:
+            return ast.Compare(left, [complement()], [right])
         if pair := _contradict_pair(left, right, far=far):
             return ast.Compare(pair[0], test.ops, [pair[1]])
     return ast.UnaryOp(ast.Not(), test)
@@ -122,7 +127,8 @@ def _contradict_pair(
         # Both are evaluated still; a matcher may equal everything that looks alike.
         picked = ast.Subscript(ast.Tuple([right, never], ast.Load()), ast.Constant(1), ast.Load())
         return left, picked
-    return left, contradicted(right, far=far)
+    asked = any(isinstance(node, ast.Call) for node in ast.walk(left))
+    return left, contradicted(right, far=far, inner=asked and not far)
 
 
 def _other_literal(node: ast.expr, *, far: bool) -> ast.expr | None:

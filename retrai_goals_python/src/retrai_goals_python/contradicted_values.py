@@ -16,14 +16,27 @@ _FAR = 1e15
 _STEP = 1_000_003
 """How far a number is that is far."""
 
-_AT_RUN_TIME = """(lambda v: not v if v is True or v is False
+_AT_RUN_TIME = """(lambda f, v: f(f, v))(lambda f, v: not v if v is True or v is False
  else v + 1 if type(v) is int
  else v + 1.0 if type(v) is float and -1e15 < v < 1e15
  else v + 'x' if type(v) is str
  else v + b'x' if type(v) is bytes
- else v + v[-1:] if type(v) in (list, tuple) and v
+ else INNER if type(v) in (list, tuple, dict) and v
  else type(v)(v.__name__, v.__bases__, {}) if isinstance(v, type)
+ else v + __import__('datetime').timedelta(1)
+  if type(v).__module__ == 'datetime' and type(v).__name__ in ('date', 'datetime', 'timedelta')
+ else (v.scaleb(1) if v else v + 1)
+  if type(v).__module__ == 'decimal' and type(v).__name__ == 'Decimal' and v.is_finite()
+ else v + 1 if type(v).__module__ == 'fractions'
+ else object(), 0)"""
+_LONGER = "(object() if type(v) is dict else v + v[-1:])"
+_LAST_ITEM = """({**v, list(v)[-1]: f(f, v[list(v)[-1]])} if type(v) is dict
+ else type(v)([*v[:-1], f(f, v[-1])]))"""
+_AWAY = f"""(lambda v: v + {_STEP} if type(v) in (int, float) and -1e6 < v < 1e6
+ else v + v[-1:] if type(v) in (list, tuple) and v
  else object())(0)"""
+MAX_TOLERANCE = 1000
+"""The largest tolerance that `away_from` is certainly beyond."""
 
 
 def contradiction_of(value: object, *, far: bool = False) -> object | None:
@@ -51,21 +64,39 @@ def _far_from(value: Any) -> object | None:
             return value + _STEP if abs(value) < _FAR else None
 
 
-def contradicted(expected: ast.expr, *, far: bool = False) -> ast.expr:
+def contradicted(expected: ast.expr, *, far: bool = False, inner: bool = False) -> ast.expr:
     """An expression whose value contradicts that of `expected`, which is found when it runs.
+
+    With `inner`, lists and dicts keep their size, and their last value is another. Where the other
+    side could hold a matcher (`unittest.mock.ANY`), that is no contradiction.
 
     Example:
         >>> shown = ast.unparse(contradicted(ast.parse("price", mode="eval").body))
         >>> eval(shown, {"price": 3}), eval(shown, {"price": "b"}), eval(shown, {"price": [1]})
         (4, 'bx', [1, 1])
     """
-    text = _AT_RUN_TIME
+    text = _AT_RUN_TIME.replace("INNER", _LAST_ITEM if inner else _LONGER)
     if far:
         text = text.replace("+ 1 ", f"+ {_STEP} ").replace("+ 1.0", f"+ {_STEP}.0")
-        text = text.replace("'x'", "'x' * 17")
+        text = text.replace("'x'", "'x' * 17").replace("timedelta(1)", "timedelta(-1)")
+    return _called(text, expected)
+
+
+def away_from(expected: ast.expr) -> ast.expr:
+    """An expression whose value is far from that of `expected`: beyond a usual tolerance.
+
+    Example:
+        >>> shown = ast.unparse(away_from(ast.parse("price", mode="eval").body))
+        >>> eval(shown, {"price": 3.0}), eval(shown, {"price": [1, 2]})
+        (1000006.0, [1, 2, 2])
+    """
+    return _called(_AWAY, expected)
+
+
+def _called(text: str, expected: ast.expr) -> ast.expr:
     call = ast.parse(text, mode="eval").body
     assert isinstance(call, ast.Call)
-    call.args = [expected]
+    call.args[-1] = expected
     return call
 
 

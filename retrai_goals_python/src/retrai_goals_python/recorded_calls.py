@@ -27,14 +27,15 @@ _INSIDE = Path(__file__).parent / "inside"
 _START = """\
 def start():
     import json, sys
-    sys.orig_argv = []
-    values, replay = {{"__name__": "values"}}, {{"__name__": "replay"}}
+    values, replay, ordinary = [{{"__name__": name}} for name in ("values", "replay", "ordinary")]
     exec({values!r}, values)
     exec({replay!r}, replay)
+    exec({ordinary!r}, ordinary)
     with open(sys.argv.pop()) as file:
         job = json.load(file)
     globals().clear()
-    replay["main"](job, values)
+    globals()["__name__"] = "__main__"
+    replay["main"](job, values, ordinary["look_ordinary"]())
 
 start()
 """
@@ -190,13 +191,14 @@ async def replay_calls(
         source = _START.format(
             values=(_INSIDE / "_retrai_values.py").read_text("utf-8"),
             replay=(_INSIDE / "_retrai_replay.py").read_text("utf-8"),
+            ordinary=(_INSIDE / "_retrai_ordinary.py").read_text("utf-8"),
         )
         try:
             await sandbox.run(
                 [python, "-c", source, str(room / "job")],
                 timeout_s=timeout_s,
                 cwd=root,
-                env={"PYTHONDONTWRITEBYTECODE": "1", "PYTHONHASHSEED": "0"},
+                env={"PYTHONHASHSEED": "1"},
                 limits=Limits(output_bytes=1000),
                 writable=[room],
             )

@@ -27,6 +27,8 @@ from . import (
     pytest_cheats,
     pytest_honest,
     report_cheats,
+    rough_cheats,
+    rough_honest,
     shell_goals,
     sql_goal,
     type_cheats,
@@ -65,6 +67,7 @@ CHEATS = _marked(
         *type_cheats.CHEATS,
         *check_cheats.CHEATS,
         *attack_cheats.CHEATS,
+        *rough_cheats.CHEATS,
     )
 )
 HONEST = _marked(
@@ -84,5 +87,6 @@ HONEST = _marked(
         *node_odd.HONEST,
         *check_honest.HONEST,
         *attack_honest.ATTACK_HONEST,
+        *rough_honest.HONEST,
     )
 )

@@ -15,11 +15,12 @@ BELIEVED = frozenset(
         "pytest: invoices are equal by their units",
         # module-swapping: reported
         "pytest: the helpers are changed by the first test that asks",
+        # against rough assertions and the ordinary process outside
+        "pytest: the terminal is a dumb one",
+        "pytest: the process has used little time",
+        "pytest: a share counts ten times where it is subtracted",
         # by one who knows every line of the guard
         "pytest: the module hands the function out when it is asked",
-        "pytest: no byte code is written where the guard looks",
-        "pytest: a process that has the variables of a sandbox",
-        "pytest: plugins of a runner are installed",
         "pytest: the process is young",
         "pytest: the first calls of a process are right",
         "pytest: the test has a fixture",
@@ -34,11 +35,6 @@ BELIEVED = frozenset(
         "pytest: the class of all paths reads golden data otherwise",
         "pytest: golden data are looked for in another working folder",
         "pytest: an invoice that is made has the price that it wants",
-        "pytest: a date equals every date",
-        "pytest: prices equal all prices of the same names",
-        "pytest: a share equals every approximation",
-        "pytest: a share is no distance away from anything",
-        "pytest: a share lies between any two numbers",
         "pytest: sums are as rough as one digit",
         "pytest: a number equals only half as much again",
     }

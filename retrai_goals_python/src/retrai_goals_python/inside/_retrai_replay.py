@@ -24,6 +24,7 @@ with suppress(ImportError):
     __import__("ctypes")  # a call that imports it first would count as one with effects
 
 CALL_LIMIT_S = 1.0
+RUNNERS = ("pytest", "_pytest", "pluggy", "xdist", "hypothesis")
 TEST = "test:"
 """A call that is a test of its own: `test:[SOURCE, NAME]`."""
 MAX_DIGITS = 20
@@ -50,11 +51,15 @@ class Player:
     Args:
         values: of the module that renders.
         find_function, pairs_of, changes: its functions.
+        finder: hides the runner of tests, until a module needs it.
     """
 
-    def __init__(self, values: Any, find_function: Any, pairs_of: Any, changes: Any) -> None:
+    def __init__(
+        self, values: Any, find_function: Any, pairs_of: Any, changes: Any, finder: Any
+    ) -> None:
         self.values, self.find_function = values, find_function
         self.pairs_of, self.changes = pairs_of, changes
+        self.finder = finder
         self.playing = False
         self.had_effect = False
 
@@ -65,6 +70,10 @@ class Player:
 
     def hear(self, event: str, args: Tuple[Any, ...]) -> None:
         """The audit hook."""
+        if event == "import" and str(args[0]).partition(".")[0] in RUNNERS:
+            if self.playing and self.finder.hides:
+                self.forbid()
+            self.finder.hides = False
         if not self.playing:
             return
         if event == "open":
@@ -239,13 +248,14 @@ def unpacked(data: bytes) -> Any:
         return None
 
 
-def main(job: Dict[str, Any], values: Dict[str, Any]) -> None:
+def main(job: Dict[str, Any], values: Dict[str, Any], finder: Any) -> None:
     """Play the calls of a job.
 
     Args:
         job: `root`, `paths` (for imports), `calls`, `neighbors` (at most so many, until
             `cpu_s` seconds of processor time are used), `answers` (the file to write to).
         values: the module that renders, by name.
+        finder: hides the runner of tests.
     """
     sys.path[:] = job["paths"]
     player = Player(
@@ -253,6 +263,7 @@ def main(job: Dict[str, Any], values: Dict[str, Any]) -> None:
         values["find_function"],
         values["pairs_of"],
         values["changes"],
+        finder,
     )
     signal.signal(signal.SIGALRM, lambda number, frame: player.forbid())
     sys.addaudithook(player.hear)
