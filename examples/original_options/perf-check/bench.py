@@ -1,6 +1,5 @@
-"""Waits for nothing, then prints a sum."""
+"""Prints what the report comes to; the benchmark itself is protected."""
 
-import time
+from report import total
 
-time.sleep(1.2)
-print(sum(range(1000)))
+print(total())
