@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from .wire import Wire
+from .wire import Call, Wire
 
 QUESTION = "How is the total of a cart made?"
 Retrai = Callable[..., subprocess.CompletedProcess[str]]
@@ -139,7 +139,7 @@ def test_the_graph_is_drawn_without_a_project(retrai_here: Retrai, tmp_path: Pat
 def test_a_killed_run_resumes_and_repeats_no_finished_call(
     retrai: Retrai, shop: Path, wire: Wire
 ) -> None:
-    search = [("search_codebase", {"query": "total"})]
+    search: list[Call] = [("search_codebase", {"query": "total"})]
     wire.script = {
         "planner": ['["Find it"]'],
         "executor": [search, "It is `Cart.total`."],

@@ -99,7 +99,7 @@ async def test_replan_each_step_asks_for_a_plan_after_each_step(ask: Ask, wire: 
     assert asked.record.data["iterations"] == 2
 
 
-@pytest.mark.parametrize("answer", ["I would look at the cart.", '{"plan": 1}', "[1, 2]", 500])
+@pytest.mark.parametrize("answer", ["I would look at the cart [1].", 500])
 async def test_a_planner_that_gives_no_list_gets_the_plain_step(
     ask: Ask, wire: Wire, answer: Any
 ) -> None:
@@ -175,20 +175,15 @@ async def test_the_environment_sets_the_limits(
     assert (wire.asked.count("planner"), wire.asked.count("executor")) == (2, 2)
 
 
-@pytest.mark.parametrize(
-    ("plan", "plans"), [('["one", "two"]', 1), ('["one"]', 1)], ids=["left", "none left"]
-)
-@pytest.mark.parametrize("answer", ["no JSON", '{"decision": "MAYBE"}', 500])
+@pytest.mark.parametrize("answer", ['{"decision": "MAYBE"}', 500])
 async def test_a_refinery_without_a_decision_continues_while_steps_are_left(
-    ask: Ask, wire: Wire, answer: Any, plan: str, plans: int
+    ask: Ask, wire: Wire, answer: Any
 ) -> None:
-    wire.script = script(planner=[plan], refinery=[answer])
+    wire.script = script(planner=['["one", "two"]'], refinery=[answer])
     plugins = {"litellm": {"api_base": wire.url, "max_retries": 0}}
     asked = await ask(QUESTION, model="openai/scripted", plugins=plugins)
-    assert wire.asked.count("planner") == plans
-    assert wire.asked.count("executor") == len(json.loads(plan))
-    decisions = [each["decision"] for each in asked.progress("decision")]
-    assert decisions == ["CONTINUE", "FINISH"][-len(json.loads(plan)) :]
+    assert (wire.asked.count("planner"), wire.asked.count("executor")) == (1, 2)
+    assert [each["decision"] for each in asked.progress("decision")] == ["CONTINUE", "FINISH"]
 
 
 async def test_a_tool_that_fails_or_is_unknown_is_a_message(ask: Ask, wire: Wire) -> None:

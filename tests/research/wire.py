@@ -40,7 +40,7 @@ class Wire:
     script: Script = field(default_factory=dict[str, list[Answer]])
     asked: list[str] = field(default_factory=list[str])
     bodies: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
-    before: Callable[[str], None] = lambda node: None
+    before: Callable[[str], object] = lambda node: None
 
     def answer(self, body: dict[str, Any]) -> tuple[int, bytes]:
         first = str(body["messages"][0]["content"])
