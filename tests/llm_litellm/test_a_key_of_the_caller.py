@@ -190,10 +190,16 @@ from retrai_llm_litellm.answering import Answering
 url, key = sys.argv.pop(1), sys.argv.pop()
 
 
+def has_key(value):
+    if type(value) is tuple and not gc.is_tracked(value):  # headers are pairs of plain values
+        return any(map(has_key, value))
+    return key in value if type(value) is str else type(value) is bytes and key.encode() in value
+
+
 def holders():
     gc.collect()
-    dicts = (each for each in gc.get_objects() if isinstance(each, dict) and each is not globals())
-    return [each for each in dicts if any(v == key for v in each.values() if type(v) is str)]
+    known = (each for each in gc.get_objects() if each is not globals())
+    return [each for each in known if any(map(has_key, gc.get_referents(each)))]
 
 
 async def ask(model):
@@ -218,7 +224,7 @@ async def main():
                     await asyncio.sleep(0.05)
             print("gone")
         except TimeoutError:
-            print("held by", [sorted(map(str, each))[:12] for each in holders()])
+            print("held by", [f"{type(each)} {each}"[:200] for each in holders()])
 
 
 asyncio.run(main())
