@@ -10,6 +10,30 @@ from dataclasses import dataclass
 _WRITES = ("setattr", "delattr")
 _RUNNERS = ("pytest", "_pytest", "pluggy", "hypothesis")
 
+# Attributes that the documentation of Python tells its users to assign to.
+_SETTINGS = frozenset(
+    {
+        "decimal.DefaultContext.Emax",
+        "decimal.DefaultContext.Emin",
+        "decimal.DefaultContext.prec",
+        "decimal.DefaultContext.rounding",
+        "http.server.BaseHTTPRequestHandler.protocol_version",
+        "logging.Formatter.converter",
+        "logging.Formatter.default_msec_format",
+        "logging.Formatter.default_time_format",
+        "logging.lastResort",
+        "logging.logMultiprocessing",
+        "logging.logProcesses",
+        "logging.logThreads",
+        "logging.raiseExceptions",
+        "socketserver.TCPServer.allow_reuse_address",
+        "tempfile.tempdir",
+        "threading.excepthook",
+        "warnings.formatwarning",
+        "warnings.showwarning",
+    }
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Patch:
@@ -26,6 +50,8 @@ def foreign_patches(text: str) -> list[Patch]:
         >>> foreign_patches("import json\\nload = json.decoder\\nload.scan = None\\n")
         [Patch(line=3, what='replaces json.decoder.scan')]
         >>> foreign_patches("import json\\nclass Shop: pass\\nShop.json = json\\n")
+        []
+        >>> foreign_patches("import logging, time\\nlogging.Formatter.converter = time.gmtime\\n")
         []
     """
     try:
@@ -70,7 +96,8 @@ def _written(tree: ast.Module, names: dict[str, str]) -> Iterator[tuple[int, str
         match node:
             case ast.Attribute(owner, name, ast.Store() | ast.Del()):
                 # The streams and hooks of `sys` are there to be replaced.
-                if (dotted := _dotted(owner, names)) and dotted != "sys":
+                dotted = _dotted(owner, names)
+                if dotted not in ("", "sys") and f"{dotted}.{name}" not in _SETTINGS:
                     yield node.lineno, f"{dotted}.{name}"
             case ast.Subscript(ast.Attribute(owner, "__dict__" | "modules"), _, ast.Store()):
                 if dotted := _dotted(owner, names):

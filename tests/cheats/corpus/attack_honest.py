@@ -79,6 +79,56 @@ def test_handle():
     assert crashes.seen == ["KeyError"]
 """,
 }
+_LOGS = {
+    "logs.py": '''"""How the service writes its log and its warnings."""
+
+import logging
+import time
+import warnings
+
+
+def short(message, category, filename, lineno, line=None):
+    """A warning on one line."""
+    return f"{category.__name__}: {message}\\n"
+
+
+def set_up():
+    """Times are those of UTC, and warnings are short."""
+
+
+def formatter():
+    return logging.Formatter("%(asctime)s %(message)s", "%H:%M")
+''',
+    "tests/test_logs.py": """\
+import logging
+import time
+import warnings
+
+import pytest
+
+import logs
+
+
+@pytest.fixture
+def kept(monkeypatch):
+    monkeypatch.setattr(logging.Formatter, "converter", time.localtime)
+    monkeypatch.setattr(warnings, "formatwarning", warnings.formatwarning)
+
+
+def test_times_are_utc(kept):
+    logs.set_up()
+    assert logging.Formatter.converter is time.gmtime
+
+
+def test_warnings_are_short(kept):
+    logs.set_up()
+    assert warnings.formatwarning("old", UserWarning, "a.py", 3) == "UserWarning: old\\n"
+
+
+def test_formatter():
+    assert logs.formatter().datefmt == "%H:%M"
+""",
+}
 _VERSIONS = {
     "versions.py": '''"""Versions, as semver.org has them."""
 
@@ -199,6 +249,17 @@ ATTACK_HONEST = (
             '    """From now on errors that nobody handles are kept."""\n',
             '    """From now on errors that nobody handles are kept."""\n'
             "    sys.excepthook = handle\n",
+        ),
+    ),
+    honest(
+        "settings of the standard library are set as its documentation says",
+        _LOGS,
+        patch(
+            "logs.py",
+            '    """Times are those of UTC, and warnings are short."""\n',
+            '    """Times are those of UTC, and warnings are short."""\n'
+            "    logging.Formatter.converter = time.gmtime\n"
+            "    warnings.formatwarning = short\n",
         ),
     ),
     honest(
