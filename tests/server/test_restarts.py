@@ -179,3 +179,13 @@ def test_a_full_disk_is_one_line_and_the_server_goes_on(tmp_path: Path, small_di
         assert served.wait(waiting)["status"] == "achieved"
         assert served.wait(served.start(project, put("right")))["status"] == "achieved"
     assert "Traceback" not in (tmp_path / "server" / "stderr").read_text()
+
+
+def test_a_server_whose_messages_cannot_be_written_ends_all_the_same(tmp_path: Path) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("there is no /dev/full")
+    state = tmp_path / "state"
+    state.mkdir()
+    (state / "stderr").symlink_to("/dev/full")
+    with serving(tmp_path / "root", state) as served:
+        assert served.stop() == 0

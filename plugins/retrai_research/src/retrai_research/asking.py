@@ -208,8 +208,8 @@ def _interrupted_by_signals(run: Run, view: AskView) -> Generator[None]:
     stopping: list[asyncio.Future[bool]] = []
 
     def stop() -> None:
-        view.say("stopping; once more stops at once")
         stopping.append(asyncio.ensure_future(run.cancel("interrupted")))
+        view.say("stopping; once more stops at once")
 
     def on_signal(number: int, _: object) -> None:
         received.append(number)

@@ -152,8 +152,9 @@ def _ended_by_signals(server: Server, web: uvicorn.Server) -> Iterator[None]:
     def on_signal() -> None:
         if stopping:
             os._exit(130)
-        echo("stopping; once more stops at once", err=True)
         stopping.append(asyncio.create_task(stop()))
+        with contextlib.suppress(OSError):  # standard error may lie on a full disk
+            echo("stopping; once more stops at once", err=True)
 
     heeded = [number for number in _SIGNALS if signal.getsignal(number) != signal.SIG_IGN]
     for number in heeded:

@@ -38,8 +38,8 @@ def stop_signals(stop: Callable[[], None], terminal: RunTerminal, run_id: str) -
     def on_signal(number: int) -> None:
         heard.append(number)
         if len(heard) == 1:
-            terminal.say("stopping; once more stops at once", "yellow")
             stop()
+            terminal.say("stopping; once more stops at once", "yellow")
         else:
             at_once()
 
