@@ -87,10 +87,10 @@ def test_an_existing_file_is_kept(retrai, asking_project: Path) -> None:
     assert load_settings(asking_project).config.max_iterations == 3
 
 
-def test_force_writes_over_it(retrai, asking_project: Path) -> None:
+def test_force_writes_over_it_and_keeps_its_settings(retrai, asking_project: Path) -> None:
     (asking_project / PROJECT_FILE).write_text("max_iterations: 3\n")
     assert retrai("init", "-C", asking_project, "--force")[0] == 0
-    assert load_settings(asking_project).config.max_iterations == 50
+    assert load_settings(asking_project).config.max_iterations == 3
 
 
 def test_an_unknown_goal_is_not_written(retrai, asking_project: Path) -> None:

@@ -90,7 +90,7 @@ async def test_an_answer_follows_the_edits_of_the_run(tools: Tools) -> None:
     assert "none" in await tools.ask("get_callers", function_name="show")
     tools.workspace.write_bytes("main.py", b"import use\nuse.show()\n")
 
-    assert "main  main.py:1-3  calls in line 2" in await tools.ask(
+    assert "main  main.py:1-2  calls in line 2" in await tools.ask(
         "get_callers", function_name="show"
     )
 

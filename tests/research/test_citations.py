@@ -195,7 +195,7 @@ def test_a_quote_without_a_citation_must_stand_in_a_file_that_was_shown() -> Non
 
 
 def test_citations_in_a_fence_are_checked_unless_it_is_the_files_own_text() -> None:
-    result = checked("```mermaid\nA[shop/cart.py:2-4] --> B[shop/cart.py:6]\n```")
+    result = checked("```mermaid\ngraph TD\nA[shop/cart.py:2-4] --> B[shop/cart.py:6]\n```")
     assert [each.verified for each in result.citations] == [True, False]
     assert f"B[shop/cart.py:6] {MARK}" in result.text
     assert result.quotes == []
@@ -281,3 +281,46 @@ def test_evidence_covers_exactly_the_lines_that_were_added(
     wanted = Place("a", start, start + more)
     assert evidence.covers(wanted) == lines.issuperset(range(start, start + more + 1))
     assert Evidence.parse(evidence.as_json()).as_json() == evidence.as_json()
+
+
+@pytest.mark.parametrize(
+    ("written", "lines"),
+    [
+        ("shop/prices.py:12\u201140", "12-40"),
+        ("shop/prices.py:12\u221240", "12-40"),
+        ("shop/prices.py:12..40", "12-40"),
+        ("shop/prices.py:12:1-40:3", "12-40"),
+        ("shop/prices.py#L12C1-L40C2", "12-40"),
+        ("`shop/prices.py`:40", "40"),
+        ("**shop/prices.py**:40", "40"),
+        ("[prices](shop/prices.py):40", "40"),
+        ("`shop/prices.py` lines 12-40", "12-40"),
+        ("`shop/prices.py` (L12-L40)", "12-40"),
+    ],
+)
+def test_every_way_to_write_a_range_is_checked_to_its_end(written: str, lines: str) -> None:
+    (citation,) = checked(f"See {written}").citations
+    assert (citation.path, citation.lines, citation.verified) == ("shop/prices.py", lines, False)
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        "```python\n# shop/prices.py:20-999\nPRICE_20 = 20\n```",
+        "```python shop/prices.py:20-999\nPRICE_20 = 20\n```",
+    ],
+)
+def test_a_citation_inside_a_block_is_checked_too(block: str) -> None:
+    found = checked(block)
+    assert [each.lines for each in found.citations] == ["20-999"]
+    assert found.unverified == 2
+
+
+def test_code_is_no_diagram_by_its_name() -> None:
+    assert checked("```mermaid\ngraph TD;\n  a --> b\n```").unverified == 0
+    assert checked("```mermaid\nimport secrets\n```").unverified == 1
+
+
+def test_any_line_end_of_markdown_is_one() -> None:
+    found = checked("a\rb\rc\n```\nPRICE_10 = 10\n```")
+    assert [each.verified for each in found.quotes] == [True]

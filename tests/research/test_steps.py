@@ -94,7 +94,7 @@ async def test_aggregate_joins_results_and_text_and_clears_the_messages(
     update = await steps.aggregate(state(messages=messages, findings={"@a": "b"}))
     assert update["findings"] == {
         "@a": "b",
-        "step_2: one": "I look.\n---\na.py:1\n---\nFound.",
+        "step_1: one": "I look.\n---\na.py:1\n---\nFound.",
     }
     assert update["current_step"] == 1
     assert [type(each) for each in update["messages"]] == [RemoveMessage] * 4

@@ -28,6 +28,12 @@ def place_of(definition: Definition) -> str:
     return place(definition.path, definition.start_line, definition.end_line)
 
 
+def on_one_line(text: str) -> str:
+    """A text of the project in which nothing looks like a place of ours: two blanks come before
+    these alone."""
+    return " ".join(text.split())
+
+
 def hit_lines(hits: Iterable[Hit]) -> list[str]:
     """Hits, one below the other."""
     lines: list[str] = []
@@ -35,9 +41,9 @@ def hit_lines(hits: Iterable[Hit]) -> list[str]:
         name = f"  {hit.kind} {hit.symbol}" if hit.symbol else f"  {hit.kind}"
         lines.append(f"{place(hit.path, hit.start_line, hit.end_line)}{name}  ({hit.score:.2f})")
         if hit.signature:
-            lines.append(f"    {hit.signature}")
+            lines.append(f"    {on_one_line(hit.signature)}")
         if hit.doc:
-            lines.append(f"    {_first_sentence(hit.doc)}")
+            lines.append(f"    {on_one_line(_first_sentence(hit.doc))}")
     return lines
 
 
@@ -45,9 +51,9 @@ def definition_lines(definition: Definition) -> list[str]:
     """A definition with its signature and the beginning of its docstring."""
     lines = [f"{definition.kind} {where(definition)}"]
     if definition.signature:
-        lines.append(f"    {definition.signature}")
+        lines.append(f"    {on_one_line(definition.signature)}")
     if definition.doc:
-        lines.append(f"    {_first_sentence(definition.doc)}")
+        lines.append(f"    {on_one_line(_first_sentence(definition.doc))}")
     return lines
 
 

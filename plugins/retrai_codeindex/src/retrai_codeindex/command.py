@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from retrai_core import echo
+from retrai_core import UsageError, echo
 
 from .answers import call_lines, chain_lines, definition_lines, hit_lines, unknown_name
 
@@ -62,6 +62,11 @@ def index(
     The index is kept in your cache folder, one file a project. The subcommands update it first.
     """
     if context.invoked_subcommand is not None:
+        if watch or with_stats or embed or embedder or as_json:
+            raise UsageError(
+                f"index: only -C may stand before {context.invoked_subcommand}",
+                hint=f"write the options behind it: retrai index {context.invoked_subcommand} ...",
+            )
         context.obj = project
         return 0
     with opened(project, embedder) as (found, update):

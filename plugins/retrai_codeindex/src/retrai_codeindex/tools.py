@@ -29,6 +29,7 @@ from .answers import (
     chain_lines,
     definition_lines,
     hit_lines,
+    on_one_line,
     place_of,
     unknown_name,
 )
@@ -256,9 +257,9 @@ class GetModuleSummary(IndexTool[SummaryArgs, ToolOptions]):
         lines: list[str] = []
         for each in found:
             indent = "    " * (each.symbol.count(".") + 1 if each.symbol else 0)
-            head = each.signature or each.symbol or path
+            head = on_one_line(each.signature) or each.symbol or path
             lines.append(f"{indent}{head}  {place_of(each)}")
-            if summary := each.doc.strip().partition("\n")[0]:
+            if summary := on_one_line(each.doc.strip().partition("\n")[0]):
                 lines.append(f"{indent}    {summary}")
         return lines
 

@@ -40,6 +40,9 @@ class Vectors:
         missing = [chunk for chunk in chunks if chunk not in known]
         if missing:
             known |= self._embed(missing)
+        chunks = [chunk for chunk in chunks if chunk in known]  # others are gone meanwhile
+        if not chunks:
+            return {}
         matrix = np.stack([known[chunk] for chunk in chunks])
         found = matrix @ self.embedder.embed([question])[0]
         return dict(zip(chunks, map(float, found), strict=True))

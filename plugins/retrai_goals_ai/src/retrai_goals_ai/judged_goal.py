@@ -76,7 +76,8 @@ class JudgedGoal(GoalBase[JudgedOptions]):
     async def check(self, state: Mapping[str, Any], cwd: Path) -> GoalResult:
         text, problem = await asyncio.to_thread(self._text, cwd)
         if problem:
-            await asyncio.to_thread(self._original, "")  # nothing in a later text was there before
+            source, _ = await asyncio.to_thread(self._source, cwd)
+            await asyncio.to_thread(self._original, source)  # nothing else was there before
             return self._answer(False, problem)
         if problem := self.text_problem(text):
             return self._answer(False, problem)

@@ -6,24 +6,42 @@ import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-_HASH = r"#\s*(?:noqa|ruff:|flake8:|pylint:\s*(?:disable|skip)|fmt:\s*(?:off|skip)|nosec)"
-_SLASHES = (
-    r"(?://|/\*|<!--)[\s*]*(?:eslint-disable|eslint\s|eslint-env|tslint:|@ts-(?:ignore|nocheck))"
+_HASH = (
+    r"#\s*(?:noqa|ruff:|flake8:|isort:|pylint:\s*(?:disable|skip)|fmt:\s*(?:off|skip)|nosec"
+    r"|type:\s*ignore|mypy:|pyright:)"
 )
+_SLASHES = (
+    r"(?://|/\*|<!--)[\s*]*"
+    r"(?:eslint-disable|eslint\s|eslint-env|globals?\s|exported\s|tslint:|@ts-(?:ignore|nocheck))"
+)
+_WHOLE_FILE = re.compile(
+    r"#\s*(?:ruff|flake8):\s*noqa|#\s*isort:\s*skip_file|#\s*mypy:\s*ignore-errors"
+    r"|/\*\s*eslint-disable(?!-)|#!\[|Code generated|go:build|@ts-nocheck",
+    re.IGNORECASE,
+)
+_EVERY_RULE = re.compile(
+    r"#\s*noqa\s*(?!\s*:)(?:$|#)|#\s*type:\s*ignore\s*(?:$|#)"
+    r"|eslint-disable-(?:next-)?line\s*(?:$|\*/)|//\s*nolint\s*$",
+    re.IGNORECASE,
+)
+WHOLE_FILE, EVERY_RULE = 100, 10
+"""So many comments for one rule in one line does a broader comment count as."""
 _BY_SUFFIX: Mapping[tuple[str, ...], re.Pattern[str]] = {
     (".py", ".pyi", ".ipynb"): re.compile(_HASH, re.IGNORECASE),
     (".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts", ".vue", ".svelte"): re.compile(
         _SLASHES
     ),
-    (".rs",): re.compile(r"\b(?:allow|expect)\s*\(\s*[\w:]+(?:\s*,|\s*\))|\bcfg_attr\s*\("),
-    (".go",): re.compile(r"//\s*nolint|//\s*#nosec|//\s*lint:"),
+    (".rs",): re.compile(r"#!?\[\s*(?:cfg_attr\b|(?:allow|expect)\s*\()"),
+    (".go",): re.compile(
+        r"//\s*nolint|//\s*#nosec|//\s*lint:|//\s*Code generated .* DO NOT EDIT|//go:build\s+ignore"
+    ),
     (".sh", ".bash"): re.compile(r"#\s*shellcheck\s+disable"),
     (".rb",): re.compile(r"#\s*rubocop:\s*(?:disable|todo)"),
 }
 
 
 def excuses_in(folder: Path, names: Iterable[str]) -> dict[str, int]:
-    """The number of such comments by file, for those that have any.
+    """The number of such comments by file, for those that have any; broader ones count more.
 
     Args:
         folder: where the files stand.
@@ -38,6 +56,14 @@ def excuses_in(folder: Path, names: Iterable[str]) -> dict[str, int]:
             text = (folder / name).read_text("utf-8", errors="replace")
         except OSError:
             continue
-        if count := len(pattern.findall(text)):
+        lines = text.splitlines()
+        count = sum(len(pattern.findall(line)) and _weight(line) for line in lines)
+        if count:
             found[name] = count
     return found
+
+
+def _weight(line: str) -> int:
+    if _WHOLE_FILE.search(line):
+        return WHOLE_FILE
+    return EVERY_RULE if _EVERY_RULE.search(line) else 1

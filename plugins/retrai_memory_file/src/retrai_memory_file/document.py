@@ -81,6 +81,10 @@ class Document(BaseModel):
         told = (entry for entry in self.strategies if entry.goal == goal and entry.is_told)
         return by_confidence(told)[:count]
 
+    def knows(self, learned: Entry) -> bool:
+        """Whether a strategy is there already."""
+        return any(entry.key == learned.key for entry in self.strategies)
+
     def add_success(self, learned: Entry) -> None:
         """Count one more success for a strategy, which is new or known."""
         known = next((entry for entry in self.strategies if entry.key == learned.key), None)

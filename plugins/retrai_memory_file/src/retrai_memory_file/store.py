@@ -82,7 +82,9 @@ class FileMemory(MemoryStore[FileMemoryOptions]):
         def change(document: Document) -> None:
             document.add_failures(shown)
             for entry in learned:
-                document.add_success(entry)
+                # What a failed run says again has not worked once more.
+                if outcome.outcome == "achieved" or not document.knows(entry):
+                    document.add_success(entry)
             document.forget_beyond(self.options.max_entries)
 
         await self._in_thread(memory, lambda: memory.change(change))

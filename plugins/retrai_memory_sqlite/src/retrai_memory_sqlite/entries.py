@@ -93,6 +93,12 @@ def every(connection: sqlite3.Connection) -> list[Entry]:
     return sorted(entries, key=lambda entry: (entry.goal, -entry.trust, entry.pattern, entry.id))
 
 
+def knows(connection: sqlite3.Connection, lesson: Lesson) -> bool:
+    """Whether a strategy is there already."""
+    found = connection.execute("SELECT 1 FROM entry WHERE id = ?", (entry_id(lesson),))
+    return found.fetchone() is not None
+
+
 def add_success(connection: sqlite3.Connection, lesson: Lesson) -> None:
     """Count one more success for a strategy, which is new or known."""
     connection.execute(

@@ -89,7 +89,9 @@ class SqliteMemory(MemoryStore[SqliteMemoryOptions]):
         def change(connection: sqlite3.Connection) -> None:
             table.add_failures(connection, shown)
             for lesson in learned:
-                table.add_success(connection, lesson)
+                # What a failed run says again has not worked once more.
+                if outcome.outcome == "achieved" or not table.knows(connection, lesson):
+                    table.add_success(connection, lesson)
             table.forget_beyond(connection, self.options.max_entries)
 
         await self._in_thread(lambda memory: memory.change(change))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import signal
 import sys
 from collections.abc import Generator, Mapping
@@ -36,6 +37,7 @@ _REPAIRS_ONLY, _EXTRACTIVE = "offline", "extractive"
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _EXIT_INTERRUPTED = 130
 _DRAIN_TIMEOUT_S = 10.0
+_RUN_ID = re.compile(r"[0-9a-f]{4,}")
 _LOOKED_AT = 100
 """So many runs of a project are looked through for the last one of this agent."""
 
@@ -62,7 +64,7 @@ class AskOptions:
 
     def question_of_continue(self) -> tuple[str | None, Self]:
         """In `--continue "How?"` the question stands where a run's id may stand."""
-        if self.continued is None or self.continued == LATEST or self.continued.isalnum():
+        if self.continued in (None, LATEST) or _RUN_ID.fullmatch(str(self.continued)):
             return None, self
         return self.continued, replace(self, continued=LATEST)
 
@@ -110,7 +112,8 @@ def answer_questions(options: AskOptions) -> int:
             continue
         except KeyboardInterrupt:
             continue
-        options = replace(options, continued=record.id)
+        if record.data.get("chat_history"):  # not where it ended before anything was found
+            options = replace(options, continued=record.id)
 
 
 async def _answer(question: str, options: AskOptions) -> RunRecord:
@@ -172,7 +175,9 @@ async def _continued(manager: RunManager, options: AskOptions) -> str | None:
         return None
     if options.continued == LATEST:
         for record in await manager.list(project=options.project.resolve(), limit=_LOOKED_AT):
-            if isinstance(record, RunRecord) and record.agent == _AGENT and record.ended_at:
+            if not isinstance(record, RunRecord) or record.agent != _AGENT or not record.ended_at:
+                continue
+            if record.data.get("chat_history"):
                 return record.id
         raise UsageError(
             "--continue: no question was asked about this project yet",

@@ -27,12 +27,15 @@ MARK = "[unverified]"
 _MAX_DIGITS = 9
 _BOUNDARIES = 12
 """So many beginnings are tried for a path that has spaces or brackets in it."""
-_RANGE = r"L?[0-9]+(?:[-\u2013\u2014]L?[0-9]+)?"
-_MORE = r"L?[0-9]+[-\u2013\u2014]L?[0-9]+"
+_LINE = r"L?[0-9]+(?:[:C][0-9]+(?=[-\u2010-\u2015\u2212]))?"
+_TO = r"(?:[-\u2010-\u2015\u2212]|\.\.\.?)"
+_RANGE = rf"{_LINE}(?:{_TO}L?[0-9]+)?"
+_MORE = rf"{_LINE}{_TO}L?[0-9]+"
 _ANCHOR = re.compile(
-    rf"(?:(?<=[^\s:#]):|#(?=L))(?P<ranges>{_RANGE}(?:,{_RANGE}|, ?{_MORE})*)(?::[0-9]+)?"
-    r"(?![0-9A-Za-z_])"
+    r"(?:(?<=[^\s:#]):|#(?=L)|(?<=[\w`*)]),? \(?(?:lines? (?=[0-9])|(?=L[0-9])))"
+    rf"(?P<ranges>{_RANGE}(?:,{_RANGE}|, ?{_MORE})*)(?:[:C][0-9]+)?(?![0-9A-Za-z_])"
 )
+_COLUMN = re.compile(r"[:C][0-9]+")
 _URL = re.compile(r"\b(?:https?|ftp)://[^\s<>()`\"']*$", re.IGNORECASE)
 _BEGINS = re.compile(r"[\s\"'`<>()\[\]{}|,;*=\u201c\u201d\u2018\u2019]")
 _EXTENSION = re.compile(r"[\w)\]]\.[A-Za-z][\w+-]{0,9}$")
@@ -41,9 +44,13 @@ _OWN_MARK = re.compile(
     r"[ \t]*(?:\[unverified\]|(?<![^\W\d])\[\s*(?:[^\w\s]\s*)?(?:un)?verified\s*\])", re.IGNORECASE
 )
 """Of what follows a letter, as an index does, only our own mark."""
+_CLOSING = "`*)]"
+"""What may stand between a path and its lines."""
 _BARE_LINE = re.compile(r"^[\s>]*$")
 _ELISION = re.compile(r"^\W*(?:\.\.\.|\u2026)\W*$")
-_NO_QUOTE = ("mermaid",)
+_DIAGRAM = re.compile(
+    r"\s*(?:---|%%|graph\b|flowchart\b|\w+Diagram\b|gantt\b|pie\b|mindmap\b|journey\b|gitGraph\b)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +137,7 @@ class _Check:
     def __init__(self, answer: str, evidence: Evidence, lines: Lines) -> None:
         self._evidence = evidence
         self._files = lines
-        self._source = answer.replace("\r\n", "\n").split("\n")
+        self._source = re.split(r"\r\n?|\n", answer)
         self._result = Checked()
 
     def checked(self) -> Checked:
@@ -201,7 +208,7 @@ class _Check:
                 continue
             begin += after
             after = anchor.end()
-            ranges = re.findall(_RANGE, anchor["ranges"])
+            ranges = re.findall(_RANGE, _COLUMN.sub("", anchor["ranges"]))
             checked = [self._citation(path, each, is_file=is_file) for each in ranges]
             yield _Found(
                 begin,
@@ -219,6 +226,7 @@ class _Check:
                 if self._files(path) is not None:
                     return at, path, True
         token = before[begins[-1] :] if begins else ""
+        token = token.rstrip(_CLOSING)
         if not _looks_like_path(token):
             return -1, "", False
         return begins[-1], _readings(token)[0], False
@@ -226,7 +234,7 @@ class _Check:
     def _citation(self, path: str, written: str, *, is_file: bool) -> tuple[Citation, Place | None]:
         numbers = [number[:_MAX_DIGITS] for number in re.findall(r"[0-9]+", written)]
         start, end = int(numbers[0]), int(numbers[-1])
-        shown = re.sub(r"[L\s]", "", written).replace("\u2013", "-").replace("\u2014", "-")
+        shown = re.sub(_TO, "-", re.sub(r"[L\s]", "", written))
 
         def not_verified(reason: str, place: Place | None = None) -> tuple[Citation, Place | None]:
             return Citation(path, shown, verified=False, reason=reason), place
@@ -249,10 +257,15 @@ class _Check:
 
     def _quote(self, block: _Block) -> Citation | None:
         """Whether a block stands in its file; None of one that is empty, or no code."""
-        if block.info.split(" ")[0].lower() in _NO_QUOTE or not block.content.strip():
+        is_diagram = block.info.split(" ")[0].lower() == "mermaid" and _DIAGRAM.match(block.content)
+        if is_diagram or not block.content.strip():
             return None
         content = block.content.split("\n")
-        cited = self._cited_by(block, content)
+        own = self._own_citation(block, content)
+        wrong = next((each for each in own.citations if not each.verified), None) if own else None
+        if wrong is not None:  # nothing else of the block shows it
+            return wrong
+        cited = own or self._cited_above(block)
         if cited is not None:
             content = content[1:] if self._is_only_citation(content[0]) else content
             return self._quote_of(cited, _pieces(content))
@@ -283,12 +296,13 @@ class _Check:
             where = f"this code does not stand in {path}"
         return Citation(path, span, verified=False, reason=where)
 
-    def _cited_by(self, block: _Block, content: Sequence[str]) -> _Found | None:
-        """The citation that a block belongs to: in its first line, its info, the line before it."""
-        if self._is_only_citation(content[0]):
-            return next(iter(self._citations(content[0])), None)
-        for found in self._citations(block.info):
-            return found
+    def _own_citation(self, block: _Block, content: Sequence[str]) -> _Found | None:
+        """The citation in a block's first line, or behind its fence."""
+        line = content[0] if self._is_only_citation(content[0]) else block.info
+        return next(iter(self._citations(line)), None)
+
+    def _cited_above(self, block: _Block) -> _Found | None:
+        """The citation in the line before a block."""
         above = block.first - 1
         if above >= 0 and _BARE_LINE.match(self._source[above]):
             above -= 1
@@ -324,7 +338,8 @@ def _readings(token: str) -> list[str]:
         plain = plain[2:]
     slashed = plain.replace("\\", "/")
     unescaped = re.sub(r"\\([_*\[\]()])", r"\1", plain)
-    return list(dict.fromkeys([plain if "\\" not in plain else slashed, unescaped]))
+    first = plain if "\\" not in plain else slashed
+    return list(dict.fromkeys([first, unescaped, first.rstrip(_CLOSING)]))
 
 
 def _looks_like_path(token: str) -> bool:

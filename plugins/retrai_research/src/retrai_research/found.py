@@ -142,7 +142,7 @@ def _call_places(text: str) -> Iterator[Place]:
 
 def _read_lines(path: str, args: Mapping[str, Any], text: str, lines: Lines) -> Iterator[Place]:
     shown = text.split("\n")
-    numbers = [int(m[1]) for line in shown if (m := _NUMBERED.match(line))]
+    numbers = [int(m[1][:9]) for line in shown if (m := _NUMBERED.match(line))]
     if numbers and (args.get("line_numbers") or "file_path" in args):
         yield from _runs(path, numbers)
         return

@@ -22,7 +22,8 @@ def mentioned(question: str, workspace: Workspace) -> Iterator[str]:
     known: set[str] = set()
     for match in _MENTION.finditer(question):
         written = match["quoted"] or match["plain"]
-        for path in dict.fromkeys(map(normal_path, [written, written.rstrip(_TRAILING) or "."])):
+        stripped = written.rstrip(_TRAILING)
+        for path in dict.fromkeys(map(normal_path, filter(None, [written, stripped]))):
             try:
                 there = workspace.stat(path) is not None
             except WorkspaceError:

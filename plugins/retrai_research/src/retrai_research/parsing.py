@@ -23,12 +23,15 @@ def parse_plan(text: str) -> list[str] | None:
         >>> parse_plan("I would look at the schema [1].") is None
         True
     """
+    plan: list[str] | None = None
     for value in _values(text, "["):
         items = cast("list[Any]", value)
         steps = [_step(item) for item in items]
         if all(step is not None for step in steps):
-            return [step for step in steps if step][:MAX_STEPS]
-    return None
+            plan = [step for step in steps if step][:MAX_STEPS]
+            if plan:
+                break
+    return plan
 
 
 def parse_decision(text: str) -> tuple[Decision, str] | None:

@@ -134,7 +134,7 @@ def check_template(name: str, text: str, where: str) -> None:
     """
     allowed = VARIABLES[name]
     known = ", ".join(f"{{{each}}}" for each in sorted(allowed))
-    hint = f"the prompt `{name}` may use {known}; a brace of its own is written twice"
+    hint = f"the prompt `{name}` may use {known}; write a literal brace twice"
     try:
         parts = list(Formatter().parse(text))
     except ValueError as error:

@@ -31,6 +31,7 @@ REQUEST = "retrai_research"
 """In `additional_kwargs` of a request: what it is about, for the model `extractive`."""
 FALLBACK_STEP = "Search for relevant code related to the query"
 NO_RESULTS = "No results found"
+STEP_ENDED_EARLY = "[the step ended at its limit, before the last tool calls were made]"
 EMPTY_PLAN = "The plan has no steps. Search for what is still missing, or say that nothing is."
 SEPARATOR = "\n---\n"
 NODES_TO_AGGREGATE = 5
@@ -122,9 +123,13 @@ class ResearchSteps:
             if isinstance(message, (AIMessage, ToolMessage))
         ]
         found = SEPARATOR.join(text for text in texts if text) or NO_RESULTS
+        last = state["messages"][-1] if state["messages"] else None
+        if isinstance(last, AIMessage) and last.tool_calls:
+            found += f"{SEPARATOR}{STEP_ENDED_EARLY}"
         plan, current = state["plan"], state["current_step"]
         step = plan[current] if current < len(plan) else "(no step)"
-        key = f"step_{len(state['findings']) + 1}: {step}"
+        number = 1 + sum(name.startswith("step_") for name in state["findings"])
+        key = f"step_{number}: {step}"
         self._context.progress("finding", {"step": step, "text": _short(_words_of(state, found))})
         self._tell_plan(plan, current + 1)
         update = {
@@ -214,6 +219,9 @@ class ResearchSteps:
             return f"The research ended at its limit of {self._iterations()}."
         if state["loop_decision"] == "CONTINUE":
             return "The research ended at its limit of graph nodes."
+        if any(found.endswith(STEP_ENDED_EARLY) for found in state["findings"].values()):
+            count = self._options.max_executor_steps
+            return f"A step ended at its limit of model calls ({count}, `max_executor_steps`)."
         return ""
 
     def _iterations(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
+from typing import Any, cast
 
 import click
 
@@ -43,9 +44,7 @@ hitl_enabled: {hitl}
     shell_complete=complete_model,
     help="The model. Default: chosen at each run.",
 )
-@click.option(
-    "--force", is_flag=True, help="Overwrite an existing file; the goal's options in it are kept."
-)
+@click.option("--force", is_flag=True, help="Overwrite an existing file; its settings are kept.")
 @click.option("--hitl", is_flag=True, hidden=True)
 @click.option("--max-iterations", cls=AliasedOption, aliases=["--max-iter"], type=int, hidden=True)
 def init(
@@ -76,19 +75,28 @@ def init(
 
         load_settings(project, {"max_iterations": max_iterations})  # refuses what cannot be
     catalog = Catalog.configured(project)
+    is_new = not os.path.lexists(path)
+    before = {} if is_new else _settings_of_file(project)
+    goal = goal or cast("str | None", before.pop("goal", None))
     if goal is None:
         goal = _choose_goal(catalog, project)
     else:
         catalog.find("goal", goal)
-    written = f"model: {model}" if model else "# model: offline"
-    is_new = not os.path.lexists(path)
-    default = RunConfig.model_fields["max_iterations"].default
+    model = model or before.pop("model", None)
+    hitl = hitl or bool(before.pop("hitl_enabled", False))
+    default = before.pop("max_iterations", RunConfig.model_fields["max_iterations"].default)
     text = _TEMPLATE.format(
         goal=goal,
-        model=written,
+        model=f"model: {model}" if model else "# model: offline",
         max_iterations=default if max_iterations is None else max_iterations,
         hitl="true" if hitl else "false",
     )
+    for name in ("goal", "model"):
+        before.pop(name, None)
+    if before:
+        import yaml
+
+        text += yaml.safe_dump(before, sort_keys=False, allow_unicode=True)
     if not is_new:
         text += _kept_options(project, goal)
     try:
@@ -102,6 +110,25 @@ def init(
         ) from error
     _agree_to(project)
     echo(f"wrote {path} with the goal {goal}; `retrai run` starts")
+
+
+def _settings_of_file(project: Path) -> dict[str, Any]:
+    """The file's settings but for options of the goal, by their names in the file.
+
+    Raises:
+        UsageError: the file cannot be read.
+    """
+    from ..config.sources import load_settings
+
+    settings = load_settings(project, {})
+    place = str(project / PROJECT_FILE)
+    values = settings.config.model_dump(mode="json")
+    fields = type(settings.config).model_fields
+    return {
+        fields[name].alias or name: value
+        for name, value in values.items()
+        if settings.origins.get(name) == place and name != "options"
+    }
 
 
 def _kept_options(project: Path, goal: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from itertools import dropwhile, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -40,7 +41,7 @@ def write_hand_over(
     words = _words_of_model(messages)
     if words:
         return HandOver(by="model", text=redact(words)[:MAX_CHARS])
-    return HandOver(by="rule", text=redact(_by_rule(record, last, tried))[:MAX_CHARS])
+    return HandOver(by="rule", text=redact(_by_rule(record, last, tried, redact))[:MAX_CHARS])
 
 
 def _words_of_model(messages: Sequence[AnyMessage]) -> str:
@@ -54,7 +55,9 @@ def _words_of_model(messages: Sequence[AnyMessage]) -> str:
         for number, message in enumerate(messages)
         if message.type == "human" and LAST_ITERATION in message.text
     ]
-    answers = [m for m in messages[asked[-1] :] if m.type == "ai"] if asked else []
+    later = dropwhile(_is_told, messages[asked[-1] :]) if asked else ()
+    # What follows the next message to the model was said for something else.
+    answers = [m for m in takewhile(lambda m: not _is_told(m), later) if m.type == "ai"]
     for answer in reversed(answers):
         before, mark, after = answer.text.partition(HAND_OVER)
         words = after if mark else "" if answer.tool_calls else before
@@ -63,7 +66,16 @@ def _words_of_model(messages: Sequence[AnyMessage]) -> str:
     return ""
 
 
-def _by_rule(record: RunRecord, last: GoalResult | None, tried: Sequence[str]) -> str:
+def _is_told(message: AnyMessage) -> bool:
+    return message.type == "human"
+
+
+def _by_rule(
+    record: RunRecord,
+    last: GoalResult | None,
+    tried: Sequence[str],
+    redact: Callable[[str], str],
+) -> str:
     cases = dict(last.report.cases) if last is not None and last.report is not None else {}
     bad = [case for case, outcome in cases.items() if outcome in _BAD]
     reason = record.evidence.after.reason if record.evidence.after else ""
@@ -79,7 +91,7 @@ def _by_rule(record: RunRecord, last: GoalResult | None, tried: Sequence[str]) -
         if lines:
             told += [
                 f"{title}:",
-                *(f"- {' '.join(line.split())[:_LONGEST_LINE]}" for line in lines),
+                *(f"- {redact(' '.join(line.split()))[:_LONGEST_LINE]}" for line in lines),
             ]
     return "\n".join(told)
 

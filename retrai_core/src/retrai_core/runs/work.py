@@ -19,7 +19,7 @@ from ..contracts.event_sink import RunInfo
 from ..contracts.goal import GoalResult
 from ..contracts.memory import Insight, RunOutcome
 from ..contracts.record import CheckEvidence, HeldOutCounts, Status
-from ..errors import RetraiError, UsageError
+from ..errors import BudgetSpentError, RetraiError, UsageError
 from ..redaction.redactor import Redactor
 from ..verification.clean_up import keep_note_fresh, note, take_back
 from ..verification.flakiness import SHOWN as FLAKY_NAMED
@@ -326,7 +326,7 @@ class RunWork:
                     lesson = lesson_of(record, outcome, self._messages)
                     insights = await self._insights(session, lesson)
                     await memory.learn(replace(lesson, insights=insights))
-            except Exception as error:  # noqa: BLE001 - the run has ended; its outcome stands
+            except (Exception, BudgetSpentError) as error:  # noqa: BLE001 - the outcome stands
                 message = f"nothing is learnt: {type(error).__name__}: {error}"
                 session.context.publish("log", level="warning", message=message)
 
@@ -346,7 +346,7 @@ class RunWork:
             return ()
         try:
             return await ask_for_insights(context, lesson, run.tried if run is not None else ())
-        except Exception as error:  # noqa: BLE001 - the run has ended; its outcome stands
+        except (Exception, BudgetSpentError) as error:  # noqa: BLE001 - the outcome stands
             said = (str(error).strip().splitlines() or [type(error).__name__])[0]
             self._log("info", f"the model gives no insights: {said}")
             return ()
