@@ -131,8 +131,8 @@ class _Report(BaseModel):
 class ApiTestGoal(GoalBase[ApiTestOptions]):
     """The server that `start_command` starts answers each request of `endpoints` with the expected
     status and, where one is given, the expected JSON. Each endpoint is a case. The server runs in
-    the sandbox, from the tree that is checked, and is ended with its process group; something that
-    listens at the address before it was started is no complete run. Without `start_command` the
+    the sandbox, from the tree that is checked, and is ended with its process group; if
+    something already listens at the address, the check is incomplete. Without `start_command` the
     requests go to whatever listens there."""
 
     name: ClassVar[str] = "api-test"

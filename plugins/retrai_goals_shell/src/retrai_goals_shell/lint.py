@@ -64,8 +64,9 @@ class LintGoal(GoalBase[LintOptions]):
     """The linter ends well and reports no finding. Without `lint_command`, ruff, eslint, clippy or
     golangci-lint is run, by the configuration in the project, and its own report is read: each
     source file is a case, and their number must not shrink. With `lint_command` the exit status
-    decides, as one case. Comments that tell a linter to look away are counted by file; more than at
-    the start is no pass."""
+    decides, as one case. Suppression comments are counted for each file, broader ones more. The
+    check fails if there are more than at the start. A file that is moved to where the linter does
+    not look, or emptied, is not noticed."""
 
     name: ClassVar[str] = "lint"
     summary: ClassVar[str] = "a linter finds nothing (ruff, eslint, clippy, golangci-lint, yours)"

@@ -62,10 +62,10 @@ class RustOptimizeOptions(CargoTestOptions):
 
 class RustOptimizeGoal(CargoTestGoal):
     """Each benchmark's figure in the output of `cargo bench`, libtest's or Criterion's, stays below
-    `target_ns`: the median of `runs` runs. Every test passes as for `cargo-test`, and what the
-    benchmark programs print beside the figures is what they printed when the run began; without
-    tests and without such output there is nothing to compare with, and the check is not complete.
-    Each benchmark is a case. A benchmark that is reported twice is no complete run."""
+    `target_ns`: the median of `runs` runs. Every test passes as for `cargo-test`, and apart from the
+    figures the output of the benchmarks must be the same as at the start; without tests and without
+    such output there is nothing to compare with, and the check is not complete. Each benchmark is a
+    case. If one is reported twice, the check is incomplete."""
 
     name: ClassVar[str] = "rust-optimize"
     summary: ClassVar[str] = "Rust benchmarks are fast enough, with the same results (cargo bench)"
