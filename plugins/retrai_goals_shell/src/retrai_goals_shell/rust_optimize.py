@@ -61,11 +61,11 @@ class RustOptimizeOptions(CargoTestOptions):
 
 
 class RustOptimizeGoal(CargoTestGoal):
-    """Each benchmark's figure in the output of `cargo bench`, libtest's or Criterion's, stays below
-    `target_ns`: the median of `runs` runs. Every test passes as for `cargo-test`, and apart from
-    the figures the output of the benchmarks must be the same as at the start; without tests and without
-    such output there is nothing to compare with, and the check is not complete. Each benchmark is a
-    case. If one is reported twice, the check is incomplete."""
+    """Each benchmark's figure in the output of `cargo bench`, libtest's or Criterion's, stays
+    below `target_ns`: the median of `runs` runs. Every test passes as for `cargo-test`, and
+    apart from the figures the output of the benchmarks must be the same as at the start;
+    without tests and without such output there is nothing to compare with, and the check is not
+    complete. Each benchmark is a case. If one is reported twice, the check is incomplete."""
 
     name: ClassVar[str] = "rust-optimize"
     summary: ClassVar[str] = "Rust benchmarks are fast enough, with the same results (cargo bench)"
