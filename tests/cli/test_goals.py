@@ -140,12 +140,12 @@ def claims(project: Path, **flags: object) -> dict[str, object]:
 def test_what_an_entry_names_to_be_run_needs_the_same_consent(toy, say, project: Path) -> None:
     toy()
     entry = "{use: shell-goal, check_command: evil}"
-    say(f"goals: {{lint: {entry}, poem: {{task: x}}, answer: {{patience_s: 2}}}}\n")
-    assert claims(project, goal="lint") == {"goals.lint.check_command": "evil"}
+    say(f"goals: {{tidy: {entry}, poem: {{task: x}}, answer: {{patience_s: 2}}}}\n")
+    assert claims(project, goal="tidy") == {"goals.tidy.check_command": "evil"}
     assert claims(project, goal="poem") == {"goals.poem.task": "x"}
     assert claims(project, goal="answer") == {}
     assert claims(project) == {"goals.poem.task": "x"}  # it may be found
-    assert claims(project, goal="lint", options={"check_command": "true"}) == {}
+    assert claims(project, goal="tidy", options={"check_command": "true"}) == {}
 
 
 def test_consent_is_for_each_value_whatever_goal_runs(

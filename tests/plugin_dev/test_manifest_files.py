@@ -68,6 +68,8 @@ maker = { type = "str", default = "make", runs = true }
 mode = { type = "'fast' | 'slow'", default = "fast" }
 names = { type = "list[str]", default = [] }
 path = { type = "str", required = true, description = "The file, relative to the project." }
+system_prompt = { type = "str", default = "", description = \
+"Text for the model, added to the goal's own part of the system prompt.", loosens = false }
 """
 
 
