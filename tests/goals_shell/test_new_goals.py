@@ -23,6 +23,7 @@ from retrai_goals_shell.lint import LintGoal
 from retrai_goals_shell.lint_excuses import excuses_in
 from retrai_goals_shell.linters import LinterError, find_linter
 from retrai_goals_shell.rust_optimize import NOTHING_TO_COMPARE, RustOptimizeGoal
+from retrai_goals_shell.shell_goal import ShellGoal
 from retrai_testkit import GoalConformance
 
 from ..goal_bench import EXAMPLES, Bench
@@ -384,3 +385,14 @@ def test_the_benchmarks_and_what_configures_them_are_protected(bench: Bench) -> 
         "build.rs",
     ):
         assert spec.match_file(name), name
+
+
+def test_an_empty_condition_is_the_default_and_a_header_may_be_a_number() -> None:
+    for written in (None, {}, {"output_contains": None}):
+        options = ShellGoal.Options.model_validate({"success_condition": written})
+        assert options.success_condition.exit_code == 0
+    endpoint = {"path": "/", "headers": {"X-Version": 2}}
+    options = ApiTestGoal.Options.model_validate(
+        {"base_url": "http://127.0.0.1:1", "endpoints": [endpoint]}
+    )
+    assert options.endpoints[0].headers == {"X-Version": "2"}

@@ -90,7 +90,8 @@ Keep it outside the project, so that the agent cannot see it either."""
         given = cast("dict[str, object]", values)
         name = given.get("target_metric")
         if isinstance(name, str) and (given.get("data_file") or given.get("test_data")):
-            return {**given, "target_metric": _OTHER_NAMES.get(name, name)}
+            lower = name.lower()
+            return {**given, "target_metric": _OTHER_NAMES.get(lower, lower)}
         return given
 
     @model_validator(mode="after")

@@ -69,6 +69,14 @@ class Endpoint(BaseModel):
     timeout: float = Field(default=10.0, gt=0, le=600)
     """Maximum seconds for the answer."""
 
+    @field_validator("headers", mode="before")
+    @classmethod
+    def _numbers_are_texts(cls, value: object) -> object:
+        if not isinstance(value, dict):
+            return value
+        given = cast("dict[object, object]", value)
+        return {k: str(v) if isinstance(v, (int, float)) else v for k, v in given.items()}
+
     @field_validator("path")
     @classmethod
     def _begins_with_a_slash(cls, value: str) -> str:

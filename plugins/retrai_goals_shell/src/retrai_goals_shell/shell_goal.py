@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from retrai_core import (
     Completed,
@@ -56,6 +56,12 @@ class ShellGoalOptions(PlaceOptions):
     )
     """Conditions that must all be met: `exit_code` (0), `output_contains`, `output_matches`,
     `max_seconds`."""
+
+    @field_validator("success_condition", mode="before")
+    @classmethod
+    def _empty_is_the_default(cls, value: object) -> object:
+        return {} if value is None else value
+
     protect: ShellWords = Field(default_factory=list[str], json_schema_extra={"loosens": False})
     """Globs of additional protected files that belong to the check."""
 

@@ -31,7 +31,7 @@ class SuccessCondition(BaseModel):
     @field_validator("output_contains", mode="before")
     @classmethod
     def _one_is_a_list(cls, value: object) -> object:
-        return [value] if isinstance(value, str) else value
+        return [value] if isinstance(value, str) else value or []
 
     @field_validator("output_matches")
     @classmethod
