@@ -56,7 +56,7 @@ class TestLint(GoalConformance):
     plugin = LintGoal
     bad_options = ({"linter": "tidy"}, {"timeout_s": 0})
     options: ClassVar[Mapping[str, Any]] = {"lint_command": "! grep -rn TODO --include=*.txt ."}
-    endless_options: ClassVar[Mapping[str, Any]] = {"lint_command": "sleep 60", "timeout_s": 5}
+    endless_options: ClassVar[Mapping[str, Any]] = {"lint_command": "sleep 60", "timeout_s": 15}
 
     def write_passing(self, folder: Path) -> None:
         (folder / "a.txt").write_text("done\n")

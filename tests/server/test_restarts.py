@@ -188,4 +188,4 @@ def test_a_server_whose_messages_cannot_be_written_ends_all_the_same(tmp_path: P
     state.mkdir()
     (state / "stderr").symlink_to("/dev/full")
     with serving(tmp_path / "root", state) as served:
-        assert served.stop() == 0
+        assert served.stop() in (0, 120)  # Python's own code: it cannot flush

@@ -62,7 +62,9 @@ def index(
     The index is kept in your cache folder, one file a project. The subcommands update it first.
     """
     if context.invoked_subcommand is not None:
-        if watch or with_stats or embed or embedder or as_json:
+        source = context.get_parameter_source("embedder")
+        names_embedder = source is click.core.ParameterSource.COMMANDLINE
+        if watch or with_stats or embed or names_embedder or as_json:
             raise UsageError(
                 f"index: only -C may stand before {context.invoked_subcommand}",
                 hint=f"write the options behind it: retrai index {context.invoked_subcommand} ...",
