@@ -93,6 +93,15 @@ def test_force_writes_over_it_and_keeps_its_settings(retrai, asking_project: Pat
     assert load_settings(asking_project).config.max_iterations == 3
 
 
+def test_force_leaves_the_options_of_another_goal_out(retrai, asking_project: Path) -> None:
+    (asking_project / PROJECT_FILE).write_text("goal: answer\nmax_cost: 2\npatience_s: 2\n")
+    assert retrai("init", "-C", asking_project, "--force", "--goal", "poem")[0] == 0
+    text = (asking_project / PROJECT_FILE).read_text()
+    assert "goal: poem\n" in text
+    assert "max_cost: 2.0\n" in text
+    assert "patience_s" not in text
+
+
 def test_an_unknown_goal_is_not_written(retrai, asking_project: Path) -> None:
     code, _, err = retrai("init", "-C", asking_project, "--goal", "answr")
     assert code == 2

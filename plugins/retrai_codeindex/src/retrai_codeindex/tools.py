@@ -103,7 +103,7 @@ class IndexTool(Tool[ArgsT, OptionsT]):
             self._index.update()
             notes = self._index.take_warnings()
         lines = [f"[{note}]" for note in notes]
-        lines += self.answer(self._index, args, Visible(context.workspace))
+        lines += self.answer(self._index, args, VisibleFiles(context.workspace))
         return ToolResult(_cut(lines, self.max_chars))
 
     @property
@@ -111,7 +111,7 @@ class IndexTool(Tool[ArgsT, OptionsT]):
         """Of the index that is opened."""
         return None
 
-    def answer(self, index: Index, args: ArgsT, visible: Visible) -> list[str]:
+    def answer(self, index: Index, args: ArgsT, visible: VisibleFiles) -> list[str]:
         """The lines of the answer."""
         raise NotImplementedError
 
@@ -121,7 +121,7 @@ class IndexTool(Tool[ArgsT, OptionsT]):
             self._index.close()
 
 
-class Visible:
+class VisibleFiles:
     """Which files of the index this run may see."""
 
     def __init__(self, workspace: Workspace) -> None:
@@ -169,7 +169,7 @@ class SearchCodebase(IndexTool[SearchArgs, SearchOptions]):
         """As the options say."""
         return self.options.embedder
 
-    def answer(self, index: Index, args: SearchArgs, visible: Visible) -> list[str]:
+    def answer(self, index: Index, args: SearchArgs, visible: VisibleFiles) -> list[str]:
         """The hits."""
         hits = [hit for hit in index.search(args.query, args.n_results) if visible.path(hit.path)]
         return hit_lines(hits) or ["nothing fits this question; try other words, or grep_search"]
@@ -184,7 +184,7 @@ class GetSymbolDefinition(IndexTool[DefinitionArgs, ToolOptions]):
         "docstring. All definitions are listed if several have the name."
     )
 
-    def answer(self, index: Index, args: DefinitionArgs, visible: Visible) -> list[str]:
+    def answer(self, index: Index, args: DefinitionArgs, visible: VisibleFiles) -> list[str]:
         """The definitions; similar names where there is none."""
         found = visible.definitions(index.definition(args.name))
         if not found:
@@ -202,7 +202,7 @@ class GetCallers(IndexTool[NameArgs, ToolOptions]):
         "calls. Calls of that name whose target is not known are listed apart."
     )
 
-    def answer(self, index: Index, args: NameArgs, visible: Visible) -> list[str]:
+    def answer(self, index: Index, args: NameArgs, visible: VisibleFiles) -> list[str]:
         """The callers."""
         return _calls(index, args.function_name, visible, index.callers, up=True)
 
@@ -216,7 +216,7 @@ class GetCallees(IndexTool[NameArgs, ToolOptions]):
         "project by name."
     )
 
-    def answer(self, index: Index, args: NameArgs, visible: Visible) -> list[str]:
+    def answer(self, index: Index, args: NameArgs, visible: VisibleFiles) -> list[str]:
         """The callees."""
         return _calls(index, args.function_name, visible, index.callees, up=False)
 
@@ -230,7 +230,7 @@ class GetCallChain(IndexTool[ChainArgs, ToolOptions]):
         "`path:line-line`."
     )
 
-    def answer(self, index: Index, args: ChainArgs, visible: Visible) -> list[str]:
+    def answer(self, index: Index, args: ChainArgs, visible: VisibleFiles) -> list[str]:
         """The tree."""
         up = args.direction == "callers"
         chain = index.call_chain(args.function_name, up=up, max_depth=args.max_depth)
@@ -246,7 +246,7 @@ class GetModuleSummary(IndexTool[SummaryArgs, ToolOptions]):
         "Outline a file: its docstring, and its definitions with lines and signatures."
     )
 
-    def answer(self, index: Index, args: SummaryArgs, visible: Visible) -> list[str]:
+    def answer(self, index: Index, args: SummaryArgs, visible: VisibleFiles) -> list[str]:
         """The outline."""
         path = args.path.removeprefix("./")
         found = index.module_summary(path) if visible.path(path) else []
@@ -267,7 +267,7 @@ class GetModuleSummary(IndexTool[SummaryArgs, ToolOptions]):
 def _calls(
     index: Index,
     name: str,
-    visible: Visible,
+    visible: VisibleFiles,
     ask: Callable[[str], list[Call]],
     *,
     up: bool,
@@ -278,7 +278,7 @@ def _calls(
     return call_lines(definitions, visible.calls(ask(name)), up=up)
 
 
-def _unknown(index: Index, name: str, visible: Visible) -> list[str]:
+def _unknown(index: Index, name: str, visible: VisibleFiles) -> list[str]:
     return [unknown_name(name, visible.definitions(index.similar(name)))]
 
 

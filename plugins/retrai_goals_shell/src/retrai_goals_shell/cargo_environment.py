@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 HOW_TO_INSTALL = "install Rust: https://rustup.rs, or Debian's `apt-get install cargo`"
+
+
+@asynccontextmanager
+async def without_new_lock(folder: Path) -> AsyncGenerator[None]:
+    """Within it cargo may write a `Cargo.lock`; one that was not there before is removed."""
+    lock = folder / "Cargo.lock"
+    is_there = await asyncio.to_thread(lock.exists)
+    try:
+        yield
+    finally:
+        if not is_there:
+            await asyncio.to_thread(lock.unlink, missing_ok=True)
 
 
 def tool_chain_folders() -> list[Path]:

@@ -27,6 +27,7 @@ from .cargo_environment import (
     cargo_environment,
     configuration_files,
     tool_chain_folders,
+    without_new_lock,
 )
 from .cargo_output import compile_errors, read_targets
 from .cargo_project import CargoProject, read_metadata
@@ -130,24 +131,20 @@ class CargoTestGoal(ToolChainGoal[CargoTestOptions]):
     async def _run(self, folder: Path) -> GoalResult:
         cargo = shutil.which("cargo") or "cargo"
         command = ["cargo", "test", "--no-fail-fast", *self.options.args]
-        lock = folder / "Cargo.lock"
-        locked = await asyncio.to_thread(lock.exists)
         try:
-            project = read_metadata((await self._cargo(folder, _METADATA)).stdout)
-            done = await run_merged(
-                self.context.sandbox,
-                [cargo, *command[1:]],
-                timeout_s=self.options.timeout_s,
-                cwd=folder,
-                env=cargo_environment(self._build, self.options.offline),
-                writable=[self._build],
-                readable=tool_chain_folders(),
-            )
+            async with without_new_lock(folder):
+                project = read_metadata((await self._cargo(folder, _METADATA)).stdout)
+                done = await run_merged(
+                    self.context.sandbox,
+                    [cargo, *command[1:]],
+                    timeout_s=self.options.timeout_s,
+                    cwd=folder,
+                    env=cargo_environment(self._build, self.options.offline),
+                    writable=[self._build],
+                    readable=tool_chain_folders(),
+                )
         except (ToolError, FileNotFoundError) as error:
             return suite_result({}, command, problem=f"cargo cannot be started: {error}")
-        finally:
-            if not locked:
-                await asyncio.to_thread(lock.unlink, missing_ok=True)
         return self._judge(done, project, folder, command, cargo)
 
     def _judge(

@@ -12,6 +12,8 @@ from typing import Any, cast
 
 from retrai_core import Completed
 
+from .rust_guarding import STEERING as RUST_STEERING
+
 CONFIGURATION = [
     "ruff.toml",
     ".ruff.toml",
@@ -39,11 +41,7 @@ CONFIGURATION = [
     ".clippy.toml",
     "Cargo.toml",
     "Cargo.lock",
-    ".cargo/config",
-    ".cargo/config.toml",
-    "build.rs",
-    "rust-toolchain",
-    "rust-toolchain.toml",
+    *RUST_STEERING,
     ".golangci.*",
     "go.mod",
     "go.sum",

@@ -17,7 +17,7 @@ from retrai_core import CaseOutcome, GoalOptions, GoalResult, Limits, Marker, Su
 from retrai_goal_support import ShellWords, Trick, audit_lines, suite_result
 
 from .cargo_bench import Benched, read_bench, steady_lines
-from .cargo_environment import cargo_environment, tool_chain_folders
+from .cargo_environment import cargo_environment, tool_chain_folders, without_new_lock
 from .cargo_test import CargoTestGoal, CargoTestOptions
 from .merged_run import OUTPUT_BYTES
 
@@ -139,23 +139,19 @@ class RustOptimizeGoal(CargoTestGoal):
     async def _bench(self, folder: Path, command: Sequence[str]) -> Benched | GoalResult:
         """The figures of one run, or why there are none."""
         cargo = shutil.which("cargo") or "cargo"
-        lock = folder / "Cargo.lock"
-        locked = await asyncio.to_thread(lock.exists)
         try:
-            done = await self.context.sandbox.run(
-                [cargo, *command[1:]],
-                timeout_s=self.options.timeout_s,
-                cwd=folder,
-                env=cargo_environment(self._build, self.options.offline),
-                limits=Limits(output_bytes=OUTPUT_BYTES),
-                writable=[self._build],
-                readable=tool_chain_folders(),
-            )
+            async with without_new_lock(folder):
+                done = await self.context.sandbox.run(
+                    [cargo, *command[1:]],
+                    timeout_s=self.options.timeout_s,
+                    cwd=folder,
+                    env=cargo_environment(self._build, self.options.offline),
+                    limits=Limits(output_bytes=OUTPUT_BYTES),
+                    writable=[self._build],
+                    readable=tool_chain_folders(),
+                )
         except (ToolError, FileNotFoundError) as error:
             return suite_result({}, command, problem=f"cargo cannot be started: {error}")
-        finally:
-            if not locked:
-                await asyncio.to_thread(lock.unlink, missing_ok=True)
         output = f"{done.stdout[-2000:]}\n{done.stderr[-4000:]}"
         found = read_bench(done.stdout)
         problem = ""

@@ -118,7 +118,7 @@ def answer_questions(options: AskOptions) -> int:
 
 async def _answer(question: str, options: AskOptions) -> RunRecord:
     async with RunManager(engine="inline", tell=lambda line: echo(line, err=True)) as manager:
-        request = await _prepared(manager, question, options)
+        request = await _prepare_request(manager, question, options)
         run = await manager.submit(request)
         view = AskView(verbose=options.verbose)
         with view, _interrupted_by_signals(run, view):
@@ -137,7 +137,7 @@ async def _show(run: Run, view: AskView) -> None:
         view.hear(event)
 
 
-async def _prepared(manager: RunManager, question: str, options: AskOptions) -> RunRequest:
+async def _prepare_request(manager: RunManager, question: str, options: AskOptions) -> RunRequest:
     """The request, once the user agrees to what the project's own file sets.
 
     Raises:
@@ -149,7 +149,7 @@ async def _prepared(manager: RunManager, question: str, options: AskOptions) -> 
         "goal": [],
         "input": {"question": question},
         "attended": somebody_watches(),
-        "continues": await _continued(manager, options),
+        "continues": await _find_continued_run(manager, options),
     }
     try:
         request = await manager.prepare(options.project, **given)
@@ -165,7 +165,7 @@ async def _prepared(manager: RunManager, question: str, options: AskOptions) -> 
     return request
 
 
-async def _continued(manager: RunManager, options: AskOptions) -> str | None:
+async def _find_continued_run(manager: RunManager, options: AskOptions) -> str | None:
     """The run to continue.
 
     Raises:

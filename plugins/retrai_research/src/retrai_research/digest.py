@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from .found import CallFound, Named, Place, calls, hits
-from .ranking import Ranked, is_test, linked, rank
+from .ranking import Ranked, boost_by_calls, is_test, rank
 
 SHOWN = 5
 """Definitions that an answer describes."""
@@ -53,7 +53,7 @@ def gather(findings: Mapping[str, str] | Sequence[str]) -> Gathered:
 
 def best(question: str, gathered: Gathered) -> list[Ranked]:
     """The definitions, best first."""
-    return linked(rank(question, gathered.searches), gathered.calls)
+    return boost_by_calls(rank(question, gathered.searches), gathered.calls)
 
 
 def write_digest(question: str, findings: Mapping[str, str]) -> str:

@@ -34,7 +34,7 @@ def mentioned(question: str, workspace: Workspace) -> Iterator[str]:
                 break
 
 
-def shown(path: str, files: ProjectFiles, evidence: Evidence) -> str:
+def render_path(path: str, files: ProjectFiles, evidence: Evidence) -> str:
     """The text of a file with line numbers, or the list of a folder; what it shows is evidence."""
     lines = files.lines(path)
     if lines is not None:

@@ -104,7 +104,7 @@ def rank(question: str, searches: Iterable[Sequence[Named]]) -> list[Ranked]:
     return _without_parts(ranked)
 
 
-def linked(ranked: Sequence[Ranked], calls: Sequence[CallFound]) -> list[Ranked]:
+def boost_by_calls(ranked: Sequence[Ranked], calls: Sequence[CallFound]) -> list[Ranked]:
     """Those again; what several of the best call, or are called by, counts more."""
     by_name: dict[str, set[Place]] = {}
     for call in calls:

@@ -20,7 +20,7 @@ from .citations import Checked, check_answer
 from .digest import write_digest
 from .evidence import Evidence
 from .found import shown_places
-from .mentions import mentioned, shown
+from .mentions import mentioned, render_path
 from .options import ResearchOptions
 from .parsing import parse_decision, parse_plan
 from .project_files import ProjectFiles
@@ -67,7 +67,7 @@ class ResearchSteps:
         is_left = state["current_step"] < len(state["plan"])
         continues = state["loop_decision"] == "CONTINUE"
         if is_left and continues and self._options.replan == "when_done":
-            return self._told("planner", {})
+            return self._publish_update("planner", {})
         prompt = self._prompts.render("plan", self._values(state))
         request = self._request("planner", state, prompt)
         try:
@@ -82,7 +82,7 @@ class ResearchSteps:
         self._context.iteration = count
         self._tell_plan(steps, 0)
         update = {"plan": steps, "current_step": 0, "iteration_count": count}
-        return self._told("planner", update)
+        return self._publish_update("planner", update)
 
     async def setup_executor(self, state: ResearchState) -> Mapping[str, Any]:
         """Begin a step: drop the last one's messages, then say what is to be done."""
@@ -92,28 +92,30 @@ class ResearchSteps:
         task = EMPTY_PLAN
         if current < len(plan):
             task = self._prompts.render("executor_user", values)
-        asked = self._request("executor", state, task)
-        messages = [*_removed(state), SystemMessage(system), asked]
-        return self._told("setup_executor", {"messages": messages, "executor_call_count": 0})
+        request = self._request("executor", state, task)
+        messages = [*_removed(state), SystemMessage(system), request]
+        return self._publish_update(
+            "setup_executor", {"messages": messages, "executor_call_count": 0}
+        )
 
     async def executor_llm(self, state: ResearchState) -> Mapping[str, Any]:
         """Ask the model, with the tools."""
         answer = await self._context.model().ainvoke(state["messages"])
         update = {"messages": [answer], "executor_call_count": state["executor_call_count"] + 1}
-        return self._told("executor_llm", update)
+        return self._publish_update("executor_llm", update)
 
     async def tool_node(self, state: ResearchState) -> Mapping[str, Any]:
         """Make the calls; what goes wrong with one is its result."""
-        asked = cast("AIMessage", state["messages"][-1])
-        results = await self._context.call_tools(asked)
+        request = cast("AIMessage", state["messages"][-1])
+        results = await self._context.call_tools(request)
         files = ProjectFiles(self._context.workspace)
         evidence = Evidence.load(self._context.run_dir)
-        for call, result in zip(asked.tool_calls, results, strict=False):
+        for call, result in zip(request.tool_calls, results, strict=False):
             if result.status != "error":
                 args = call["args"]
                 evidence.add(shown_places(call["name"], args, result.text, files.lines))
         evidence.save(self._context.run_dir)
-        return self._told("tool_node", {"messages": results})
+        return self._publish_update("tool_node", {"messages": results})
 
     async def aggregate(self, state: ResearchState) -> Mapping[str, Any]:
         """Keep what the step has found, and turn to the next one."""
@@ -137,12 +139,12 @@ class ResearchSteps:
             "messages": _removed(state),
             "current_step": current + 1,
         }
-        return self._told("aggregate", update)
+        return self._publish_update("aggregate", update)
 
     async def refinery(self, state: ResearchState) -> Mapping[str, Any]:
         """Decide whether to continue."""
         if state["iteration_count"] >= self._context.max_iterations:
-            return self._decided("FINISH", f"the limit of {self._iterations()} is reached")
+            return self._publish_decision("FINISH", f"the limit of {self._iterations()} is reached")
         is_left = state["current_step"] < len(state["plan"])
         prompt = self._prompts.render("refine", self._values(state))
         decision = None
@@ -154,11 +156,11 @@ class ResearchSteps:
             message = f"the refinery's model call failed: {type(error).__name__}: {error}"
             self._context.publish("log", level="warning", message=message[:500])
         if decision is None:
-            return self._decided(
+            return self._publish_decision(
                 "CONTINUE" if is_left else "FINISH",
                 f"no decision was given, and {'steps are' if is_left else 'no step is'} left",
             )
-        return self._decided(*decision)
+        return self._publish_decision(*decision)
 
     async def synthesizer(self, state: ResearchState) -> Mapping[str, Any]:
         """Write the answer."""
@@ -172,7 +174,7 @@ class ResearchSteps:
         if limit := self._limit_reached(state):
             text += f"\n\n*{limit} This answer is from what was found until then.*"
         history = [HumanMessage(state["input"]), AIMessage(text)]
-        return self._told("synthesizer", {"response": text, "chat_history": history})
+        return self._publish_update("synthesizer", {"response": text, "chat_history": history})
 
     # Routers
 
@@ -198,7 +200,7 @@ class ResearchSteps:
         files = ProjectFiles(self._context.workspace)
         evidence = Evidence.load(self._context.run_dir)
         found = {
-            f"@{path}": self._context.redact(shown(path, files, evidence))
+            f"@{path}": self._context.redact(render_path(path, files, evidence))
             for path in mentioned(question, self._context.workspace)
         }
         if found:
@@ -210,9 +212,11 @@ class ResearchSteps:
         files = ProjectFiles(self._context.workspace)
         return check_answer(answer, Evidence.load(self._context.run_dir), files.lines)
 
-    def _decided(self, decision: Literal["CONTINUE", "FINISH"], reason: str) -> Mapping[str, Any]:
+    def _publish_decision(
+        self, decision: Literal["CONTINUE", "FINISH"], reason: str
+    ) -> Mapping[str, Any]:
         self._context.progress("decision", {"decision": decision, "reason": _short(reason)})
-        return self._told("refinery", {"loop_decision": decision})
+        return self._publish_update("refinery", {"loop_decision": decision})
 
     def _limit_reached(self, state: ResearchState) -> str:
         if state["iteration_count"] >= self._context.max_iterations:
@@ -248,19 +252,17 @@ class ResearchSteps:
         about = {
             "node": node,
             "question": state["input"],
-            "findings": state["findings"] if node != "executor" else {},
+            "findings": state["findings"],
             "step": plan[current] if current < len(plan) else "",
             "steps_left": len(plan) - current,
         }
-        if node == "executor":
-            about["findings"] = state["findings"]
         return HumanMessage(prompt, additional_kwargs={REQUEST: about})
 
     def _tell_plan(self, plan: Sequence[str], done: int) -> None:
         steps = [{"step": _short(step), "done": number < done} for number, step in enumerate(plan)]
         self._context.progress("plan", {"steps": steps})
 
-    def _told(self, node: str, update: Mapping[str, Any]) -> Mapping[str, Any]:
+    def _publish_update(self, node: str, update: Mapping[str, Any]) -> Mapping[str, Any]:
         """Publish a node's update in small."""
         small = {key: _small(key, value) for key, value in update.items()}
         self._context.progress("state", {"node": node, "update": small})

@@ -7,6 +7,8 @@ from typing import Any, TypeVar
 
 import click
 
+from .aliases import AliasedOption
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 _OPTIONS = (
@@ -23,6 +25,17 @@ _OPTIONS = (
         metavar="SECONDS",
         help="Maximum time in seconds; the run can be resumed.",
     ),
+)
+
+
+max_iterations_option = click.option(
+    "-n",
+    "--max-iterations",
+    cls=AliasedOption,
+    aliases=["--max-iter"],
+    type=int,
+    metavar="N",
+    help="Maximum iterations.",
 )
 
 

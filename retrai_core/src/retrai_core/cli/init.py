@@ -27,6 +27,7 @@ max_iterations: {max_iterations}
 # Ask before each new iteration.
 hitl_enabled: {hitl}
 """
+_IN_TEMPLATE = frozenset({"goal", "model", "max_iterations", "hitl_enabled"})
 
 
 @click.command()
@@ -76,29 +77,27 @@ def init(
         load_settings(project, {"max_iterations": max_iterations})  # refuses what cannot be
     catalog = Catalog.configured(project)
     is_new = not os.path.lexists(path)
-    before = {} if is_new else _settings_of_file(project)
-    goal = goal or cast("str | None", before.pop("goal", None))
+    kept = {} if is_new else _settings_of_file(project, catalog)
+    options = cast("dict[str, Any]", kept.pop("options", {}))
     if goal is None:
-        goal = _choose_goal(catalog, project)
+        goal = cast("str", kept.get("goal") or _choose_goal(catalog, project))
     else:
         catalog.find("goal", goal)
-    model = model or before.pop("model", None)
-    hitl = hitl or bool(before.pop("hitl_enabled", False))
-    default = before.pop("max_iterations", RunConfig.model_fields["max_iterations"].default)
+        if goal != kept.get("goal", goal):
+            options = {}
+    model = model or kept.get("model")
+    if max_iterations is None:
+        default = RunConfig.model_fields["max_iterations"].default
+        max_iterations = kept.get("max_iterations", default)
     text = _TEMPLATE.format(
         goal=goal,
         model=f"model: {model}" if model else "# model: offline",
-        max_iterations=default if max_iterations is None else max_iterations,
-        hitl="true" if hitl else "false",
+        max_iterations=max_iterations,
+        hitl="true" if hitl or kept.get("hitl_enabled") else "false",
     )
-    for name in ("goal", "model"):
-        before.pop(name, None)
-    if before:
-        import yaml
-
-        text += yaml.safe_dump(before, sort_keys=False, allow_unicode=True)
-    if not is_new:
-        text += _kept_options(project, goal)
+    text += _as_yaml({name: kept[name] for name in kept if name not in _IN_TEMPLATE})
+    if options:
+        text += f"\n# Options of the goal.\n{_as_yaml(options)}"
     try:
         path.write_text(text, encoding="utf-8")
         if is_new:
@@ -112,48 +111,33 @@ def init(
     echo(f"wrote {path} with the goal {goal}; `retrai run` starts")
 
 
-def _settings_of_file(project: Path) -> dict[str, Any]:
-    """The file's settings but for options of the goal, by their names in the file.
+def _settings_of_file(project: Path, catalog: Catalog) -> dict[str, Any]:
+    """The file's settings by their names in it, the options of its goal under their own names.
 
     Raises:
         UsageError: the file cannot be read.
     """
-    from ..config.sources import load_settings
-
-    settings = load_settings(project, {})
-    place = str(project / PROJECT_FILE)
-    values = settings.config.model_dump(mode="json")
-    fields = type(settings.config).model_fields
-    return {
-        fields[name].alias or name: value
-        for name, value in values.items()
-        if settings.origins.get(name) == place and name != "options"
-    }
-
-
-def _kept_options(project: Path, goal: str) -> str:
-    """The options that the file gives to this goal, under their own names, as YAML.
-
-    Raises:
-        UsageError: the file cannot be read.
-    """
-    import yaml
-
     from ..config.sources import load_settings
     from ..runs.own_options import with_own_names
 
-    settings = load_settings(project, {"goal": goal})
-    shown = with_own_names(settings, Catalog.of(settings))
+    settings = with_own_names(load_settings(project), catalog)
+    fields = type(settings.config).model_fields
     place = str(project / PROJECT_FILE)
-    kept = {
-        name: value
-        for name, value in shown.config.options.items()
-        if shown.origins.get(f"options.{name}") == place
+    found = {
+        fields[name].alias or name: value
+        for name, value in settings.config.model_dump(mode="json").items()
+        if settings.origins.get(name) == place
     }
-    if not kept:
-        return ""
-    lines = yaml.safe_dump(kept, sort_keys=False, allow_unicode=True)
-    return f"\n# Options of the goal.\n{lines}"
+    options = found.get("options", {})
+    found["options"] = {n: options[n] for n in options if settings.origins[f"options.{n}"] == place}
+    return found
+
+
+def _as_yaml(settings: dict[str, Any]) -> str:
+    import yaml
+
+    lines: str = yaml.safe_dump(settings, sort_keys=False, allow_unicode=True)
+    return lines if settings else ""
 
 
 def _look_at_model(model: str, project: Path) -> None:

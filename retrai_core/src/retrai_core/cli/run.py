@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 
 from ..plugins.standard_names import LITELLM
-from .aliases import AliasedOption, no_api_key
-from .budget_options import budget_options
+from .aliases import no_api_key
+from .budget_options import budget_options, max_iterations_option
 from .completion import complete_goal, complete_model, complete_option, complete_tools
 from .project_option import project_option
 
@@ -31,15 +31,7 @@ if TYPE_CHECKING:
     shell_complete=complete_model,
     help="Model name: offline, replay:FILE, claude-..., gpt-...",
 )
-@click.option(
-    "-n",
-    "--max-iterations",
-    cls=AliasedOption,
-    aliases=["--max-iter"],
-    type=int,
-    metavar="N",
-    help="Maximum iterations.",
-)
+@max_iterations_option
 @click.option("--task", metavar="TEXT", help="Extra text for the model, such as an issue.")
 @click.option(
     "--task-file",

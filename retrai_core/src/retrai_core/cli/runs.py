@@ -12,7 +12,7 @@ import click
 
 from ..errors import UsageError
 from .aliases import AliasedOption
-from .budget_options import budget_options
+from .budget_options import budget_options, max_iterations_option
 from .lazy_group import PluginGroup
 from .output import echo, echo_patch, visible_name
 from .render.words import count, one_line
@@ -115,15 +115,7 @@ def show(run_id: str, events: bool, as_json: bool) -> None:
 
 @runs.command()
 @click.argument("run_id", metavar="RUN")
-@click.option(
-    "-n",
-    "--max-iterations",
-    cls=AliasedOption,
-    aliases=["--max-iter"],
-    type=int,
-    metavar="N",
-    help="Maximum iterations.",
-)
+@max_iterations_option
 @click.option("--json", "as_json", is_flag=True, help="Print only the run record, as JSON.")
 @budget_options
 def resume(run_id: str, max_iterations: int | None, as_json: bool, **budget: str | None) -> int:

@@ -55,9 +55,9 @@ def _words_of_model(messages: Sequence[AnyMessage]) -> str:
         for number, message in enumerate(messages)
         if message.type == "human" and LAST_ITERATION in message.text
     ]
-    later = dropwhile(_is_told, messages[asked[-1] :]) if asked else ()
+    later = dropwhile(_is_from_human, messages[asked[-1] :]) if asked else ()
     # What follows the next message to the model was said for something else.
-    answers = [m for m in takewhile(lambda m: not _is_told(m), later) if m.type == "ai"]
+    answers = [m for m in takewhile(lambda m: not _is_from_human(m), later) if m.type == "ai"]
     for answer in reversed(answers):
         before, mark, after = answer.text.partition(HAND_OVER)
         words = after if mark else "" if answer.tool_calls else before
@@ -66,7 +66,7 @@ def _words_of_model(messages: Sequence[AnyMessage]) -> str:
     return ""
 
 
-def _is_told(message: AnyMessage) -> bool:
+def _is_from_human(message: AnyMessage) -> bool:
     return message.type == "human"
 
 
