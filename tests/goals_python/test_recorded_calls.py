@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from retrai_core import RecordedCall, RunContext
-from retrai_goals_python.recorded_calls import import_paths, recorded_calls, replay_calls
-from retrai_goals_python.runner import run_pytest
+from retrai_goals_python.recorded_calls import import_paths, patches, recorded_calls, replay_calls
+from retrai_goals_python.runner import PytestRun, run_pytest
 
 from .conftest import MakeProject
 
@@ -18,18 +18,29 @@ Answers = list[tuple[str, str]]
 
 
 @pytest.fixture
-def record(context: RunContext, make_project: MakeProject):
-    """Writes a project, runs its tests, and gives back the calls and where modules came from."""
+def run(context: RunContext, make_project: MakeProject):
+    """Writes a project and runs its tests, all of them recorded."""
+
+    async def start(files: Mapping[str, str]) -> tuple[Path, PytestRun]:
+        project = make_project(files)
+        ids = list((await run_pytest(context.sandbox, sys.executable, project)).cases)
+        found = await run_pytest(context.sandbox, sys.executable, project, record=ids)
+        assert found.complete, found.problem
+        return project, found
+
+    return start
+
+
+@pytest.fixture
+def record(run):
+    """The same, and gives back the calls and where modules came from."""
 
     async def start(
         files: Mapping[str, str], cases: bool = False
     ) -> tuple[list[RecordedCall], list[str]]:
-        project = make_project(files)
-        ids = list((await run_pytest(context.sandbox, sys.executable, project)).cases)
-        run = await run_pytest(context.sandbox, sys.executable, project, record=ids)
-        assert run.complete, run.problem
-        paths = [str(project / path) for path in import_paths(run, project)]
-        calls = recorded_calls(run, project)
+        project, found = await run(files)
+        paths = [str(project / path) for path in import_paths(found, project)]
+        calls = recorded_calls(found, project)
         return [each for each in calls if (each.call == each.case) == cases], paths
 
     return start
@@ -142,8 +153,21 @@ async def test_a_test_that_sets_something_up_is_not_plain(record) -> None:
                 import pytest, shop
 
                 @pytest.fixture
-                def doubled():
-                    return 4
+                def number():
+                    return 2
+
+                @pytest.fixture
+                def twice(number):
+                    yield 2 * number
+
+                @pytest.fixture
+                def rate_is_three(monkeypatch):
+                    monkeypatch.setattr(shop, "RATE", 3)
+
+                @pytest.fixture
+                def entered(tmp_path):
+                    with open(tmp_path / "rate", "w") as file:
+                        yield file
 
                 def test_plain():
                     assert shop.rate() == 2
@@ -155,7 +179,13 @@ async def test_a_test_that_sets_something_up_is_not_plain(record) -> None:
                 def test_environment(monkeypatch):
                     assert shop.rate() == 2
 
-                def test_fixture(doubled):
+                def test_fixture(twice):
+                    assert shop.rate() == twice / 2
+
+                def test_fixture_that_sets(rate_is_three):
+                    assert shop.rate() == 3
+
+                def test_fixture_that_enters(entered):
                     assert shop.rate() == 2
 
                 def test_assigns():
@@ -169,7 +199,9 @@ async def test_a_test_that_sets_something_up_is_not_plain(record) -> None:
         "test_plain": True,
         "test_parameters[2]": True,
         "test_environment": False,
-        "test_fixture": False,
+        "test_fixture": True,
+        "test_fixture_that_sets": False,
+        "test_fixture_that_enters": False,
         "test_assigns": False,
     }
 
@@ -231,7 +263,7 @@ async def test_nothing_outside_of_the_process_is_touched(record, replay, make_pr
     calls, paths = await record(
         {
             "shop.py": """
-                import os, socket, subprocess
+                import os, socket, subprocess, tempfile
 
                 def removes(path):
                     if os.environ.get("PYTEST_CURRENT_TEST") is None:
@@ -264,22 +296,88 @@ async def test_nothing_outside_of_the_process_is_touched(record, replay, make_pr
 
                 def reads(path):
                     return open(path).read()
+
+                def works(path):
+                    with tempfile.TemporaryDirectory() as folder:
+                        os.mkdir(folder + "/in")
+                        open(folder + "/in/it", "w").write("one")
+                        with tempfile.TemporaryFile("w+") as file:
+                            file.write(open(folder + "/in/it").read())
+                            file.seek(0)
+                            return file.read()
                 """,
             "test_shop.py": f"""
                 import shop, pytest
 
                 @pytest.mark.parametrize(
-                    "name", ["removes", "writes", "starts", "sends", "waits", "reads"]
+                    "name", ["removes", "writes", "starts", "sends", "waits", "reads", "works"]
                 )
                 def test_shop(name):
                     getattr(shop, name)({str(project / "precious.txt")!r})
                 """,
         }
     )
-    assert len(calls) == 6
+    assert len(calls) == 7
     again = await replay(project, calls, paths)
-    assert [each.answer for each in again] == ["'kept'"]
+    assert [each.answer for each in again] == ["'kept'", "'one'"]
     assert (project / "precious.txt").read_text("utf-8") == "kept"
+
+
+async def test_a_process_outside_is_an_hour_old(record, replay, make_project) -> None:
+    files = {
+        "shop.py": """
+            import time
+            from time import process_time
+
+            began = time.monotonic()
+
+            def is_young():
+                return time.monotonic() - began < 60 or process_time() < 60
+            """,
+        "test_shop.py": """
+            import shop
+
+            def test_age():
+                assert shop.is_young()
+            """,
+    }
+    calls, paths = await record(files)
+    assert shown(calls, "test_age")[0] == ("is_young()", "True")
+    again = await replay(make_project({}), calls, paths)
+    assert shown(again)[0] == ("is_young()", "False")
+
+
+async def test_what_the_project_replaces_in_other_modules_is_recorded(run) -> None:
+    _, found = await run(
+        {
+            "shop.py": """
+                import functools, json, logging, pathlib
+
+                class Encoder(json.JSONEncoder):
+                    __module__ = "json"
+
+                    def default(self, value):
+                        return str(value)
+
+                json._default_encoder = Encoder()
+                vars(json).update(loads=functools.partial(lambda text: 1))
+                for kind in pathlib.Path.__mro__:
+                    if "read_text" in vars(kind):
+                        kind.read_text = lambda self: ""
+                logging.Formatter.converter = lambda *args: None  # a setting
+                """,
+            "test_shop.py": """
+                import json, shop
+
+                def test_shop(monkeypatch):
+                    monkeypatch.setattr(json, "dump", lambda *args: None)  # of the test
+                    assert json.loads("2") == 1
+                """,
+        }
+    )
+    replaced = {"json._default_encoder", "json.loads", "pathlib.Path.read_text"}
+    assert patches(found).keys() == replaced
+    assert patches(found)["json.loads"] == ("shop.py", 10)
 
 
 async def test_recording_gives_way_to_another_trace_function(record) -> None:

@@ -18,6 +18,7 @@ MODULES = "touches sys.modules"
 CALLERS = "inspects its callers"
 OBJECTS = "looks through live objects"
 HOOKS = "hooks into the interpreter"
+FOLDER = "changes the working folder"
 BUILT_IN = "changes a built-in"
 PROCESS = "looks at its own process"
 ASKS = "asks whether tests run"
@@ -25,7 +26,19 @@ NAMES_TEST = "names a test file"
 RETRAI = "looks for retrai"
 
 SIGNS = frozenset(
-    {PYTEST, MODULES, CALLERS, OBJECTS, HOOKS, BUILT_IN, PROCESS, ASKS, NAMES_TEST, RETRAI}
+    {
+        PYTEST,
+        MODULES,
+        CALLERS,
+        OBJECTS,
+        HOOKS,
+        FOLDER,
+        BUILT_IN,
+        PROCESS,
+        ASKS,
+        NAMES_TEST,
+        RETRAI,
+    }
 )
 """Ways to the runner: new ones in source make a test suspect that passes on the old answers."""
 _SHOWN = 120
@@ -72,6 +85,7 @@ PYTHON_TRICKS: tuple[Trick, ...] = (
         re.compile(r"\bsys\.(?:settrace|setprofile|meta_path|path_hooks)\b"),
         HOOKS,
     ),
+    (re.compile(r"\bf?chdir\("), FOLDER),
     # Neither an address (`https://host/test/`) nor a route (`/api/test/`).
     (
         re.compile(r"[\"'](?:(?:(?!/)[^\"':]*/)?tests?/|(?:[^\"':]*/)?test_\w+\.py)"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -46,6 +46,7 @@ from .recorded_calls import (
     BEFORE,
     BeforeRun,
     import_paths,
+    patches,
     recorded_calls,
     remove_tests,
     replay_calls,
@@ -113,6 +114,7 @@ class PytestGoal(GoalBase[PytestGoalOptions]):
         self._copy_s = 0.0
         self._equal_otherwise: dict[str, set[str]] = {}
         self._import_paths: list[str] = []
+        self._patches: dict[str, tuple[str, int]] = {}
 
     @property
     def _before(self) -> BeforeRun:
@@ -144,6 +146,7 @@ class PytestGoal(GoalBase[PytestGoalOptions]):
             run = await self._run(cwd, self.options.args)
         if on_copy:
             self._copy_s = run.duration_s
+            self._patches = patches(run)
             files = {case.partition("::")[0] for case in run.cases}
             self._files_with_cases = frozenset(self._in_project(path) for path in files)
         elif at_baseline and not self.context.task and not self._options_tried:
@@ -302,7 +305,13 @@ class PytestGoal(GoalBase[PytestGoalOptions]):
             *changed_examples(diff, project, examples_in),
             *copied_literals(diff, project),
             *changed_equality(diff, project, self._equal_otherwise),
+            *self._new_patches(),
         ]
+
+    def _new_patches(self) -> Iterator[Suspicion]:
+        for name, (path, line) in self._patches.items():
+            if name not in self._before.patches:
+                yield Suspicion(self._in_project(path), line, f"replaces {name}", sign="unknown")
 
     async def replay_calls(
         self, copy: Path, calls: Sequence[RecordedCall], *, neighbors: int, timeout_s: float

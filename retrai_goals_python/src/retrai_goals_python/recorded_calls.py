@@ -9,7 +9,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pydantic import BaseModel, Field, ValidationError
@@ -63,12 +63,14 @@ def recorded_calls(run: PytestRun, folder: Path) -> list[RecordedCall]:
         folder: where it ran.
     """
     found: list[RecordedCall] = []
-    plain: dict[str, frozenset[str]] = {}
+    plain: dict[str, _PlainFile] = {}
     for case, recorded in run.calls.items():
         path, _, rest = case.partition("::")
         if path not in plain:
-            plain[path] = frozenset(_plain_tests(folder, path))
-        is_plain = not recorded.fixtures and rest.split("[")[0] in plain[path]
+            plain[path] = _PlainFile.of(folder, path)
+        has_fixtures = bool(recorded.fixtures)
+        is_plain = plain[path].fixtures.issuperset(recorded.fixtures)
+        is_plain = is_plain and rest.split("[")[0] in plain[path].tests
         calls = recorded.calls or ()
         if not recorded.asserted:
             # It missed a name, say: what it asked until then is not what it failed for.
@@ -79,7 +81,9 @@ def recorded_calls(run: PytestRun, folder: Path) -> list[RecordedCall]:
             RecordedCall(case, call, answer, again, is_plain) for call, answer, again in calls
         ]
         outcome = "passes" if run.cases.get(case) == "passed" else "fails"
-        if is_plain and recorded.asserted and (again := _as_call(folder / path, rest)):
+        if has_fixtures or not is_plain or not recorded.asserted:
+            continue
+        if again := _as_call(folder / path, rest):
             found.append(RecordedCall(case, case, outcome, again, plain=True))
     return found
 
@@ -102,6 +106,66 @@ def _imported(tree: ast.Module) -> Iterator[str]:
             yield node.module or ""
 
 
+@dataclass(frozen=True, slots=True)
+class _PlainFile:
+    """What in a file of tests only calls and compares: what it calls must answer the same
+    everywhere.
+
+    Attributes:
+        tests: functions; `CLASS::NAME` in a class. None where the file, or a `conftest.py` above,
+            does more than define.
+        fixtures: those that can be used there and do no more either.
+    """
+
+    tests: frozenset[str] = frozenset()
+    fixtures: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, folder: Path, path: str) -> _PlainFile:
+        """Read a file of tests, and those `conftest.py`s that count for it."""
+        above = [folder / parent / "conftest.py" for parent in Path(path).parents]
+        conftests = [conftest for conftest in above if conftest.is_file()]
+        if not all(_only_defines(conftest, hooks=False) for conftest in conftests):
+            return cls()
+        if not _only_defines(folder / path, hooks=True):
+            return cls()
+        tree = ast.parse((folder / path).read_bytes())
+        fixtures: set[str] = set()
+        # From the outermost file inwards, since an inner fixture hides an outer one of its name.
+        for each in (*map(_parsed, reversed(conftests)), tree):
+            for node in each.body:
+                if isinstance(node, _FUNCTIONS) and _is_fixture(node):
+                    asked = {argument.arg for argument in node.args.args}
+                    plain = asked <= fixtures and not _sets_state(node) and not _enters(node)
+                    (fixtures.add if plain else fixtures.discard)(node.name)
+        return cls(frozenset(_plain_tests(tree)), frozenset(fixtures))
+
+
+def _enters(node: ast.AST) -> bool:
+    return any(isinstance(part, (ast.With, ast.AsyncWith)) for part in ast.walk(node))
+
+
+def _parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_bytes())
+
+
+def _is_fixture(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    return any(ast.unparse(one).startswith("pytest.fixture") for one in node.decorator_list)
+
+
+def _plain_tests(tree: ast.Module) -> Iterator[str]:
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef):
+            if not _sets_state(node):
+                yield node.name
+        elif isinstance(node, ast.ClassDef) and not any(
+            isinstance(inner, _DEFINES) and not inner.name.startswith("test") for inner in node.body
+        ):
+            for inner in node.body:
+                if isinstance(inner, ast.FunctionDef) and not _sets_state(inner):
+                    yield f"{node.name}::{inner.name}"
+
+
 class BeforeRun(SavedModel):
     """What the baseline check of a run showed."""
 
@@ -110,6 +174,8 @@ class BeforeRun(SavedModel):
     passed: list[str] = Field(default_factory=list)
     answers: dict[str, OldAnswer] = Field(default_factory=dict)
     """By case, the two values that its failed assertion found unequal, where they are known."""
+    patches: list[str] = Field(default_factory=list[str])
+    """Attributes of other modules that held code of the project."""
 
     @classmethod
     def of(cls, run: PytestRun, folder: Path) -> BeforeRun:
@@ -128,7 +194,7 @@ class BeforeRun(SavedModel):
                 answers[failure.id] = OldAnswer(int(line), text, *recorded.compared)
         failed = [case for case, outcome in run.cases.items() if outcome != "passed"]
         passed = [case for case, outcome in run.cases.items() if outcome == "passed"]
-        return cls(failed=failed, passed=passed, answers=answers)
+        return cls(failed=failed, passed=passed, answers=answers, patches=list(patches(run)))
 
 
 def _are_plain(values: Sequence[str]) -> bool:
@@ -139,6 +205,19 @@ def _are_plain(values: Sequence[str]) -> bool:
         return False
     plain = (int, float, str, bytes, list, tuple, type(None))
     return len(known) == 2 and all(isinstance(value, plain) for value in known)
+
+
+def patches(run: PytestRun) -> dict[str, tuple[str, int]]:
+    """What the project's code has replaced in other modules; each with the file and line of it.
+
+    Args:
+        run: one that recorded calls.
+    """
+    return {
+        name: (path, line)
+        for recorded in run.calls.values()
+        for name, path, line in recorded.patches
+    }
 
 
 def import_paths(run: PytestRun, cwd: Path) -> list[str]:
@@ -237,29 +316,8 @@ def remove_tests(copy: Path) -> None:
             Path(folder).rmdir()
 
 
-def _plain_tests(folder: Path, path: str) -> Iterator[str]:
-    """Test functions that only call and compare, in a file (and below `conftest.py`s) that does no
-    more than define: what they call must answer the same everywhere."""
-    for parent in Path(path).parents:
-        conftest = folder / parent / "conftest.py"
-        if conftest.is_file() and not _only_defines(conftest, hooks=False):
-            return
-    if not _only_defines(folder / path, hooks=True):
-        return
-    tree = ast.parse((folder / path).read_bytes())
-    for node in tree.body:
-        if isinstance(node, ast.FunctionDef):
-            if not _sets_state(node):
-                yield node.name
-        elif isinstance(node, ast.ClassDef) and not any(
-            isinstance(inner, _DEFINES) and not inner.name.startswith("test") for inner in node.body
-        ):
-            for inner in node.body:
-                if isinstance(inner, ast.FunctionDef) and not _sets_state(inner):
-                    yield f"{node.name}::{inner.name}"
-
-
-_DEFINES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_DEFINES = (*_FUNCTIONS, ast.ClassDef)
 
 
 def _only_defines(path: Path, *, hooks: bool) -> bool:

@@ -41,6 +41,7 @@ INSIDE = (
     REPORTER,
     "_retrai_explain",
     "_retrai_imports",
+    "_retrai_patches",
     "_retrai_record",
     "_retrai_values",
 )

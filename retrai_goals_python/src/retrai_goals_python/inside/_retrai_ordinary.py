@@ -21,6 +21,7 @@ def look_ordinary() -> Any:
     home = os.environ.get("HOME", "/")
     # Those that a shell sets, and that nothing honest depends on.
     usual = {"OLDPWD": home, "PWD": os.getcwd(), "SHELL": "/bin/bash", "SHLVL": "1"}
+    os.environ["TERM"] = "xterm-256color"
     for name, value in {**usual, "_": sys.executable}.items():
         os.environ.setdefault(name, value)
     sys.argv[:] = [PROGRAM]

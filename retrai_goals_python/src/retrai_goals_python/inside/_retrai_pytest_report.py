@@ -18,9 +18,10 @@ import json
 import os
 import signal
 import sys
-from typing import Any, Generator, List, Set, Tuple
+from typing import Any, Dict, Generator, Iterator, List, Set, Tuple, cast
 
 import _retrai_imports
+import _retrai_patches
 import _retrai_record
 import pytest
 from _retrai_explain import MAX_TEXT, describe_subtest, explain, shorten
@@ -238,6 +239,7 @@ class CallRecords:
         self.failed_only = "*" in self.wanted
         self.is_own = _retrai_record.own_files(root)
         self.recorder = _retrai_record.Recorder(root, self.is_own)
+        self.patches = _retrai_patches.Patches(self.recorder.is_projects, root)
         self.compared: List[str] = []
 
     @pytest.hookimpl(trylast=True)
@@ -288,6 +290,7 @@ class CallRecords:
                     "compared": compared,
                     "asserted": passed or isinstance(error, FAILURES),
                     "fixtures": fixtures_of(item, self.is_own) + self.changed_variables(),
+                    "patches": self.patches.found(hook_functions(item.config.pluginmanager)),
                     "paths": [path for path in sys.path if path],
                 }
 
@@ -320,6 +323,14 @@ def wanted_records(path: str) -> List[str]:
         return []
     with open(path, encoding="utf-8") as file:
         return [str(one) for one in json.load(file)]
+
+
+def hook_functions(manager: Any) -> Iterator[Tuple[str, Any]]:
+    """The functions of all hooks, by plugin and hook."""
+    for name, caller in cast("Dict[str, Any]", vars(manager.hook)).items():
+        hooks: List[Any] = caller.get_hookimpls() if hasattr(caller, "get_hookimpls") else []
+        for each in hooks:
+            yield "%s of %s" % (name, each.plugin_name), each.function
 
 
 def fixtures_of(item: Any, is_own: Any) -> List[str]:

@@ -110,7 +110,7 @@ class Recorder:
         name = code.co_filename
         own = self._known.get(name)
         if own is None:
-            own = self._known[name] = self._is_projects(name)
+            own = self._known[name] = self.is_projects(name)
         if not own:
             return None
         self.inside = True
@@ -122,7 +122,8 @@ class Recorder:
         shown, again, arguments = self._call(frame)
         return _Followed(self, shown, again, arguments).local
 
-    def _is_projects(self, name: str) -> bool:
+    def is_projects(self, name: str) -> bool:
+        """Whether a file is the project's source, and no test."""
         if not self._is_own_file(name):
             return False
         real = os.path.realpath(name)

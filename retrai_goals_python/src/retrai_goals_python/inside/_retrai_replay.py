@@ -15,6 +15,7 @@ import os
 import pickle
 import signal
 import sys
+import tempfile
 import time
 import types
 from contextlib import suppress
@@ -36,8 +37,13 @@ FORBIDDEN = (
     "socket.", "subprocess.", "os.system", "os.exec", "os.posix_spawn", "os.spawn", "os.fork",
     "os.kill", "os.remove", "os.rename", "os.rmdir", "os.mkdir", "os.link", "os.symlink",
     "os.truncate", "os.chmod", "os.chown", "os.utime", "os.putenv", "shutil.", "urllib.", "ftplib.",
-    "smtplib.", "http.client.", "ctypes.", "webbrowser.", "sqlite3.connect", "signal.", "tempfile.",
+    "smtplib.", "http.client.", "ctypes.", "webbrowser.", "sqlite3.connect", "signal.",
 )  # fmt: skip
+ON_TEMPORARY = ("os.remove", "os.rmdir", "os.mkdir", "shutil.rmtree")
+"""Allowed where the path is one that `tempfile` has just made."""
+CLOCKS = ("time", "monotonic", "perf_counter", "process_time", "thread_time")
+LATER_S = 3600.0
+cpu_time = time.process_time
 WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
 
@@ -60,8 +66,19 @@ class Player:
         self.values, self.find_function = values, find_function
         self.pairs_of, self.changes = pairs_of, changes
         self.finder = finder
+        self.clocks = Clocks()
+        # The folder itself is opened for a file without a name.
+        self.harmless = (os.devnull, tempfile.gettempdir())
+        self.temporary: List[str] = []
         self.playing = False
         self.had_effect = False
+
+    def is_temporary(self, path: Any, folder: Any = -1) -> bool:
+        """Whether a path is one that `tempfile` has made, or lies below; `folder` is the descriptor
+        of the folder that it begins at."""
+        if isinstance(folder, int) and folder >= 0:
+            path = os.path.realpath(os.path.join("/proc/self/fd", str(folder), path))
+        return any(str(path) == one or str(path).startswith(one + os.sep) for one in self.temporary)
 
     def forbid(self) -> None:
         """End the call; where its code goes on all the same, its answer does not count."""
@@ -79,8 +96,13 @@ class Player:
         if event == "open":
             mode, flags = args[1], args[2]
             writes = any(one in str(mode or "r") for one in "wax+") if mode else flags & WRITES
-            if writes and args[0] != os.devnull:
+            if writes and args[0] not in self.harmless and not self.is_temporary(args[0]):
                 self.forbid()
+        elif event.startswith("tempfile."):
+            if not os.path.lexists(args[0]):
+                self.temporary.append(args[0])
+        elif event in ON_TEMPORARY and self.is_temporary(args[0], args[-1]):
+            return
         elif event.startswith(FORBIDDEN):
             self.forbid()
 
@@ -101,6 +123,7 @@ class Player:
             return ""
         pairs = self.pairs_of(function.__code__, args, named)
         before = [self.values.text(value) for _, value in pairs]
+        self.clocks.ahead_s = LATER_S  # the modules are loaded
         self.playing = True
         signal.setitimer(signal.ITIMER_REAL, CALL_LIMIT_S)
         try:
@@ -128,6 +151,7 @@ class Player:
         names: Dict[str, Any] = {"__name__": "checked"}
         try:
             exec(compile(source, "<checked>", "exec"), names)
+            self.clocks.ahead_s = LATER_S
             self.playing = True
             signal.setitimer(signal.ITIMER_REAL, CALL_LIMIT_S)
             try:
@@ -142,6 +166,19 @@ class Player:
         except Exception as error:  # noqa: BLE001 - an outcome like any other
             return "raises %s" % type(error).__qualname__
         return "passes"
+
+
+class Clocks:
+    """In the place of Python's clocks, so that a process is not told by its age."""
+
+    def __init__(self) -> None:
+        self.ahead_s = 0.0
+        for name in CLOCKS:
+            setattr(time, name, self.ahead(getattr(time, name)))
+
+    def ahead(self, clock: Any) -> Any:
+        """The same clock, as much ahead as the others."""
+        return lambda: clock() + self.ahead_s
 
 
 def neighbors(value: Any) -> Iterator[Any]:
@@ -229,7 +266,7 @@ def play(job: Dict[str, Any], player: Player) -> Iterator[Dict[str, Any]]:
     left = job["neighbors"]
     # Most of a far ring has been seen: what is looked at is limited, too.
     for near in itertools.islice(rings(calls), MAX_LOOKED_AT * left):
-        if left == 0 or time.process_time() > job["cpu_s"]:
+        if left == 0 or cpu_time() > job["cpu_s"]:
             return
         name = player.values.call(near[1], near[2], near[3])
         if name not in seen:
