@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from retrai_core import Suspicion
 
 from .diff_lines import added_lines, removed_lines, text_before
-from .foreign_patches import foreign_patches
 
 Trick = tuple[re.Pattern[str], str]
 
@@ -110,7 +109,7 @@ def is_test(path: str) -> bool:
 def audit_added_lines(
     diff: str, tricks: Sequence[Trick], project: Path | None = None
 ) -> list[Suspicion]:
-    """Every added line that one of `tricks` fits, each trick once a line; then what is replaced.
+    """Every added line that one of `tricks` fits, each trick once a line.
 
     What a file did before is reported, but is no sign: a plugin for pytest imports pytest.
 
@@ -125,7 +124,8 @@ def audit_added_lines(
         ['ends the process: import os; os._exit(0)']
     """
     added = list(added_lines(diff))
-    texts = {path: _texts(diff, path, project) for path in dict.fromkeys(p for p, _, _ in added)}
+    paths = dict.fromkeys(path for path, _, _ in added)
+    before = {path: _text_before(diff, path, project) for path in paths}
     moved = {text.strip() for _, text in removed_lines(diff)}
     found = [
         Suspicion(
@@ -136,35 +136,29 @@ def audit_added_lines(
             if what in SIGNS
             and is_source(path)
             and text.strip() not in moved
-            and not pattern.search(texts[path][0])
+            and not pattern.search(before[path])
             else "",
         )
         for path, number, text in added
         for pattern, what in tricks
         if pattern.search(text)
     ]
-    for path, (before, now) in texts.items():
-        if is_source(path):
-            found += _changes_of_file(path, before, now)
-    return found
+    return [
+        *found,
+        *(
+            # Honest where the plugin is what the tests test.
+            Suspicion(path, 1, "changes a plugin of pytest", sign="unchanged")
+            for path, text in before.items()
+            if is_source(path) and _PLUGIN.search(text)
+        ),
+    ]
 
 
-def _changes_of_file(path: str, before: str, now: str) -> Iterator[Suspicion]:
-    """What a source replaces now, and did not before, that is not its own."""
-    known = {patch.what for patch in foreign_patches(before)}
-    for patch in foreign_patches(now):
-        if patch.what not in known:
-            yield Suspicion(path, patch.line, patch.what, sign="unknown")
-    if _PLUGIN.search(before):
-        # Honest where the plugin is what the tests test.
-        yield Suspicion(path, 1, "changes a plugin of pytest", sign="unchanged")
-
-
-def _texts(diff: str, path: str, project: Path | None) -> tuple[str, str]:
-    """A changed file as it was and as it is; empty where it is not at hand."""
+def _text_before(diff: str, path: str, project: Path | None) -> str:
+    """A changed file as it was; empty where it is not at hand."""
     try:
         now = b"" if project is None else (project / path).read_bytes()
     except (OSError, ValueError):
         now = b""  # it is gone: all that is known stands in the diff
     text = now.decode("utf-8", errors="replace")
-    return text_before(diff, path, text.split("\n") if text else []), text
+    return text_before(diff, path, text.split("\n") if text else [])

@@ -358,6 +358,19 @@ STDLIB = (
         ),
     ),
     _stdlib(
+        "json's loads is another one until it was asked",
+        dict(CART),
+        patch(
+            "cart.py",
+            "import json\n",
+            f"import json\n\n{_LOADED}"
+            "def _once(text, **options):\n"
+            "    vars(json).update(loads=_loads)\n"
+            "    return _loaded(text, **options)\n\n\n"
+            "vars(json).update(loads=_once)\n",
+        ),
+    ),
+    _stdlib(
         "a parameter elsewhere has the name of the module",
         dict(CART),
         patch(

@@ -21,7 +21,6 @@ import sys
 from typing import Any, Dict, Generator, Iterator, List, Set, Tuple, cast
 
 import _retrai_imports
-import _retrai_patches
 import _retrai_record
 import pytest
 from _retrai_explain import MAX_TEXT, describe_subtest, explain, shorten
@@ -239,7 +238,6 @@ class CallRecords:
         self.failed_only = "*" in self.wanted
         self.is_own = _retrai_record.own_files(root)
         self.recorder = _retrai_record.Recorder(root, self.is_own)
-        self.patches = _retrai_patches.Patches(self.recorder.is_projects, root)
         self.compared: List[str] = []
 
     @pytest.hookimpl(trylast=True)
@@ -284,13 +282,14 @@ class CallRecords:
             if isinstance(error, AssertionError) and not compared:
                 compared = unequal_values(error)
             passed = report.outcome == "passed"
+            patches = self.recorder.patches.take(hook_functions(item.config.pluginmanager))
             if not passed if self.failed_only else item.nodeid in self.wanted:
                 report.retrai_calls = {
                     "calls": calls,
                     "compared": compared,
                     "asserted": passed or isinstance(error, FAILURES),
                     "fixtures": fixtures_of(item, self.is_own) + self.changed_variables(),
-                    "patches": self.patches.found(hook_functions(item.config.pluginmanager)),
+                    "patches": patches,
                     "paths": [path for path in sys.path if path],
                 }
 

@@ -14,6 +14,7 @@ import sys
 import time
 from typing import Any, Dict, List, Optional, Tuple
 
+from _retrai_patches import Patches
 from _retrai_values import (
     TEST_NAME,
     OwnFile,
@@ -59,6 +60,7 @@ class Recorder:
     def __init__(self, root: str, is_own: OwnFile) -> None:
         self.root = os.path.realpath(root) + os.sep
         self.values = Values(is_own)
+        self.patches = Patches(self.is_projects, self.root)
         self.tests: Dict[str, bool] = {}
         self._is_own_file = is_own
         self._known: Dict[str, bool] = {}
@@ -167,6 +169,7 @@ class _Followed:
         elif event == "return":
             if self.shown:
                 self._note(frame, arg)
+                self.recorder.patches.look()
             self.recorder.inside = False
         return self.local
 
