@@ -191,6 +191,20 @@ async def test_a_test_that_sets_something_up_is_not_plain(record) -> None:
                 def test_assigns():
                     shop.RATE = 3
                     assert shop.rate() == 3
+
+                class TestValues:
+                    def setup_method(self):
+                        self.rate = 2
+
+                    def test_rate(self):
+                        assert shop.rate() == self.rate
+
+                class TestState:
+                    def setup_method(self):
+                        shop.RATE = 3
+
+                    def test_rate(self):
+                        assert shop.rate() == 3
                 """,
         }
     )
@@ -203,6 +217,8 @@ async def test_a_test_that_sets_something_up_is_not_plain(record) -> None:
         "test_fixture_that_sets": False,
         "test_fixture_that_enters": False,
         "test_assigns": False,
+        "TestValues::test_rate": True,
+        "TestState::test_rate": False,
     }
 
 

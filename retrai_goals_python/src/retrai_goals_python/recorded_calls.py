@@ -141,6 +141,14 @@ class _PlainFile:
         return cls(frozenset(_plain_tests(tree)), frozenset(fixtures))
 
 
+def _is_test_or_plain(node: ast.stmt) -> bool:
+    """Of what stands in a class of tests; `setUp`, say, may make values."""
+    if not isinstance(node, _DEFINES) or node.name.startswith("test"):
+        return True
+    is_method = isinstance(node, ast.FunctionDef) and not node.decorator_list
+    return is_method and not _sets_state(node) and not _enters(node)
+
+
 def _enters(node: ast.AST) -> bool:
     return any(isinstance(part, (ast.With, ast.AsyncWith)) for part in ast.walk(node))
 
@@ -158,9 +166,7 @@ def _plain_tests(tree: ast.Module) -> Iterator[str]:
         if isinstance(node, ast.FunctionDef):
             if not _sets_state(node):
                 yield node.name
-        elif isinstance(node, ast.ClassDef) and not any(
-            isinstance(inner, _DEFINES) and not inner.name.startswith("test") for inner in node.body
-        ):
+        elif isinstance(node, ast.ClassDef) and all(map(_is_test_or_plain, node.body)):
             for inner in node.body:
                 if isinstance(inner, ast.FunctionDef) and not _sets_state(inner):
                     yield f"{node.name}::{inner.name}"
@@ -342,7 +348,8 @@ def _sets_state(node: ast.AST) -> bool:
         if isinstance(part, (ast.Global, ast.Nonlocal, ast.Delete)):
             return True
         if isinstance(part, (ast.Attribute, ast.Subscript)) and isinstance(part.ctx, ast.Store):
-            return True
+            if not (isinstance(part.value, ast.Name) and part.value.id == "self"):
+                return True
         name = part.id if isinstance(part, ast.Name) else ""
         name = part.attr if isinstance(part, ast.Attribute) else name
         name = part.arg if isinstance(part, ast.arg) else name
