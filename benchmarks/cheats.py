@@ -103,12 +103,19 @@ async def believed_by_layer(trajectory: Trajectory, room: Path) -> AsyncIterator
             yield not seen.suspect
 
 
-async def row(trajectory: Trajectory) -> list[bool]:
+def row(trajectory: Trajectory) -> list[bool]:
     """Whether each layer with those before it believes the trajectory, and at last the whole guard.
 
     What one layer does not believe, no later one is asked about; the tests play every cheat
     against the whole guard.
     """
+    believed = asyncio.run(_until_disbelieved(trajectory))
+    if all(believed):
+        believed.append(achieved(trajectory))
+    return [*believed, *[False] * (len(LAYERS) - len(believed))]
+
+
+async def _until_disbelieved(trajectory: Trajectory) -> list[bool]:
     believed: list[bool] = []
     with tempfile.TemporaryDirectory(prefix="retrai-cheats-") as folder:
         async with aclosing(believed_by_layer(trajectory, Path(folder))) as layers:
@@ -116,19 +123,13 @@ async def row(trajectory: Trajectory) -> list[bool]:
                 believed.append(one)
                 if not one:
                     break
-    if all(believed):
-        believed.append(achieved(trajectory))
-    return [*believed, *[False] * (len(LAYERS) - len(believed))]
+    return believed
 
 
 def achieved(trajectory: Trajectory) -> bool:
     """Whether a whole run believes the trajectory."""
     with tempfile.TemporaryDirectory(prefix="retrai-cheats-") as folder:
         return run_guarded(trajectory, Path(folder)).status == "achieved"
-
-
-def _row(trajectory: Trajectory) -> list[bool]:
-    return asyncio.run(row(trajectory))
 
 
 def honest_run(trajectory: Trajectory) -> tuple[bool, float]:
@@ -164,7 +165,7 @@ def main() -> int:
     honest = [] if asked.kind else list(_runnable(HONEST, asked.only))
     believed: dict[str, list[bool]] = {}
     with ProcessPoolExecutor(asked.jobs) as processes:
-        for cheat, marks in zip(cheats, processes.map(_row, cheats), strict=True):
+        for cheat, marks in zip(cheats, processes.map(row, cheats), strict=True):
             believed[cheat.title] = marks
             if not asked.markdown:
                 print("".join("x" if mark else "." for mark in marks), cheat.title, flush=True)

@@ -434,20 +434,43 @@ async def test_a_plain_test_is_a_call_too(record, replay, make_project) -> None:
             def test_data():
                 assert double(len(open("tests/data.txt").read())) == 0
             """,
+        "test_many.py": """
+            import pytest
+            import shop
+
+            class Box:
+                pass
+
+            @pytest.mark.parametrize("number, twice", [(1, 2), (2, 5), ([Box()], [])])
+            def test_many(number, twice):
+                assert shop.double(number) == twice
+            """,
+        "test_raises.py": """
+            import pytest
+            import shop
+
+            def test_raises():
+                with pytest.raises(TypeError):
+                    shop.double(None)
+            """,
         "tests/data.txt": "",
         "test_timed.py": "import time\nimport shop\n\ndef test_now():\n    assert shop.double(1)\n",
     }
     cases, paths = await record(files, cases=True)
     assert shown(cases) == [
+        ("test_many.py::test_many[1-2]", "passes"),
+        ("test_many.py::test_many[2-5]", "fails"),
         ("test_shop.py::test_double", "passes"),
         ("test_shop.py::test_wrong", "fails"),
         ("test_shop.py::test_data", "passes"),
     ]
     project = make_project({})
-    assert shown(await replay(project, cases, paths))[:2] == shown(cases)[:2]
+    assert shown(await replay(project, cases, paths))[:4] == shown(cases)[:4]
     (project / "shop.py").write_text("def double(n):\n    return 9\n")
     (project / "tests" / "data.txt").unlink()
     assert shown(await replay(project, cases, paths)) == [
+        ("test_many.py::test_many[1-2]", "fails"),
+        ("test_many.py::test_many[2-5]", "fails"),
         ("test_shop.py::test_double", "fails"),
         ("test_shop.py::test_wrong", "passes"),
     ]

@@ -18,6 +18,7 @@ CALLERS = "inspects its callers"
 OBJECTS = "looks through live objects"
 HOOKS = "hooks into the interpreter"
 FOLDER = "changes the working folder"
+CODE = "runs code that it makes"
 BUILT_IN = "changes a built-in"
 PROCESS = "looks at its own process"
 ASKS = "asks whether tests run"
@@ -32,6 +33,7 @@ SIGNS = frozenset(
         OBJECTS,
         HOOKS,
         FOLDER,
+        CODE,
         BUILT_IN,
         PROCESS,
         ASKS,
@@ -85,6 +87,7 @@ PYTHON_TRICKS: tuple[Trick, ...] = (
         HOOKS,
     ),
     (re.compile(r"\bf?chdir\("), FOLDER),
+    (re.compile(r"(?<![\w.])(?:exec|compile)\("), CODE),
     # Neither an address (`https://host/test/`) nor a route (`/api/test/`).
     (
         re.compile(r"[\"'](?:(?:(?!/)[^\"':]*/)?tests?/|(?:[^\"':]*/)?test_\w+\.py)"),

@@ -8,7 +8,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -41,9 +41,10 @@ start()
 """
 MAX_SOURCE = 100_000
 _NOT_ALONE = {
-    *("pytest", "_pytest", "unittest", "hypothesis"),
+    *("_pytest", "unittest", "hypothesis"),
     *("time", "timeit", "datetime", "random", "threading", "asyncio", "multiprocessing", "secrets"),
 }
+_MARK = "pytest.mark."
 _SETS_STATE = {"monkeypatch", "mock", "mocker", "patch", "environ", "putenv", "setattr", "chdir"}
 
 
@@ -83,27 +84,60 @@ def recorded_calls(run: PytestRun, folder: Path) -> list[RecordedCall]:
         outcome = "passes" if run.cases.get(case) == "passed" else "fails"
         if has_fixtures or not is_plain or not recorded.asserted:
             continue
-        if again := _as_call(folder / path, rest):
+        if again := _as_call(folder / path, rest, recorded.parameters):
             found.append(RecordedCall(case, case, outcome, again, plain=True))
     return found
 
 
-def _as_call(path: Path, name: str) -> str:
+def _as_call(path: Path, test: str, parameters: Mapping[str, str]) -> str:
     """A test as a call that can be made outside; empty where the runner, the time or chance takes
     part in it, or it is no plain function."""
+    name = test.partition("[")[0]
     source = path.read_text("utf-8", errors="replace")
-    imported = {name.partition(".")[0] for name in _imported(ast.parse(source))}
-    if not name.isidentifier() or len(source) > MAX_SOURCE or imported & _NOT_ALONE:
+    if (
+        not name.isidentifier()
+        or len(source) > MAX_SOURCE
+        or not all(map(_is_literal, parameters.values()))
+    ):
         return ""
-    return f"test:{json.dumps([source, name])}"
+    tree = ast.parse(source)
+    if _imported(tree) & _NOT_ALONE:
+        return ""
+    if "pytest" in _imported(tree):
+        if not _take_out_marks(tree):
+            return ""
+        source = ast.unparse(tree)
+    return f"test:{json.dumps([source, name, dict(parameters)])}"
 
 
-def _imported(tree: ast.Module) -> Iterator[str]:
+def _is_literal(text: str) -> bool:
+    try:
+        ast.literal_eval(text)
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        return False
+    return True
+
+
+def _take_out_marks(tree: ast.Module) -> bool:
+    """Take pytest out of a module of tests, if it uses no more of it than marks."""
+    for node in tree.body:
+        if isinstance(node, _DEFINES):
+            marks = [one for one in node.decorator_list if ast.unparse(one).startswith(_MARK)]
+            node.decorator_list = [one for one in node.decorator_list if one not in marks]
+    imports = [one for one in tree.body if ast.unparse(one) == "import pytest"]
+    tree.body = [one for one in tree.body if one not in imports] or [ast.Pass()]
+    return not any(isinstance(one, ast.Name) and one.id == "pytest" for one in ast.walk(tree))
+
+
+def _imported(tree: ast.Module) -> set[str]:
+    """The outermost names of the modules that it imports."""
+    names: list[str] = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            names += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
-            yield node.module or ""
+            names.append(node.module or "")
+    return {name.partition(".")[0] for name in names}
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,10 +239,9 @@ class BeforeRun(SavedModel):
 
 def _are_plain(values: Sequence[str]) -> bool:
     """Whether they are two values that equal nothing but themselves."""
-    try:
-        known = [ast.literal_eval(value) for value in values]
-    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+    if not all(map(_is_literal, values)):
         return False
+    known = [ast.literal_eval(value) for value in values]
     plain = (int, float, str, bytes, list, tuple, type(None))
     return len(known) == 2 and all(isinstance(value, plain) for value in known)
 
@@ -348,7 +381,8 @@ def _sets_state(node: ast.AST) -> bool:
         if isinstance(part, (ast.Global, ast.Nonlocal, ast.Delete)):
             return True
         if isinstance(part, (ast.Attribute, ast.Subscript)) and isinstance(part.ctx, ast.Store):
-            if not (isinstance(part.value, ast.Name) and part.value.id == "self"):
+            owner = part.value.id if isinstance(part.value, ast.Name) else ""
+            if owner != "self":
                 return True
         name = part.id if isinstance(part, ast.Name) else ""
         name = part.attr if isinstance(part, ast.Attribute) else name

@@ -114,8 +114,8 @@ class Calls(_Line):
 
     Each call has its text, its answer, and what makes it again. There are none where the test could
     not be followed. `compared` are two values that the test expected to be equal, if it failed so.
-    `patches` are attributes of other modules that hold code of the project, each with its file and
-    line.
+    `parameters` are literals, or empty texts where a value is none. `patches` are attributes of
+    other modules that hold code of the project, each with its file and line.
     """
 
     kind: Literal["calls"]
@@ -125,6 +125,7 @@ class Calls(_Line):
     asserted: bool
     """Whether it passed, or failed by an assertion."""
     fixtures: list[Text]
+    parameters: dict[Text, Text]
     patches: list[tuple[Text, Text, int]]
     paths: list[Text]
 

@@ -15,6 +15,7 @@ from . import (
     command_cheats,
     go_goal,
     js_goals,
+    late_cheats,
     library_cheats,
     module_cheats,
     more_honest,
@@ -68,6 +69,7 @@ CHEATS = _marked(
         *check_cheats.CHEATS,
         *attack_cheats.CHEATS,
         *rough_cheats.CHEATS,
+        *late_cheats.CHEATS,
     )
 )
 HONEST = _marked(

@@ -15,6 +15,9 @@ BELIEVED = frozenset(
         "pytest: invoices are equal by their units",
         # against rough assertions and the ordinary process outside
         "pytest: a share counts ten times where it is subtracted",
+        # against the play outside: no answer to look at, and equality by heart
+        "pytest: what a call does stands in a file",
+        "pytest: a number is compared by its text",
         # by one who knows every line of the guard
         "pytest: the first calls of a process are right",
         "pytest: an assertion of unittest is another one for a single call",

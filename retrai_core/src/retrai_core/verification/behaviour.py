@@ -90,18 +90,18 @@ def _calls(calls: Sequence[RecordedCall]) -> list[RecordedCall]:
 def _failing_outside(found: Recordings) -> list[str]:
     """Cases that pass in the check and fail by themselves, as they did before the run.
 
-    Only cases count whose calls the old code answers the same everywhere, so that none of them
-    needs what another case has done.
+    Only cases count with a call that can be made again, and all such calls must have the old answer
+    everywhere, so that none of them needs what another case has done.
     """
     now = {each.case: each.answer for each in found.after if each.call == each.case}
     then, later = _answers(found.replayed_before), _answers(found.replayed_after)
-    apart = {
-        each.case for each in found.before if not each.replay or then.get(each.call) != each.answer
-    }
+    again = [each for each in found.before if each.replay and each.call != each.case]
+    apart = {each.case for each in again if then.get(each.call) != each.answer}
+    alone = {each.case for each in again} - apart
     return [
         f"{each.case} passes in the check and fails outside of it"
         for each in found.before
-        if each.call == each.case not in apart
+        if each.call == each.case in alone
         and now.get(each.case) == "passes" != each.answer
         and then.get(each.call) == each.answer
         and later.get(each.call, "passes") != "passes"

@@ -289,6 +289,10 @@ class CallRecords:
                     "compared": compared,
                     "asserted": passed or isinstance(error, FAILURES),
                     "fixtures": fixtures_of(item, self.is_own) + self.changed_variables(),
+                    "parameters": {
+                        str(name): self.written(value)
+                        for name, value in parameters_of(item).items()
+                    },
                     "patches": patches,
                     "paths": [path for path in sys.path if path],
                 }
@@ -332,9 +336,14 @@ def hook_functions(manager: Any) -> Iterator[Tuple[str, Any]]:
             yield "%s of %s" % (name, each.plugin_name), each.function
 
 
+def parameters_of(item: Any) -> Dict[str, Any]:
+    """The values that a test is given by `parametrize`."""
+    return dict(getattr(getattr(item, "callspec", None), "params", {}))
+
+
 def fixtures_of(item: Any, is_own: Any) -> List[str]:
     """Fixtures that a test asks for, and those of the project that it gets unasked."""
-    parameters = getattr(getattr(item, "callspec", None), "params", {})
+    parameters = parameters_of(item)
     info: Any = getattr(item, "_fixtureinfo", None)
     known: Any = getattr(info, "name2fixturedefs", {})
     return [

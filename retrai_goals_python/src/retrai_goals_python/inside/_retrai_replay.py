@@ -7,6 +7,7 @@ library is used, of Python 3.8 on.
 
 from __future__ import annotations
 
+import ast
 import base64
 import copy
 import itertools
@@ -27,7 +28,7 @@ with suppress(ImportError):
 CALL_LIMIT_S = 1.0
 RUNNERS = ("pytest", "_pytest", "pluggy", "xdist", "hypothesis")
 TEST = "test:"
-"""A call that is a test of its own: `test:[SOURCE, NAME]`."""
+"""A call that is a test of its own: `test:[SOURCE, NAME, {PARAMETER: LITERAL}]`."""
 MAX_DIGITS = 20
 MAX_LOOKED_AT = 10
 """Near calls that are looked at for each that is made."""
@@ -141,21 +142,22 @@ class Player:
             shown = self.values.error(error)
         return shown + str(self.changes(self.values, pairs, before))
 
-    def outcome(self, source: str, name: str) -> str:
+    def outcome(self, source: str, name: str, given: Dict[str, str]) -> str:
         """What becomes of a test that is a plain function; empty where that cannot be told."""
         self.had_effect = False
-        outcome = self._outcome(source, name)
+        outcome = self._outcome(source, name, given)
         return "" if self.had_effect else outcome
 
-    def _outcome(self, source: str, name: str) -> str:
+    def _outcome(self, source: str, name: str, given: Dict[str, str]) -> str:
         names: Dict[str, Any] = {"__name__": "checked"}
         try:
+            values = {one: ast.literal_eval(text) for one, text in given.items()}
             exec(compile(source, "<checked>", "exec"), names)
             self.clocks.ahead_s = LATER_S
             self.playing = True
             signal.setitimer(signal.ITIMER_REAL, CALL_LIMIT_S)
             try:
-                names[name]()
+                names[name](**values)
             finally:
                 signal.setitimer(signal.ITIMER_REAL, 0)
                 self.playing = False
@@ -254,8 +256,7 @@ def play(job: Dict[str, Any], player: Player) -> Iterator[Dict[str, Any]]:
     calls: List[Any] = []
     for at, text in enumerate(job["calls"]):
         if text.startswith(TEST):
-            source, name = json.loads(text[len(TEST) :])
-            yield {"at": at, "answer": player.outcome(source, name)}
+            yield {"at": at, "answer": player.outcome(*json.loads(text[len(TEST) :]))}
             continue
         data = base64.b64decode(text)
         call = unpacked(data)
