@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from textual.widgets import OptionList
+from textual.widgets import Input, OptionList, Select
 
 from retrai_core import RunManager, RunRecord
 from retrai_testkit import RetraiProject, ScriptedModel, Turn, call
@@ -63,6 +63,28 @@ async def test_a_run_is_started_from_the_form_and_watched_to_achieved(
         await until(pilot, "checks so far: start: 10 failed, 33 passed")
         await pilot.press("i")
         await until(pilot, "about the run", "changed   shop/money.py")
+
+
+async def test_an_agent_without_a_goal_is_asked_and_its_answer_is_shown(
+    opened: Opened, tmp_path: Path
+) -> None:
+    pytest.importorskip("retrai_research")
+    shop = tmp_path / "shop"
+    shop.mkdir()
+    (shop / "basket.py").write_text('def tax(price):\n    """Of a basket."""\n    return 1\n')
+    async with opened(shop) as pilot:
+        await until(pilot, "models:", "Agent")
+        form = pilot.app.screen
+        cast("Select[str]", form.query_one("#agent")).value = "research"
+        form.query_one("#task", Input).value = "Where is the tax of a basket?"
+        form.query_one("#other_model", Input).value = "extractive"
+        await pilot.press("ctrl+s")
+        await until(pilot, "about the run", "basket.py:1-3", "answered")
+        lines = timeline(pilot)
+        assert any("planner" in line for line in lines)
+        await pilot.press("i")
+    record = await only_run()
+    assert (record.agent, record.goals) == ("research", [])
 
 
 async def test_an_empty_folder_offers_the_demo_project(opened: Opened, tmp_path: Path) -> None:
@@ -176,7 +198,7 @@ async def test_a_run_of_another_process_is_followed_resumed_and_taken_back(
         assert other.stdout is not None
         run_id = (await asyncio.to_thread(other.stdout.readline)).strip()
         async with opened(run=run_id) as pilot:
-            await until(pilot, "failed", "iteration 1/1")
+            await until(pilot, "failed", "iteration 1/1", "r Resume")
             assert any("put_file" in line for line in timeline(pilot))
             await pilot.press("r")
             await until(pilot, "Resume with these limits")

@@ -19,6 +19,7 @@ from textual.screen import Screen
 from textual.widgets import Button, Checkbox, Footer, Input, Label, Select, Static
 
 from retrai_core import (
+    AgentInfo,
     FoundGoal,
     PluginInfo,
     RetraiError,
@@ -75,6 +76,7 @@ class FormScreen(Screen[None]):
         self._has_file = True
         self._has_looked = False
         self._is_starting = False
+        self._questions: dict[str, tuple[str, str]] = {}
 
     @property
     def _app(self) -> RetraiApp:
@@ -90,6 +92,10 @@ class FormScreen(Screen[None]):
         yield Static(line_of("new run ", "bold").append_text(line_of(f"in {project}")), id="head")
         with VerticalScroll(id="form", can_focus=False):
             yield Static(Text("looking at the project ...", style="dim"), id="found")
+            with Horizontal(classes="field", id="agents"):
+                yield Label("Agent")
+                agent: Select[str] = Select([], prompt="goal-loop", id="agent", compact=True)
+                yield agent
             with Horizontal(classes="field"):
                 yield Label("Goal")
                 goal: Select[str] = Select([], prompt="choose a goal", id="goal", compact=True)
@@ -124,6 +130,7 @@ class FormScreen(Screen[None]):
     def on_mount(self) -> None:
         """Look at the project."""
         self.query_one("#demo").display = False
+        self.query_one("#agents").display = False
         self._look()
 
     @work(exclusive=True)
@@ -146,6 +153,7 @@ class FormScreen(Screen[None]):
         self.query_one("#goal").focus()
         try:
             self._show_models(await manager.models())
+            self._show_agents(await manager.agents(project))
         except (RetraiError, OSError) as error:
             self._app.say(error)
 
@@ -189,6 +197,28 @@ class FormScreen(Screen[None]):
         keys = sorted({model.source for model in models if not model.is_local and model.source})
         line = f"models: {'; '.join(keys)}" if keys else f"models: {_NO_MODEL}"
         found.update(Text("\n").join([cast("Text", found.content), block(line, "dim")]))
+
+    def _show_agents(self, agents: Sequence[AgentInfo]) -> None:
+        """Those that need no goal; without any, nothing is asked."""
+        usable = [one for one in agents if one.status == "ok" and not one.requires_goal]
+        self._questions = {one.name: _question_of(one.input) for one in usable}
+        self._select("#agent").set_options(
+            (line_of(f"{one.name}  {one.summary}"), one.name) for one in usable
+        )
+        self.query_one("#agents").display = bool(usable)
+
+    @on(Select.Changed, "#agent")
+    def _choose_agent(self) -> None:
+        """An agent without a goal has its question in the place of the task."""
+        name = self._agent()
+        for field in ("#goal", "#options", "#hitl"):
+            self.query_one(field).disabled = name is not None
+        _, about = self._questions.get(name or "", ("", "more text for the model"))
+        self.query_one("#task", Input).placeholder = about
+
+    def _agent(self) -> str | None:
+        name = self._select("#agent").value
+        return name if isinstance(name, str) else None
 
     def action_leave(self) -> None:
         """To the list of runs."""
@@ -277,6 +307,11 @@ class FormScreen(Screen[None]):
             "task": self.query_one("#task", Input).value.strip() or None,
             "options": _options(self.query_one("#options", Input).value) or None,
         }
+        agent = self._agent()
+        if agent is not None:
+            field, _ = self._questions[agent]
+            text = given.pop("task")
+            given = {"agent": agent, "model": given["model"], "input": {field: text or ""}}
         for name, (_, setting) in _FIELDS.items():
             given[setting] = self.query_one(f"#{name}", Input).value.strip() or "none"
             if given[setting] == "none" and self._settings.get(setting) is None:
@@ -298,6 +333,20 @@ class FormScreen(Screen[None]):
         with path.open("x", encoding="utf-8") as file:
             file.write("# Written by `retrai tui`; `retrai config show` has every value.\n")
             file.writelines(lines)
+
+
+def _question_of(schema: object) -> tuple[str, str]:
+    """The first text that an agent's input wants: its name, and what it is about."""
+    properties = cast("Mapping[str, Mapping[str, Any]]", _of(schema, "properties"))
+    for name, field in properties.items():
+        if field.get("type") == "string":
+            return name, str(field.get("description") or name)
+    return "task", "what to do"
+
+
+def _of(schema: object, name: str) -> object:
+    found = cast("Mapping[str, object]", schema).get(name) if isinstance(schema, Mapping) else None
+    return found if isinstance(found, Mapping) else {}
 
 
 def _options(text: str) -> dict[str, Any]:
