@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import socket
 import sys
@@ -29,6 +30,11 @@ from retrai_testkit import GoalConformance
 from ..goal_bench import EXAMPLES, Bench
 from .conftest import needs_cargo
 
+JS = Path(os.environ.get("TESTS_JS_DIR") or Path(__file__).parents[2] / ".tox" / "js")
+needs_eslint = pytest.mark.skipif(
+    not (JS / "node_modules/.bin/eslint").exists(),
+    reason="tests/goals_js/install_bun.sh brings eslint",
+)
 needs_ruff = pytest.mark.skipif(shutil.which("ruff") is None, reason="ruff is not installed")
 RUFF = {"ruff.toml": '[lint]\nselect = ["F"]\n'}
 OURS = EXAMPLES / "original_options"
@@ -88,6 +94,11 @@ async def test_ruff_is_found_by_its_configuration_and_its_findings_are_told(benc
     assert (await goal.check({}, bench.project)).achieved
 
 
+def move(file: Path, to: Path) -> None:
+    to.parent.mkdir()
+    file.rename(to)
+
+
 CHEATS = {
     "a comment that looks away": lambda folder: (folder / "a.py").write_text("import os  # noqa\n"),
     "a comment for the whole file": lambda folder: (folder / "a.py").write_text(
@@ -98,6 +109,10 @@ CHEATS = {
     ),
     "the file is gone": lambda folder: (folder / "a.py").unlink(),
     "the file has another ending": lambda folder: (folder / "a.py").rename(folder / "a.txt"),
+    "the file moves to where the linter does not look": lambda folder: move(
+        folder / "a.py", folder / "venv/a.py"
+    ),
+    "the file is emptied": lambda folder: (folder / "a.py").write_text("\n"),
     "the linter is told to ignore it": lambda folder: (folder / ".gitignore").write_text("a.py\n"),
 }
 
@@ -109,6 +124,35 @@ async def test_looking_away_is_no_pass_though_ruff_exits_with_0(bench: Bench, na
     goal = bench.build(LintGoal)
     achieved, reason = await first_and_later(
         goal, lambda: CHEATS[name](bench.project), bench.project
+    )
+    assert not achieved, reason
+
+
+def with_eslint(bench: Bench, files: Mapping[str, str]) -> LintGoal:
+    rules = '[{ ignores: ["old/**"] }, { rules: { "no-unused-vars": "error" } }]'
+    bench.write({"eslint.config.js": f"module.exports = {rules};\n", **files})
+    (bench.project / "node_modules").symlink_to(JS / "node_modules")
+    (bench.project / ".gitignore").write_text("node_modules\n")
+    return bench.build(LintGoal)
+
+
+@needs_eslint
+async def test_eslint_is_run_and_its_findings_are_told(bench: Bench) -> None:
+    goal = with_eslint(bench, {"a.js": "const x = 1;\n", "b.js": "module.exports = 2;\n"})
+    result = await goal.check({}, bench.project)
+    assert (result.achieved, result.reason) == (False, "eslint: 1 finding in 1 file")
+    assert "a.js:1: no-unused-vars" in result.details
+    assert result.report is not None
+    assert list(result.report.cases) == ["a.js", "b.js", "eslint.config.js"]
+    bench.write({"a.js": "module.exports = 1;\n"})
+    assert (await goal.check({}, bench.project)).achieved
+
+
+@needs_eslint
+async def test_a_file_that_moves_to_where_eslint_does_not_look_is_no_pass(bench: Bench) -> None:
+    goal = with_eslint(bench, {"a.js": "const x = 1;\n", "b.js": "module.exports = 2;\n"})
+    achieved, reason = await first_and_later(
+        goal, lambda: move(bench.project / "a.js", bench.project / "old/a.js"), bench.project
     )
     assert not achieved, reason
 

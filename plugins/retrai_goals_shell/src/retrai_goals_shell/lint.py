@@ -32,6 +32,8 @@ from .merged_run import OUTPUT_BYTES, run_merged
 from .place import PlaceOptions
 
 MOST_SHOWN = 60
+MAX_BLANK = 10_000
+"""A larger file is not looked into for being empty."""
 PROMPT = """\
 The goal is `lint`: {what} finds nothing in {place}.
 
@@ -63,10 +65,11 @@ class LintOptions(PlaceOptions):
 class LintGoal(GoalBase[LintOptions]):
     """The linter ends well and reports no finding. Without `lint_command`, ruff, eslint, clippy or
     golangci-lint is run, by the configuration in the project, and its own report is read: each
-    source file is a case, and their number must not shrink. With `lint_command` the exit status
-    decides, as one case. Suppression comments are counted for each file, broader ones more. The
-    check fails if there are more than at the start. A file that is moved to where the linter does
-    not look, or emptied, is not noticed."""
+    source file that it looks at is a case, and their number must not shrink; empty files do not
+    count. With `lint_command` the exit status decides, as one case. Suppression comments are
+    counted for each file, broader ones more. The check fails if there are more than at the start.
+    clippy and golangci-lint do not say which files they look at: all files of the language count.
+    """
 
     name: ClassVar[str] = "lint"
     summary: ClassVar[str] = "a linter finds nothing (ruff, eslint, clippy, golangci-lint, yours)"
@@ -95,6 +98,7 @@ class LintGoal(GoalBase[LintOptions]):
         try:
             done = await self._start(linter.command, folder)
             findings = linter.read(done, folder)
+            looked_at = await self._looked_at(linter, done, folder)
         except LinterError as error:
             return suite_result(
                 {}, linter.command, problem=str(error), output=_end_of(error.output)
@@ -104,7 +108,26 @@ class LintGoal(GoalBase[LintOptions]):
             return suite_result({}, linter.command, problem=problem)
         names = await asyncio.to_thread(self._sources, cwd, linter.suffixes)
         excused = await asyncio.to_thread(excuses_in, cwd, names)
+        if looked_at is not None:
+            names = [name for name in names if name in looked_at]
         return self._judge(linter, findings, names, excused)
+
+    async def _looked_at(
+        self, linter: Linter, done: Completed, folder: Path
+    ) -> frozenset[str] | None:
+        """The files that the linter looked at, relative to the project; None where it is unknown.
+
+        Raises:
+            LinterError: it cannot say.
+        """
+        if linter.read_files is None:
+            return None
+        listing = await self._start(linter.list_files, folder) if linter.list_files else done
+        return frozenset(self._below + name for name in linter.read_files(listing, folder))
+
+    @property
+    def _below(self) -> str:
+        return "" if self.options.path == "." else f"{self.options.path.strip('/')}/"
 
     def system_prompt(self) -> str:
         command, place = self.options.lint_command, self.options.path
@@ -210,13 +233,14 @@ class LintGoal(GoalBase[LintOptions]):
         return GoalResult(achieved, reason, details, report)
 
     def _sources(self, cwd: Path, suffixes: Sequence[str]) -> list[str]:
-        """The project's source files below the folder, relative to the project, ignored ones
-        left out."""
-        below = "" if self.options.path == "." else f"{self.options.path.strip('/')}/"
+        """The project's source files below the folder, relative to the project, ignored and
+        empty ones left out."""
         return [
             name
             for name in tree_files(cwd)
-            if name.startswith(below) and (not suffixes or name.endswith(tuple(suffixes)))
+            if name.startswith(self._below)
+            and (not suffixes or name.endswith(tuple(suffixes)))
+            and not _is_blank(cwd / name)
         ]
 
     def _judge(
@@ -226,8 +250,7 @@ class LintGoal(GoalBase[LintOptions]):
         names: Sequence[str],
         excused: Mapping[str, int],
     ) -> GoalResult:
-        below = "" if self.options.path == "." else f"{self.options.path.strip('/')}/"
-        found = {f"{below}{finding.path}" for finding in findings}
+        found = {self._below + finding.path for finding in findings}
         cases: dict[str, CaseOutcome] = dict.fromkeys(names, "passed")
         cases |= dict.fromkeys(sorted(found), "failed")
         report = CheckReport(
@@ -245,6 +268,13 @@ class LintGoal(GoalBase[LintOptions]):
         if len(findings) > MOST_SHOWN:
             lines.append(f"and {len(findings) - MOST_SHOWN} more")
         return GoalResult(False, reason, "\n".join([reason, *lines]), report)
+
+
+def _is_blank(path: Path) -> bool:
+    try:
+        return path.stat().st_size < MAX_BLANK and not path.read_bytes().strip()
+    except OSError:
+        return False
 
 
 def _end_of(output: str) -> str:

@@ -92,12 +92,16 @@ class Linter:
         command: what is run, in the folder.
         suffixes: the names of the files that it looks at end so.
         read: its findings.
+        list_files: what is run to see the files that it looks at; empty where its report says it.
+        read_files: those files; None where it does not say.
     """
 
     name: str
     command: Sequence[str]
     suffixes: Sequence[str]
     read: Callable[[Completed, Path], list[Finding]]
+    list_files: Sequence[str] = ()
+    read_files: Callable[[Completed, Path], list[str]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +113,8 @@ class _Kind:
     suffixes: Sequence[str]
     read: Callable[[Completed, Path], list[Finding]]
     how_to_install: str
+    list_files: Sequence[str] = ()
+    read_files: Callable[[Completed, Path], list[str]] | None = None
 
 
 def find_linter(folder: Path, wanted: str, python: str) -> Linter:
@@ -135,7 +141,14 @@ def find_linter(folder: Path, wanted: str, python: str) -> Linter:
     program = next((str(path) for path in places if path.is_file()), shutil.which(kind.program))
     if program is None:
         raise LinterError(f"{name} is not installed; {kind.how_to_install}")
-    return Linter(name, [program, *kind.arguments], kind.suffixes, kind.read)
+    return Linter(
+        name,
+        [program, *kind.arguments],
+        kind.suffixes,
+        kind.read,
+        [program, *kind.list_files] if kind.list_files else (),
+        kind.read_files,
+    )
 
 
 def _has(*names: str) -> Callable[[Path], bool]:
@@ -201,6 +214,11 @@ def _read_ruff(done: Completed, folder: Path) -> list[Finding]:
     return _all_or_error(found, done, "ruff")
 
 
+def _files_of_ruff(done: Completed, folder: Path) -> list[str]:
+    _ended(done, "ruff", (0,))
+    return [_relative(line, folder) for line in done.stdout.splitlines()]
+
+
 def _row_of(location: object) -> int:
     return int(cast("dict[str, Any]", location).get("row", 0)) if location else 0
 
@@ -219,6 +237,11 @@ def _read_eslint(done: Completed, folder: Path) -> list[Finding]:
         for message in item["messages"]
     ]
     return _all_or_error(found, done, "eslint")
+
+
+def _files_of_eslint(done: Completed, folder: Path) -> list[str]:
+    items = cast("list[dict[str, Any]]", _json_of(done, "eslint"))
+    return [_relative(str(item["filePath"]), folder) for item in items]
 
 
 def _read_clippy(done: Completed, folder: Path) -> list[Finding]:
@@ -280,6 +303,8 @@ BY_NAME: Mapping[str, _Kind] = {
         suffixes=(".py", ".pyi", ".ipynb"),
         read=_read_ruff,
         how_to_install="`pip install ruff` in the project's environment",
+        list_files=("check", "--show-files", "--no-cache", "."),
+        read_files=_files_of_ruff,
     ),
     "eslint": _Kind(
         configured=_has_eslint,
@@ -289,6 +314,7 @@ BY_NAME: Mapping[str, _Kind] = {
         suffixes=(".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts", ".vue"),
         read=_read_eslint,
         how_to_install="`npm install --save-dev eslint` in the project",
+        read_files=_files_of_eslint,
     ),
     "clippy": _Kind(
         configured=_has("Cargo.toml"),
