@@ -130,10 +130,15 @@ def test_what_makes_a_run_unique_cannot_stand_in_a_file(project: Path) -> None:
 def test_options_and_plugins_of_several_sources_are_put_together(
     project: Path, user_file: Path
 ) -> None:
-    user_file.write_text("plugins: {web: {engine: one}, judge: {strict: true}}\nquery: a\n")
+    user_file.write_text(
+        "plugins: {web: {engine: one, depth: 2}, judge: {strict: true}}\nquery: a\n"
+    )
     (project / ".retrai.yml").write_text("plugins: {web: {engine: two}}\ndsn: b\n")
     settings = load_settings(project)
-    assert settings.config.plugins == {"web": {"engine": "two"}, "judge": {"strict": True}}
+    assert settings.config.plugins == {
+        "web": {"engine": "two", "depth": 2},
+        "judge": {"strict": True},
+    }
     assert settings.config.options == {"query": "a", "dsn": "b"}
     assert settings.origins["plugins.web"] == str(project / ".retrai.yml")
     assert settings.origins["plugins.judge"] == str(user_file)

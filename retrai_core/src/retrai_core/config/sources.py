@@ -39,9 +39,9 @@ from .model import (
 )
 
 _DEFAULT = "default"
-_MERGED = ("options", "plugins", "pins")
+_MERGED = ("options", "pins")
 """Settings that are merged key by key; of the others the last source's value counts."""
-_ENTRIES = ("goals", "agents")
+_ENTRIES = ("goals", "agents", "plugins")
 """Settings with a mapping below each name, which is merged key by key too."""
 _OF_GOAL = ("goal", "options")
 _JOINED = ("disabled_plugins",)

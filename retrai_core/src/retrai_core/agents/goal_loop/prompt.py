@@ -77,7 +77,7 @@ def system_prompt(
     sections += [part.strip() for part in parts if part.strip()]
     if strategies:
         lines = "\n".join(
-            f"- {s.pattern} (worked {s.success_count} times, confidence {s.confidence:.2f})"
+            f"- {s.pattern} (confirmed {s.success_count} times, confidence {s.confidence:.2f})"
             for s in strategies
         )
         sections.append(f"What earlier runs on this goal have learnt:\n{lines}")
