@@ -12,9 +12,11 @@ from typing import Any
 import pytest
 
 from retrai_core import GoalResult, RunContext
+from retrai_goals_data.database.changed_copy import compare_on_changed_copy
 from retrai_goals_data.database.connecting import opened
 from retrai_goals_data.database.jobs import Job, Target
 from retrai_goals_data.database.main import do
+from retrai_goals_data.database.reading import read_query
 from retrai_goals_data.database.unique_columns import unique_together_in
 from retrai_goals_data.sql_goal import SqlBenchmark
 
@@ -226,6 +228,34 @@ async def test_rows_that_are_known_again_by_some_or_all_of_the_data_fail_on_a_ch
     assert not result.achieved
     # The rows are others, or they are right and as slow as they were.
     assert "on a copy with a few other rows" in result.details
+
+
+@pytest.mark.parametrize("key", ["", "PRIMARY KEY"])
+def test_a_changed_copy_has_other_rows_whether_a_table_has_a_key_or_not(
+    tmp_path: Path, key: str
+) -> None:
+    file = tmp_path / "shop.db"
+    rows = [(number, number % 150, number * 37 % 501) for number in range(3000)]
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute(
+            f"CREATE TABLE orders (id INTEGER {key}, customer INTEGER, total INTEGER)"
+        )
+        connection.executemany("INSERT INTO orders VALUES (?, ?, ?)", rows)
+        connection.execute("CREATE TABLE names (customer INTEGER, name TEXT)")
+        connection.executemany(
+            "INSERT INTO names VALUES (?, 'c' || ?)", [(i, i) for i in range(150)]
+        )
+        connection.commit()
+    slow = "SELECT name, sum(total) AS due FROM names JOIN orders USING (customer) GROUP BY name"
+    with closing(sqlite3.connect(file)) as connection:
+        known = " UNION ALL ".join(
+            f"SELECT '{n}' AS name, {t} AS due" for n, t in connection.execute(slow)
+        )
+    queries = [read_query(text, "sqlite") for text in (slow, known)]
+    target = Target(url=f"sqlite:///{file}", path=str(file), dialect="sqlite")
+    sizes = {"orders": 3000, "names": 150}
+    compared = compare_on_changed_copy(target, *queries, sizes, "salt", 100.0)
+    assert "on a copy with a few other rows they are others: missing" in compared.differ
 
 
 async def test_a_threshold_that_only_fits_this_data_fails(

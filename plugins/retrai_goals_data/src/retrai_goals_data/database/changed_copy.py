@@ -128,11 +128,11 @@ def _change(database: Database, tables: list[str], chosen: random.Random) -> Non
         unique = {name for names in together_in(table.strip('"')) or () for name in names}
         for column in columns:
             if column not in unique and len(some) > 1:
-                _exchange(cursor, table, column, some[: len(some) // 2 + 1])
+                # Other rows for each column: else whole rows would change places, and nothing else.
+                _exchange(cursor, table, column, chosen.sample(some, len(some) // 2 + 1))
         # A row that others refer to cannot go by itself.
         if len(rows) > PART and len(tables) == 1:
-            gone = some[len(some) // 2 + 1 :]
-            for row in gone:
+            for row in some[len(some) // 2 + 1 :]:
                 cursor.execute(f"DELETE FROM {table} WHERE rowid = {int(row)}")
     cursor.close()
 
