@@ -238,6 +238,20 @@ async def test_a_run_that_continues_another_knows_its_conversation_and_evidence(
     assert roles == ["user", "assistant"] * 2
 
 
+async def test_a_file_that_has_changed_since_is_no_evidence(
+    ask: Ask, wire: Wire, shop: Path
+) -> None:
+    wire.script = script(executor=[READ, "done"])
+    first = await ask(QUESTION, wire)
+    assert first.record.data["unverified"] == 0
+    cart = shop / "shop/cart.py"
+    cart.write_text(cart.read_text() + "# new\n")
+    wire.script = script(executor=["nothing new"])
+    second = await ask("Is that all?", wire, continues=first.record.id)
+    assert second.record.data["evidence"] == {}
+    assert second.record.data["unverified"] > 0
+
+
 async def test_a_mentioned_file_and_folder_stand_before_the_planner(ask: Ask, wire: Wire) -> None:
     wire.script = script(synthesizer=["shop/prices.py:3 and shop/cart.py:3"])
     asked = await ask("What is in @shop/prices.py, @shop and @pytest.fixture?", wire)

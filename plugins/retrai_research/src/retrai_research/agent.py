@@ -93,14 +93,18 @@ class Research(Agent[ResearchOptions]):
         self, context: RunContext, previous: AgentResult | None
     ) -> Mapping[str, Any]:
         """The question, with the conversation and the evidence of the run that this one
-        continues."""
+        continues; files that have changed since are no evidence."""
         from .evidence import Evidence
         from .history import history_of
+        from .project_files import ProjectFiles
         from .steps import ResearchSteps
 
         question = context.input.question
         if previous is not None:
-            Evidence.parse(previous.data.get("evidence")).save(context.run_dir)
+            files, data = ProjectFiles(context.workspace), previous.data
+            known, digests = Evidence.parse(data.get("evidence")), data.get("digests") or {}
+            same = [path for path in known.paths if files.digest(path) == digests.get(path)]
+            known.of(same).save(context.run_dir)
         steps = ResearchSteps(context, self.options, self._prompts)
         return {
             "input": question,
@@ -148,7 +152,9 @@ class Research(Agent[ResearchOptions]):
     def _data(self, state: Mapping[str, Any], checked: Checked) -> dict[str, Any]:
         from .evidence import Evidence
         from .history import as_json
+        from .project_files import ProjectFiles
 
+        evidence, files = Evidence.load(self.context.run_dir), ProjectFiles(self.context.workspace)
         return {
             "question": state["input"],
             "citations": [each.as_json() for each in checked.citations],
@@ -156,7 +162,8 @@ class Research(Agent[ResearchOptions]):
             "unverified": checked.unverified,
             "iterations": state["iteration_count"],
             "chat_history": as_json(state, checked.text),
-            "evidence": Evidence.load(self.context.run_dir).as_json(),
+            "evidence": evidence.as_json(),
+            "digests": {path: files.digest(path) for path in evidence.paths},
         }
 
 

@@ -81,6 +81,10 @@ class Evidence:
         at = bisect_right(ranges, place.start, key=lambda each: each[0]) - 1
         return at >= 0 and ranges[at][0] <= place.start and place.end <= ranges[at][1]
 
+    def of(self, paths: Iterable[str]) -> Evidence:
+        """The part that is of these files."""
+        return Evidence({path: self._ranges[path] for path in paths})
+
     @property
     def paths(self) -> list[str]:
         """The files of which something was shown."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 
 from retrai_core import Workspace, WorkspaceError
@@ -27,6 +28,14 @@ class ProjectFiles:
         if path not in self._known:
             self._known[path] = self._read(path)
         return self._known[path]
+
+    def digest(self, path: str) -> str:
+        """A hash of a file's lines; empty where there is none."""
+        lines = self.lines(path)
+        if lines is None:
+            return ""
+        text = "\n".join(lines).encode("utf-8", "surrogatepass")
+        return hashlib.sha256(text).hexdigest()[:16]
 
     def _read(self, path: str) -> Sequence[str] | None:
         try:
