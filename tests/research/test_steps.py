@@ -13,7 +13,10 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from retrai_core import RunContext, SafeWorkspace
 from retrai_research.agent import Research
+from retrai_research.evidence import Evidence
+from retrai_research.mentions import render_path
 from retrai_research.options import ResearchInput, ResearchOptions
+from retrai_research.project_files import ProjectFiles
 from retrai_research.prompts import Prompts
 from retrai_research.state import ResearchState
 from retrai_research.steps import ResearchSteps
@@ -24,6 +27,15 @@ def context(tmp_path: Path) -> RunContext:
     context = RunContext("r1", tmp_path, SafeWorkspace(tmp_path), sys.executable, tmp_path)
     context.input = ResearchInput(question="Why?")
     return context
+
+
+def test_a_mentioned_file_is_cut_and_only_what_is_shown_is_evidence(context: RunContext) -> None:
+    (context.project / "long.txt").write_text(f"{'a' * 30_000}\n{'b' * 30_000}\nc\n")
+    (context.project / "line.txt").write_text("d" * 10_000_000)
+    evidence, files = Evidence(), ProjectFiles(context.workspace)
+    assert render_path("long.txt", files, evidence).endswith("aaa\n[lines 1 to 1 of 3]")
+    assert len(render_path("line.txt", files, evidence)) < 50_000
+    assert evidence.as_json() == {"line.txt": [[1, 1]], "long.txt": [[1, 1]]}
 
 
 def state(**values: Any) -> ResearchState:

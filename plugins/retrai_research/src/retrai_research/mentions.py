@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from retrai_core import Workspace, WorkspaceError
 
@@ -13,8 +13,8 @@ from .project_files import ProjectFiles
 
 _MENTION = re.compile(r"(?<![\w@])@(?:\"(?P<quoted>[^\"\n]+)\"|(?P<plain>[^\s@\"]+))")
 _TRAILING = ".,;:!?)]}'\""
-MAX_LINES = 400
-"""Of a mentioned file."""
+MAX_LINES, MAX_CHARS = 400, 40_000
+"""Of a mentioned file; at least one line is shown, cut at the limit."""
 
 
 def mentioned(question: str, workspace: Workspace) -> Iterator[str]:
@@ -34,11 +34,20 @@ def mentioned(question: str, workspace: Workspace) -> Iterator[str]:
                 break
 
 
+def _beginning(lines: Sequence[str]) -> Iterator[str]:
+    left = MAX_CHARS
+    for number, line in enumerate(lines[:MAX_LINES]):
+        if number and len(line) > left:
+            return
+        yield line[:left]
+        left -= len(line) + 1
+
+
 def render_path(path: str, files: ProjectFiles, evidence: Evidence) -> str:
     """The text of a file with line numbers, or the list of a folder; what it shows is evidence."""
     lines = files.lines(path)
     if lines is not None:
-        some = list(lines[:MAX_LINES])
+        some = list(_beginning(lines))
         width = len(str(len(some)))
         text = "\n".join(f"{n:>{width}}\t{line}" for n, line in enumerate(some, 1))
         if some:
