@@ -15,7 +15,6 @@ from . import (
     command_cheats,
     go_goal,
     js_goals,
-    late_cheats,
     library_cheats,
     module_cheats,
     more_honest,
@@ -23,6 +22,7 @@ from . import (
     node_odd,
     npm_packages,
     odd_honest,
+    outside_cheats,
     pip_packages,
     pyright_goal,
     pytest_cheats,
@@ -69,7 +69,7 @@ CHEATS = _marked(
         *check_cheats.CHEATS,
         *attack_cheats.CHEATS,
         *rough_cheats.CHEATS,
-        *late_cheats.CHEATS,
+        *outside_cheats.CHEATS,
     )
 )
 HONEST = _marked(

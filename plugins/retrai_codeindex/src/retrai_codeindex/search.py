@@ -12,7 +12,6 @@
 
 from __future__ import annotations
 
-import heapq
 import math
 import sqlite3
 from bisect import bisect_left
@@ -25,7 +24,7 @@ from .postings import Postings, read_postings
 from .tokens import WHOLE, Tokenizer
 from .vectors import Vectors
 
-MAX_POSTINGS = 5_000
+MAX_POSTINGS = 3000
 CANDIDATES = 80
 MAX_TOKENS = 64
 """Of a question: the rarest are kept."""
@@ -253,9 +252,13 @@ def _scores(
         if at and read + postings.count > MAX_POSTINGS:
             break
         factor = rarity / SCALE
-        get = sums.get
-        for chunk, weight in zip(postings.chunks, postings.weights, strict=True):
-            sums[chunk] = get(chunk, 0.0) + factor * weight
+        pairs = zip(postings.chunks, postings.weights, strict=True)
+        if not sums:
+            sums = {chunk: factor * weight for chunk, weight in pairs}
+        else:
+            get = sums.get
+            for chunk, weight in pairs:
+                sums[chunk] = get(chunk, 0.0) + factor * weight
         read += postings.count
         at += 1
     for chunk in dead.intersection(sums) if len(dead) > len(sums) else dead:
@@ -274,7 +277,7 @@ def _best(sums: dict[int, float], count: int) -> list[int]:
     if len(sums) <= count:
         return sorted(sums, key=lambda chunk: (-sums[chunk], chunk))
     # All that score as the last one does are kept: which of them comes first is not for the id.
-    limit = heapq.nlargest(count, sums.values())[-1]
+    limit = sorted(sums.values())[-count]
     return [chunk for chunk, score in sums.items() if score >= limit]
 
 
