@@ -99,7 +99,7 @@ def update_index(
 
 def _plan(db: sqlite3.Connection, found: dict[str, Found]) -> _Plan:
     rows = db.execute("SELECT path, id, size, mtime_ns, inode, digest FROM file")
-    known = {path: tuple(rest) for path, *rest in rows}
+    known = {row[0]: row[1:] for row in rows}
     changed = {
         path: file
         for path, file in found.items()

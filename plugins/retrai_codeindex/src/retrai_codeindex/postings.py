@@ -73,7 +73,9 @@ def add_delta(
     lists: dict[str, tuple[array[int], bytearray]] = {}
     for chunk, weights in chunks:
         for token, weight in weights.items():
-            found = lists.setdefault(token, (array("I"), bytearray()))
+            found = lists.get(token)
+            if found is None:
+                found = lists[token] = (array("I"), bytearray())
             found[0].append(chunk)
             found[1].append(weight)
     db.executemany(
