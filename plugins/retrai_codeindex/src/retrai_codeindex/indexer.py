@@ -84,10 +84,12 @@ def update_index(
     began = time.monotonic()
     done = Update()
     found = {file.path: file for file in files.walk(root, done.vendored)}
-    if not _plan(index.db, found).is_empty:
+    version = _version(index.db)
+    plan = _plan(index.db, found)
+    if not plan.is_empty:
         with index.writing() as db:
-            # Once more: another process may have done it in the meantime.
-            plan = _plan(db, found)
+            if _version(db) != version:  # another process may have done it in the meantime
+                plan = _plan(db, found)
             if not plan.is_empty:
                 reader = Reader(root, tokenizer)
                 _Writer(db, reader, plan, done).run(progress, jobs)
@@ -95,6 +97,12 @@ def update_index(
             index.checkpoint()
     done.seconds = time.monotonic() - began
     return done
+
+
+def _version(db: sqlite3.Connection) -> tuple[int, int]:
+    """Another one after each change by another connection."""
+    (version,) = db.execute("PRAGMA data_version").fetchone()
+    return id(db), version
 
 
 def _plan(db: sqlite3.Connection, found: dict[str, Found]) -> _Plan:
