@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from ..served import put, serving
+from ..served import Served, put, serving
 from ..test_load import made_run
 from .conftest import Open
 
 pytest.importorskip("playwright.sync_api")
-from playwright.sync_api import expect
+from playwright.sync_api import WebSocketRoute, expect
 
 
 def test_a_page_survives_a_killed_server(tmp_path: Path, open_page: Open) -> None:
@@ -63,6 +63,38 @@ def test_a_page_goes_on_by_itself_once_another_tab_has_signed_in(
         expect(page.locator(".banner")).to_have_count(0)
         page.get_by_role("button", name="Approve").click()
         expect(page.locator(".run-head .badge")).to_have_text("achieved")
+
+
+def test_news_that_comes_after_the_end_is_shown(served: Served, open_page: Open) -> None:
+    """Where the record says first that the run has ended, the events behind it are shown too."""
+    run_id = served.start(served.project("shop"), put("right"))
+    served.wait(run_id)
+    page = open_page("/")
+    sockets: list[WebSocketRoute] = []
+    held: list[str | bytes] = []
+
+    def hold(socket: WebSocketRoute) -> None:
+        sockets.append(socket)
+
+        def keep(message: str | bytes) -> None:
+            held.append(message)
+
+        server = socket.connect_to_server()
+        server.on_message(keep)
+        server.on_close(lambda code, reason: None)
+
+    page.route_web_socket(re.compile(rf"/api/ws/{run_id}\b"), hold)
+    page.goto(f"{served.base}/runs/{run_id}?tab=details")
+    expect(page.locator(".run-head .badge")).to_have_text("achieved")
+    expect(page.locator(".graph [data-node=evaluate]")).to_have_count(1)
+    expect(page.locator(".graph .visited")).to_have_count(0)
+    while not any("run_end" in str(message) for message in held):
+        page.wait_for_timeout(50)
+    for message in held:
+        sockets[0].send(message)
+    expect(page.locator(".graph [data-node=evaluate].visited")).to_have_count(1)
+    page.get_by_role("tab", name="Timeline").click()
+    expect(page.locator(".row-end")).to_have_count(1)
 
 
 def test_ten_thousand_events_are_a_short_page(tmp_path: Path, open_page: Open) -> None:

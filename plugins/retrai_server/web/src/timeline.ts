@@ -66,6 +66,7 @@ export class Timeline {
   lastSeq = 0
   iterations = 0
   node = ''
+  /** A new set for each new node, so that what shows it notices. */
   visited = new Set<string>()
   /** Cases that passed and failed, by iteration; 0 is the start. */
   cases: { iteration: number; passed: number; failed: number }[] = []
@@ -92,7 +93,7 @@ export class Timeline {
 
   step(event: RunEvent, node: string, iteration: number): void {
     this.node = node
-    this.visited.add(node)
+    if (!this.visited.has(node)) this.visited = new Set([...this.visited, node])
     if (!LOOP_STEPS.has(node)) {
       this.push(event, { kind: 'step', node })
     } else if (iteration > this.iteration) {
