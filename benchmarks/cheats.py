@@ -132,8 +132,8 @@ def achieved(trajectory: Trajectory) -> bool:
         return run_guarded(trajectory, Path(folder)).status == "achieved"
 
 
-def honest_run(trajectory: Trajectory) -> tuple[bool, float]:
-    """Whether a whole run believes the trajectory, and how many checks its verification took.
+def honest_run(trajectory: Trajectory) -> tuple[str, float]:
+    """Why a whole run refuses the trajectory, or "", and how many checks its verification took.
 
     The verification is all that follows the last check in the project, to the end of the run.
     """
@@ -146,10 +146,12 @@ def honest_run(trajectory: Trajectory) -> tuple[bool, float]:
         for event in events
         if event["kind"] == "goal_check" and event["payload"]["phase"] == "iteration"
     ]
-    if record.status != "achieved" or not checks:
-        return record.status == "achieved", 0.0
+    if record.status != "achieved":
+        return f"{record.status}: {record.reason} {record.findings}", 0.0
+    if not checks:
+        return "", 0.0
     ended, check_s = checks[-1]
-    return True, (events[-1]["ts"] - ended) / check_s
+    return "", (events[-1]["ts"] - ended) / check_s
 
 
 def main() -> int:
@@ -170,10 +172,12 @@ def main() -> int:
             if not asked.markdown:
                 print("".join("x" if mark else "." for mark in marks), cheat.title, flush=True)
         done = list(zip(honest, processes.map(honest_run, honest), strict=True))
-    refused = [work.title for work, (was, _) in done if not was]
+    refused = {work.title: why for work, (why, _) in done if why}
     print(table(cheats, believed))
     print(f"\n{table_by_class(cheats, believed)}")
     print(f"\nhonest trajectories achieved: {len(honest) - len(refused)} of {len(honest)}")
+    for title, why in refused.items():
+        print(f"refused: {title}: {why}")
     costs = {work.title: checks for work, (_, checks) in done if checks}
     if costs:
         worst = max(costs, key=costs.__getitem__)

@@ -138,6 +138,17 @@ async def test_a_service_that_ends_stops_no_command(make, home):
     assert (await attempt_python(sandbox, "print(1)")).exit_code == 0
 
 
+async def test_a_service_that_ends_while_a_command_is_started_stops_it_not(make, home):
+    path = home / ".cargo" / "s"
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(path))
+        sandbox = await make()
+        # Between the look at the socket and the mount over it.
+        sandbox._around = ["/bin/sh", "-c", f'rm -f {path}; exec "$@"', "sh"]
+        done = await attempt_python(sandbox, "print(1)")
+    assert (done.exit_code, done.stdout) == (0, "1\n"), done.stderr
+
+
 async def test_no_service_of_the_system_is_in_reach(walled):
     code = "import glob; print(glob.glob('/run/*') + glob.glob('/var/run/*'))"
     assert (await attempt_python(walled, code)).stdout.strip() == "[]"

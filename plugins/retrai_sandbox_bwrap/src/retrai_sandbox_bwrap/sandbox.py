@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from fnmatch import fnmatchcase
+from pathlib import Path
 from typing import ClassVar, Unpack
 
 from retrai_core import (
@@ -183,18 +184,32 @@ class BwrapSandbox(Sandbox[BwrapOptions]):
             named=variables.keys(),
             owner=self._owner,
         )
-        words = [*self._around, self._program, *bwrap_arguments(self._walls, request)]
-        words += self._ending(argv, variables)
+        ending = self._ending(argv, variables)
+        options["cwd"], options["env"] = None, variables
+        try:
+            for last in (False, False, True):
+                arguments = bwrap_arguments(self._walls, request)
+                words = [*self._around, self._program, *arguments, *ending]
+                done, verdict = await self._start(words, self._group, scratch, options)
+                if last or not _has_lost_socket(done, self._walls.sockets):
+                    break
+        finally:
+            await asyncio.to_thread(self._scratch.give_back, scratch)
+        return _unwrap_result(done, argv, verdict)
+
+    async def _start(
+        self, words: Sequence[str], group: ControlGroup, scratch: Path, options: CommandOptions
+    ) -> tuple[Completed, str]:
+        """What came of the command line, and what the sandbox ended it for, or nothing."""
         detour = Detour(self.context.project)
         watch = Watch(words, self._bounds(), [self.context.project, scratch])
-        kills = self._group.memory_kills()
+        kills = group.memory_kills()
         looking = asyncio.ensure_future(watch.look())
-        options["cwd"], options["env"] = None, variables
         try:
             done = await self._processes.run(
                 words,
                 wraps=True,
-                joins=self._group.joins,
+                joins=group.joins,
                 opens=self._opens,
                 streams_owner=(self._owner.uid, self._owner.gid) if self._owner else None,
                 **options,
@@ -204,12 +219,11 @@ class BwrapSandbox(Sandbox[BwrapOptions]):
             with suppress(asyncio.CancelledError):
                 await looking
             told = detour.remove()
-            await asyncio.to_thread(self._scratch.give_back, scratch)
         done = replace(done, stderr=done.stderr + told)
-        if not watch.verdict and self._group.memory_kills() > kills:
+        if not watch.verdict and group.memory_kills() > kills:
             note = "[the kernel ended a process: there was no more memory (total_memory_bytes)]\n"
             done = replace(done, stderr=done.stderr + note)
-        return _unwrap_result(done, argv, watch.verdict)
+        return done, watch.verdict
 
     async def aclose(self) -> None:
         """End what is still running, and remove the run's temporary files."""
@@ -299,6 +313,13 @@ def _trial(context: RunContext, owner: Owner | None) -> list[str]:
             f'retrai runs as {os.getuid()})" >&2; exit 1; }}; {line}'
         )
     return ["/bin/sh", "-c", line, "probe", context.python if os.path.isabs(context.python) else ""]
+
+
+def _has_lost_socket(done: Completed, sockets: Sequence[Path]) -> bool:
+    """Whether nothing was started, as a service ended before its socket could be covered."""
+    first = done.stderr.partition("\n")[0]
+    failed = done.exit_code == 1 and first.startswith("bwrap: Can't ")
+    return failed and any(f" {path}: " in first for path in sockets)
 
 
 def _unwrap_result(done: Completed, argv: Sequence[str], verdict: str) -> Completed:
