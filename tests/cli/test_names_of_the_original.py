@@ -118,6 +118,11 @@ def test_a_file_of_the_original_gives_its_options(
             {"dsn": "sqlite:///a.db", "query": "SELECT 1", "backend": "databricks"},
             "backend of the goal sql-benchmark: Databricks is not supported; export the tables",
         ),
+        (
+            "api-test",
+            {"endpoints": [{"path": "/", "expect_stat": 200}]},
+            "endpoints.0.expect_stat of the goal api-test: no such key, got 200",
+        ),
         ("score", {"criteria": [1]}, "criteria of the goal score: must be a text or a list"),
     ],
 )

@@ -17,6 +17,7 @@ from pydantic import (
     ValidationError,
     field_validator,
 )
+from pydantic_core import ErrorDetails
 
 from ..contracts.mcp_server import McpServer, sound_names
 from ..contracts.permissions import Permissions
@@ -253,12 +254,7 @@ def explained(error: ValidationError, origins: Mapping[str, str]) -> UsageError:
         hint = "`retrai config show` lists every setting"
     if top == "mcp":  # `args`, say, as other programs write it
         hint = f"a server may have {', '.join(McpServer.model_fields)}"
-    what = first["msg"].lower()
-    if first["type"] == "extra_forbidden":
-        what = "no such key"
-    elif first["type"] == "value_error":  # our own words
-        what = first["msg"].removeprefix("Value error, ")
-    return UsageError(f"{shown}: {what}, got {first['input']!r} (from {origin})", hint=hint)
+    return UsageError(f"{shown}: {_what(first)}, got {first['input']!r} (from {origin})", hint=hint)
 
 
 def explained_options(
@@ -283,13 +279,20 @@ def explained_options(
     name = _as_written(".".join(str(part) for part in first["loc"]), written)
     # What is wrong with all of them together is not said better by printing them all.
     got = f", got {first['input']!r}" if name and first["type"] != "missing" else ""
-    what = first["msg"].removeprefix("Value error, ")
-    what = what if first["type"] == "value_error" else what.lower()
     where = origin(name.partition(".")[0])
     return UsageError(
-        f"{name or 'the options'} of the {kind} {title}: {what}{got}{where}",
+        f"{name or 'the options'} of the {kind} {title}: {_what(first)}{got}{where}",
         hint=f"`retrai plugins show {plugin}` lists its options",
     )
+
+
+def _what(error: ErrorDetails) -> str:
+    """What is wrong, in our own words where there are any."""
+    if error["type"] == "extra_forbidden":
+        return "no such key"
+    if error["type"] == "value_error":
+        return error["msg"].removeprefix("Value error, ")
+    return error["msg"].lower()
 
 
 def _as_written(name: str, written: Mapping[str, str]) -> str:
