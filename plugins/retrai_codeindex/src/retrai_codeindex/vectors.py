@@ -48,12 +48,17 @@ class Vectors:
         return dict(zip(chunks, map(float, found), strict=True))
 
     def nearest(self, question: str, count: int) -> list[int]:
-        """The most similar chunks of those that have a vector; none unless all were embedded."""
+        """The most similar chunks of all; none unless all were embedded once.
+
+        Of chunks that have changed since, a question embeds the first `BATCH`.
+        """
         import numpy as np
 
         row = self.index.db.execute("SELECT value FROM meta WHERE key = 'embedded'").fetchone()
         if row is None or row[0] != self.embedder.name:
             return []
+        if missing := self._missing()[:BATCH]:
+            self._embed(missing)
         rows = self.index.db.execute(
             "SELECT c.id, v.vector FROM chunk c JOIN chunk_vector k ON k.chunk = c.id"
             " JOIN vector v ON v.key = k.key WHERE k.model = ?",
@@ -68,14 +73,7 @@ class Vectors:
 
     def embed_all(self, progress: Callable[[int, int], None] | None = None) -> int:
         """Embed every chunk that has no vector yet, so that `nearest` finds it; how many."""
-        chunks = [chunk for (chunk,) in self.index.db.execute("SELECT id FROM chunk ORDER BY id")]
-        known = {
-            chunk
-            for (chunk,) in self.index.db.execute(
-                "SELECT chunk FROM chunk_vector WHERE model = ?", (self.embedder.name,)
-            )
-        }
-        missing = [chunk for chunk in chunks if chunk not in known]
+        missing = self._missing()
         for at in range(0, len(missing), BATCH):
             self._embed(missing[at : at + BATCH])
             if progress is not None:
@@ -89,6 +87,15 @@ class Vectors:
             db.execute("DELETE FROM chunk_vector WHERE chunk NOT IN (SELECT id FROM chunk)")
             db.execute("DELETE FROM vector WHERE key NOT IN (SELECT key FROM chunk_vector)")
         return len(missing)
+
+    def _missing(self) -> list[int]:
+        """The chunks that have no vector by this embedder."""
+        rows = self.index.db.execute(
+            "SELECT id FROM chunk WHERE id NOT IN"
+            " (SELECT chunk FROM chunk_vector WHERE model = ?) ORDER BY id",
+            (self.embedder.name,),
+        )
+        return [chunk for (chunk,) in rows]
 
     def _known(self, chunks: Iterable[int]) -> dict[int, Any]:
         import numpy as np
