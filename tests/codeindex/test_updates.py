@@ -165,6 +165,20 @@ def test_a_killed_process_leaves_an_index_that_the_next_one_completes(project, j
     assert project.index.graph()["m7.alpha_7_3"] == []
 
 
+def test_a_script_whose_work_is_not_guarded_is_told_so(project, tmp_path: Path) -> None:
+    many_files(project, 200)
+    script = tmp_path / "script.py"
+    script.write_text(
+        f"from retrai_codeindex import Index\nIndex.open({str(project.folder)!r}, jobs=2).close()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, script], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert done.returncode == 1
+    last_line = done.stderr.splitlines()[-1]
+    assert "UsageError: the processes that read files cannot start (in a script, write" in last_line
+
+
 def test_two_processes_make_one_index(project) -> None:
     many_files(project, 160)
     children = [start(project, 1), start(project, 1)]

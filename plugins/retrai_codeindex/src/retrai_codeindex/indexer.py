@@ -13,6 +13,8 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from retrai_core import UsageError
+
 from . import files, postings
 from .files import Found
 from .reading import Read, Reader, read_batch, start_worker
@@ -80,7 +82,12 @@ def update_index(
         progress: hears of each batch of files.
         jobs: processes that parse; by default as many as there are processors.
         tokenizer: one that remembers tokens already, for what is read in this process.
+
+    Raises:
+        UsageError: the caller is a script that its own worker processes run again.
     """
+    if getattr(multiprocessing.current_process(), "_inheriting", False):
+        raise _unguarded()  # the caller's script runs in a worker that starts: it would wait for us
     began = time.monotonic()
     done = Update()
     found = {file.path: file for file in files.walk(root, done.vendored)}
@@ -227,6 +234,10 @@ def _read_in_processes(root: Path, paths: list[str], jobs: int) -> Iterator[Read
         in_flight: dict[Future[list[Read]], list[str]] = {}
         with _pool(root, jobs) as pool:
             try:
+                pool.submit(os.getpid).result()
+            except BrokenProcessPool:
+                raise _unguarded() from None
+            try:
                 # Only a few at a time: what has been read and not yet written is in memory.
                 while batches or in_flight:
                     while batches and len(in_flight) < 2 * jobs:
@@ -266,6 +277,13 @@ def _pool(root: Path, jobs: int) -> ProcessPoolExecutor:
         mp_context=multiprocessing.get_context("spawn"),
         initializer=start_worker,
         initargs=(os.fspath(root),),
+    )
+
+
+def _unguarded() -> UsageError:
+    return UsageError(
+        "the processes that read files cannot start",
+        hint="in a script, write the work below `if __name__ == '__main__':`",
     )
 
 
