@@ -63,7 +63,6 @@ class RunsScreen(Screen[None]):
     def on_mount(self) -> None:
         """Show the runs, and follow them."""
         self.query_one(Input).display = False
-        self._table.add_columns(*_COLUMNS)
         self._load()
         self._follow()
         self.set_interval(_RELOAD_S, self._load)
@@ -101,9 +100,13 @@ class RunsScreen(Screen[None]):
     def _show(self) -> None:
         table = self._table
         selected, row = self._selected(), table.cursor_row
-        table.clear()
-        for run_id, run in self._runs.items():
-            table.add_row(*_cells(run), key=run_id)
+        rows = {run_id: _cells(run) for run_id, run in self._runs.items()}
+        table.clear(columns=True)
+        # Our widths: a table that measures its cells may draw its first lines before it has.
+        for label, *cells in zip(_COLUMNS, *rows.values(), strict=True):
+            table.add_column(label, width=max(len(label), *(cell.cell_len for cell in cells), 0))
+        for run_id, cells in rows.items():
+            table.add_row(*cells, key=run_id)
         if self._runs:
             ids = list(self._runs)
             row = ids.index(selected) if selected in self._runs else min(row, len(ids) - 1)
