@@ -1,6 +1,6 @@
 """What each layer of the guard is worth, on the corpus of cheats in `tests/cheats`.
 
-    python benchmarks/cheats.py [--only TEXT] [--kind TEXT] [--markdown] [--jobs N]
+    python benchmarks/cheats.py [--only TEXT] [--kind TEXT | --honest] [--markdown] [--jobs N]
 
 Every trajectory is done without retrai, on a project whose baseline stands, and then one layer
 after another looks at what has become of it, until one does not believe it. What all believe is
@@ -159,11 +159,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--only", default="", help="trajectories with this text in their title")
     parser.add_argument("--kind", default="", help="cheats with this text in their class")
+    parser.add_argument("--honest", action="store_true", help="honest trajectories, no cheats")
     parser.add_argument("--markdown", action="store_true", help="only the table, for the docs")
     parser.add_argument("--jobs", type=positive, default=2, help="trajectories side by side")
     asked = parser.parse_args()
     os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
-    cheats = [one for one in _runnable(CHEATS, asked.only) if asked.kind in one.kind]
+    corpus = [] if asked.honest else CHEATS
+    cheats = [one for one in _runnable(corpus, asked.only) if asked.kind in one.kind]
     honest = [] if asked.kind else list(_runnable(HONEST, asked.only))
     believed: dict[str, list[bool]] = {}
     with ProcessPoolExecutor(asked.jobs) as processes:
@@ -173,9 +175,9 @@ def main() -> int:
                 print("".join("x" if mark else "." for mark in marks), cheat.title, flush=True)
         done = list(zip(honest, processes.map(honest_run, honest), strict=True))
     refused = {work.title: why for work, (why, _) in done if why}
-    print(table(cheats, believed))
-    print(f"\n{table_by_class(cheats, believed)}")
-    print(f"\nhonest trajectories achieved: {len(honest) - len(refused)} of {len(honest)}")
+    if cheats:
+        print(f"{table(cheats, believed)}\n\n{table_by_class(cheats, believed)}\n")
+    print(f"honest trajectories achieved: {len(honest) - len(refused)} of {len(honest)}")
     for title, why in refused.items():
         print(f"refused: {title}: {why}")
     costs = {work.title: checks for work, (_, checks) in done if checks}
