@@ -43,8 +43,8 @@ def test_a_new_run_needs_trust_and_is_watched_to_its_end(served: Served, open_pa
     page.get_by_role("button", name="inside", exact=True).click()
     page.get_by_role("button", name="Use inside").click()
     expect(page.get_by_label("Another goal")).to_have_value("shell-goal")
-    # Its default; left like that, what the project's file says is run.
-    expect(page.get_by_label("check command")).to_have_value("make check")
+    # What the project's file says, although nobody has agreed to it yet.
+    expect(page.get_by_label("check command")).to_have_value("grep right a.txt")
     page.get_by_role("button", name="offline", exact=True).click()
     page.get_by_label("Maximum iterations").fill("3")
     page.get_by_role("button", name="Start the run").click()
