@@ -13,6 +13,7 @@ pytest.importorskip("retrai_memory_file")
 pytest.importorskip("retrai_tools_code")
 
 from retrai_testkit import FakeLLMServer, FinishedRun, RetraiProject, Turn, call, say
+from retrai_testkit.chat_wire import USAGE
 
 INSIGHTS = json.dumps(
     [
@@ -69,3 +70,16 @@ def test_a_failed_run_teaches_the_next_one_and_what_does_not_help_sinks(
     run(retrai_project, server, call("file_read", path="a.txt"), insights=False)
     assert len(server.requests) == 5
     assert "Avoid this" not in system_prompt(server)
+
+
+def test_no_insight_is_asked_for_beyond_the_budget(
+    retrai_project: RetraiProject, server: FakeLLMServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(USAGE, "total_tokens", 100_000)
+    monkeypatch.setitem(USAGE, "prompt_tokens", 99_995)
+    retrai_project.write({"a.txt": "start\n"})
+    right = call("file_write", path="a.txt", content="right\n")
+    done = run(retrai_project, server, right, max_tokens=100_000)
+    assert done.record.status == "achieved", done.stderr
+    assert done.record.tokens.total == 100_000
+    assert len(server.requests) == 1
