@@ -87,6 +87,8 @@ def test_a_person_approves_an_iteration_and_ends_another_run(served: Served) -> 
     run_id = served.start(second, put("still wrong"), put("right"), hitl_enabled=True)
     served.wait(run_id, "waiting")
     (question,) = served.http.get(f"/api/runs/{run_id}/questions").json()
+    never = served.http.post(f"/api/runs/{run_id}/questions/nope", json={"choice": "approve"})
+    assert (never.status_code, never.json()["error"]) == (404, "QuestionNotFound")
     there = f"/api/runs/{run_id}/questions/{question['id']}"
     assert served.http.post(there, json={"choice": "abort"}).json() == {"counts": True}
     assert served.wait(run_id)["status"] == "aborted"
@@ -104,7 +106,7 @@ def test_a_run_that_used_up_its_limit_goes_on_with_another(served: Served) -> No
     assert resumed.status_code == 200, resumed.text
     assert served.wait(run_id, "achieved")["max_iterations"] == 5
     again = served.http.post(f"/api/runs/{run_id}/resume", json=body)
-    assert again.status_code == 422
+    assert (again.status_code, again.json()["error"]) == (409, "Conflict")
     config = served.http.patch(f"/api/runs/{run_id}/config", json=body)
     assert (config.status_code, config.json()["error"]) == (409, "Conflict")
 
@@ -115,6 +117,9 @@ def test_settings_change_while_a_run_waits_and_abort_ends_it(served: Served) -> 
     served.wait(run_id, "waiting")
     changed = served.http.patch(f"/api/runs/{run_id}/config", json={"max_iterations": 7})
     assert changed.status_code == 200
+    unknown = served.http.patch(f"/api/runs/{run_id}/config", json={"model_name": "nope"})
+    assert (unknown.status_code, "nope" in unknown.json()["message"]) == (422, True)
+    assert served.show(run_id)["model_name"] != "nope"
     with served.socket(f"/api/ws/{run_id}") as socket:
         for message in socket:
             event = json.loads(message)
@@ -123,6 +128,15 @@ def test_settings_change_while_a_run_waits_and_abort_ends_it(served: Served) -> 
         assert served.http.post(f"/api/runs/{run_id}/abort").status_code == 200
         assert json.loads([*socket][-1])["kind"] == "run_end"
     assert served.wait(run_id)["status"] == "aborted"
+
+
+def test_a_run_goes_on_with_no_model_that_nobody_knows(served: Served) -> None:
+    run_id = served.start(served.project("unknown-model"), put("no"), max_iterations=1)
+    served.wait(run_id)
+    body = {"model_name": "nope", "max_iterations": 3}
+    refused = served.http.post(f"/api/runs/{run_id}/resume", json=body)
+    assert (refused.status_code, "nope" in refused.json()["message"]) == (422, True)
+    assert served.show(run_id)["resumable"] is True
 
 
 def test_undo_says_first_what_it_would_do(served: Served) -> None:
@@ -189,6 +203,11 @@ def test_a_project_that_another_program_works_in_is_named_and_the_run_not_lost(
         run = served.wait(run_id)
     assert run["status"] == "error"
     assert "elsewhere" in run["error"]
+    assert run["resumable"] is False
+    for path in ("events", "questions", "diff"):  # nothing of it is left
+        answer = served.http.get(f"/api/runs/{run_id}/{path}")
+        assert (answer.status_code, answer.json()["error"]) == (409, "NotBegun")
+        assert "elsewhere" in answer.json()["message"]
     listed = served.http.get("/api/runs", params={"project": str(folder)}).json()
     assert [each["run_id"] for each in listed] == [run_id]
     assert served.http.get("/api/runs", params={"status": "achieved", "text": run_id}).json() == []
@@ -199,6 +218,16 @@ def test_a_run_that_cannot_begin_says_why(served: Served) -> None:
     wrong = served.http.post("/api/runs", json=request(folder, goal="pytset"))
     assert (wrong.status_code, wrong.json()["error"]) == (422, "UsageError")
     assert "pytest" in wrong.json()["message"] + wrong.json()["hint"]
+    endless = request(folder, options={"timeout_s": 1})
+    text = json.dumps(endless).replace('"timeout_s": 1', '"timeout_s": 1e999')
+    refused = served.http.post(
+        "/api/runs", content=text, headers={"Content-Type": "application/json"}
+    )
+    assert (refused.status_code, "`inf`" in refused.json()["message"]) == (422, True)
+    nowhere = served.http.post("/api/runs", json=request("", put("right")))
+    assert (nowhere.status_code, nowhere.json()["error"]) == (422, "UsageError")
+    none = served.http.post("/api/runs", json=request(folder, max_iterations=0))
+    assert "flag" not in none.json()["message"]
     odd = request(folder, self=1, folder=2)
     assert served.http.post("/api/runs", json=odd).status_code == 422
     named = served.http.post("/api/runs", json=request(folder, run_id="x"))

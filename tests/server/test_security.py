@@ -155,6 +155,10 @@ def test_another_sites_websocket_is_refused(served: Served) -> None:
         with pytest.raises(InvalidStatus) as refused:
             served.socket(path, headers=cookie_of(served), origin=EVIL).close()
         assert refused.value.response.status_code == 403
+    with pytest.raises(InvalidStatus) as refused:
+        served.socket("/api/ws/abc?after=x").close()
+    assert refused.value.response.status_code == 422
+    assert b'"ValidationError"' in refused.value.response.body
     there = f"ws://127.0.0.1:{served.port}/api/ws"
     own = f"http://127.0.0.1:{served.port}"
     with connect(there, additional_headers=cookie_of(served), origin=own, proxy=None):

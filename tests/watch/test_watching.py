@@ -170,6 +170,7 @@ def test_the_project_folder_is_removed(shop: RetraiProject) -> None:
         (["no-such-goal"], "no-such-goal"),
         (["-C", "no-such-folder"], "no such folder"),
         (["--debounce", "-1"], "--debounce"),
+        (["--debounce", "nan"], "--debounce"),
     ],
 )
 def test_what_cannot_be_watched_is_said_in_one_line(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from fastapi import FastAPI, Request
-from fastapi.exceptions import RequestValidationError
+from fastapi import FastAPI, Request, WebSocket
+from fastapi.exceptions import RequestValidationError, WebSocketRequestValidationError
 from fastapi.routing import APIRoute, APIRouter
 from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, Response
@@ -48,6 +48,7 @@ def make_app(server: Server) -> FastAPI:
     _describe_sockets(app)
     for error in (RetraiError, RequestValidationError, HTTPException, Exception):
         app.add_exception_handler(error, _answer_error)
+    app.add_exception_handler(WebSocketRequestValidationError, _refuse_socket)
     return app
 
 
@@ -139,3 +140,7 @@ def _name_of(route: APIRoute) -> str:
 
 async def _answer_error(request: Request, error: Exception) -> Response:
     return response_of(error)
+
+
+async def _refuse_socket(socket: WebSocket, error: Exception) -> None:
+    await socket.send_denial_response(response_of(error))

@@ -32,7 +32,6 @@ _EXPOSES = (
     "--root",
     "roots",
     multiple=True,
-    type=click.Path(path_type=Path),
     metavar="DIR",
     help="Serve only projects beneath DIR; may be given several times. Default: this folder.",
 )
@@ -51,7 +50,7 @@ def serve(
     context: click.Context,
     host: str,
     port: int,
-    roots: Sequence[Path],
+    roots: Sequence[str],
     max_parallel: int | None,
     store: str | None,
     open_browser: bool,
@@ -72,15 +71,18 @@ def serve(
         if not allow_remote:
             raise UsageError(exposes, hint="`--allow-remote` does it all the same")
         echo(f"warning: {exposes}", err=True)
-    folders = tuple(_resolved(root) for root in roots or (Path.cwd(),))
+    folders = tuple(_resolved(root) for root in roots or (".",))
     parallel = max_parallel or os.cpu_count() or 1
     options = ServerOptions(folders, host, port, parallel, store, detach)
     exact = context.get_parameter_source("port") is not ParameterSource.DEFAULT
     asyncio.run(serve_until_signal(options, exact_port=exact, open_browser=open_browser))
 
 
-def _resolved(root: Path) -> Path:
-    folder = root.resolve()
+def _resolved(root: str) -> Path:
+    if not root:  # a variable that is not set must not serve the current folder
+        raise UsageError("--root: the folder has no name", hint="`--root .` is the current one")
+    folder = Path(root).resolve()
     if not folder.is_dir():
-        raise UsageError(f"--root {root}: no such folder")
+        what = "not a folder" if folder.exists() else "no such folder"
+        raise UsageError(f"--root {root}: {what}")
     return folder

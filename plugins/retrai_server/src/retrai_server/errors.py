@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from fastapi.exceptions import RequestValidationError
+from fastapi.exceptions import RequestValidationError, WebSocketRequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 
@@ -78,12 +78,14 @@ def response_of(error: Exception) -> Json:
         return error_response(error.status, error.error, error.message, error.hint, error.details)
     if isinstance(error, RetraiError):
         status = next((code for cls, code in _STATUS_OF if isinstance(error, cls)), 503)
-        details = None
+        details, hint = None, error.hint
         if isinstance(error, TrustRequired):
             details = {"digest": error.digest, "items": error.items}
+            hint = f'the same request with `"trust": "{error.digest}"` agrees'
         name = type(error).__name__
-        return error_response(status, name, error.message, error.hint, details)
-    if isinstance(error, RequestValidationError):
+        message = error.message.replace(" (from flag)", "")  # what a request says is no flag
+        return error_response(status, name, message, hint, details)
+    if isinstance(error, RequestValidationError | WebSocketRequestValidationError):
         # Without the input: it may be a key.
         details = [{key: one[key] for key in ("loc", "msg", "type")} for one in error.errors()]
         where = ".".join(str(part) for part in details[0]["loc"])

@@ -76,6 +76,10 @@ class Projects(Mapping[uuid.UUID, Path]):
         Raises:
             ApiError: it does not lie beneath a root, or is no folder.
         """
+        if not path.strip():
+            raise ApiError(
+                422, "UsageError", "the folder has no name", hint="`.` is the first root"
+            )
         named = self.roots[0] / path
         # Before it is looked for: nobody learns what there is elsewhere.
         if not self.contains(named):

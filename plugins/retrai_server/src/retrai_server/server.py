@@ -108,11 +108,21 @@ class Server:
         Raises:
             RunNotFoundError: there is none, or its project lies elsewhere.
         """
-        run = await self.manager.get(run_id)
-        record = await run.record()
+        try:
+            run = await self.manager.get(run_id)
+            record = await run.record()
+        except RunNotFoundError:
+            raise self._not_here(run_id) from None
         if run.id != run_id or not self.shows(record):
-            raise RunNotFoundError(f"no run {run_id!r}", hint="GET /api/runs lists them")
+            raise self._not_here(run_id)
         return run, record
+
+    def _not_here(self, run_id: str) -> RetraiError:
+        if run_id in self._problems:  # of a run that could not begin nothing is left
+            _, problem = self._problems[run_id]
+            message = f"run {run_id} could not begin: {problem.message}"
+            return ApiError(409, "NotBegun", message, hint=problem.hint)
+        return RunNotFoundError(f"no run {run_id!r}", hint="GET /api/runs lists them")
 
     async def look(self, run_id: str) -> tuple[RunRecord, RetraiError | None]:
         """The record of a run, and why it could not begin, or go on.
@@ -122,7 +132,7 @@ class Server:
         """
         try:
             _, record = await self.run(run_id)
-        except RunNotFoundError:
+        except (RunNotFoundError, ApiError):
             # Of a run that could not begin nothing is left, a moment before we hear why.
             kept, problem = self._problems.get(run_id, (self._own.get(run_id), None))
             if kept is None:

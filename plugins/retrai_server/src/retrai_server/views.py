@@ -39,10 +39,15 @@ def summary(record: RunRecord) -> dict[str, Any]:
         "created_at": _time(record.created_at),
         "started_at": _time(record.started_at),
         "ended_at": _time(record.ended_at),
-        "resumable": record.resumable,
+        "resumable": record.resumable and not _never_began(record),
         "reason": record.reason,
         "error": record.reason if record.status == "error" else None,
     }
+
+
+def _never_began(record: RunRecord) -> bool:
+    """Nothing of such a run is left to go on with."""
+    return record.status == "error" and record.started_at is None
 
 
 def unreadable(run: UnreadableRun) -> dict[str, Any]:

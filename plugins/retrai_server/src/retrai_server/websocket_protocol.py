@@ -24,6 +24,8 @@ class SharedFramesProtocol(WebSocketsSansIOProtocol):
         frames = cast("bytes | None", message.get(FRAMES))
         if frames is None:
             await super().send(message)
+            if message["type"] == "websocket.http.response.body" and not message.get("more_body"):
+                self.handshake_complete = True  # else uvicorn logs the refusal as an error
             return
         await self.writable.wait()
         if self.disconnected or self.conn.state is not State.OPEN:

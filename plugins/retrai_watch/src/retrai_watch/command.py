@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import click
@@ -50,6 +51,8 @@ def watch(
     Without GOAL, it is detected from the project's files. Ignored files and caches do not count,
     nor does what a run of --fix writes. Ctrl-C ends it, and its run as `interrupted`.
     """
+    if math.isnan(debounce_s):  # it passes every comparison of a range
+        raise click.BadParameter("nan is no number of seconds", param_hint="--debounce")
     from .output import JsonLines, TextLines
     from .watching import WatchOptions, watch_until_signal
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
@@ -136,6 +137,16 @@ class RunConfig(BaseModel):
     @classmethod
     def _lifted(cls, value: object) -> object:
         return None if value == NO_LIMIT else value
+
+    @field_validator("options", "goals", "plugins", "agents", "input")
+    @classmethod
+    def _finite(cls, value: dict[str, Any]) -> dict[str, Any]:
+        """A run is kept as JSON, which has neither `inf` nor `nan`."""
+        try:
+            json.dumps(value, allow_nan=False, default=str)
+        except ValueError:
+            raise ValueError("`inf` and `nan` are no values that a run can keep") from None
+        return value
 
     @field_validator("goals", "agents", mode="before")
     @classmethod

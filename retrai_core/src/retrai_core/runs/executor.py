@@ -406,6 +406,7 @@ class Executor:
             known = blamed(error, self._resolved.catalog.records()) if self._resolved else None
             what = error if isinstance(error, RetraiError) else f"{type(error).__name__}: {error}"
             holder.publish("log", level="warning", message=f"not changed: {known or what}")
+            await holder.save()  # it may have been saved as it was for a moment
             return
         self._questions.can_ask = record.interactive
         changed = ", ".join(f"{name}: {value}" for name, value in settings.items())

@@ -181,7 +181,7 @@ class Run:
         """
         record = await self.record()
         changes = live_settings(settings)
-        config_of(record, changes)
+        await self._require_model(config_of(record, changes), changes, record)
         if not self._goes_on(record):
             raise UsageError(
                 f"run {self.id} has ended: {record.status}",
@@ -203,9 +203,26 @@ class Run:
         """
         record = await self.record()
         changes = live_settings(limits)
+        await self._require_model(config_of(record, changes), changes, record)
         prepare_record(record, changes)
         await self._manager.execute_again(record, Resume(settings=changes))
         return self
+
+    async def _require_model(
+        self, config: RunConfig, changes: Mapping[str, Any], record: RunRecord
+    ) -> None:
+        """Refuse a model that nobody knows before anything is sent to the run; and one without a
+        key, where the run is to begin or go on from here."""
+        if "model_name" not in changes:
+            return
+        from ..config.sources import Settings
+        from .resolver import Resolver
+
+        resolver = Resolver(Settings(config, record.origins), run_dir=self.folder, attended=False)
+        # A run that is under way has a process of its own, with keys of its own.
+        is_ready = record.status not in UNDER_WAY
+        look = resolver.provider_of if is_ready else resolver.require_known
+        await asyncio.to_thread(look, config.model_name)
 
     async def deltas(self) -> AsyncIterator[TextDelta]:
         """The model's text as it comes, from now on: not stored, best effort, without numbers."""

@@ -438,6 +438,14 @@ class Resolver:
             raise self._not_ready(model, problem)
         return part
 
+    def require_known(self, model: str) -> None:
+        """Refuse a model that nobody knows; that it has no key here is no problem.
+
+        Raises:
+            UsageError, PluginError: nobody knows it, or its provider is broken.
+        """
+        self._problem_with(self._provider_of(model), model)
+
     def agent(self, name: str = "") -> Part[Agent]:
         """The agent of this name, or the run's, with its options; limits are the run's already."""
         name = name or self.config.agent

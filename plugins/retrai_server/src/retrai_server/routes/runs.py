@@ -39,6 +39,8 @@ from .shared import ServerState
 
 router = APIRouter(prefix="/api/runs", tags=["runs"])
 _STARTED = {"run_id": RUN, "status": "pending"}
+_ASKED = "human_check_required"
+_UNDER_WAY = ("pending", "running", "waiting")
 _REFUSED_KEYS = frozenset({"run_id", "attended", "locked", "parent"})
 _NO_QUESTION = {
     422: problem(
@@ -66,7 +68,7 @@ async def start_run(server: ServerState, body: StartRun) -> Json:
     if body.project is not None:
         folder = server.projects.folder(body.project)
     else:
-        folder = server.projects.resolve(body.cwd or ".")
+        folder = server.projects.resolve("." if body.cwd is None else body.cwd)
     known = body.model_dump(exclude={"cwd", "project", *more})
     request = await server.prepare(folder, **known, **more)
     run, record = await server.submit(request)
@@ -129,6 +131,11 @@ async def resume_run(server: ServerState, run_id: RunId, body: Resume | None = N
         _check_choice(questions[0], body.decision, body.text)
         if not await run.answer(questions[0].id, body.decision, body.text):
             raise ApiError(409, "AlreadyAnswered", f"run {run_id} has got another answer")
+    elif record.status in _UNDER_WAY or not record.resumable:
+        goes_on = record.status in _UNDER_WAY
+        what = "is under way" if goes_on else f"has ended: {record.status}"
+        hint = f"PATCH /api/runs/{run_id}/config changes it" if goes_on else "POST /api/runs"
+        raise ApiError(409, "Conflict", f"run {run_id} {what}", hint=hint)
     else:
         await server.resume(run, record, _limits(body))
     return Json({"run_id": run_id, "status": (await run.record()).status})
@@ -151,7 +158,7 @@ async def abort_run(server: ServerState, run_id: RunId) -> Json:
 async def configure_run(server: ServerState, run_id: RunId, body: Limits) -> Json:
     """Change limits, the model or HITL, from the next iteration on."""
     run, record = await server.run(run_id)
-    if record.ended_at is not None and record.status not in ("pending", "running", "waiting"):
+    if record.ended_at is not None and record.status not in _UNDER_WAY:
         raise ApiError(
             409,
             "Conflict",
@@ -185,6 +192,9 @@ async def answer_question(
     for question in await run.questions():
         if question.id == question_id:
             _check_choice(question, body.choice, body.text)
+    asked = (event.payload["question"] for event in await run.logged() if event.kind == _ASKED)
+    if question_id not in [question["id"] for question in asked]:
+        raise ApiError(404, "QuestionNotFound", f"run {run_id} has not asked {question_id}")
     if not await run.answer(question_id, body.choice, body.text):
         raise ApiError(409, "AlreadyAnswered", f"question {question_id} is not open any more")
     return Json({"counts": True})
@@ -201,6 +211,8 @@ async def show_diff(
 ) -> Json:
     """What the run has changed, as a unified diff, since the end of an iteration."""
     run, _ = await server.run(run_id)
+    if until is not None and since > until:
+        raise ApiError(422, "UsageError", f"since: {since} lies behind until, {until}")
     return Json({"run_id": run_id, "diff": await run.diff(since, until)})
 
 
