@@ -75,7 +75,7 @@ async def test_a_plugin_keeps_a_file_with_an_achieved_run(runs: Any, install: An
 
 async def test_a_failed_run_has_artifacts_too_but_no_clean_copy(runs: Any, install: Any) -> None:
     install(report=REPORT)
-    record = await runs.run([], max_iterations=1)
+    record = await runs.run([{"text": "I do not know."}], max_iterations=1)
     assert record.status == "failed"
     report = json.loads(await artifact(runs, record, "report.json") or b"")
     assert (report["achieved"], "clean_copy" in report["evidence"]) == (False, False)

@@ -151,6 +151,14 @@ async def test_three_failing_model_calls_in_a_row_end_the_run_as_an_error(runs: 
     assert "3 times in a row: server is down" in record.reason
 
 
+async def test_a_model_that_never_answered_is_an_error_though_no_iteration_is_left(
+    runs: Runs,
+) -> None:
+    record = await runs.run([{"error": "server is down"}], max_iterations=2)
+    assert (record.status, record.iterations) == ("error", 2)
+    assert record.reason == "the model call failed 2 times in a row: server is down"
+
+
 async def test_a_model_call_that_cannot_succeed_ends_the_run_at_once(runs: Runs) -> None:
     record = await runs.run([{"error": "the key is wrong", "fatal": True}])
     assert (record.status, record.iterations) == ("error", 1)

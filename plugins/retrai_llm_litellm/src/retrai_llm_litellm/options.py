@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from retrai_core import LLMOptions
 
@@ -44,6 +44,13 @@ class LiteLLMOptions(LLMOptions):
     """Headers for every request; `$NAME` in a value stands for an environment variable."""
     extra_params: dict[str, Any] = Field(default_factory=dict)
     """Any other parameters of `litellm.completion`, such as `{"reasoning_effort": "high"}`."""
+
+    @field_validator("api_base")
+    @classmethod
+    def _address(cls, value: str | None) -> str | None:
+        if value and not value.lower().startswith(("http://", "https://")):
+            raise ValueError("must begin with http:// or https://")
+        return value
 
     def without_keys(self) -> LiteLLMOptions:
         """The same for a caller who brings a key of their own."""

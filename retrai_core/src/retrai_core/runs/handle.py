@@ -176,8 +176,8 @@ class Run:
                 `temperature` or `hitl_enabled`; `"none"` lifts a limit.
 
         Raises:
-            UsageError: a setting that cannot be changed, a value that it cannot have, or the run
-                has ended.
+            UsageError: a setting that cannot be changed, a value that it cannot have, a model that
+                nobody knows, or the run has ended.
         """
         record = await self.record()
         changes = live_settings(settings)
@@ -199,7 +199,7 @@ class Run:
                 `max_time`, which is for what is still to come.
 
         Raises:
-            UsageError: it cannot be resumed, and why.
+            UsageError: it cannot be resumed, and why; or the model cannot be used.
         """
         record = await self.record()
         changes = live_settings(limits)

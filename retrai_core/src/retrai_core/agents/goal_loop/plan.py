@@ -67,8 +67,10 @@ def _failed_call(
     failures = state["model_failures"] + 1
     update: NodeUpdate = {"pending_tool_calls": [], "model_failures": failures}
     fatal = isinstance(error, ModelError) and error.fatal
-    if fatal or failures >= MAX_MODEL_FAILURES:
-        times = "" if fatal else f" {failures} times in a row"
+    is_last = state["iteration"] + 1 >= parts.context.max_iterations
+    never_answered = is_last and not state["total_tokens"]
+    if fatal or never_answered or failures >= MAX_MODEL_FAILURES:
+        times = "" if failures == 1 else f" {failures} times in a row"
         update["stop"] = Stop(outcome="error", reason=f"the model call failed{times}: {message}")
     else:
         update["messages"] = [HumanMessage(f"Your last answer was lost: {message}. Go on.")]
