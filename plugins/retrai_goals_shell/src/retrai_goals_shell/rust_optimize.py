@@ -55,7 +55,8 @@ class RustOptimizeOptions(CargoTestOptions):
     runs: int = Field(
         default=3, ge=1, le=50, json_schema_extra={"loosens": True, "aliases": ["iterations"]}
     )
-    """Number of runs of `cargo bench`; the median of their figures counts."""
+    """Number of runs of `cargo bench`; the median of their figures counts. The check at the start
+    takes at least 3."""
     bench_args: ShellWords = Field(default_factory=list[str], json_schema_extra={"loosens": True})
     """Additional arguments for the benchmark programs, split like a shell line."""
 
