@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from retrai_core.workspace.lock import WorkspaceLock
 from retrai_testkit import say
 
 from ..served import Served, put
@@ -168,3 +169,13 @@ def test_the_demo_is_one_click_and_needs_no_key(served: Served, open_page: Open)
     page.get_by_role("tab", name=re.compile("Changes")).click()
     expect(page.locator(".diff-file")).to_have_count(3)
     expect(page.locator(".hljs-keyword").first).to_be_visible()
+
+
+def test_a_run_that_could_not_begin_says_why(served: Served, open_page: Open) -> None:
+    folder = served.project("taken")
+    with WorkspaceLock(folder, served.state, "elsewhere"):
+        run_id = served.start(folder, put("right"))
+        served.wait(run_id)
+    page = open_page(f"/runs/{run_id}")
+    expect(page.locator("h1")).to_contain_text(f"run {run_id} could not begin")
+    expect(page.locator("h1")).to_contain_text("elsewhere")

@@ -134,7 +134,7 @@ function setup(id: string) {
     } catch (error) {
       if (!(error instanceof ApiError) || error.status < 404) return
       problem.value = error
-      if (error.status === 404) socket?.close()
+      if (error.status === 404 || error.name === 'NotBegun') socket?.close()
     }
   }
 
