@@ -87,6 +87,17 @@ def test_options_of_the_goal_stand_beside_the_settings(retrai, project: Path) ->
     assert shown(retrai, project)["check_command"]["value"] == "make check"
 
 
+@pytest.mark.parametrize("arguments", [[], ["--json"]])
+def test_what_a_run_would_refuse_of_the_goals_options_is_said(
+    retrai, project: Path, arguments: list[str]
+) -> None:
+    (project / PROJECT_FILE).write_text("goal: shell-goal\nchek_command: make check\n")
+    code, out, err = retrai("config", "show", "-C", project, *arguments)
+    assert code == 0
+    assert "chek_command" in out
+    assert err.startswith("warning: `retrai run` refuses this: chek_command: neither a setting nor")
+
+
 def test_the_model_is_the_one_that_a_run_would_take(
     retrai, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -58,6 +58,7 @@ def show(project: Path, as_json: bool) -> None:
         for name in claimed:
             data[name]["agreed"] = agreed
         echo(json.dumps(data, indent=2))
+        _warn_of_options(given)
         return
     shown = [(name, _as_text(value), origin) for name, value, origin in rows]
     echo(aligned([("SETTING", "VALUE", "FROM"), *shown]))
@@ -66,6 +67,19 @@ def show(project: Path, as_json: bool) -> None:
         echo(f"\n{', '.join(claimed)} of {PROJECT_FILE}: {said}")
     for line in misspelt_variables(os.environ):
         echo(f"warning: {line}", err=True)
+    _warn_of_options(given)
+
+
+def _warn_of_options(given: Settings) -> None:
+    """Say what a run would refuse of its goal's options."""
+    from ..runs.resolver import Resolver
+
+    if not (given.config.options or given.config.goals):
+        return
+    try:
+        Resolver(given).check()
+    except RetraiError as error:
+        echo(f"warning: `retrai run` refuses this: {error}", err=True)
 
 
 def _is_claimed(name: str, claims: Claims) -> bool:
