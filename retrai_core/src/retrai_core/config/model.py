@@ -143,7 +143,7 @@ class RunConfig(BaseModel):
     def _finite(cls, value: dict[str, Any]) -> dict[str, Any]:
         """A run is kept as JSON, which has neither `inf` nor `nan`."""
         try:
-            json.dumps(value, allow_nan=False, default=str)
+            json.dumps(value, allow_nan=False, default=str, skipkeys=True)
         except ValueError:
             raise ValueError("`inf` and `nan` are no values that a run can keep") from None
         return value

@@ -68,8 +68,8 @@ def _failed_call(
     update: NodeUpdate = {"pending_tool_calls": [], "model_failures": failures}
     fatal = isinstance(error, ModelError) and error.fatal
     is_last = state["iteration"] + 1 >= parts.context.max_iterations
-    never_answered = is_last and not state["total_tokens"]
-    if fatal or never_answered or failures >= MAX_MODEL_FAILURES:
+    never_answered = failures > state["iteration"]  # each failed call is an iteration
+    if fatal or (is_last and never_answered) or failures >= MAX_MODEL_FAILURES:
         times = "" if failures == 1 else f" {failures} times in a row"
         update["stop"] = Stop(outcome="error", reason=f"the model call failed{times}: {message}")
     else:
