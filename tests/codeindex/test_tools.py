@@ -148,3 +148,7 @@ def test_the_command_says_what_is_wrong(project, retrai_here: Retrai, tmp_path: 
     assert (missing.returncode, "is not a folder" in missing.stderr) == (2, True)
     done = retrai_here("index", "callers", "x", "-C", str(project.folder), env=dict(os.environ))
     assert (done.returncode, done.stdout) == (1, "nothing in this project is called 'x'\n")
+    words = ("index", "definition", "x", "--json", "-C", str(project.folder))
+    done = retrai_here(*words, env=dict(os.environ))
+    assert (done.returncode, json.loads(done.stdout)) == (1, [])
+    assert done.stderr == "nothing in this project is called 'x'\n"

@@ -14,7 +14,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from retrai_core import RunContext, SafeWorkspace
 from retrai_research.agent import Research
 from retrai_research.evidence import Evidence
-from retrai_research.mentions import render_path
+from retrai_research.mentions import missing, render_path
 from retrai_research.options import ResearchInput, ResearchOptions
 from retrai_research.project_files import ProjectFiles
 from retrai_research.prompts import Prompts
@@ -36,6 +36,21 @@ def test_a_mentioned_file_is_cut_and_only_what_is_shown_is_evidence(context: Run
     assert render_path("long.txt", files, evidence).endswith("aaa\n[lines 1 to 1 of 3]")
     assert len(render_path("line.txt", files, evidence)) < 50_000
     assert evidence.as_json() == {"line.txt": [[1, 1]], "long.txt": [[1, 1]]}
+
+
+@pytest.mark.parametrize(
+    ("question", "paths"),
+    [
+        ("What does @src/gone.py do?", ["src/gone.py"]),
+        ("And @../outside.py, @/etc/passwd?", ["../outside.py", "/etc/passwd"]),
+        ("Where is @pytest.fixture used, and @there.txt?", []),
+    ],
+)
+def test_a_path_that_the_project_does_not_have_is_named(
+    context: RunContext, question: str, paths: list[str]
+) -> None:
+    (context.project / "there.txt").write_text("x\n")
+    assert missing(question, context.workspace) == paths
 
 
 def state(**values: Any) -> ResearchState:

@@ -13,8 +13,13 @@ def read_blocks(text: str, language: str = "text") -> Source:
     """The blocks of a text, without definitions."""
     lines = text.split("\n")
     source = Source(language, line_count=len(lines), parsed="blocks")
-    source.chunks = block_chunks(lines, 1, len(lines))
+    source.chunks = block_chunks(lines, 1, last_line(lines))
     return source
+
+
+def last_line(lines: list[str]) -> int:
+    """The number of the last line: an end of line ends one, and begins none."""
+    return len(lines) - (not lines[-1])
 
 
 def block_chunks(lines: list[str], first: int, last: int) -> list[Chunk]:

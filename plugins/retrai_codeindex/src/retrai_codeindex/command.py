@@ -139,8 +139,8 @@ def definition(context: click.Context, name: str, project: Path, as_json: bool) 
             echo(json.dumps([asdict(each) for each in definitions], indent=2))
         elif definitions:
             echo("\n".join(line for each in definitions for line in definition_lines(each)))
-        else:
-            echo(unknown_name(name, found.similar(name)))
+        if not definitions:
+            echo(unknown_name(name, found.similar(name)), err=as_json)
     return 0 if definitions else 1
 
 
@@ -172,8 +172,8 @@ def _calls(project: Path, name: str, as_json: bool, *, up: bool) -> int:
             echo(json.dumps([asdict(call) for call in calls], indent=2))
         elif definitions:
             echo("\n".join(call_lines(definitions, calls, up=up)))
-        else:
-            echo(unknown_name(name, found.similar(name)))
+        if not definitions:
+            echo(unknown_name(name, found.similar(name)), err=as_json)
     return 0 if definitions else 1
 
 
@@ -191,12 +191,13 @@ def path(context: click.Context, source: str, target: str, project: Path, as_jso
             echo(json.dumps([asdict(each) for each in chain], indent=2))
         elif chain:
             echo("\n".join(chain_lines(list(enumerate(chain)))))
-        else:
+        if not chain:
             missing = [name for name in (source, target) if not found.definition(name)]
             for name in missing:
-                echo(unknown_name(name, found.similar(name)))
+                echo(unknown_name(name, found.similar(name)), err=as_json)
             if not missing:
-                echo(f"no chain of calls leads from {source} to {target}")
+                said = f"no chain of known calls leads from {source} to {target}"
+                echo(said, err=as_json)
     return 0 if chain else 1
 
 

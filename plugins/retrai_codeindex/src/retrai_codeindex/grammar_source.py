@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from .blocks import block_chunks, read_blocks
+from .blocks import block_chunks, last_line, read_blocks
 from .languages import CLASS_KINDS, GRAMMARS, Grammar, parser_of
 from .model import Chunk, Source
 
@@ -63,7 +63,7 @@ def _between(lines: list[str], chunks: list[Chunk]) -> list[Chunk]:
         if chunk.start_line > at:
             found += block_chunks(lines, at, chunk.start_line - 1)
         at = max(at, chunk.end_line + 1)
-    return found + block_chunks(lines, at, len(lines))
+    return found + block_chunks(lines, at, last_line(lines))
 
 
 class _Reader:

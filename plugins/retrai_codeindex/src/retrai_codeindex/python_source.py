@@ -6,6 +6,7 @@ import ast
 import warnings
 from collections.abc import Sequence
 
+from .blocks import last_line
 from .model import Chunk, Source
 from .python_facts import compile_facts
 
@@ -34,8 +35,7 @@ def read_python(text: str) -> Source:
     _Reader(lines, source.chunks).definitions(tree.body, "", spans, in_class=False)
     rest = _without(lines, 1, len(lines), spans)
     doc = ast.get_docstring(tree, clean=False) or ""
-    last = max(1, len(lines) - (not lines[-1]))  # an end of line ends one, and begins none
-    head = Chunk("module", "", 1, last, doc=doc[:MAX_DOC], body=rest)
+    head = Chunk("module", "", 1, max(1, last_line(lines)), doc=doc[:MAX_DOC], body=rest)
     source.chunks.insert(0, head)
     return source
 

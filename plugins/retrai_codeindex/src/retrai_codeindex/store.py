@@ -21,7 +21,7 @@ import platformdirs
 
 from retrai_core import RetraiError
 
-VERSION = 3
+VERSION = 4
 BUSY_TIMEOUT_S = 5.0
 MAX_WAIT_S = 900.0
 """How long to wait for another process that makes the same index."""

@@ -34,6 +34,16 @@ def mentioned(question: str, workspace: Workspace) -> Iterator[str]:
                 break
 
 
+def missing(question: str, workspace: Workspace) -> list[str]:
+    """What a question mentions like a path, with a `/`, and the project does not have."""
+    found: list[str] = []
+    for match in _MENTION.finditer(question):
+        written = match["quoted"] or match["plain"]
+        if "/" in written and not any(mentioned(match[0], workspace)):
+            found.append(written.rstrip(_TRAILING))
+    return found
+
+
 def _beginning(lines: Sequence[str]) -> Iterator[str]:
     left = MAX_CHARS
     for number, line in enumerate(lines[:MAX_LINES]):

@@ -20,7 +20,7 @@ from .citations import Checked, check_answer
 from .digest import write_digest
 from .evidence import Evidence
 from .found import shown_places
-from .mentions import mentioned, render_path
+from .mentions import mentioned, missing, render_path
 from .options import ResearchOptions
 from .parsing import parse_decision, parse_plan
 from .project_files import ProjectFiles
@@ -205,6 +205,9 @@ class ResearchSteps:
         }
         if found:
             evidence.save(self._context.run_dir)
+        for path in missing(question, self._context.workspace):
+            message = f"@{path}: the project has no such file or folder"
+            self._context.publish("log", level="warning", message=message)
         return found
 
     def checked(self, answer: str) -> Checked:
