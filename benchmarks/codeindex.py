@@ -1,12 +1,13 @@
 """Measures retrai-codeindex: time, memory, update, queries, search quality, call graph.
 
     python benchmarks/codeindex.py [--library DIR] [--data DIR] [--only TEXT] [--engines]
+        [--embedder NAME [--questions N]]
 
 The library is the `Lib` folder of this Python (without `site-packages`), copied into a temporary
 folder; the script says how many files and lines that are (Debian's package lacks the tests). The
 questions and call graph cases are read from `../shared/data/coderag`; without them their rows are
 left out. `--engines` also measures SQLite's FTS5 and, if it is installed, tantivy on the same
-chunks and questions.
+chunks and questions. `--embedder` asks the first N questions once more with an embedder.
 """
 
 from __future__ import annotations
@@ -64,11 +65,14 @@ def main() -> int:
     parser.add_argument("--data", type=Path, default=DATA, help="questions and call graph cases")
     parser.add_argument("--only", default="", help="index, update, query, search or graph")
     parser.add_argument("--engines", action="store_true", help="also FTS5 and tantivy")
+    parser.add_argument("--embedder", help="as of `retrai index`: `local`, `litellm:MODEL`")
+    parser.add_argument("--questions", type=int, help="ask only the first N of the questions")
     options = parser.parse_args()
     version, load = sys.version.split()[0], os.getloadavg()[0]
     print(f"Python {version}, {os.cpu_count()} processors, load {load:.1f}")
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(Path(folder), options.library, options.data)
+        bench.embedder, bench.questions = options.embedder, options.questions
         for name in ("index", "update", "query", "search", "graph"):
             if options.only in name:
                 for line in getattr(bench, name)():
@@ -81,6 +85,9 @@ def main() -> int:
 
 class Bench:
     """The measurements, in a temporary folder."""
+
+    embedder: str | None = None
+    questions: int | None = None
 
     def __init__(self, folder: Path, library: Path, data: Path) -> None:
         self.folder = folder
@@ -136,19 +143,23 @@ class Bench:
 
     def search(self) -> Iterator[str]:
         """MRR@10 of docstring sentences, on the library without docstrings and tests."""
-        cases = self._cases("stdlib_queries_dev.jsonl")
+        cases = self._cases("stdlib_queries_dev.jsonl")[: self.questions]
         bare = self.folder / "bare"
         copy_library(self.full, bare, LEFT_OUT | TESTS, change=without_docstrings)
-        with Index.open(bare, path=self.folder / "bare.sqlite") as index:
+        for embedder in dict.fromkeys([None, self.embedder]) if cases else ():
             ranks: list[float] = []
-            for case in cases:
-                hits = [(hit.path, hit.symbol) for hit in index.search(case["query"])]
-                wanted = (case["file"], case["qualname"])
-                ranks.append(1 / (hits.index(wanted) + 1) if wanted in hits else 0.0)
-        if ranks:
+            with Index.open(bare, path=self.folder / "bare.sqlite", embedder=embedder) as index:
+                began = time.process_time()
+                for case in cases:
+                    hits = [(hit.path, hit.symbol) for hit in index.search(case["query"])]
+                    wanted = (case["file"], case["qualname"])
+                    ranks.append(1 / (hits.index(wanted) + 1) if wanted in hits else 0.0)
+                cpu = time.process_time() - began
             halves = statistics.fmean(ranks[::2]), statistics.fmean(ranks[1::2])
-            yield f"search, MRR@10     {statistics.fmean(ranks):.3f} of {len(ranks)} questions"
+            by = f", by {embedder} too" if embedder else ""
+            yield f"search, MRR@10     {statistics.fmean(ranks):.3f} of {len(ranks)} questions{by}"
             yield f"                   {halves[0]:.3f} (tuned on), {halves[1]:.3f} (not looked at)"
+            yield f"                   {cpu / len(ranks) * 1e3:.1f} CPU ms a question"
 
     def graph(self) -> Iterator[str]:
         """F1 over edges and speed on the call graph cases."""
