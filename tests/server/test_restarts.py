@@ -112,12 +112,18 @@ def test_the_default_port_taken_is_the_next_one(tmp_path: Path) -> None:
         assert served.stop() == 0
 
 
-@pytest.mark.parametrize("name", ["gone", "file"])
-def test_a_root_that_is_no_folder_is_one_clear_line(tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [("gone", "no such folder"), ("file", "not a folder"), (None, "the folder has no name")],
+)
+def test_a_root_that_is_no_folder_is_one_clear_line(
+    tmp_path: Path, name: str | None, problem: str
+) -> None:
     (tmp_path / "file").touch()
-    process = start(["--root", str(tmp_path / name), "-p", "0"], tmp_path / "state")
+    root = str(tmp_path / name) if name else ""
+    process = start(["--root", root, "-p", "0"], tmp_path / "state")
     assert process.wait(60) == 2
-    assert "no such folder" in (tmp_path / "state" / "stderr").read_text()
+    assert problem in (tmp_path / "state" / "stderr").read_text()
 
 
 def test_a_root_that_goes_away_and_a_state_folder_of_no_use_are_said(tmp_path: Path) -> None:
