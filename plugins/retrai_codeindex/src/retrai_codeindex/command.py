@@ -196,8 +196,7 @@ def path(context: click.Context, source: str, target: str, project: Path, as_jso
             for name in missing:
                 echo(unknown_name(name, found.similar(name)), err=as_json)
             if not missing:
-                said = f"no chain of known calls leads from {source} to {target}"
-                echo(said, err=as_json)
+                echo(f"no known calls lead from {source} to {target}", err=as_json)
     return 0 if chain else 1
 
 

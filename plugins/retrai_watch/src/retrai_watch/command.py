@@ -52,7 +52,7 @@ def watch(
     nor does what a run of --fix writes. Ctrl-C ends it, and its run as `interrupted`.
     """
     if math.isnan(debounce_s):  # it passes every comparison of a range
-        raise click.BadParameter("nan is no number of seconds", param_hint="--debounce")
+        raise click.BadParameter("nan is not a number of seconds", param_hint="--debounce")
     from .output import JsonLines, TextLines
     from .watching import WatchOptions, watch_until_signal
 

@@ -145,7 +145,7 @@ class RunConfig(BaseModel):
         try:
             json.dumps(value, allow_nan=False, default=str, skipkeys=True)
         except ValueError:
-            raise ValueError("`inf` and `nan` are no values that a run can keep") from None
+            raise ValueError("a run cannot store `inf` or `nan`") from None
         return value
 
     @field_validator("goals", "agents", mode="before")
