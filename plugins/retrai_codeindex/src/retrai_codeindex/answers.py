@@ -57,8 +57,17 @@ def definition_lines(definition: Definition) -> list[str]:
     return lines
 
 
-def call_lines(definitions: Sequence[Definition], calls: Sequence[Call], *, up: bool) -> list[str]:
-    """Callers or callees, each with the lines of the calls."""
+def call_lines(
+    definitions: Sequence[Definition], calls: Sequence[Call], *, up: bool, limit: int = MAX_CALLS
+) -> list[str]:
+    """Callers or callees, each with the lines of the calls.
+
+    Args:
+        definitions: those that have the name.
+        calls: their callers or callees.
+        up: `calls` are callers.
+        limit: how many to list; of calls with an unknown target, a quarter of it.
+    """
     lines: list[str] = []
     if len(definitions) > 1:
         lines.append(f"{len(definitions)} definitions have this name:")
@@ -68,15 +77,15 @@ def call_lines(definitions: Sequence[Definition], calls: Sequence[Call], *, up: 
     noun = "callers" if up else "callees"
     shown = ", ".join(each.name for each in definitions[:3])
     lines.append(f"{noun} of {shown}: {len(resolved) or 'none'}")
-    lines += [f"    {_call(call, up=up)}" for call in resolved[:MAX_CALLS]]
-    if len(resolved) > MAX_CALLS:
-        lines.append(f"    ... and {len(resolved) - MAX_CALLS} more")
+    lines += [f"    {_call(call, up=up)}" for call in resolved[:limit]]
+    if len(resolved) > limit:
+        lines.append(f"    ... and {len(resolved) - limit} more")
     if unresolved:
         what = "calls of this name whose target is not known" if up else "with no known target"
         lines.append(f"{what}: {len(unresolved)}")
-        lines += [f"    {_call(call, up=up)}" for call in unresolved[: MAX_CALLS // 4]]
-        if len(unresolved) > MAX_CALLS // 4:
-            lines.append(f"    ... and {len(unresolved) - MAX_CALLS // 4} more")
+        lines += [f"    {_call(call, up=up)}" for call in unresolved[: limit // 4]]
+        if len(unresolved) > limit // 4:
+            lines.append(f"    ... and {len(unresolved) - limit // 4} more")
     return lines
 
 

@@ -171,7 +171,8 @@ def _calls(project: Path, name: str, as_json: bool, *, up: bool) -> int:
         if as_json:
             echo(json.dumps([asdict(call) for call in calls], indent=2))
         elif definitions:
-            echo("\n".join(call_lines(definitions, calls, up=up)))
+            lines = call_lines(definitions, calls, up=up, limit=4 * len(calls))
+            echo("\n".join(lines))
         if not definitions:
             echo(unknown_name(name, found.similar(name)), err=as_json)
     return 0 if definitions else 1

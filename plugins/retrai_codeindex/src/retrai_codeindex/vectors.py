@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from hashlib import blake2b
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from . import files
 from .embedders import Embedder
 from .store import IndexFile
 
-MAX_CHARS = 600
-"""Of a chunk's text."""
+MAX_CHARS = 300
+"""Of a chunk's text: its name, its file, the beginning of its docstring, its signature. With code
+instead of the signature, MRR@10 was lower by .02 (all-MiniLM-L6-v2)."""
 BATCH = 256
+_KEYWORD = re.compile(r"^(?:async )?(?:def|class) ")
 
 
 class Vectors:
@@ -146,14 +149,22 @@ class Vectors:
             f" WHERE c.id IN ({','.join('?' * len(chunks))})",
             list(chunks),
         ).fetchall()
-        lines: dict[str, list[str]] = {}
         found: dict[int, str] = {}
         for chunk, path, start, end, symbol, signature, doc in rows:
-            if path not in lines:
-                data = files.read_bytes(self.root, path)
-                lines[path] = ((data and files.decode(data)) or "").split("\n")
-            body = " ".join(" ".join(lines[path][start - 1 : end]).split())
-            name = symbol.replace("_", " ").replace(".", " ")
-            parts = [name, doc, signature, body] if doc else [name, body]
-            found[chunk] = "\n".join(part for part in parts if part)[:MAX_CHARS] or path
+            where = _words(PurePosixPath(path).with_suffix(""))
+            if symbol:
+                said = [_words(symbol), where, doc, _words(_KEYWORD.sub("", signature))]
+            else:
+                said = [where, self._lines(path, start, end)]
+            found[chunk] = "\n".join(" ".join(each.split()) for each in said if each)[:MAX_CHARS]
         return found
+
+    def _lines(self, path: str, start: int, end: int) -> str:
+        data = files.read_bytes(self.root, path)
+        lines = ((data and files.decode(data)) or "").split("\n")
+        return "\n".join(lines[start - 1 : end])
+
+
+def _words(name: object) -> str:
+    """A name, a path or a signature as words: `loadFile(a_path)` gives `load File(a path)`."""
+    return re.sub(r"[_./]", " ", re.sub(r"([a-z0-9])([A-Z])", r"\1 \2", str(name)))

@@ -134,12 +134,14 @@ class Research(Agent[ResearchOptions]):
     def partial_result(self, state: Mapping[str, Any]) -> AgentResult | None:
         """What was found until the run ended; None before the first step has ended."""
         from .digest import write_digest
+        from .history import questions_of
 
         if state["response"]:
             return self.result(state)
         if not state["findings"]:
             return None
-        text = write_digest(state["input"], state["findings"])
+        earlier = questions_of(state["chat_history"])
+        text = write_digest(state["input"], state["findings"], earlier)
         text += "\n\n*The run ended before an answer was written: this is what was found.*"
         checked = self._checked(text)
         return AgentResult("failed", "", checked.text, self._data(state, checked))

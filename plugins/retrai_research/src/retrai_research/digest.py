@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 
-from .found import CallFound, Named, Place, calls, hits
+from .asked import Asked
+from .found import CallFound, Named, Place, calls, hits, outline, unknown_names
 from .ranking import Ranked, boost_by_calls, is_test, rank
 
 SHOWN = 5
@@ -20,6 +22,10 @@ _SIGNATURE_CHARS = 160
 _QUOTED_LINES = 45
 _NUMBERED = re.compile(r"^\s*([0-9]+)\t(.*)$")
 _SEPARATOR = "\n---\n"
+NOTHING_FITS = (
+    "Nothing in the project's code fits this question. The index knows the words of the code: ask "
+    "with names or words that stand in it."
+)
 
 
 @dataclass
@@ -30,52 +36,97 @@ class Gathered:
         searches: the hits of each search.
         calls: the ends of calls.
         code: lines that were read, by their text's first line number.
+        unknown: names that nothing in the project has, with similar ones, the most similar first.
+        paths: the files and folders that the question mentions.
     """
 
     searches: list[list[Named]] = field(default_factory=list[list[Named]])
     calls: list[CallFound] = field(default_factory=list[CallFound])
     code: list[dict[int, str]] = field(default_factory=list[dict[int, str]])
+    unknown: dict[str, list[Named]] = field(default_factory=dict[str, list[Named]])
+    paths: list[str] = field(default_factory=list[str])
 
 
-def gather(findings: Mapping[str, str] | Sequence[str]) -> Gathered:
-    """Read the findings of a run, or single results of tools."""
-    texts = findings.values() if isinstance(findings, Mapping) else findings
-    gathered = Gathered()
-    for text in texts:
+def gather(findings: Mapping[str, str]) -> Gathered:
+    """Read the findings of a run, by step."""
+    gathered = Gathered(paths=[name[1:] for name in findings if name.startswith("@")])
+    for text in findings.values():
         for part in text.split(_SEPARATOR):
-            if found := hits(part):
+            if found := hits(part) or outline(part):
                 gathered.searches.append(found)
             gathered.calls += calls(part)
+            gathered.unknown |= unknown_names(part)
             if code := _code(part):
                 gathered.code.append(code)
     return gathered
 
 
-def best(question: str, gathered: Gathered) -> list[Ranked]:
-    """The definitions, best first."""
-    return boost_by_calls(rank(question, gathered.searches), gathered.calls)
+def parts_of(question: str, earlier: Sequence[str], gathered: Gathered) -> list[Asked]:
+    """The parts of a question; a name that nothing has is taken for the most similar one."""
+    for name, similar in gathered.unknown.items():
+        if similar:
+            question = question.replace(name, similar[0].symbol)
+    return Asked.parts_of(question, earlier, gathered.paths)
 
 
-def write_digest(question: str, findings: Mapping[str, str]) -> str:
-    """The definitions that fit the question, in Markdown with citations."""
+def best(parts: Sequence[Asked], gathered: Gathered) -> list[Ranked]:
+    """The definitions, best first: in turn the best of each part of the question."""
+    every = [boost_by_calls(rank(part, gathered.searches), gathered.calls) for part in parts]
+    fitting = [
+        [each for each in ranked if each.score >= _LEAST_SHARE * ranked[0].score]
+        for ranked in every
+    ]
+    in_turn = [each for some in zip_longest(*fitting) for each in some if each is not None]
+    found: dict[Place, Ranked] = {}
+    for each in in_turn:
+        found.setdefault(each.named.place, each)
+    return list(found.values())
+
+
+def write_digest(question: str, findings: Mapping[str, str], earlier: Sequence[str] = ()) -> str:
+    """The definitions that fit the question, in Markdown with citations.
+
+    Args:
+        question: as it was asked.
+        findings: of the run, by step.
+        earlier: the questions of the conversation before it.
+    """
     gathered = gather(findings)
-    ranked = best(question, gathered)
+    parts = parts_of(question, earlier, gathered)
+    ranked = [each.named for each in best(parts, gathered)]
+    lines = _unknown(gathered.unknown)
     if not ranked:
-        return "Nothing in the project's code fits this question."
-    ranked = [each for each in ranked if each.score >= _LEAST_SHARE * ranked[0].score]
-    top = [each.named for each in ranked[:SHOWN]]
-    lines = [*_lead(top[0]), ""]
+        return "\n".join([*lines, NOTHING_FITS])
+    top, others = ranked[:SHOWN], ranked[SHOWN : SHOWN + _OTHERS]
+    lines += _lead(top[0], "") if len(parts) == 1 else _leads(parts, gathered)
     for number, named in enumerate(top):
-        lines += [*_section(named, gathered, quotes=number == 0), ""]
-    others = [each.named for each in ranked[SHOWN : SHOWN + _OTHERS]]
+        lines += ["", *_section(named, gathered, quotes=number == 0)]
     if others:
-        lines += ["## Also related", "", *(f"- {_mention(each)}" for each in others), ""]
-    return "\n".join(lines).rstrip()
+        lines += ["", "## Also related", "", *(f"- {_mention(each)}" for each in others)]
+    return "\n".join(lines)
 
 
-def _lead(named: Named) -> list[str]:
+def _unknown(names: Mapping[str, Sequence[Named]]) -> list[str]:
+    """What the question may have meant by names that nothing has."""
+    lines: list[str] = []
+    for name, similar in names.items():
+        known = ", ".join(f"`{each.symbol}` (`{each.place}`)" for each in similar[:3])
+        meant = f" Similar names: {known}." if known else ""
+        lines += [f"Nothing in this project is called `{name}`.{meant}", ""]
+    return lines
+
+
+def _leads(parts: Sequence[Asked], gathered: Gathered) -> list[str]:
+    lines: list[str] = []
+    for part in parts:
+        if ranked := best([part], gathered):
+            lines += _lead(ranked[0].named, f' for "{part.text}"')
+    return lines
+
+
+def _lead(named: Named, asked: str) -> list[str]:
     says = f": {_sentence(named.doc)}" if named.doc else "."
-    return [f"The best match is {_title(named)} (`{named.place}`){says}"]
+    return [f"The best match{asked} is {_title(named)} (`{named.place}`){says}"]
 
 
 def _title(named: Named) -> str:

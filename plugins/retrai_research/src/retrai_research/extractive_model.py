@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import PurePosixPath
 from typing import Any, cast
 
 from langchain_core.callbacks import CallbackManagerForLLMRun
@@ -26,9 +27,9 @@ from langchain_core.runnables import Runnable
 from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
-from .digest import SHOWN, best, gather, write_digest
+from .asked import Asked
+from .digest import SHOWN, Gathered, best, gather, parts_of, write_digest
 from .found import Named
-from .ranking import identifiers_of, queries_of
 from .steps import REQUEST
 
 SEARCH_STEP = "Search the definitions that match the question"
@@ -89,6 +90,7 @@ class ExtractiveModel(BaseChatModel):
         if about is None:
             return _message(NOT_ASKED)
         question, findings = str(about["question"]), cast("dict[str, str]", about["findings"])
+        earlier = cast("list[str]", about["earlier"])
         if about["node"] == "planner":
             return _message(json.dumps([SEARCH_STEP, FOLLOW_STEP]))
         if about["node"] == "refinery":
@@ -97,43 +99,50 @@ class ExtractiveModel(BaseChatModel):
             reason = "steps of the plan are left" if left else "the plan is done"
             return _message(json.dumps({"decision": decision, "reason": reason}))
         if about["node"] == "synthesizer":
-            return _message(f"{write_digest(question, findings)}\n\n{NO_MODEL}")
-        return self._step(question, str(about["step"]), findings, messages)
-
-    def _step(
-        self,
-        question: str,
-        step: str,
-        findings: Mapping[str, str],
-        messages: Sequence[BaseMessage],
-    ) -> AIMessage:
-        """Calls of the step; without a call once they have been made."""
+            return _message(f"{write_digest(question, findings, earlier)}\n\n{NO_MODEL}")
         if any(isinstance(message, ToolMessage) for message in messages):
-            return _message("")
+            return _message("")  # the step's calls have been made
         gathered = gather(findings)
-        if step != FOLLOW_STEP or not gathered.searches:
-            calls = [
-                *(("get_symbol_definition", {"name": each}) for each in identifiers_of(question)),
-                *(
-                    ("search_codebase", {"query": query, "n_results": _HITS})
-                    for query in queries_of(question)
-                ),
-            ]
-            return self._calling(calls)
-        top = [each.named for each in best(question, gathered) if each.named.symbol][:_FOLLOWED]
-        calls = [
-            (tool, {"function_name": _name_of(each)})
-            for each in top
-            if each.kind != "module"
-            for tool in ("get_callers", "get_callees")
-        ]
-        calls += [("read_file", _lines_of(each)) for each in top[:SHOWN]]
-        return self._calling(calls)
+        parts = parts_of(question, earlier, gathered)
+        if about["step"] == FOLLOW_STEP and (gathered.searches or gathered.unknown):
+            return self._calling(_following(parts, gathered))
+        return self._calling(_searching(parts, gathered.paths))
 
     def _calling(self, calls: Sequence[Call]) -> AIMessage:
         known = self.tool_names
         made = [call for call in calls if known is None or call[0] in known]
         return _message("", *made)
+
+
+def _searching(parts: Sequence[Asked], paths: Sequence[str]) -> list[Call]:
+    """The searches for each part of a question, and an outline of each file that it mentions."""
+    files = [path for path in paths if PurePosixPath(path).suffix]
+    outlines: list[Call] = [("get_module_summary", {"path": path}) for path in files]
+    named: list[Call] = [
+        ("get_symbol_definition", {"name": name}) for part in parts for name in part.identifiers
+    ]
+    searches: list[Call] = [
+        ("search_codebase", {"query": query, "n_results": _HITS})
+        for part in parts
+        for query in part.queries
+    ]
+    return [*outlines, *named, *searches]
+
+
+def _following(parts: Sequence[Asked], gathered: Gathered) -> list[Call]:
+    """What says more of the best matches, and of the names that unknown ones are taken for."""
+    top = [each.named for each in best(parts, gathered)][:_FOLLOWED]
+    meant = [_name_of(similar[0]) for similar in gathered.unknown.values() if similar]
+    defined = [_name_of(each) for each in top if each.symbol and each.kind != "module"]
+    return [
+        *(("get_symbol_definition", {"name": name}) for name in meant),
+        *(
+            (tool, {"function_name": name})
+            for name in dict.fromkeys([*meant, *defined])
+            for tool in ("get_callers", "get_callees")
+        ),
+        *(("read_file", _lines_of(each)) for each in top[:SHOWN]),
+    ]
 
 
 def _about(message: BaseMessage) -> dict[str, Any] | None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from typing import Any
 
 Lines = Callable[[str], Sequence[str] | None]
@@ -21,6 +22,12 @@ _CALLEE = re.compile(
 _CALLS_OF = re.compile(r"^(?P<what>callers|callees) of (?P<of>.+): (?:[0-9]+|none)$")
 _UNKNOWN_TARGET = re.compile(r"^(?:calls of this name whose target|with no known target)")
 _NAMED = re.compile(rf"^\s*\S.*?  {_PLACE}$")
+_UNKNOWN = re.compile(r"^nothing in this project is called (?P<quote>['\"])(?P<name>.+)(?P=quote)$")
+_SIMILAR = re.compile(rf"^ {{4}}(?P<name>\S+)  {_PLACE}$")
+_OUTLINED = re.compile(rf"^(?P<indent>(?: {{4}})*)(?P<head>\S.*?)  {_PLACE}$")
+_DECLARED = re.compile(r"(\w+)\s*[(\[<]")
+_KEYWORDS = frozenset({"fn", "func", "function"})
+"""What may stand before a bracket of a signature and is no name: `func (c *Cart) Total()`."""
 _NUMBERED = re.compile(r"^\s*([0-9]+)\t")
 _MATCHED = re.compile(r"^(?P<path>.+?)(?P<mark>[:-])(?P<line>[0-9]+)(?P=mark) ?(?P<text>.*)$")
 _RANGE_NOTE = re.compile(r"^\[lines? (?P<first>[0-9]+)(?: to [0-9]+)? of [0-9]+")
@@ -83,6 +90,46 @@ def hits(text: str) -> list[Named]:
         elif found and line.startswith("    "):
             found[-1][1].append(line.strip())
     return [_named(match, below) for match, below in found]
+
+
+def outline(text: str) -> list[Named]:
+    """The results of `get_module_summary`: the module, then its definitions, in their order."""
+    first = _OUTLINED.match(text.partition("\n")[0])
+    if first is None or first["head"] != first["path"]:
+        return []
+    found: list[Named] = []
+    scopes: list[str] = []
+    for line in text.split("\n"):
+        if match := _OUTLINED.match(line):
+            depth, head = len(match["indent"]) // 4, match["head"]
+            names = [name for name in _DECLARED.findall(head) if name not in _KEYWORDS]
+            scopes = [*scopes[: depth - 1], names[0] if names else head.split()[-1]][:depth]
+            kind = "definition" if depth else "module"
+            signature = head if depth else ""
+            found.append(Named(_place(match), kind, ".".join(scopes), signature))
+        elif not found[-1].doc:
+            found[-1] = replace(found[-1], doc=line.strip())
+    return found
+
+
+def unknown_names(text: str) -> dict[str, list[Named]]:
+    """The name that a tool did not find, with the similar ones that it lists, the closest first.
+
+    Their symbols are cut to as many parts as the name has.
+    """
+    first, *rest = text.split("\n")
+    match = _UNKNOWN.match(first)
+    if match is None:
+        return {}
+    name = match["name"]
+    parts = name.count(".") + 1
+    similar = {
+        ".".join(other["name"].split(".")[-parts:]): _place(other)
+        for line in rest
+        if (other := _SIMILAR.match(line))
+    }
+    closest = get_close_matches(name, similar, n=len(similar) or 1, cutoff=0)
+    return {name: [Named(similar[symbol], symbol=symbol) for symbol in closest]}
 
 
 def calls(text: str) -> list[CallFound]:

@@ -25,6 +25,11 @@ def history_of(previous: AgentResult | None) -> list[AnyMessage]:
     return found
 
 
+def questions_of(history: Sequence[BaseMessage]) -> list[str]:
+    """The questions of a conversation, in their order."""
+    return [message.text for message in history if isinstance(message, HumanMessage)]
+
+
 def as_json(state: Mapping[str, Any], answer: str) -> Turns:
     """The conversation up to this answer, as it was checked."""
     messages = cast("Sequence[BaseMessage]", state["chat_history"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 
 from retrai_core import Workspace, WorkspaceError
 
@@ -32,6 +32,27 @@ def mentioned(question: str, workspace: Workspace) -> Iterator[str]:
                 known.add(path)
                 yield path
                 break
+
+
+def without_mentions(question: str, paths: Container[str] = ()) -> str:
+    """A question without its `@path`s; other words with `@`, as a decorator's name, stay.
+
+    Args:
+        question: as it was asked.
+        paths: what it mentions; whatever has a `/` counts too.
+
+    Example:
+        >>> without_mentions("What does @validates in @src/cart.py do?")
+        'What does @validates in do?'
+    """
+
+    def kept(match: re.Match[str]) -> str:
+        written = match["quoted"] or match["plain"]
+        path = written.rstrip(_TRAILING)
+        is_path = "/" in written or normal_path(path) in paths or normal_path(written) in paths
+        return written[len(path) :] if is_path else match[0]
+
+    return " ".join(_MENTION.sub(kept, question).split())
 
 
 def missing(question: str, workspace: Workspace) -> list[str]:

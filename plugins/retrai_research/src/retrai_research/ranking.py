@@ -3,31 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
 
+from .asked import Asked, stems
 from .found import CallFound, Named, Place
 
-MAX_QUERIES = 5
-_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*")
-_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
-_SUFFIXES = (
-    *("ations", "ation", "ators", "ator", "ating", "ated", "ates", "ate", "ities", "ity", "ings"),
-    *("ing", "ions", "ion", "ers", "er", "ors", "or", "ies", "ied", "ed", "es", "s", "e", "y"),
-)
-_LEAST_STEM = 3
-_STOP_WORDS = frozenset(
-    """
-    a about all am an and any are as at be been between but by can code codebase could decide
-    decides did do does done each every explain file files find for from function functions get
-    gets give had happen happens has have how i if implement implemented implements in into is
-    it its know made make makes me method my of on one or our out project show so some tell than
-    that the their them then there these they this those through to under us use used uses using
-    via was way we were what when where which while who whose why will with work works would you
-    your
-    """.split()  # noqa: SIM905 - as a list it would be a hundred lines
-)
 _TESTS = re.compile(
     r"(?:^|/)(?:tests?|testing|spec|specs|__tests__)/|(?:^|/)(?:test_|conftest)|_test\."
 )
@@ -36,6 +17,10 @@ _BESIDE = re.compile(
     re.IGNORECASE,
 )
 _KIND = {"module": 0.5, "text": 0.35}
+_MENTIONED = 5.0
+"""What a definition in a mentioned file or folder counts more."""
+_LEAST_FIT = 0.4
+"""How well a definition that shares no word with the question fits it."""
 _RANK = 6.0
 """A hit at rank r of a search counts 1 / (r + this)."""
 
@@ -48,43 +33,16 @@ class Ranked:
     score: float
 
 
-def words_of(question: str) -> list[str]:
-    """The question's words that say what it is about, in their order."""
-    words = re.findall(r"[A-Za-z_][A-Za-z0-9_]*", question)
-    return list(dict.fromkeys(word for word in words if word.lower() not in _STOP_WORDS))
-
-
-def identifiers_of(question: str) -> list[str]:
-    """What in a question is written as code is: dotted, with underscores, in mixed case, quoted.
-
-    Example:
-        >>> identifiers_of("What does Schema.load do with `many`, and what is an HTTPError?")
-        ['many', 'Schema.load', 'HTTPError']
-    """
-    quoted = [m for each in re.findall(r"`([^`]+)`", question) for m in _WORD.findall(each)[:1]]
-    written = [
-        word
-        for word in _WORD.findall(question)
-        if "_" in word or "." in word or re.search(r"[a-z][A-Z]|[A-Z]{2,}[a-z]", word)
-    ]
-    return list(dict.fromkeys([*quoted, *written]))[:5]
-
-
-def queries_of(question: str) -> list[str]:
-    """What to search: the question, and pairs of its words, which other searches rank first."""
-    words = words_of(question)[:5]
-    pairs = [" ".join(pair) for pair in combinations(words, 2)]
-    return list(dict.fromkeys([question[:2000], *pairs]))[:MAX_QUERIES]
-
-
-def rank(question: str, searches: Iterable[Sequence[Named]]) -> list[Ranked]:
+def rank(asked: Asked, searches: Iterable[Sequence[Named]]) -> list[Ranked]:
     """The definitions that the searches found, best first.
 
-    Tests and what stands beside the code count less, unless the question asks for them.
+    What the question mentions by its path counts more. Tests and what stands beside the code count
+    less, unless the question asks for them.
     """
-    stems = {_stem(word) for word in words_of(question) for word in _parts(word)}
-    wanted = {name.lower() for name in identifiers_of(question)}
-    asks_for_tests = bool(stems & {"test", "pytest", "spec", "fixtur"})
+    words = asked.weights()
+    least = _LEAST_FIT if asked.is_whole else _LEAST_FIT / 4  # other parts' searches found it too
+    wanted = {name.lower() for name in asked.identifiers}
+    asks_for_tests = bool(words.keys() & {"test", "pytest", "spec", "fixtur"})
     found: dict[Place, Named] = {}
     scores: dict[Place, float] = {}
     for hits in searches:
@@ -96,7 +54,9 @@ def rank(question: str, searches: Iterable[Sequence[Named]]) -> list[Ranked]:
     ranked = [
         Ranked(
             named,
-            scores[place] * _fit(named, stems, wanted) * _weight(named, asks_for_tests),
+            scores[place]
+            * (least + _fit(named, words, wanted))
+            * _weight(named, asked, asks_for_tests),
         )
         for place, named in found.items()
     ]
@@ -124,23 +84,30 @@ def is_test(path: str) -> bool:
     return bool(_TESTS.search(path))
 
 
-def _fit(named: Named, stems: set[str], wanted: set[str]) -> float:
+def _fit(named: Named, words: Mapping[str, float], wanted: set[str]) -> float:
     """How much of the question the name and the docstring say."""
     symbol = named.symbol.lower()
-    name = {_stem(part) for part in _parts(named.symbol)}
-    text = {_stem(part) for part in _parts(f"{named.doc} {named.signature}")}
-    count = max(1, len(stems))
-    fit = 0.4 + 1.2 * len(stems & name) / count + 0.8 * len(stems & (text - name)) / count
+    name = set(stems(named.symbol))
+    text = set(stems(f"{named.doc} {named.signature}"))
+    total = sum(words.values()) or 1.0
+    said = sum(weight for word, weight in words.items() if word in name)
+    described = sum(weight for word, weight in words.items() if word in text - name)
+    fit = 1.2 * said / total + 0.8 * described / total
     if any(symbol == each or symbol.endswith(f".{each}") for each in wanted):
-        fit *= 4
+        fit = 4 * (fit + _LEAST_FIT)
     return fit
 
 
-def _weight(named: Named, asks_for_tests: bool) -> float:
+def _weight(named: Named, asked: Asked, asks_for_tests: bool) -> float:
+    path = named.place.path
+    if any(path == each or path.startswith(f"{each}/") for each in asked.paths):
+        is_outline = not asked.weights()  # the module itself, then what stands at its top level
+        share = 1 / (1 + named.symbol.count(".")) if is_outline else _KIND.get(named.kind, 1.0)
+        return _MENTIONED * share
     weight = _KIND.get(named.kind, 1.0)
-    if is_test(named.place.path) and not asks_for_tests:
+    if is_test(path) and not asks_for_tests:
         weight *= 0.15
-    if _BESIDE.search(named.place.path):
+    if _BESIDE.search(path):
         weight *= 0.4
     return weight
 
@@ -159,14 +126,3 @@ def _without_parts(ranked: Sequence[Ranked]) -> list[Ranked]:
             for place in defined
         )
     ]
-
-
-def _parts(text: str) -> list[str]:
-    return [part.lower() for part in _PARTS.findall(text)]
-
-
-def _stem(word: str) -> str:
-    for suffix in _SUFFIXES:
-        if word.endswith(suffix) and len(word) - len(suffix) >= _LEAST_STEM:
-            return word[: -len(suffix)]
-    return word

@@ -20,6 +20,7 @@ from .citations import Checked, check_answer
 from .digest import write_digest
 from .evidence import Evidence
 from .found import shown_places
+from .history import questions_of
 from .mentions import mentioned, missing, render_path
 from .options import ResearchOptions
 from .parsing import parse_decision, parse_plan
@@ -169,7 +170,9 @@ class ResearchSteps:
         answer = await self._context.model(tools=False).ainvoke([request])
         text = answer.text.strip()
         if not text:
-            text = write_digest(state["input"], state["findings"])
+            text = write_digest(
+                state["input"], state["findings"], questions_of(state["chat_history"])
+            )
             text += "\n\n*The model wrote no answer: this is what the tools found.*"
         if limit := self._limit_reached(state):
             text += f"\n\n*{limit} This answer is from what was found until then.*"
@@ -255,6 +258,7 @@ class ResearchSteps:
         about = {
             "node": node,
             "question": state["input"],
+            "earlier": questions_of(state["chat_history"]),
             "findings": state["findings"],
             "step": plan[current] if current < len(plan) else "",
             "steps_left": len(plan) - current,
