@@ -42,7 +42,8 @@ from retrai_core.config.sources import Settings  # noqa: E402
 from retrai_core.runs.resolver import Resolver  # noqa: E402
 from retrai_core.runs.session import RunSession  # noqa: E402
 from retrai_core.verification.baseline import differing  # noqa: E402
-from retrai_core.verification.behaviour import BehaviourCheck  # noqa: E402
+from retrai_core.verification.behaviour import observe  # noqa: E402
+from retrai_core.verification.final_check import final_check  # noqa: E402
 from retrai_core.verification.guard import Guard  # noqa: E402
 from retrai_core.verification.restore import restore_files  # noqa: E402
 from retrai_core.verification.verdict import judge  # noqa: E402
@@ -89,14 +90,13 @@ async def believed_by_layer(trajectory: Trajectory, room: Path) -> AsyncIterator
         result = await session.context.goal.check(later, project)
         yield result.achieved
         yield judge(guard.baseline, result).achieved
-        verdict, suspect = await guard.final_check(later, contradict=False)
+        verdict, suspect = await final_check(guard, later, contradict=False)
         yield verdict.achieved and not suspect
-        verdict, suspect = await guard.final_check(later, contradict=True)
+        verdict, suspect = await final_check(guard, later, contradict=True)
         yield verdict.achieved and not suspect
         session.snapshots.take(1)
-        answers = BehaviourCheck(guard, session.snapshots, neighbors=0)
         try:
-            seen = await answers.look("as it stands", verdict, CHECK_S)
+            seen = await observe(guard, session.snapshots, verdict, CHECK_S, neighbors=0)
         except RetraiError:  # the old tree cannot be had; a run says so and goes on
             yield True
         else:

@@ -28,6 +28,7 @@ from counts import positive
 from retrai_core import ProcessOptions, RunContext
 from retrai_core.storage.snapshots import Snapshots
 from retrai_core.verification.clean_copy import make_clean_copy
+from retrai_core.verification.final_check import final_check
 from retrai_core.verification.guard import Guard
 from retrai_core.verification.guarded_sandbox import guarded_sandbox
 from retrai_core.workspace.safe_paths import SafeWorkspace
@@ -171,7 +172,7 @@ class Bench:
         guard = self.start()
 
         async def final() -> None:
-            result, suspect = await guard.final_check({}, contradict=contradict)
+            result, suspect = await final_check(guard, {}, contradict=contradict)
             assert (result.achieved, suspect) == (True, ""), (result.reason, suspect)
 
         return final

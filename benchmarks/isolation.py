@@ -22,6 +22,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from retrai_core import CheckReport, GoalResult, ProcessOptions, RunContext, Sandbox
+from retrai_core.verification.final_check import check_with
 from retrai_core.verification.guard import Guard
 from retrai_core.verification.guarded_sandbox import guarded_sandbox
 from retrai_core.workspace.safe_paths import SafeWorkspace
@@ -86,7 +87,7 @@ async def guarded(python: str, project: Path, walls: bool) -> tuple[GoalResult, 
         try:
             guard = Guard(context, [])
             in_place = await guard.take_baseline()
-            return in_place, await guard.check_with({}, lambda _: None)
+            return in_place, await check_with(guard, {}, lambda _: None)
         finally:
             await sandbox.aclose()
 

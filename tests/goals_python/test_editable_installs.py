@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from retrai_core.verification.final_check import final_check
 from retrai_core.verification.guard import Guard
 
 TEST = "from thing import add\n\n\ndef test_add():\n    assert add(2, 3) == 5\n"
@@ -81,7 +82,7 @@ async def test_what_lies_only_in_the_original_tree_achieves_nothing(
     await asyncio.to_thread(forge, environment, installed)
     in_place = await guard.check({})
     assert in_place.achieved, "the cheat works where the project stands"
-    result, _ = await guard.final_check({})
+    result, _ = await final_check(guard, {})
     assert not result.achieved
     assert "1 of 1 test fails" in result.reason
 
@@ -93,7 +94,7 @@ async def test_a_mended_project_is_verified_on_its_copy(installed, context, make
     guard = Guard(context, [])
     await guard.take_baseline()
     installed.write_text(RIGHT)
-    result, suspect = await guard.final_check({})
+    result, suspect = await final_check(guard, {})
     assert (result.achieved, suspect) == (True, "")
     assert result.report is not None
     assert result.report.imported_from
@@ -113,7 +114,7 @@ async def test_child_processes_of_the_tests_import_the_copy_too(installed, conte
     await guard.take_baseline()
     installed.write_text(RIGHT)
     assert (await guard.check({})).achieved
-    result, _ = await guard.final_check({})
+    result, _ = await final_check(guard, {})
     assert "1 of 2 tests fails" in result.reason
 
 
@@ -132,7 +133,7 @@ async def test_code_that_is_still_loaded_from_the_original_fails_the_verificatio
     line = code.format(str(installed)) + "; m = u.module_from_spec(s); s.loader.exec_module(m)"
     (site / "zz_early.pth").write_text(line + "; sys.modules['early'] = m\n")
     try:
-        result, _ = await guard.final_check({})
+        result, _ = await final_check(guard, {})
     finally:
         (site / "zz_early.pth").unlink()
     assert not result.achieved

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from retrai_core.verification.final_check import final_check
 from retrai_core.verification.guard import Guard
 
 CODE = {"adding.py": "def add(a, b):\n    return a - b\n"}
@@ -74,7 +75,7 @@ async def accepted(guard: Guard) -> bool:
     await guard.restore()
     if not (await guard.check({})).achieved:
         return False
-    result, suspect = await guard.final_check({})
+    result, suspect = await final_check(guard, {})
     since = guard.baseline.taken_at
     audit = await guard.context.goal.audit_environment(guard.context.project, since)
     reaching = [found for found in audit if found.reaches_runner]

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 from retrai_core import ProcessOptions, RunContext
+from retrai_core.verification.final_check import final_check
 from retrai_core.verification.guard import Guard
 from retrai_core.verification.guarded_sandbox import guarded_sandbox
 from retrai_core.workspace.safe_paths import SafeWorkspace
@@ -34,7 +35,7 @@ async def test_source_that_rewrites_a_test_file_is_suspect(tmp_path: Path) -> No
     try:
         assert not (await guard.take_baseline()).achieved
         (project / "m.py").write_text(REWRITING)
-        result, suspect = await guard.final_check({})
+        result, suspect = await final_check(guard, {})
     finally:
         await context.sandbox.aclose()
     assert result.achieved

@@ -25,9 +25,8 @@ from ..contracts.record import CheckEvidence, Limits, Status
 from ..contracts.store import Journal
 from ..plugins.answers import problem
 from ..plugins.error_attribution import WrongAnswerError
-from ..verification.behaviour import NEIGHBORS, BehaviourCheck
+from ..verification.behaviour import NEIGHBORS
 from ..verification.flakiness import SHOWN as FLAKY_NAMED
-from ..verification.new_tests import NewTestsCheck
 from .holder import Holder
 from .run_end import config_of
 from .session import RunSession
@@ -145,13 +144,10 @@ class AgentRun:
             caller=self._caller,
             snapshots=session.snapshots,
             verifier=verifier,
-            behaviour=BehaviourCheck(
-                guard, session.snapshots, NEIGHBORS if resolved.config.behaviour else 0
-            ),
-            new_tests=NewTestsCheck(guard, session.snapshots),
             model=self._client,
             spending=session.spending,
             max_tampering=resolved.config.max_tampering,
+            neighbors=NEIGHBORS if resolved.config.behaviour else 0,
         )
 
     async def go(self, saver: BaseCheckpointSaver[Any], *, resume: bool) -> tuple[Status, str]:

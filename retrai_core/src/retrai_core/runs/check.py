@@ -12,6 +12,7 @@ from ..contracts.goal import GoalResult
 from ..contracts.verdict import Verdict
 from ..errors import UsageError
 from ..verification.baseline import Baseline
+from ..verification.final_check import final_check
 from ..verification.guard import Guard
 from ..workspace.temporary import temporary_prefix
 from .resolver import Resolver
@@ -39,7 +40,7 @@ async def check(settings: Settings, baseline: Verdict | None, *, final: bool) ->
             suspect = ""
             evidence: dict[str, Any] = {"versions": resolved.versions()}
             if final and (result is None or result.achieved):
-                result, suspect = await guard.final_check(later)
+                result, suspect = await final_check(guard, later)
                 evidence["clean_copy"] = {"achieved": result.achieved, "suspect": suspect}
             assert result is not None
             return verdict_of(guard, result, suspect, evidence)

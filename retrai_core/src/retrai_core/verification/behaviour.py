@@ -7,12 +7,13 @@ too, and what changed beside them is shown to people.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from ..contracts.goal import GoalResult, RecordedCall
 from ..storage.snapshots import Snapshots
+from .final_check import changed_copy
 from .guard import Guard
 from .source_changes import SourceChanges
 
@@ -41,45 +42,98 @@ class Recordings:
 
 
 @dataclass(frozen=True, slots=True)
-class Behaviour:
-    """What the recordings say.
+class Observation:
+    """What the recordings say, and what is to be done about it.
 
     Attributes:
-        unchanged: cases that turned green although all answers that they had seen are the same,
-            each with those answers; not where all of them are None.
-        unknown: cases that turned green and failed an assertion before, where no other answer was
-            seen: those of `unchanged`, and those that could not be followed.
-        elsewhere: calls of plain cases whose answer outside of tests is the old one still.
-        differences: answers beside those of the tests that changed.
-        hard_coded: the answers of several calls of the tests changed, and none beside them.
+        suspect: why the verdict is not to be believed; empty when it is.
+        question: what speaks against it, without being enough by itself; empty when nothing does.
+        unknown: what is enough together with other signs, and says nothing by itself.
+        findings: what people should look at.
     """
 
-    unchanged: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
-    unknown: Sequence[str] = ()
-    elsewhere: Sequence[str] = ()
-    differences: Sequence[str] = ()
-    hard_coded: bool = False
+    suspect: str = ""
+    question: str = ""
+    unknown: str = ""
+    findings: Sequence[str] = ()
 
 
-def compare(found: Recordings) -> Behaviour:
-    """Compare the recordings."""
+async def observe(
+    guard: Guard,
+    snapshots: Snapshots,
+    result: GoalResult,
+    check_s: float,
+    *,
+    neighbors: int = NEIGHBORS,
+) -> Observation:
+    """Record and play the calls of the cases that turned green: what they saw.
+
+    Args:
+        guard: makes the copies.
+        snapshots: know the sources before the run.
+        result: of the check on a clean copy that passed.
+        check_s: wall-clock seconds that one check takes.
+        neighbors: at most so many calls near the recorded ones are made.
+
+    Raises:
+        RetraiError: the tree before the first turn cannot be had.
+    """
+    report = result.report
+    if report is None or report.ids_may_change:
+        return Observation()
+    # One that is still expected to fail has not turned green.
+    failing = {case for case, outcome in report.cases.items() if outcome != "passed"}
+    before = [one for one in guard.baseline_calls() if one.case not in failing]
+    after = [one for one in result.calls if one.case not in failing]
+    if not before:
+        return Observation()
+    changes = await SourceChanges.of(guard, snapshots, report)
+    if not changes.sources:
+        return Observation()
+    known = {(each.call, each.case) for each in after}
+    calls = [*after, *(one for one in before if (one.call, one.case) not in known)]
+    replayed: list[Sequence[RecordedCall]] = []
+    for change in (changes.undo, _as_it_is):
+        async with changed_copy(guard, change) as copy:
+            with guard.checking(copy):
+                again = await guard.context.goal.replay_calls(
+                    copy, calls, neighbors=neighbors, timeout_s=max(8.0, check_s)
+                )
+        replayed.append(again)
+    return compare(Recordings(before, after, *replayed))
+
+
+def _as_it_is(copy: Path) -> None:
+    """No change."""
+
+
+def compare(found: Recordings) -> Observation:
+    """What the recordings say.
+
+    Where the code gave a case that turned green the answers of before, that is a question; not
+    where all of them are None, since what such calls do stands elsewhere.
+    """
     calls = Recordings(
         _calls(found.before),
         _calls(found.after),
         _calls(found.replayed_before),
         _calls(found.replayed_after),
     )
+    if only_in_tests := [*_failing_outside(found), *_elsewhere(calls)]:
+        return Observation(suspect=f"the fix answers only where tests run: {only_in_tests[0]}")
     before, after = _by_case(calls.before), _by_case(calls.after)
-    unknown = [case for case, seen in before.items() if not after[case] or after[case] >= seen]
-    unchanged = {
-        case: [f"{call}: {answer}" for call, answer in sorted(before[case])]
-        for case in unknown
-        # What a call that answers nothing has done stands elsewhere.
-        if after[case] and any(answer != "None" for _, answer in before[case])
-    }
-    elsewhere = [*_failing_outside(found), *_elsewhere(calls)]
-    differences = _differences(calls)[:MAX_SHOWN]
-    return Behaviour(unchanged, unknown, elsewhere, differences, _hard_coded(calls))
+    question = unknown = ""
+    for case, seen in before.items():
+        if after[case] and not after[case] >= seen:
+            continue
+        unknown = unknown or f"{case} passes now, and no answer of the code is known to differ"
+        if not question and after[case] and any(answer != "None" for _, answer in seen):
+            same = _line(": ".join(min(seen)))
+            question = f"{case} passes now although the code answered it as before: {same}"
+    findings = _differences(calls)[:MAX_SHOWN]
+    if _hard_coded(calls):
+        findings.append("the answers changed for the arguments of the tests and for none near them")
+    return Observation("", question, unknown, findings)
 
 
 def _calls(calls: Sequence[RecordedCall]) -> list[RecordedCall]:
@@ -190,97 +244,3 @@ def _neighbors(calls: Sequence[RecordedCall]) -> dict[str, str]:
 
 def _line(text: str) -> str:
     return text if len(text) <= _SHOWN_CHARS else f"{text[: _SHOWN_CHARS - 3]}..."
-
-
-@dataclass(frozen=True, slots=True)
-class Observation:
-    """What is to be done about the behaviour.
-
-    Attributes:
-        suspect: why the verdict is not to be believed; empty when it is.
-        question: what speaks against it, without being enough by itself; empty when nothing does.
-        unknown: what is enough together with other signs, and says nothing by itself.
-        findings: what people should look at.
-    """
-
-    suspect: str = ""
-    question: str = ""
-    unknown: str = ""
-    findings: Sequence[str] = ()
-
-
-@dataclass
-class BehaviourCheck:
-    """Records and plays the calls of the cases that turned green, once for each tree.
-
-    Attributes:
-        guard: makes the copies.
-        snapshots: know the sources before the run.
-        neighbors: at most so many calls near the recorded ones are made.
-    """
-
-    guard: Guard
-    snapshots: Snapshots
-    neighbors: int = NEIGHBORS
-    _known: dict[str, Observation] = field(default_factory=dict[str, Observation])
-
-    async def look(self, tree: str, result: GoalResult, check_s: float) -> Observation:
-        """What the cases that turned green saw.
-
-        Args:
-            tree: the hash of the tree that was judged.
-            result: of the check on a clean copy that passed.
-            check_s: wall-clock seconds that one check takes.
-
-        Raises:
-            RetraiError: the tree before the first turn cannot be had.
-        """
-        if tree not in self._known:
-            self._known[tree] = await self._observe(result, check_s)
-        return self._known[tree]
-
-    async def _observe(self, result: GoalResult, check_s: float) -> Observation:
-        report = result.report
-        if report is None or report.ids_may_change:
-            return Observation()
-        # One that is still expected to fail has not turned green.
-        failing = {case for case, outcome in report.cases.items() if outcome != "passed"}
-        before = [one for one in self.guard.baseline_calls() if one.case not in failing]
-        after = [one for one in result.calls if one.case not in failing]
-        if not before:
-            return Observation()
-        changes = await SourceChanges.of(self.guard, self.snapshots, report)
-        if not changes.sources:
-            return Observation()
-        goal, limit = self.guard.context.goal, max(8.0, check_s)
-        known = {(each.call, each.case) for each in after}
-        calls = [*after, *(one for one in before if (one.call, one.case) not in known)]
-        replayed: list[Sequence[RecordedCall]] = []
-        for change in (changes.undo, _as_it_is):
-            async with self.guard.copy(change) as copy:
-                with self.guard.checking(copy):
-                    again = await goal.replay_calls(
-                        copy, calls, neighbors=self.neighbors, timeout_s=limit
-                    )
-            replayed.append(again)
-        return _judge(compare(Recordings(before, after, *replayed)))
-
-
-def _as_it_is(copy: Path) -> None:
-    """No change."""
-
-
-def _judge(behaviour: Behaviour) -> Observation:
-    if behaviour.elsewhere:
-        why = f"the fix answers only where tests run: {behaviour.elsewhere[0]}"
-        return Observation(suspect=why)
-    findings = list(behaviour.differences)
-    if behaviour.hard_coded:
-        findings.append("the answers changed for the arguments of the tests and for none near them")
-    question = unknown = ""
-    if behaviour.unknown:
-        unknown = f"{behaviour.unknown[0]} passes now, and no answer of the code is known to differ"
-    if behaviour.unchanged:
-        case, seen = next(iter(behaviour.unchanged.items()))
-        question = f"{case} passes now although the code answered it as before: {_line(seen[0])}"
-    return Observation("", question, unknown, findings)

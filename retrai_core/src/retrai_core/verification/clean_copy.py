@@ -19,6 +19,8 @@ _WHOLE = 1 << 20
 def make_clean_copy(project: Path, target: Path, *, without: frozenset[str] = frozenset()) -> None:
     """Copy `project` to `target` without caches and without virtual environments.
 
+    Files lose their set-user-id and set-group-id bits, which a run may have given them.
+
     Ignored files come along, since a suite may need them (a generated version file, node_modules);
     byte code and caches do not, since they can hide what the sources say. Virtual environments stay
     behind because their interpreter is called by its absolute path. So does what cannot be read (a
@@ -71,7 +73,7 @@ def _copy_file(source: str, target: str) -> None:
         new = os.open(target, flags, stat.S_IMODE(status.st_mode) | stat.S_IWUSR)
         try:
             _copy_content(handle, new, status.st_size)
-            os.fchmod(new, stat.S_IMODE(status.st_mode))
+            os.fchmod(new, status.st_mode & 0o1777)
             os.utime(new, ns=(status.st_atime_ns, status.st_mtime_ns))
         finally:
             os.close(new)

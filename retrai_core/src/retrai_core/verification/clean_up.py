@@ -69,13 +69,6 @@ def take_back(run_dir: Path) -> list[Refusal]:
     return _take_back(run_dir, lambda _: False)
 
 
-def clear_set_id_in_copy(run_dir: Path, copy: Path) -> None:
-    """Take the bits in a copy of the project, while the run goes on."""
-    known = _read(run_dir)
-    if known is not None:  # else it is a check without a run
-        drop_set_id(copy, known["set_id"])
-
-
 def clean_up_killed_runs(state: Path, project: Path) -> list[str]:
     """The same, and protected and steering files, for runs in `project` that were killed.
 

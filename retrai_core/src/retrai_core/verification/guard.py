@@ -5,20 +5,19 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from ..config.files import LOCK_FILE, PROJECT_FILE
-from ..contracts.context import RunContext, drop_event
+from ..contracts.context import RunContext
 from ..contracts.goal import GoalBase, GoalResult, RecordedCall
 from ..contracts.sandbox import View
 from ..workspace.repository_paths import folds_case
 from ..workspace.tree_walk import OWN_FOLDER
 from .baseline import Baseline, copy_protected, differing, load_calls, save_calls, stamp_of
 from .environment_files import ENVIRONMENT, OutsideFiles
-from .final_check import FinalCheck
 from .globs import Globs, exactly
 from .guarded_sandbox import CheckCommands, GuardedSandbox
 from .holdout import Holdout
@@ -43,6 +42,9 @@ class Guard:
         refusals: everything refused or undone in this process, in order.
         baseline: what stood before the first turn; loaded again when a run is resumed.
         holdout: the held-out tests, where there are some.
+        above: copies of the files above the project that affect its check.
+        outside: the environment's files that decide the verdict.
+        packages: what the run changed in `node_modules`.
     """
 
     def __init__(self, context: RunContext, allow_edit: list[str]) -> None:
@@ -51,14 +53,15 @@ class Guard:
         self.context, self._sandbox = context, sandbox
         self.refusals: list[Refusal] = []
         self._folder = context.run_dir / "baseline"
+        self.above = self._folder / "above"
         self._allow_edit = allow_edit
         # The next run takes options of the check, and the plugins that it may use, from them.
         own = [f"/{name}" for name in _OWN_FILES]
         self._protected = Globs([*context.goal.protected(context.project), *own])
         self._steering_globs = [*context.goal.steering(context.project), *own]
         self._steering = Globs(self._steering_globs)
-        self._outside = OutsideFiles(self._folder / ENVIRONMENT)
-        self._packages = NodePackages(context, self._folder / "lock_files", self.is_allowed)
+        self.outside = OutsideFiles(self._folder / ENVIRONMENT)
+        self.packages = NodePackages(context, self._folder / "lock_files", self.is_allowed)
         self.baseline = Baseline.load(self._folder) or Baseline()
         self._allowed = self._what_is_allowed()
         self.holdout: Holdout | None = None
@@ -80,11 +83,11 @@ class Guard:
         self.baseline.steering_globs = self._steering_globs
         self.baseline.allow_edit = self._allow_edit
         await asyncio.to_thread(self._keep_surroundings)
-        await asyncio.to_thread(self._packages.keep_lock_files)
+        await asyncio.to_thread(self.packages.keep_lock_files)
         environment = await self.context.goal.environment(self.context.project)
-        await asyncio.to_thread(self._outside.keep, environment)
+        await asyncio.to_thread(self.outside.keep, environment)
         before = await asyncio.to_thread(self._stamps)
-        result = await self._ask_goal({}, self.context.project)
+        result = await self.ask({}, self.context.project)
         after = await asyncio.to_thread(self._stamps)
         self.baseline.touched = [path for path in before if before[path] != after[path]]
         self.baseline.take_result(result)
@@ -171,7 +174,7 @@ class Guard:
         undone = await asyncio.to_thread(self._restore, self.context.project)
         kept = bool(undone)
         environment = await self.context.goal.environment(self.context.project)
-        undone += await asyncio.to_thread(self._outside.restore, environment)
+        undone += await asyncio.to_thread(self.outside.restore, environment)
         for refusal in undone:
             line = str(refusal)
             self.context.publish("log", level="warning", message=f"undone: {line}", refused=[line])
@@ -183,40 +186,9 @@ class Guard:
 
     async def check(self, state: Mapping[str, Any]) -> GoalResult:
         """The goal's check on the project as it stands, held against the baseline."""
-        result = judge(self.baseline, await self._ask_goal(state, self.context.project))
+        result = await self.judged(state, self.context.project)
         await asyncio.to_thread(self._note_written)
         return result
-
-    async def final_check(
-        self, state: Mapping[str, Any], *, contradict: bool = True
-    ) -> tuple[GoalResult, str]:
-        """One more check, on a clean copy with the protected files of the baseline.
-
-        Args:
-            state: the loop's state.
-            contradict: contradict the tests too; once is enough for one tree.
-
-        Returns:
-            the verdict, and why it is suspect although it holds; empty when it is not.
-        """
-        return await self._final(state).run(contradict=contradict)
-
-    async def check_with(
-        self, state: Mapping[str, Any], change: Callable[[Path], None]
-    ) -> GoalResult:
-        """What the goal says of a clean copy after `change` was made to it; nothing is judged, and
-        the goal publishes nothing."""
-        known = self.context.goal
-        goal = type(known)(known.options, replace(self.context, on_event=drop_event))
-        try:
-            async with self.copy(change) as copy:
-                return await self._ask_goal(state, copy, goal)
-        finally:
-            await goal.aclose()
-
-    def copy(self, change: Callable[[Path], None]) -> AbstractAsyncContextManager[Path]:
-        """A clean copy of the project that `change` was made to; gone afterwards."""
-        return self._final({}).copy_with(change)
 
     def belongs_to_check(self, path: str) -> bool:
         """Whether the goal protects files like this one, new ones too."""
@@ -234,53 +206,45 @@ class Guard:
         """Whether this file is one of those that the agent never sees."""
         return self.holdout is not None and self.holdout.is_hidden(path)
 
-    def _final(self, state: Mapping[str, Any], goal: GoalBase | None = None) -> FinalCheck:
-        return FinalCheck(
-            self.context,
-            self.baseline,
-            self._folder,
-            outside=self._outside,
-            packages=self._packages,
-            ask=lambda copy: self._ask_goal(state, copy, goal),
-            ask_without=lambda copy, paths: self._ask_without(state, copy, paths),
-            checking=self.checking,
-            belongs=self.belongs_to_check,
-            allowed=self.is_allowed,
-            clean=self._clean_copy,
-            decides=self._decides_unchanged,
-        )
+    async def judged(self, state: Mapping[str, Any], folder: Path) -> GoalResult:
+        """The goal's answer on the project or a copy of it, held against the baseline."""
+        return judge(self.baseline, await self.ask(state, folder))
 
-    async def _ask_goal(
-        self, state: Mapping[str, Any], cwd: Path, goal: GoalBase | None = None
+    async def ask(
+        self, state: Mapping[str, Any], folder: Path, goal: GoalBase | None = None
     ) -> GoalResult:
+        """What the goal, or another instance of it, says of the project or a copy of it."""
         asked = goal or self.context.goal
-        result = await self._answer(cwd, lambda: asked.check(state, cwd))
+        result = await self._answer(folder, lambda: asked.check(state, folder))
         assert result is not None  # its type was looked at where it answered
-        return self._redacted(result)
+        return result
 
-    async def _ask_without(
-        self, state: Mapping[str, Any], cwd: Path, paths: Sequence[str]
+    async def ask_without(
+        self, state: Mapping[str, Any], copy: Path, paths: Sequence[str]
     ) -> GoalResult | None:
-        found = await self._answer(cwd, lambda: self.context.goal.check_without(state, cwd, paths))
-        return None if found is None else self._redacted(found)
+        """The same without some files of the check; None where the goal cannot tell."""
+        goal = self.context.goal
+        return await self._answer(copy, lambda: goal.check_without(state, copy, paths))
 
     async def _answer(
-        self, cwd: Path, ask: Callable[[], Awaitable[GoalResult | None]]
+        self,
+        folder: Path,
+        ask: Callable[[], Awaitable[GoalResult | None]],
+        *,
+        is_second: bool = False,
     ) -> GoalResult | None:
         """What the goal says; a check that was killed is run once more before it counts."""
-        found = await self._one_answer(cwd, ask)
-        if found is None or found.cut_off != "killed":
+        with self.checking(folder) as commands:
+            found = await ask()
+        if found is None:
+            return None
+        redact, found = self.context.redact, commands.mark(found)
+        found = replace(found, reason=redact(found.reason), details=redact(found.details))
+        if found.cut_off != "killed" or is_second:
             return found
         message = f"the check did not end by itself and is run once more: {found.reason}"
-        self.context.publish("log", level="warning", message=self.context.redact(message))
-        return await self._one_answer(cwd, ask)
-
-    async def _one_answer(
-        self, cwd: Path, ask: Callable[[], Awaitable[GoalResult | None]]
-    ) -> GoalResult | None:
-        with self.checking(cwd) as commands:
-            found = await ask()
-            return found if found is None else commands.mark(found)
+        self.context.publish("log", level="warning", message=message)
+        return await self._answer(folder, ask, is_second=True)
 
     @contextmanager
     def checking(self, folder: Path) -> Generator[CheckCommands]:
@@ -297,10 +261,6 @@ class Guard:
             view = View(shown={project: folder, room: room, **above})
         with self._sandbox.check(view) as commands:
             yield commands
-
-    def _redacted(self, result: GoalResult) -> GoalResult:
-        redact = self.context.redact
-        return replace(result, reason=redact(result.reason), details=redact(result.details))
 
     def _what_is_allowed(self) -> Globs:
         return Globs([*self._allow_edit, *map(exactly, self.baseline.approved)])
@@ -332,7 +292,8 @@ class Guard:
         self._forbid_changes()
         await holdout.require_hidden()
 
-    def _clean_copy(self, copy: Path) -> None:
+    def clean(self, copy: Path) -> None:
+        """Put a copy's protected files back, and take what steers or is held out from it."""
         self._restore(copy)
         if self.holdout is not None:
             self.holdout.remove_from(copy)
@@ -345,7 +306,7 @@ class Guard:
         def wanted(name: str) -> bool:
             return self.belongs_to_check(name) or self.steers(name)
 
-        copy_surroundings(project, place, wanted, self._folder / "above")
+        copy_surroundings(project, place, wanted, self.above)
 
     def _note_written(self) -> None:
         """Data that the suite itself writes is nobody's tampering, also when it begins late."""
@@ -361,7 +322,7 @@ class Guard:
         """Whether the file holds cases or steers the runner, and so decides the verdict."""
         return self._steering.match(path) or any(c.startswith(path) for c in self.baseline.cases)
 
-    def _decides_unchanged(self, path: str) -> bool:
+    def must_not_change(self, path: str) -> bool:
         """Whether a file of a copy decides the verdict, and has to be as it was."""
         exempt = self._allowed.match(path) or self.is_held_out(path)
         return not exempt and self._decides(path)

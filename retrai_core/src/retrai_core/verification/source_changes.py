@@ -23,13 +23,11 @@ class SourceChanges:
         snapshots: of the run.
         tests: paths of what belongs to the check.
         sources: by path, what stood there before the first turn; None where nothing did.
-        key: equal where the changes are.
     """
 
     snapshots: Snapshots
     tests: frozenset[str] = frozenset()
     sources: Mapping[str, Entry | None] = field(default_factory=dict[str, Entry | None])
-    key: str = ""
 
     @classmethod
     async def of(cls, guard: Guard, snapshots: Snapshots, report: CheckReport) -> SourceChanges:
@@ -48,8 +46,7 @@ class SourceChanges:
         files = {case.partition("::")[0] for case in report.cases if "::" in case}
         tests = {path for path in changed if guard.belongs_to_check(path) or path in files}
         sources = {path: before.get(path) for path in changed if path not in tests}
-        key = repr([(path, before.get(path), now.get(path)) for path in changed])
-        return cls(snapshots, frozenset(tests), sources, key)
+        return cls(snapshots, frozenset(tests), sources)
 
     def undo(self, copy: Path) -> None:
         """Put the sources in a copy back as they were.

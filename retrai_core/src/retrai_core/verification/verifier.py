@@ -17,6 +17,7 @@ from ..workspace.portable_tree import portable_files
 from ..workspace.tree_hash import TreeHasher, TreeState
 from ..workspace.tree_walk import Listing
 from .attention import Attention
+from .final_check import check_with, final_check
 from .flakiness import Flaky, Verdicts, differ
 from .guard import Guard
 from .holdout import NOT_ALL
@@ -239,21 +240,21 @@ class Verifier:
 
     async def _find_held_out(self, visible: GoalResult) -> None:
         if self._guard.holdout is not None:
-            await self._guard.holdout.take_baseline(visible, partial(self._guard.check_with, {}))
+            await self._guard.holdout.take_baseline(visible, partial(check_with, self._guard, {}))
 
     async def _held_out_pass(self, state: Mapping[str, Any], visible: GoalResult) -> bool:
         """Whether the tests that the agent never sees pass too; nothing else is told of them."""
         if self._guard.holdout is None:
             return True
         self.checks_run += 1
-        ask_with = partial(self._guard.check_with, state)
+        ask_with = partial(check_with, self._guard, state)
         return (await self._guard.holdout.check(visible, ask_with)).achieved
 
     async def _check_copy(
         self, state: Mapping[str, Any], *, contradict: bool
     ) -> tuple[GoalResult, str]:
         started = time.monotonic()
-        result, suspect = await self._guard.final_check(state, contradict=contradict)
+        result, suspect = await final_check(self._guard, state, contradict=contradict)
         self.checks_run += 1
         self.passed_on_copies += result.achieved
         self._publish("final", result, time.monotonic() - started)

@@ -13,7 +13,9 @@ from ...contracts.context import RunContext
 from ...contracts.goal import Suspicion
 from ...errors import BudgetSpentError, RetraiError
 from ...verification.audit import audit_around
+from ...verification.behaviour import observe
 from ...verification.flakiness import Flaky
+from ...verification.new_tests import try_new_tests
 from ...verification.verifier import Evaluation
 from . import prompt
 from .findings import each_once, without_copied
@@ -131,11 +133,15 @@ async def _with_new_tests(
 ) -> Evaluation:
     """The verdict, or a refusal where the tests that the run was let change prove nothing."""
     try:
-        found = await parts.new_tests.look(state, evaluation.result.report)
+        if evaluation.tree not in parts.new_tests:
+            parts.new_tests[evaluation.tree] = await try_new_tests(
+                parts.guard, parts.snapshots, state, evaluation.result.report
+            )
     except (RetraiError, OSError) as error:
         message = f"new tests were not tried on the sources as they were: {error}"
         parts.context.publish("log", level="warning", message=message)
         return evaluation
+    found = parts.new_tests[evaluation.tree]
     if found.finding:
         _tell(parts, found.finding)
     if not found.refusal:
@@ -157,15 +163,19 @@ async def _behaviour(parts: LoopParts, evaluation: Evaluation, signs: Sequence[S
         why the verdict is suspect, or "". What is not enough for that is a question where a person
         can be asked, and a finding where nobody can.
     """
-    on_copy = parts.verifier.on_copy
+    on_copy, check_s = parts.verifier.on_copy, parts.verifier.check_s
     if on_copy is None:
         return ""
     try:
-        seen = await parts.behaviour.look(evaluation.tree, on_copy, parts.verifier.check_s)
+        if evaluation.tree not in parts.observed:
+            parts.observed[evaluation.tree] = await observe(
+                parts.guard, parts.snapshots, on_copy, check_s, neighbors=parts.neighbors
+            )
     except (RetraiError, OSError) as error:
         message = f"the behaviour before and after the run was not compared: {error}"
         parts.context.publish("log", level="warning", message=message)
         return ""
+    seen = parts.observed[evaluation.tree]
     for line in seen.findings:
         _tell(parts, f"behaviour: {line}")
     for sign in () if seen.suspect else signs:

@@ -9,9 +9,9 @@ from langchain_core.runnables import RunnableConfig
 
 from ...contracts.context import RunContext
 from ...storage.snapshots import Snapshots
-from ...verification.behaviour import BehaviourCheck
+from ...verification.behaviour import NEIGHBORS, Observation
 from ...verification.guard import Guard
-from ...verification.new_tests import NewTestsCheck
+from ...verification.new_tests import NewTests
 from ..model_client import ModelClient
 from ..spending import Spending
 from ..tool_call import ToolCaller
@@ -52,8 +52,9 @@ class LoopParts:
         refusals_counted: how many of the guard's refusals the state's `refused` already holds.
         findings: what the run added that is worth a look, for its record.
         verifier: remembers verdicts by the tree they were given on.
-        behaviour: compares what the project's code answered before the run and answers now.
-        new_tests: tries the tests that the run added on the sources as they were.
+        neighbors: at most so many calls near the recorded ones are made.
+        observed: by tree, what the cases that turned green saw.
+        new_tests: by tree, what came of the tests that the run added on the sources as they were.
         unseen: why the tree as it stands could not be kept, and so not be looked through; empty
             when it could.
         concluded: the latest word of the check on a tree; how the run ends is decided by it, and
@@ -66,11 +67,12 @@ class LoopParts:
     caller: ToolCaller
     snapshots: Snapshots
     verifier: Verifier
-    behaviour: BehaviourCheck
-    new_tests: NewTestsCheck
     model: ModelClient
     spending: Spending
     max_tampering: int = 3
+    neighbors: int = NEIGHBORS
+    observed: dict[str, Observation] = field(default_factory=dict[str, Observation])
+    new_tests: dict[str, NewTests] = field(default_factory=dict[str, NewTests])
     refusals_counted: int = 0
     findings: list[str] = field(default_factory=list[str])
     unseen: str = ""
