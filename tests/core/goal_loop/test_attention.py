@@ -5,11 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from retrai_core.verification import attention as module
-from retrai_core.verification.attention import SHARE, Attention
-
 Runs = Any
 """The fixture's class, in conftest.py."""
 
@@ -23,18 +18,11 @@ TOOLS = ["look", "shell", "meddle"]
 READ = [call("look", path=name) for name in ("a.txt", "b.txt", "expected.txt", "x", "y", "z")]
 
 
-@pytest.fixture
-def long_after(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A look at everything lasts as good as for ever, be the machine as slow as it may."""
-    monkeypatch.setattr(module, "SHARE", 1e9)
-
-
 def looks(folder: Path) -> int:
     """How often the goal was asked for what lies outside the tree."""
     return len((folder / "outside").read_text().split())
 
 
-@pytest.mark.usefixtures("long_after")
 async def test_turns_that_only_read_look_at_little_beside_the_tree(runs: Runs) -> None:
     record = await runs.run(READ, max_iterations=len(READ))
     assert record.checks_remembered == len(READ)
@@ -42,7 +30,6 @@ async def test_turns_that_only_read_look_at_little_beside_the_tree(runs: Runs) -
     assert looks(runs.store.folder(record.id)) == 2
 
 
-@pytest.mark.usefixtures("long_after")
 async def test_a_call_that_may_write_is_followed_by_a_look_at_everything(runs: Runs) -> None:
     turns = [READ[0], call("shell", line="true"), READ[1], call("shell", line="exit 1")]
     record = await runs.run(turns, max_iterations=4)
@@ -50,34 +37,15 @@ async def test_a_call_that_may_write_is_followed_by_a_look_at_everything(runs: R
     assert looks(runs.store.folder(record.id)) == 4
 
 
-@pytest.mark.usefixtures("long_after")
 async def test_what_someone_else_mends_meanwhile_is_noticed_at_once(runs: Runs) -> None:
     turns = [READ[0], READ[1], call("meddle", path="a.txt", text="right\n")]
     record = await runs.run(turns, tools=TOOLS)
     assert (record.status, record.iterations) == ("achieved", 3)
 
 
-@pytest.mark.usefixtures("long_after")
 async def test_a_check_that_someone_else_changes_meanwhile_is_put_back_at_once(runs: Runs) -> None:
     turns = [READ[0], call("meddle", path="expected.txt", text=""), READ[1]]
     record = await runs.run(turns, tools=TOOLS, max_iterations=3)
     assert record.status == "failed"
     assert len(record.refused) == 1
     assert "a.txt: right" in (runs.project / "expected.txt").read_text()
-
-
-def test_a_look_is_due_again_after_its_share_of_time(monkeypatch) -> None:
-    now = [0.0]
-    monkeypatch.setattr(module.time, "monotonic", lambda: now[0])
-    attention = Attention()
-    with attention.given():
-        now[0] += 1.0
-    assert not attention.is_due()
-    now[0] += SHARE - 0.1
-    assert not attention.is_due()
-    now[0] += 0.2
-    assert attention.is_due()
-    with attention.given():
-        now[0] += 1.0
-    attention.wake()
-    assert attention.is_due()

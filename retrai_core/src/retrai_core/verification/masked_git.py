@@ -83,11 +83,8 @@ def make_substitute(repository: Path, held: Iterable[str], target: Path) -> None
         for what, value in (("NAME", "retrai"), ("EMAIL", "retrai@localhost"), ("DATE", date))
     }
     commit = git("commit-tree", tree, "-m", "The project before the run").strip()
-    objects = git("rev-list", "--objects", commit)
-    pack = target / "objects" / "pack"
-    pack.mkdir(parents=True, exist_ok=True)
-    git("pack-objects", "-q", str(pack / "pack"), text=objects)
     git("update-ref", branch, commit)
+    git("repack", "-a", "-d", "-q")  # now it has the objects that it borrowed
 
 
 def _keep_excludes(real: Path, target: Path, held: Sequence[str]) -> None:

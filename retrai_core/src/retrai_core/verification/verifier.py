@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
@@ -16,7 +16,6 @@ from ..workspace.own_output import own_output
 from ..workspace.portable_tree import portable_files
 from ..workspace.tree_hash import TreeHasher, TreeState
 from ..workspace.tree_walk import Listing
-from .attention import Attention
 from .final_check import check_with, final_check
 from .flakiness import Flaky, Verdicts, differ
 from .guard import Guard
@@ -36,28 +35,19 @@ class Evaluation:
 
     Attributes:
         result: the verdict.
-        remembered: nothing had changed, so nothing was run.
-        undone: what the guard put back before the check.
-        tree: a hash of the tree that was judged.
         suspect: why the verdict is not to be believed although it holds; empty when it is.
         flaky: that the check gave two answers on this tree, so that neither counts.
+        tree: a hash of the tree that was judged.
+        remembered: nothing had changed, so nothing was run.
+        undone: what the guard put back before the check.
     """
 
     result: GoalResult
-    remembered: bool
-    undone: list[Refusal]
-    tree: str
     suspect: str = ""
     flaky: Flaky | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class _Verdict:
-    """What is known about one tree."""
-
-    result: GoalResult
-    suspect: str = ""
-    flaky: Flaky | None = None
+    tree: str = ""
+    remembered: bool = False
+    undone: Sequence[Refusal] = ()
 
 
 class Verifier:
@@ -85,9 +75,9 @@ class Verifier:
         self._hasher = TreeHasher(context.project)
         self._own_output = own_output(context.project)
         self._tree: TreeState | None = None
-        self._known: tuple[str, _Verdict] | None = None
+        self._known: tuple[str, Evaluation] | None = None
         self._latest = ""
-        self._attention = Attention()
+        self._only_read = False
         self._verdicts = Verdicts(context.run_dir / "verdicts.jsonl")
         self.checks_run = 0
         self.checks_remembered = 0
@@ -126,7 +116,7 @@ class Verifier:
         await self._find_held_out(result)
         self.checks_run += 1
         tree = await self._fingerprint()
-        self._remember(tree, _Verdict(result))
+        self._remember(tree, Evaluation(result))
         if not result.cut_off:
             self._verdicts.note(tree, result)
         self._publish("baseline", result, time.monotonic() - started)
@@ -147,22 +137,25 @@ class Verifier:
         await self._look_at_tree()
 
     def expect_changes(self) -> None:
-        """A call is about to be made that may write or run something."""
-        self._attention.wake()
+        """A call is about to be made that may write or run something.
+
+        Without one, the protected files, the runner's own in the environment, and what lies outside
+        the tree (a database, say) are as they were.
+        """
+        self._only_read = False
 
     async def evaluate(self, state: Mapping[str, Any]) -> Evaluation:
         """Restore what the check relies on, then check, unless nothing has changed."""
         started = time.monotonic()
-        if self._known is not None and not self._attention.is_due():
-            # Only reading calls were made since: a glance at the tree is enough to say so.
+        if self._only_read and self._known is not None:
             tree = (await self._look_at_tree()).digest
             if self._known[0].startswith(f"{tree}:"):
-                return self._remembered(self._known, [], started)
-        with self._attention.given():
-            undone = await self._guard.restore()
-            before = await self._fingerprint()
+                return self._remembered(self._known[1], [], started)
+        undone = await self._guard.restore()
+        before = await self._fingerprint()
+        self._only_read = True
         if self._known is not None and self._known[0] == before:
-            return self._remembered(self._known, undone, started)
+            return self._remembered(self._known[1], undone, started)
         result = await self._guard.check(state)
         self.check_s = time.monotonic() - started
         self.checks_run += 1
@@ -174,38 +167,38 @@ class Verifier:
         elif result.achieved:
             verdict = await self._confirmed(state, result, before, contradict=True)
         else:
-            verdict = _Verdict(result)
+            verdict = Evaluation(result)
         # The fingerprint after the check: what the suite itself wrote is part of what was judged.
         after = await self._fingerprint()
         if not result.cut_off:
             self._verdicts.note(after, result)
-        self._remember(after, verdict)
-        return _evaluation(verdict, False, undone, after)
+        return replace(self._remember(after, verdict), undone=undone)
 
     async def stands(self, tree: str) -> bool:
         """Whether the project is as it was when this hash of it was told in an `Evaluation`."""
         judged = self._tree
         try:
-            if _short(self._latest) == tree and not self._attention.is_due():
-                # Only reading calls were made since, as in `evaluate`.
+            if _short(self._latest) == tree and self._only_read:
                 return self._latest.startswith(f"{(await self._look_at_tree()).digest}:")
             return _short(await self._fingerprint()) == tree
         finally:
             self._tree = judged
 
-    def _remember(self, tree: str, verdict: _Verdict) -> None:
+    def _remember(self, tree: str, verdict: Evaluation) -> Evaluation:
         """Keep the verdict for this tree; one of a check that was killed is asked for again.
 
         So is one that holds where the tree was looked at without retrai's own output: what stands
         there may have changed, and a receipt would vouch for it.
         """
         self._latest, self.last, self.flaky = tree, verdict.result, verdict.flaky
+        evaluation = replace(verdict, tree=_short(tree))
         again = verdict.result.cut_off == "killed" or (verdict.result.achieved and self._own_output)
-        self._known = None if again else (tree, verdict)
+        self._known = None if again else (tree, evaluation)
+        return evaluation
 
     async def _confirmed(
         self, state: Mapping[str, Any], result: GoalResult, tree: str, *, contradict: bool
-    ) -> _Verdict:
+    ) -> Evaluation:
         """Check clean copies of a tree that passes in place, as often as was asked for.
 
         Where the first copy fails, a second one tells a check that is flaky from one that holds
@@ -233,10 +226,10 @@ class Verifier:
         if first.achieved:
             self.on_copy = first
             if not suspect and not await self._held_out_pass(state, first):
-                return _Verdict(replace(result, achieved=False, reason=NOT_ALL, details=NOT_ALL))
-            return _Verdict(result, suspect)
+                return Evaluation(replace(result, achieved=False, reason=NOT_ALL, details=NOT_ALL))
+            return Evaluation(result, suspect)
         reason = f"it passes in place but not on a clean copy of the project: {first.reason}"
-        return _Verdict(replace(first, reason=reason))
+        return Evaluation(replace(first, reason=reason))
 
     async def _find_held_out(self, visible: GoalResult) -> None:
         if self._guard.holdout is not None:
@@ -261,12 +254,11 @@ class Verifier:
         return result, suspect
 
     def _remembered(
-        self, known: tuple[str, _Verdict], undone: list[Refusal], started: float
+        self, known: Evaluation, undone: Sequence[Refusal], started: float
     ) -> Evaluation:
-        tree, verdict = known
         self.checks_remembered += 1
-        self._publish("iteration", verdict.result, time.monotonic() - started, remembered=True)
-        return _evaluation(verdict, True, undone, tree)
+        self._publish("iteration", known.result, time.monotonic() - started, remembered=True)
+        return replace(known, remembered=True, undone=undone)
 
     def _tell_of_own_output(self) -> None:
         # What is ignored is in no receipt.
@@ -312,16 +304,8 @@ def _failing(result: GoalResult) -> list[str]:
     return [case for case, outcome in cases if outcome in ("failed", "error")][:_MOST_NAMES]
 
 
-def _disbelieved(result: GoalResult, flaky: Flaky) -> _Verdict:
-    return _Verdict(replace(result, achieved=False, reason=flaky.reason), flaky=flaky)
-
-
-def _evaluation(
-    verdict: _Verdict, remembered: bool, undone: list[Refusal], tree: str
-) -> Evaluation:
-    return Evaluation(
-        verdict.result, remembered, undone, _short(tree), verdict.suspect, verdict.flaky
-    )
+def _disbelieved(result: GoalResult, flaky: Flaky) -> Evaluation:
+    return Evaluation(replace(result, achieved=False, reason=flaky.reason), flaky=flaky)
 
 
 def _short(fingerprint: str) -> str:
