@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,7 @@ import pytest
 from retrai_core.contracts.goal import CaseOutcome, CheckReport, GoalResult
 from retrai_core.errors import RetraiError
 from retrai_core.storage.snapshots import Snapshots
+from retrai_core.verification import clean_copy
 from retrai_core.verification.baseline import Baseline
 from retrai_core.verification.clean_copy import make_clean_copy
 from retrai_core.verification.verdict import judge
@@ -321,6 +323,22 @@ def test_a_clean_copy_leaves_caches_and_environments_behind(tmp_path: Path) -> N
     )
     assert found == [".git", ".git/x", "link", "src", "src/a.py"]
     assert (tmp_path / "copy" / "link").is_symlink()
+
+
+def test_what_goes_away_while_it_is_copied_is_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = tmp_path / "project"
+    (project / "build" / "objects").mkdir(parents=True)
+    (project / "a.py").write_text("x = 1\n")
+
+    def removed_meanwhile(folder: str) -> bool:
+        shutil.rmtree(folder)
+        return False
+
+    monkeypatch.setattr(clean_copy, "is_virtual_environment", removed_meanwhile)
+    make_clean_copy(project, tmp_path / "copy")
+    assert os.listdir(tmp_path / "copy") == ["a.py"]
 
 
 COPYING = """

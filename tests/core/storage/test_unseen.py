@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from retrai_core.verification import unsnapshotted_files as unseen
-from retrai_core.verification.unsnapshotted_files import changed_files, unseen_changes
+from retrai_core.verification.unsnapshotted_files import unseen_changes
 
 DIFF = "--- a/a.js\n+++ b/a.js\n@@ -1 +1,2 @@\n a\n+const tune = require('./dist/tune');\n"
 
@@ -19,8 +19,11 @@ def _write(project: Path, *names: str) -> None:
 
 
 def _shown(project: Path, since_s: float = 0, seen: set[str] | None = None) -> list[str]:
-    found = unseen_changes(project, changed_files(project, since_s), seen or set(), DIFF)
-    return [line[6:] for line in found.diff.split("\n") if line.startswith("+++ ")]
+    return _paths(unseen_changes(project, since_s, seen or set(), DIFF)[0])
+
+
+def _paths(diff: str) -> list[str]:
+    return [line[6:] for line in diff.split("\n") if line.startswith("+++ ")]
 
 
 def test_only_what_the_run_loads_is_shown_and_no_package(tmp_path: Path) -> None:
@@ -35,11 +38,10 @@ def test_only_what_the_run_loads_is_shown_and_no_package(tmp_path: Path) -> None
     )
     (tmp_path / "dist" / "tune.js").write_text("require('./inner')\n", encoding="utf-8")
     _write(tmp_path, "dist/inner/index.js")
-    found = unseen_changes(tmp_path, changed_files(tmp_path, 0), {"a.js"}, DIFF)
-    shown = [line[6:] for line in found.diff.split("\n") if line.startswith("+++ ")]
-    assert shown == ["dist/inner/index.js", "dist/tune.js"]
-    assert "+require('./inner')\n" in found.diff
-    assert found.unread == []
+    found, unread = unseen_changes(tmp_path, 0, {"a.js"}, DIFF)
+    assert _paths(found) == ["dist/inner/index.js", "dist/tune.js"]
+    assert "+require('./inner')\n" in found
+    assert unread == []
 
 
 def test_what_was_left_alone_is_not(tmp_path: Path) -> None:
@@ -52,9 +54,8 @@ def test_a_cache_counts_where_a_line_names_it(tmp_path: Path) -> None:
     _write(tmp_path, ".cache/tune.js", ".vite/tune.js", "node_modules/.cache/tune.js")
     assert _shown(tmp_path) == []
     diff = DIFF.replace("./dist/tune", "./.cache/tune")
-    found = unseen_changes(tmp_path, changed_files(tmp_path, 0), set(), diff)
-    shown = [line[6:] for line in found.diff.split("\n") if line.startswith("+++ ")]
-    assert shown == [".cache/tune.js", "node_modules/.cache/tune.js"]
+    found, _ = unseen_changes(tmp_path, 0, set(), diff)
+    assert _paths(found) == [".cache/tune.js", "node_modules/.cache/tune.js"]
 
 
 def test_a_program_passes_for_no_data_by_a_byte_in_a_comment(tmp_path: Path) -> None:
@@ -72,9 +73,8 @@ def test_a_program_passes_for_no_data_by_a_byte_in_a_comment(tmp_path: Path) -> 
 
 
 def test_what_is_too_much_to_read_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(unseen, "MAX_FILES", 2)
     monkeypatch.setattr(unseen, "MAX_BYTES", 1_000)
     _write(tmp_path, *(f"{name}/tune.js" for name in "abcd"))
     (tmp_path / "a" / "tune.js").write_text("x" * 2_000, encoding="utf-8")
-    found = unseen_changes(tmp_path, changed_files(tmp_path, 0), set(), DIFF)
-    assert found.unread == ["a/tune.js", "d/tune.js"]
+    _, unread = unseen_changes(tmp_path, 0, set(), DIFF)
+    assert unread == ["a/tune.js"]

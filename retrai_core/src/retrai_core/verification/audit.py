@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from ..contracts.goal import Suspicion
 from ..storage.snapshots import Snapshots
 from .guard import Guard
-from .unsnapshotted_files import as_added, changed_files, unseen_changes
+from .unsnapshotted_files import as_added, unseen_changes
 
 MAX_FILES = 2_000
 MAX_BYTES = 1_000_000
@@ -36,29 +36,30 @@ def _audit_ignored(guard: Guard, snapshots: Snapshots) -> list[Suspicion]:
     every = snapshots.all()
     if not snapshots.available or not every:
         return []
-    changed = changed_files(project, guard.baseline.taken_at)
-    unseen = unseen_changes(project, changed, snapshots.entries(every[-1]).keys(), snapshots.diff())
-    found = [each for each in goal.audit(unseen.diff) if each.reaches_runner or each.sign]
+    known, since_s = snapshots.entries(every[-1]).keys(), guard.baseline.taken_at
+    unseen, unread = unseen_changes(project, since_s, known, snapshots.diff())
+    found = [each for each in goal.audit(unseen) if each.reaches_runner or each.sign]
     if found:
         # What is built from sources does what those do.
         usual = {_kind(each) for text in _sources(snapshots) for each in goal.audit(text)}
         found = [each for each in found if _kind(each) not in usual]
-    if unseen.unread:
-        more = len(unseen.unread) - 1
+    if unread:
+        more = len(unread) - 1
         what = "was not looked through, there is too much" + (
             f" (nor were {more} more files)" if more else ""
         )
-        found.append(Suspicion(unseen.unread[0], 1, what, reaches_runner=True))
+        found.append(Suspicion(unread[0], 1, what, reaches_runner=True))
     return found
 
 
 def _sources(snapshots: Snapshots) -> Iterator[str]:
     first = snapshots.all()[0]
     files = [(path, entry) for path, entry in snapshots.entries(first).items() if entry.is_file]
-    for path, entry in files[:MAX_FILES]:
-        data = snapshots.content(entry)
-        if len(data) <= MAX_BYTES and b"\0" not in data:
-            yield as_added(path, data.decode("utf-8", errors="replace"))
+    with snapshots.store.reading() as read:
+        for path, entry in files[:MAX_FILES]:
+            data = read(entry)
+            if len(data) <= MAX_BYTES and b"\0" not in data:
+                yield as_added(path, data.decode("utf-8", errors="replace"))
 
 
 def _kind(suspicion: Suspicion) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from ..contracts.goal import CaseOutcome, CheckReport, GoalResult, RecordedCall
+from ..workspace.atomic_write import replace_file
 from .files import copy_file, fingerprint, project_entries
 from .globs import Globs
 from .steering import steers
@@ -63,9 +64,7 @@ class Baseline(BaseModel):
 
     def save(self, folder: Path) -> None:
         """Write it to `baseline.json` in `folder`."""
-        temporary = folder / "baseline.json.new"
-        temporary.write_text(self.model_dump_json(), encoding="utf-8")
-        temporary.replace(folder / "baseline.json")
+        replace_file(folder / "baseline.json", self.model_dump_json().encode())
 
     @classmethod
     def load(cls, folder: Path) -> Baseline | None:

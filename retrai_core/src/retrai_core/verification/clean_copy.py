@@ -6,6 +6,7 @@ import fcntl
 import os
 import shutil
 import stat
+from contextlib import suppress
 from pathlib import Path
 
 from .files import CACHES, is_virtual_environment
@@ -45,15 +46,16 @@ def _copy_folder(source: str, target: str, left_behind: frozenset[str]) -> None:
     try:
         with os.scandir(source) as found:
             entries = list(found)
-    except PermissionError:
-        return
+    except (PermissionError, FileNotFoundError):
+        return  # closed to us, or gone meanwhile
     os.mkdir(target)
     for entry in entries:
         if entry.name in left_behind or entry.name.endswith((".pyc", ".pyo")):
             continue
         place = f"{target}/{entry.name}"
         if entry.is_symlink():
-            os.symlink(os.readlink(entry.path), place)
+            with suppress(FileNotFoundError):
+                os.symlink(os.readlink(entry.path), place)
         elif entry.is_dir():
             if not is_virtual_environment(entry.path):
                 _copy_folder(entry.path, place, left_behind)

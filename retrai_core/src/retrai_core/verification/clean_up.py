@@ -61,12 +61,24 @@ def keep_note_fresh(run_dir: Path) -> Generator[None]:
         thread.join()
 
 
-def take_back(run_dir: Path) -> list[Refusal]:
+def take_back(run_dir: Path, is_later: Callable[[Path], bool] = lambda _: False) -> list[Refusal]:
     """Take set-user-id bits and programs for version control back; what was undone.
 
     Nothing is done where nothing is noted, or a second time.
+
+    Args:
+        run_dir: the run's folder.
+        is_later: whether somebody has changed a file since the run was over.
     """
-    return _take_back(run_dir, lambda _: False)
+    known = _read(run_dir)
+    if known is None:
+        return []
+    project, allowed = Path(known["project"]), Globs(known["allow_edit"])
+    undone = undo_programs(project, run_dir, known["programs"], allowed.match, is_later)
+    undone += drop_set_id(project, known["set_id"], is_later)
+    (run_dir / _NOTE).unlink(missing_ok=True)
+    remove(run_dir / COPIES)
+    return undone
 
 
 def clean_up_killed_runs(state: Path, project: Path) -> list[str]:
@@ -92,7 +104,7 @@ def clean_up_killed_runs(state: Path, project: Path) -> list[str]:
 
         try:
             undone = _restore(project, place.parent / "baseline", is_later)
-            undone += _take_back(place.parent, is_later)
+            undone += take_back(place.parent, is_later)
             lines += [refusal.describe() for refusal in undone]
         except (OSError, ValueError) as error:
             lines.append(
@@ -115,18 +127,6 @@ def clean_up_before(project: Path, state: Path) -> list[str]:
             return clean_up_killed_runs(state, folder)
     except (WorkspaceLockedError, StateFolderError):
         return []  # told by the run that is about to begin
-
-
-def _take_back(run_dir: Path, is_later: Callable[[Path], bool]) -> list[Refusal]:
-    known = _read(run_dir)
-    if known is None:
-        return []
-    project, allowed = Path(known["project"]), Globs(known["allow_edit"])
-    undone = undo_programs(project, run_dir, known["programs"], allowed.match, is_later)
-    undone += drop_set_id(project, known["set_id"], is_later)
-    (run_dir / _NOTE).unlink(missing_ok=True)
-    remove(run_dir / COPIES)
-    return undone
 
 
 def _read(run_dir: Path) -> dict[str, Any] | None:

@@ -80,7 +80,8 @@ class OutsideFiles:
             undone.append(Refusal(path, "changed, but it runs the check; it was put back"))
         for path in environment.steering:
             known = self._fingerprint(path)
-            if known and str(path) not in self._index.files and _may_be_removed(path):
+            is_new = known and str(path) not in self._index.files
+            if is_new and os.access(path.parent, os.W_OK):
                 back_up(self._folder, path, path.name)
                 remove(path)
                 undone.append(
@@ -127,10 +128,6 @@ def _writable(paths: Iterable[Path]) -> Iterable[Path]:
             folders[path.parent] = os.access(path.parent, os.W_OK)
         if folders[path.parent] or os.access(path, os.W_OK):
             yield path
-
-
-def _may_be_removed(path: Path) -> bool:
-    return os.access(path.parent, os.W_OK)
 
 
 def _byte_code(files: Iterable[str]) -> Iterable[Path]:

@@ -23,18 +23,18 @@ def find_set_id(project: Path) -> dict[str, str]:
 
 
 def drop_set_id(
-    folder: Path, before: Mapping[str, str], is_later: Callable[[Path], bool] = lambda _: False
+    project: Path, before: Mapping[str, str], is_later: Callable[[Path], bool]
 ) -> list[Refusal]:
-    """Remove the bits from files of the project, or of a copy of it.
+    """Remove the bits from files of the project.
 
     Args:
-        folder: the project or the copy.
+        project: the project.
         before: from `find_set_id`; a file that is as it was then keeps its bits.
         is_later: whether somebody has changed the file since the run was over.
     """
     dropped: list[str] = []
-    for path, mode in _find(folder):
-        target = folder / path
+    for path, mode in _find(project):
+        target = project / path
         if before.get(path) == fingerprint(target) or is_later(target):
             continue
         if _clear(target, mode):

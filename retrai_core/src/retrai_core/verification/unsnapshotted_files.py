@@ -10,8 +10,7 @@ import codecs
 import os
 import re
 import stat
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from ..workspace.installed import INSTALLED, is_package
@@ -20,7 +19,6 @@ from ..workspace.tree_walk import NEVER_WALKED
 from .files import is_virtual_environment
 
 MAX_BYTES = 20_000_000
-MAX_FILES = 3_000
 """Of all files together that are read; what is beyond is told."""
 _SKIPPED = NEVER_WALKED | CACHE_FOLDERS
 _CACHES = (".cache", ".vite")
@@ -35,73 +33,46 @@ _DATA = re.compile(
 """How no program begins. One with a NUL in a comment is none of it."""
 
 
-@dataclass(frozen=True, slots=True)
-class ChangedFile:
-    """A file that changed since a given time: its path in the project, and its size in bytes."""
-
-    path: str
-    size: int
-
-
-@dataclass(frozen=True, slots=True)
-class Unseen:
-    """The content of such files.
-
-    Attributes:
-        diff: as if every line of theirs was added.
-        unread: those beyond what is read at most.
-    """
-
-    diff: str
-    unread: Sequence[str] = ()
-
-
-def changed_files(project: Path, since_s: float) -> list[ChangedFile]:
-    """Every file that was changed since, ignored or not, but for packages and environments.
-
-    Args:
-        project: the project.
-        since_s: seconds since the epoch.
-    """
-    return list(_changed(os.fspath(project), since_s))
-
-
 def unseen_changes(
-    project: Path, changed: Sequence[ChangedFile], seen: Collection[str], diff: str
-) -> Unseen:
-    """A diff of those that no snapshot holds and that count.
+    project: Path, since_s: float, seen: Collection[str], diff: str
+) -> tuple[str, list[str]]:
+    """What was changed in files that no snapshot holds and that count.
 
     Of what was ignored only that counts which a line that the run added names: a build writes many
     files, and those are made of what the diff shows.
 
     Args:
         project: the project.
-        changed: what `changed_files` gave.
-        seen: what a snapshot holds, and what is known to be as it should; by relative path.
+        since_s: seconds since the epoch.
+        seen: what a snapshot holds, by relative path.
         diff: what the run changed there.
+
+    Returns:
+        a diff as if every line of theirs was added; and those that are beyond what is read.
     """
-    waiting = {file.path: file for file in changed if file.path not in seen}
+    waiting = {path: size for path, size in _changed(project, since_s) if path not in seen}
     named = {word for line in _added(diff) for word in _WORD.findall(line)}
     chosen: dict[str, str] = {}
     unread: list[str] = []
     left = MAX_BYTES
-    while more := [file for path, file in waiting.items() if _is_named(path, named)]:
-        for file in more:
-            del waiting[file.path]
-            if file.size > left or len(chosen) >= MAX_FILES:
-                unread.append(file.path)
+    while more := [path for path in waiting if _is_named(path, named)]:
+        for path in more:
+            size = waiting.pop(path)
+            if size > left:
+                unread.append(path)
                 continue
-            text = _text(project / file.path)
-            left -= file.size
-            if text:
-                chosen[file.path] = text
+            left -= size
+            if text := _text(project / path):
+                chosen[path] = text
                 named |= set(_WORD.findall(text))
     whole = "".join(as_added(path, text) for path, text in sorted(chosen.items()))
-    return Unseen(whole, sorted(unread))
+    return whole, sorted(unread)
 
 
-def _changed(root: str, since_s: float) -> Iterator[ChangedFile]:
-    for base, folders, files in os.walk(root):
+def _changed(project: Path, since_s: float) -> Iterator[tuple[str, int]]:
+    """Every file that was changed since, ignored or not, but for packages and environments, with
+    its size in bytes."""
+    for base, folders, files in os.walk(project):
         in_modules = os.path.basename(base) == INSTALLED
         folders[:] = sorted(
             name
@@ -120,7 +91,7 @@ def _changed(root: str, since_s: float) -> Iterator[ChangedFile]:
                 continue  # gone since it was listed
             # The change time cannot be set back, unlike that of the content.
             if stat.S_ISREG(status.st_mode) and status.st_ctime > since_s:
-                yield ChangedFile(os.path.relpath(path, root), status.st_size)
+                yield os.path.relpath(path, project), status.st_size
 
 
 def _is_named(path: str, named: Collection[str]) -> bool:

@@ -46,22 +46,19 @@ class GoalLoopAgent(Agent):
         """The loop as a LangGraph graph over `AgentState`."""
         from langgraph.graph import START, StateGraph  # slow to import, and only needed here
 
-        from .act import act
-        from .evaluate import evaluate
-        from .human_check import human_check
         from .plan import plan_and_go
-        from .routers import route_after_evaluate, route_after_human_check
         from .state import AgentState
+        from .steps import LoopSteps
 
         graph: Any = StateGraph(AgentState)  # its own annotations are only partly known
         graph.add_node("plan", plan_and_go)
-        graph.add_node("act", act)
-        graph.add_node("evaluate", evaluate)
-        graph.add_node("human_check", human_check)
+        graph.add_node("act", LoopSteps.act)
+        graph.add_node("evaluate", LoopSteps.evaluate)
+        graph.add_node("human_check", LoopSteps.human_check)
         graph.add_edge(START, "plan")
         graph.add_edge("act", "evaluate")
-        graph.add_conditional_edges("evaluate", _at_once(route_after_evaluate))
-        graph.add_conditional_edges("human_check", _at_once(route_after_human_check))
+        graph.add_conditional_edges("evaluate", _at_once(LoopSteps.route_after_evaluate))
+        graph.add_conditional_edges("human_check", _at_once(LoopSteps.route_after_human_check))
         return graph.compile(checkpointer=checkpointer)
 
     async def initial_state(
