@@ -7,6 +7,8 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -169,8 +171,8 @@ async def test_a_mended_case_that_passes_whatever_it_expects_ends_tampered(runs:
     options = {"contradicted": ["a.txt", "b.txt"], "still_pass": ["a.txt"]}
     record = await runs.run([MEND], options=options)
     assert (record.status, record.exit_code) == ("tampered", 4)
-    assert "pass whatever they expect" in record.reason
-    assert "a.txt" in record.reason
+    told = "a case passes whatever it expects, so it proves nothing: a.txt"
+    assert record.reason.startswith(told)
 
 
 async def test_a_few_insensitive_cases_that_passed_before_raise_no_alarm(runs: Runs) -> None:
@@ -275,17 +277,18 @@ def test_a_report_that_is_not_complete_or_missing_does_not_count() -> None:
 
 
 def test_a_goal_that_overlooks_a_failed_case_is_not_believed() -> None:
-    assert "1 cases failed" in verdict({"t::a": "failed"}, {"t::a": "failed"})
+    assert "1 failed in the check" in verdict({"t::a": "failed"}, {"t::a": "failed"})
     assert "t::new" in verdict({"t::a": "passed"}, {"t::a": "passed", "t::new": "error"})
-    assert "1 cases failed" in verdict({}, {"t::a": "error"})
+    assert "1 failed in the check" in verdict({}, {"t::a": "error"})
 
 
 def test_parameters_that_come_from_the_source_may_change_but_not_become_fewer() -> None:
     before: dict[str, CaseOutcome] = {"t::p[1]": "failed", "t::p[2]": "passed"}
     assert verdict(before, {"t::p[one]": "passed", "t::p[two]": "passed"}) == ""
-    assert "t::p has 1 cases, 2 at the start" in verdict(before, {"t::p[one]": "passed"})
+    fewer = "t::p has fewer cases than at the start: 1 of 2"
+    assert fewer in verdict(before, {"t::p[one]": "passed"})
     dodge: dict[str, CaseOutcome] = {"t::p[one]": "passed", "t::own": "passed"}
-    assert "t::p has 1 cases, 2 at the start" in verdict(before, dodge)
+    assert fewer in verdict(before, dodge)
 
 
 def test_a_case_is_not_dodged_by_giving_it_other_parameters() -> None:
@@ -339,6 +342,24 @@ def test_what_goes_away_while_it_is_copied_is_left_out(
     monkeypatch.setattr(clean_copy, "is_virtual_environment", removed_meanwhile)
     make_clean_copy(project, tmp_path / "copy")
     assert os.listdir(tmp_path / "copy") == ["a.py"]
+
+
+async def test_a_copy_is_removed_beside_the_event_loop(
+    runs: Runs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads: list[threading.Thread] = []
+    cleanup = tempfile.TemporaryDirectory[str].cleanup
+
+    def noted(room: tempfile.TemporaryDirectory[str]) -> None:
+        if os.path.basename(room.name).startswith("retrai-final"):
+            threads.append(threading.current_thread())
+        cleanup(room)
+
+    monkeypatch.setattr(tempfile.TemporaryDirectory, "cleanup", noted)
+    record = await runs.run([MEND])
+    assert record.status == "achieved"
+    assert threads
+    assert threading.main_thread() not in threads
 
 
 COPYING = """

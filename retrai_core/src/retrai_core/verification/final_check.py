@@ -42,7 +42,7 @@ async def final_check(
     Returns:
         the verdict, and why it is suspect although it holds; empty when it is not.
     """
-    with _room() as folder:
+    async with _room() as folder:
         copy = await asyncio.to_thread(_make_copy, guard, folder)
         stamps = await asyncio.to_thread(_stamps, guard, copy)
         result, suspect = await _without_changed_packages(guard, state, copy)
@@ -74,7 +74,7 @@ async def check_with(guard: Guard, state: State, change: Callable[[Path], None])
 @asynccontextmanager
 async def changed_copy(guard: Guard, change: Callable[[Path], None]) -> AsyncGenerator[Path]:
     """A clean copy that `change` was made to, with its packages installed anew; gone afterwards."""
-    with _room() as folder:
+    async with _room() as folder:
         copy = await asyncio.to_thread(_make_copy, guard, folder)
         changed = await asyncio.to_thread(guard.packages.changed, guard.baseline.taken_at)
         if changed:
@@ -168,11 +168,17 @@ def _is_beside_check(guard: Guard, copy: Path, path: str) -> bool:
     return beside and not _says_nothing(copy / path)
 
 
-def _room() -> tempfile.TemporaryDirectory[str]:
+@asynccontextmanager
+async def _room() -> AsyncGenerator[str]:
+    """A temporary folder, removed in a thread: a copy of many files takes its time."""
     # What the check leaves there and we may not remove must not cost the verdict.
-    return tempfile.TemporaryDirectory(
+    room = tempfile.TemporaryDirectory(
         prefix=temporary_prefix("retrai-final"), ignore_cleanup_errors=True
     )
+    try:
+        yield room.name
+    finally:
+        await asyncio.to_thread(room.cleanup)
 
 
 async def _contradicted(guard: Guard, copy: Path, report: CheckReport) -> str:

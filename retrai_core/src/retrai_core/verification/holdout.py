@@ -166,9 +166,9 @@ class Holdout:
             ask_with: asks the goal about a clean copy.
         """
         result = await ask_with(self._put_in)
-        judged = judge(self._baseline or Baseline(), result)
+        baseline = self._baseline or Baseline()
+        judged, known = judge(baseline, result), baseline.cases
         cases = _held_cases(result, visible)
-        known = self._baseline.cases if self._baseline is not None else {}
         there = set(visible.report.cases) if visible.report else set[str]()
         missing = [case for case in known if case not in cases and case not in there]
         # A file that could not be read was one case; fixed, its cases begin with its name.

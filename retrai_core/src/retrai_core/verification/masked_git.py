@@ -58,7 +58,7 @@ def make_substitute(repository: Path, held: Iterable[str], target: Path) -> None
     shutil.rmtree(target, ignore_errors=True)
     target.parent.mkdir(parents=True, exist_ok=True)
     shown = _git(real, "rev-parse", "--show-object-format", cwd=repository).strip() or "sha1"
-    _git(target, "init", "-q", "--template=", f"--object-format={shown}", cwd=repository, bare=True)
+    _git(target, "init", "-q", "--template=", f"--object-format={shown}", cwd=repository)
     _git(target, "config", "core.bare", "false", cwd=repository)
     (target / "info").mkdir(exist_ok=True)
     _keep_excludes(real, target, held := sorted(held))
@@ -105,7 +105,6 @@ def _git(
     text: str | None = None,
     more: Mapping[str, str] | None = None,
     may_fail: bool = False,
-    bare: bool = False,
 ) -> str:
     environment = {
         "PATH": os.environ.get("PATH", os.defpath),
@@ -115,7 +114,6 @@ def _git(
         "GIT_CONFIG_GLOBAL": os.devnull,
         "GIT_DIR": str(git),
         "GIT_OPTIONAL_LOCKS": "0",
-        **({} if bare else {"GIT_WORK_TREE": str(cwd)}),
         **(more or {}),
     }
     try:

@@ -29,7 +29,7 @@ def judge(baseline: Baseline, result: GoalResult) -> GoalResult:
         return _refuse(result, "the runner did not end well, so its report does not count")
     if failing := [case for case, outcome in result.report.cases.items() if outcome in _BAD]:
         named = ", ".join(failing[:3])
-        return _refuse(result, f"{len(failing)} cases failed in the check's own report: {named}")
+        return _refuse(result, f"{len(failing)} failed in the check's own report: {named}")
     problems = [
         *_missing(baseline, result.report),
         *_dodged(baseline, result.report),
@@ -56,9 +56,11 @@ def suspicion(contradiction: Contradiction, fixed: Collection[str]) -> str:
         return ""
     if contradiction.reason:
         return contradiction.reason
-    named = ", ".join((bent or list(still))[:3])
-    count = len(bent or still)
-    return f"{count} cases pass whatever they expect, so they prove nothing: {named}"
+    idle = bent or list(still)
+    named = ", ".join(idle[:3])
+    if len(idle) == 1:
+        return f"a case passes whatever it expects, so it proves nothing: {named}"
+    return f"{len(idle)} cases pass whatever they expect, so they prove nothing: {named}"
 
 
 def function_of(case: str) -> str:
@@ -79,10 +81,12 @@ def _missing(baseline: Baseline, report: CheckReport) -> list[str]:
             missing[f"{function} is gone"] = None
         elif 0 < now[function] < before:
             # Parameters may change with the source; with fewer of them less is tested.
-            missing[f"{function} has {now[function]} cases, {before} at the start"] = None
+            few = f"{function} has fewer cases than at the start: {now[function]} of {before}"
+            missing[few] = None
     collected = sum(1 for outcome in baseline.cases.values() if outcome != "error")
     if not missing and len(report.cases) < collected:
-        return [f"{len(report.cases)} cases were collected, {collected} at the start"]
+        few = "fewer cases were collected than at the start"
+        return [f"{few}: {len(report.cases)} of {collected}"]
     return list(missing)
 
 
