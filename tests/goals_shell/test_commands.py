@@ -273,3 +273,10 @@ def test_source_that_asks_who_runs_it_is_suspect(diff_of: Any) -> None:
     found = audit_commands(diff_of("main.py", 'if os.environ.get("MAKELEVEL"):'))
     assert [each.reaches_runner for each in found] == [True]
     assert audit_commands(diff_of("main.py", "    return total")) == []
+
+
+@needs_make
+async def test_what_a_passing_target_prints_is_not_taken_for_words_of_make(bench: Bench) -> None:
+    bench.write({"Makefile": "test:\n\t@echo 'ok: a missing separator is refused'\n"})
+    result = await bench.build(MakeTestGoal).check({}, bench.project)
+    assert result.achieved, result.reason

@@ -9,7 +9,7 @@ import os
 import secrets
 import sys
 import tempfile
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, ClassVar, cast
@@ -17,23 +17,12 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, field_validator
 
-from retrai_core import (
-    CaseOutcome,
-    Environment,
-    GoalBase,
-    GoalResult,
-    Limits,
-    Suspicion,
-    ToolError,
-)
-from retrai_goal_support import ShellWords, globs_below, missing_folder, suite_result
+from retrai_core import CaseOutcome, GoalResult, Limits, ToolError
+from retrai_goal_support import suite_result
 
 from . import api_client
-from .command_audit import audit_commands
-from .command_environment import command_environment
-from .command_files import TESTS, files_in_command, named_files, steering_globs
+from .command_goal import CommandGoal, CommandOptions
 from .merged_run import OUTPUT_BYTES
-from .place import PlaceOptions
 
 _SHOWN = 1500
 PROMPT = """\
@@ -90,7 +79,7 @@ class Endpoint(BaseModel):
         return value.upper()
 
 
-class ApiTestOptions(PlaceOptions):
+class ApiTestOptions(CommandOptions):
     """Options of the goal `api-test`."""
 
     base_url: str = Field(default="http://127.0.0.1:8000", json_schema_extra={"runs": True})
@@ -103,8 +92,6 @@ class ApiTestOptions(PlaceOptions):
     check, in the sandbox, and ended with its processes. Default: the server is there already."""
     start_timeout_s: float = Field(default=30.0, gt=0, json_schema_extra={"loosens": False})
     """Maximum seconds until the server listens."""
-    protect: ShellWords = Field(default_factory=list[str], json_schema_extra={"loosens": False})
-    """Globs of additional protected files that belong to the check."""
 
     @field_validator("base_url")
     @classmethod
@@ -136,7 +123,7 @@ class _Report(BaseModel):
     answers: list[_Given] = []
 
 
-class ApiTestGoal(GoalBase[ApiTestOptions]):
+class ApiTestGoal(CommandGoal[ApiTestOptions]):
     """The server that `start_command` starts answers each request of `endpoints` with the expected
     status and, where one is given, the expected JSON. Each endpoint is a case. The server runs in
     the sandbox, from the tree that is checked, and is ended with its process group; if
@@ -146,12 +133,10 @@ class ApiTestGoal(GoalBase[ApiTestOptions]):
     name: ClassVar[str] = "api-test"
     summary: ClassVar[str] = "every endpoint of an HTTP API answers as it should"
     needs: ClassVar[frozenset[str]] = frozenset({"read", "run", "network"})
-    programs: ClassVar[Sequence[str]] = ("bash",)
     protects: ClassVar[str] = "the tests, and checking files that the start command names"
-    steers: ClassVar[str] = "new files that configure tests, or that programs load by themselves"
 
-    async def ready(self) -> str | None:
-        return await asyncio.to_thread(missing_folder, self.context.project, self.options.path)
+    def shell_text(self, project: Path) -> str:
+        return self.options.start_command
 
     async def check(self, state: Mapping[str, Any], cwd: Path) -> GoalResult:
         options = self.options
@@ -183,7 +168,7 @@ class ApiTestGoal(GoalBase[ApiTestOptions]):
 
     def system_prompt(self) -> str:
         options = self.options
-        own = [*self._own(self.context.project), *options.protect]
+        own = [*self.own_files(self.context.project), *options.protect]
         lines = [_described(endpoint) for endpoint in options.endpoints]
         start = "- The server is there already; it is not started for you."
         if options.start_command:
@@ -197,20 +182,6 @@ class ApiTestGoal(GoalBase[ApiTestOptions]):
             start=start,
             protected=f" ({', '.join(own)} among them)" if own else "",
         )
-
-    def protected(self, project: Path) -> Sequence[str]:
-        own = self._own(project)
-        return [*globs_below(self.options.path, TESTS), *own, *self.options.protect]
-
-    def steering(self, project: Path) -> Sequence[str]:
-        return steering_globs(self.options.path)
-
-    def audit(self, diff: str) -> Sequence[Suspicion]:
-        line, project = self.options.start_command, self.context.project
-        return audit_commands(diff, project, named_files(line, project, self.options.path))
-
-    async def environment(self, project: Path) -> Environment:
-        return await asyncio.to_thread(command_environment, self.context.python, project)
 
     async def _ask(self, cwd: Path) -> _Report | str:
         """What the client reports, or why it reports nothing."""
@@ -250,9 +221,6 @@ class ApiTestGoal(GoalBase[ApiTestOptions]):
         if not report.problem and len(report.answers) != len(options.endpoints):
             return "the report is not that of the requests"
         return report
-
-    def _own(self, project: Path) -> list[str]:
-        return files_in_command(self.options.start_command, project, self.options.path)
 
 
 @asynccontextmanager

@@ -14,22 +14,19 @@ from retrai_core import (
     CheckReport,
     Completed,
     Environment,
-    GoalBase,
     GoalResult,
-    Suspicion,
+    Limits,
     ToolError,
     tree_files,
 )
-from retrai_goal_support import ShellWords, globs_below, missing_folder, suite_result
+from retrai_goal_support import globs_below, suite_result
 
 from .cargo_environment import cargo_environment, tool_chain_folders
-from .command_audit import audit_commands
-from .command_environment import command_environment
-from .command_files import SHADOWS, files_in_command, named_files
+from .command_files import SHADOWS
+from .command_goal import CommandGoal, CommandOptions
 from .lint_excuses import excuses_in
 from .linters import BY_NAME, CONFIGURATION, Finding, Linter, LinterError, find_linter
 from .merged_run import OUTPUT_BYTES, run_merged
-from .place import PlaceOptions
 
 MOST_SHOWN = 60
 MAX_BLANK = 10_000
@@ -47,7 +44,7 @@ what is ignored.
 """
 
 
-class LintOptions(PlaceOptions):
+class LintOptions(CommandOptions):
     """Options of the goal `lint`."""
 
     lint_command: str = Field(default="", json_schema_extra={"runs": True})
@@ -58,11 +55,9 @@ class LintOptions(PlaceOptions):
     )
     """Linter to run where there is no `lint_command`; `auto` looks for its configuration, in this
     order."""
-    protect: ShellWords = Field(default_factory=list[str], json_schema_extra={"loosens": False})
-    """Globs of additional protected files that belong to the check."""
 
 
-class LintGoal(GoalBase[LintOptions]):
+class LintGoal(CommandGoal[LintOptions]):
     """The linter ends well and reports no finding. Without `lint_command`, ruff, eslint, clippy or
     golangci-lint is run, by the configuration in the project, and its own report is read: each
     source file that it looks at is a case, and their number must not shrink; empty files do not
@@ -73,12 +68,15 @@ class LintGoal(GoalBase[LintOptions]):
 
     name: ClassVar[str] = "lint"
     summary: ClassVar[str] = "a linter finds nothing (ruff, eslint, clippy, golangci-lint, yours)"
-    needs: ClassVar[frozenset[str]] = frozenset({"read", "run"})
+    programs: ClassVar[Sequence[str]] = ()
     protects: ClassVar[str] = "the linters' configuration, and the files that say what is ignored"
     steers: ClassVar[str] = "new configuration of linters, and new ignore files"
 
+    def shell_text(self, project: Path) -> str:
+        return self.options.lint_command
+
     async def ready(self) -> str | None:
-        problem = await asyncio.to_thread(missing_folder, self.context.project, self.options.path)
+        problem = await super().ready()
         if problem or self.options.lint_command:
             return problem
         try:
@@ -130,24 +128,19 @@ class LintGoal(GoalBase[LintOptions]):
         return "" if self.options.path == "." else f"{self.options.path.strip('/')}/"
 
     def system_prompt(self) -> str:
-        command, place = self.options.lint_command, self.options.path
+        command = self.options.lint_command
         what = f"`{command}`" if command else self._name()
         return PROMPT.format(
             what=what,
-            place="the project" if place == "." else place,
+            place=self.place,
             run="" if command else f" (`{' '.join(BY_NAME[self._name()].by_hand)}`)",
         )
 
     def protected(self, project: Path) -> Sequence[str]:
-        own = files_in_command(self.options.lint_command, project, self.options.path)
-        return [*CONFIGURATION, *own, *self.options.protect]
+        return [*CONFIGURATION, *self.own_files(project), *self.options.protect]
 
     def steering(self, project: Path) -> Sequence[str]:
         return [*CONFIGURATION, *SHADOWS, *globs_below(self.options.path, SHADOWS)]
-
-    def audit(self, diff: str) -> Sequence[Suspicion]:
-        line, project = self.options.lint_command, self.context.project
-        return audit_commands(diff, project, named_files(line, project, self.options.path))
 
     async def external_state(self, project: Path) -> str:
         if self.options.lint_command:
@@ -160,7 +153,7 @@ class LintGoal(GoalBase[LintOptions]):
         return done.stdout.strip()
 
     async def environment(self, project: Path) -> Environment:
-        found = await asyncio.to_thread(command_environment, self.context.python, project)
+        found = await super().environment(project)
         if self.options.lint_command:
             return found
         try:
@@ -187,8 +180,6 @@ class LintGoal(GoalBase[LintOptions]):
         return find_linter(folder, self.options.linter, self.context.python)
 
     async def _start(self, command: Sequence[str], folder: Path) -> Completed:
-        from retrai_core import Limits
-
         build = self.context.run_dir / "lint" / "build"
         await asyncio.to_thread(build.mkdir, parents=True, exist_ok=True)
         return await self.context.sandbox.run(
@@ -215,12 +206,8 @@ class LintGoal(GoalBase[LintOptions]):
         except (ToolError, FileNotFoundError) as error:
             return suite_result({}, command, problem=f"the command cannot be started: {error}")
         printed = done.stdout.strip()[-8000:]
-        problem = ""
-        if done.timed_out:
-            problem = f"the command was still running after {self.options.timeout_s:g} s"
-        elif done.exit_code < 0:
-            problem = f"the command was ended by signal {-done.exit_code}"
-        elif done.exit_code in (126, 127):
+        problem = self.unfinished(done, "the command")
+        if not problem and done.exit_code in (126, 127):
             problem = f"the command cannot be run: {printed[-300:]}"
         case = "the linter finds nothing"
         outcome: CaseOutcome = "passed" if done.exit_code == 0 else "failed"

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from .command_files import text_of
+
 NAMES = ("GNUmakefile", "makefile", "Makefile")
 """As GNU make looks for them; the first that is there is read."""
 
@@ -25,6 +27,12 @@ def find_makefile(folder: Path) -> Path | None:
     except OSError:
         return None
     return next((folder / name for name in NAMES if name in there), None)
+
+
+def makefile_text(folder: Path) -> str:
+    """The text of the Makefile that make would read in a folder; empty where there is none."""
+    makefile = find_makefile(folder)
+    return text_of(makefile) if makefile else ""
 
 
 def has_target(text: str, target: str) -> bool:

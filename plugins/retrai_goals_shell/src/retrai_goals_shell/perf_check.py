@@ -10,22 +10,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
-from retrai_core import (
-    CaseOutcome,
-    CheckReport,
-    Completed,
-    Environment,
-    GoalBase,
-    GoalResult,
-    Limits,
-    Suspicion,
-    ToolError,
-)
-from retrai_goal_support import globs_below, missing_folder, suite_result, temporary_prefix
+from retrai_core import CaseOutcome, CheckReport, GoalResult, Limits, ToolError
+from retrai_goal_support import suite_result, temporary_prefix
 
-from .command_audit import audit_commands
-from .command_environment import command_environment
-from .command_files import TESTS, files_in_command, named_files, steering_globs
+from .command_files import named_files
+from .command_goal import CommandGoal
 from .input_trials import LONGEST_S, InputTrials, NoTrialError
 from .kept_output import (
     SHOWN_CHARS,
@@ -88,7 +77,7 @@ class Measured:
         return max(self.groups, key=lambda group: group.median)
 
 
-class PerfCheckGoal(GoalBase[PerfCheckOptions]):
+class PerfCheckGoal(CommandGoal[PerfCheckOptions]):
     """After `warmup` repeats, `runs` times in a row the median of `repeats` repeats of `command`
     stays below `max_seconds`, and what it prints is what it printed when the run began. The clock
     is retrai's, outside the sandbox. There are two cases, the time and the output. A command that
@@ -96,13 +85,9 @@ class PerfCheckGoal(GoalBase[PerfCheckOptions]):
 
     name: ClassVar[str] = "perf-check"
     summary: ClassVar[str] = "a command stays below a time limit, with the same output"
-    needs: ClassVar[frozenset[str]] = frozenset({"read", "run"})
-    programs: ClassVar[Sequence[str]] = ("bash",)
-    protects: ClassVar[str] = "the tests, and checking files that the command names"
-    steers: ClassVar[str] = "new files that configure tests, or that programs load by themselves"
 
-    async def ready(self) -> str | None:
-        return await asyncio.to_thread(missing_folder, self.context.project, self.options.path)
+    def shell_text(self, project: Path) -> str:
+        return self.options.command
 
     async def check(self, state: Mapping[str, Any], cwd: Path) -> GoalResult:
         place = self.context.run_dir / "perf-check" / "output.json"
@@ -130,27 +115,13 @@ class PerfCheckGoal(GoalBase[PerfCheckOptions]):
     def system_prompt(self) -> str:
         options = self.options
         return PROMPT.format(
-            place="the project" if options.path == "." else options.path,
+            place=self.place,
             limit=options.max_seconds,
             runs=options.runs,
             repeats=options.repeats,
             command=options.command,
             compared=" and prints what it printed before" if options.compare_output else "",
         )
-
-    def protected(self, project: Path) -> Sequence[str]:
-        own = files_in_command(self.options.command, project, self.options.path)
-        return [*globs_below(self.options.path, TESTS), *own, *self.options.protect]
-
-    def steering(self, project: Path) -> Sequence[str]:
-        return steering_globs(self.options.path)
-
-    def audit(self, diff: str) -> Sequence[Suspicion]:
-        line, project = self.options.command, self.context.project
-        return audit_commands(diff, project, named_files(line, project, self.options.path))
-
-    async def environment(self, project: Path) -> Environment:
-        return await asyncio.to_thread(command_environment, self.context.python, project)
 
     async def _measure(self, command: Sequence[str], cwd: Path) -> Measured:
         """Repeat it until one figure is too slow, or all are in."""
@@ -189,7 +160,9 @@ class PerfCheckGoal(GoalBase[PerfCheckOptions]):
             )
         finally:
             await asyncio.to_thread(shutil.rmtree, fresh, ignore_errors=True)
-        measured.problem = self._problem(done)
+        measured.problem = self.unfinished(done, "the command")
+        if not measured.problem and done.exit_code:
+            measured.problem = f"the command failed with exit status {done.exit_code}"
         measured.printed = f"{done.stdout[-6000:]}\n{done.stderr[-6000:]}"
         text = comparable(done.stdout, self.options.ignore_output)
         measured.outputs.add(digest_of(text))
@@ -197,15 +170,6 @@ class PerfCheckGoal(GoalBase[PerfCheckOptions]):
         folder = cwd / self.options.path
         measured.files = await asyncio.to_thread(digest_files, folder, self.options.output_files)
         return done.duration_s
-
-    def _problem(self, done: Completed) -> str:
-        if done.timed_out:
-            return f"the command was still running after {self.options.timeout_s:g} s"
-        if done.exit_code < 0:
-            return f"the command was ended by signal {-done.exit_code}"
-        if done.exit_code:
-            return f"the command failed with exit status {done.exit_code}"
-        return ""
 
     @property
     def _trials(self) -> InputTrials:

@@ -6,10 +6,10 @@ import re
 
 from pydantic import Field, field_validator
 
-from .place import PlaceOptions
+from .command_goal import CommandOptions
 
 
-class PerfCheckOptions(PlaceOptions):
+class PerfCheckOptions(CommandOptions):
     """Options of the goal `perf-check`."""
 
     command: str = Field(

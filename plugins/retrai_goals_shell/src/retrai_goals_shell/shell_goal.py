@@ -2,33 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
-import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from pydantic import Field, field_validator
 
-from retrai_core import (
-    Completed,
-    Contradiction,
-    Environment,
-    GoalBase,
-    GoalResult,
-    Suspicion,
-    ToolError,
-)
-from retrai_goal_support import ShellWords, globs_below, missing_folder, suite_result
+from retrai_core import Completed, GoalResult, ToolError
+from retrai_goal_support import suite_result
 
-from .command_audit import audit_commands
-from .command_environment import command_environment
-from .command_files import CONFIGURATION, TESTS, files_in_command, named_files, steering_globs
+from .command_goal import CommandOptions, TestingCommandGoal
 from .merged_run import run_merged
-from .place import PlaceOptions
 from .success_condition import SuccessCondition
-from .trial_copy import TrialCopy
-from .unmet_expectations import UnmetExpectations
 
 PROMPT = """\
 The goal is `shell-goal`: this command, run by bash in {place}, meets its conditions:
@@ -46,7 +31,7 @@ are protected{protected}.
 """
 
 
-class ShellGoalOptions(PlaceOptions):
+class ShellGoalOptions(CommandOptions):
     """Options of the goal `shell-goal`."""
 
     check_command: str = Field(default="make check", min_length=1, json_schema_extra={"runs": True})
@@ -62,11 +47,8 @@ class ShellGoalOptions(PlaceOptions):
     def _empty_is_the_default(cls, value: object) -> object:
         return {} if value is None else value
 
-    protect: ShellWords = Field(default_factory=list[str], json_schema_extra={"loosens": False})
-    """Globs of additional protected files that belong to the check."""
 
-
-class ShellGoal(GoalBase[ShellGoalOptions]):
+class ShellGoal(TestingCommandGoal[ShellGoalOptions]):
     """The command `check_command` ends by itself and meets every part of `success_condition`: its
     exit status, texts or a pattern in what it prints (standard output and standard error together),
     and how long it takes. Each part is a case of its own. A command that is ended by its time-out
@@ -74,26 +56,15 @@ class ShellGoal(GoalBase[ShellGoalOptions]):
 
     name: ClassVar[str] = "shell-goal"
     summary: ClassVar[str] = "your own command meets its conditions"
-    needs: ClassVar[frozenset[str]] = frozenset({"read", "run"})
-    programs: ClassVar[Sequence[str]] = ("bash",)
     protects: ClassVar[str] = (
         "the tests, what configures them, and checking files that the command names"
     )
-    steers: ClassVar[str] = "new files that configure tests, or that programs load by themselves"
 
-    async def ready(self) -> str | None:
-        return await asyncio.to_thread(missing_folder, self.context.project, self.options.path)
+    def shell_text(self, project: Path) -> str:
+        return self.options.check_command
 
-    async def check(self, state: Mapping[str, Any], cwd: Path) -> GoalResult:
-        begun = time.monotonic()
-        result = await self._verdict(cwd)
-        if not state and cwd == self.context.project and not result.achieved:
-            await self._unmet.keep(cwd, self._passes_in, time.monotonic() - begun)
-        return result
-
-    async def _verdict(self, cwd: Path, writable: Sequence[Path] = ()) -> GoalResult:
-        line = self.options.check_command
-        command = ["bash", "-c", line]
+    async def verdict(self, cwd: Path, writable: Sequence[Path] = ()) -> GoalResult:
+        command = ["bash", "-c", self.options.check_command]
         try:
             done = await run_merged(
                 self.context.sandbox,
@@ -125,51 +96,17 @@ class ShellGoal(GoalBase[ShellGoalOptions]):
     def system_prompt(self) -> str:
         condition = self.options.success_condition.model_dump(exclude_none=True)
         wanted = ", ".join(f"{name} {value!r}" for name, value in condition.items() if value != [])
-        own = [*self._own(self.context.project), *self.options.protect]
+        own = [*self.own_files(self.context.project), *self.options.protect]
         return PROMPT.format(
-            place="the project" if self.options.path == "." else self.options.path,
+            place=self.place,
             command=self.options.check_command,
             conditions=wanted or "that it ends",
             protected=f" ({', '.join(own)} among them)" if own else "",
         )
 
-    def protected(self, project: Path) -> Sequence[str]:
-        shared = globs_below(self.options.path, [*TESTS, *CONFIGURATION])
-        return [*shared, *self._own(project), *self.options.protect]
-
-    def steering(self, project: Path) -> Sequence[str]:
-        return steering_globs(self.options.path)
-
-    def audit(self, diff: str) -> Sequence[Suspicion]:
-        line, project = self.options.check_command, self.context.project
-        return audit_commands(diff, project, named_files(line, project, self.options.path))
-
-    async def environment(self, project: Path) -> Environment:
-        return await asyncio.to_thread(command_environment, self.context.python, project)
-
-    async def contradict(self, copy: Path, cases: Sequence[str]) -> Contradiction:
-        async def holds() -> bool:
-            return (await self._verdict(copy)).achieved
-
-        case = ", ".join(cases)
-        return await self._unmet.contradict(copy, case, holds)
-
-    @property
-    def _unmet(self) -> UnmetExpectations:
-        place = self.context.run_dir / self.name / "unmet.json"
-        return UnmetExpectations(place, self.protected(self.context.project))
-
-    async def _passes_in(self, copy: TrialCopy) -> bool:
-        return (await self._verdict(copy.folder, [copy.room])).achieved
-
-    def _own(self, project: Path) -> list[str]:
-        return files_in_command(self.options.check_command, project, self.options.path)
-
     def _problem(self, done: Completed) -> str:
-        if done.timed_out:
-            return f"the command was still running after {self.options.timeout_s:g} s"
-        if done.exit_code < 0:
-            return f"the command was ended by signal {-done.exit_code}"
+        if problem := self.unfinished(done, "the command"):
+            return problem
         # What bash says of a program that is not there, or that it may not run.
         if done.exit_code in (126, 127) and self.options.success_condition.exit_code == 0:
             last = (done.stdout.strip().splitlines() or ["no output"])[-1]

@@ -1,0 +1,125 @@
+"""What the goals share whose check is a shell line: which files belong to it, and what bends it."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, TypeVar
+
+from pydantic import Field
+
+from retrai_core import (
+    Completed,
+    Contradiction,
+    Environment,
+    GoalBase,
+    GoalResult,
+    Suspicion,
+)
+from retrai_goal_support import ShellWords, globs_below, missing_folder
+
+from .command_audit import audit_commands
+from .command_environment import command_environment
+from .command_files import CONFIGURATION, TESTS, files_in_command, named_files, steering_globs
+from .place import PlaceOptions
+from .trial_copy import TrialCopy
+from .unmet_expectations import UnmetExpectations
+
+
+class CommandOptions(PlaceOptions):
+    """Where a command runs, and what belongs to it."""
+
+    protect: ShellWords = Field(default_factory=list[str], json_schema_extra={"loosens": False})
+    """Globs of additional protected files that belong to the check."""
+
+
+CommandT = TypeVar("CommandT", bound=CommandOptions)
+"""The options of a goal that builds on `CommandGoal`."""
+
+
+class CommandGoal(GoalBase[CommandT]):
+    """A goal that a shell line decides."""
+
+    needs: ClassVar[frozenset[str]] = frozenset({"read", "run"})
+    programs: ClassVar[Sequence[str]] = ("bash",)
+    protects: ClassVar[str] = "the tests, and checking files that the command names"
+    steers: ClassVar[str] = "new files that configure tests, or that programs load by themselves"
+    shared_globs: ClassVar[Sequence[str]] = TESTS
+    """What belongs to the check, whatever the shell line names."""
+
+    @abstractmethod
+    def shell_text(self, project: Path) -> str:
+        """What the shell runs; the files that it names and that check something belong to it."""
+
+    async def ready(self) -> str | None:
+        return await asyncio.to_thread(missing_folder, self.context.project, self.options.path)
+
+    def protected(self, project: Path) -> Sequence[str]:
+        shared = globs_below(self.options.path, self.shared_globs)
+        return [*shared, *self.own_files(project), *self.options.protect]
+
+    def own_files(self, project: Path) -> list[str]:
+        """Globs of the project's files that the shell line names and that check something."""
+        return files_in_command(self.shell_text(project), project, self.options.path)
+
+    def steering(self, project: Path) -> Sequence[str]:
+        return steering_globs(self.options.path)
+
+    def audit(self, diff: str) -> Sequence[Suspicion]:
+        project = self.context.project
+        programs = named_files(self.shell_text(project), project, self.options.path)
+        return audit_commands(diff, project, programs)
+
+    async def environment(self, project: Path) -> Environment:
+        return await asyncio.to_thread(command_environment, self.context.python, project)
+
+    @property
+    def place(self) -> str:
+        """The folder that it runs in, for people."""
+        return "the project" if self.options.path == "." else self.options.path
+
+    def unfinished(self, done: Completed, what: str) -> str:
+        """Why a program did not end by itself, for people; empty where it did."""
+        if done.timed_out:
+            return f"{what} was still running after {self.options.timeout_s:g} s"
+        return f"{what} was ended by signal {-done.exit_code}" if done.exit_code < 0 else ""
+
+
+class TestingCommandGoal(CommandGoal[CommandT]):
+    """A goal whose shell line runs tests: what they found unequal at first is contradicted."""
+
+    __test__: ClassVar[bool] = False
+    shared_globs: ClassVar[Sequence[str]] = (*TESTS, *CONFIGURATION)
+
+    @abstractmethod
+    async def verdict(self, cwd: Path, writable: Sequence[Path] = ()) -> GoalResult:
+        """Run the shell line once.
+
+        Args:
+            cwd: the project or a copy of it.
+            writable: folders beside it that the program may write.
+        """
+
+    async def check(self, state: Mapping[str, Any], cwd: Path) -> GoalResult:
+        begun = time.monotonic()
+        result = await self.verdict(cwd)
+        if not state and cwd == self.context.project and not result.achieved:
+            await self._unmet.keep(cwd, self._passes_in, time.monotonic() - begun)
+        return result
+
+    async def contradict(self, copy: Path, cases: Sequence[str]) -> Contradiction:
+        async def passes() -> bool:
+            return (await self.verdict(copy)).achieved
+
+        return await self._unmet.contradict(copy, ", ".join(cases), passes)
+
+    @property
+    def _unmet(self) -> UnmetExpectations:
+        place = self.context.run_dir / self.name / "unmet.json"
+        return UnmetExpectations(place, self.protected(self.context.project))
+
+    async def _passes_in(self, copy: TrialCopy) -> bool:
+        return (await self.verdict(copy.folder, [copy.room])).achieved
