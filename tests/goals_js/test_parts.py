@@ -10,9 +10,10 @@ import pytest
 from pydantic import ValidationError
 
 from retrai_core.verification.globs import Globs
+from retrai_goal_support.contradictions import contradict_tests
 from retrai_goals_js.bun_test import BunTestGoal
 from retrai_goals_js.js_audit import audit_js
-from retrai_goals_js.js_contradiction import contradict_js_tests
+from retrai_goals_js.js_contradiction import FORMS
 from retrai_goals_js.new_test_files import loaded_by_none
 from retrai_goals_js.npm_test import NpmTestGoal
 from retrai_goals_js.package_json import PackageJson, find_test_script
@@ -239,6 +240,10 @@ def test_a_program_may_end_its_process(diff_of: Callable[[str, str], str]) -> No
 
 TWINS = """
 describe("a", () => {
+  it("said", () => {
+    assert.equal(f(1, 2), wanted, "adds");
+    assert.equal(f(1, 2), 4, "adds");
+  });
   it("plain", () => {
     const x = f();
     expect(x).toBe(3);
@@ -273,11 +278,13 @@ describe("a", () => {
 
 def test_only_what_must_fail_is_changed(tmp_path: Path) -> None:
     (tmp_path / "a.test.js").write_text(TWINS)
-    names = ("plain", "rounded", "leaves", "inner", "later", "not", "twice", "twice#2")
+    names = ("said", "plain", "rounded", "leaves", "inner", "later", "not", "twice", "twice#2")
     cases = [f"a.test.js::a::{name}" for name in names]
-    assert contradict_js_tests(tmp_path, cases, 10) == ["a.test.js::a::plain"]
-    changed = (tmp_path / "a.test.js").read_text()
-    assert changed == TWINS.replace("expect(x).toBe(3)", "expect(x).toBe(23)")
+    file = tmp_path / "a.test.js"
+    tried = contradict_tests(FORMS, cases, lambda _: [file], limit=10)
+    assert tried == ["a.test.js::a::said", "a.test.js::a::plain"]
+    changed = TWINS.replace("expect(x).toBe(3)", "expect(x).toBe(23)")
+    assert file.read_text() == changed.replace('4, "adds"', '25, "adds"')
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,10 @@ from collections.abc import Callable
 
 import pytest
 
+from retrai_goal_support.contradictions import contradict_tests
 from retrai_goals_shell.cargo_output import compile_errors, read_targets
 from retrai_goals_shell.cargo_test import CargoTestGoal
+from retrai_goals_shell.exact_forms import RUST
 from retrai_goals_shell.inline_tests import changed_tests, read_tests
 from retrai_goals_shell.rust_guarding import audit_rust
 from retrai_goals_shell.rust_source import items
@@ -149,6 +151,37 @@ async def test_a_twin_with_other_expectations_fails_where_answers_are_real(parce
         "tests/labels.rs::empty_lines_are_left_out",
     }
     assert found.still_passed == []
+
+
+ADDS = """\
+    #[should_panic]
+    #[test]
+    fn panics() {
+        assert_eq!(add(1, 2), 4);
+    }
+    #[test]
+    fn leaves() {
+        if slow() { return; }
+        assert_eq!(add(1, 2), 3);
+    }
+    #[test]
+    fn adds() {
+        let sum = add(1, 2);
+        assert_eq!(sum, wanted, "of {}", 2);
+        assert_eq!(
+            add(1, 2),
+            3, "not {sum}"
+        );
+    }
+"""
+
+
+def test_only_what_must_fail_is_changed(tmp_path: Path) -> None:
+    file = tmp_path / "lib.rs"
+    file.write_text(ADDS)
+    cases = [f"src/lib.rs::tests::{name}" for name in ("panics", "leaves", "adds")]
+    assert contradict_tests(RUST, cases, lambda _: [file], limit=10) == cases[2:]
+    assert file.read_text() == ADDS.replace('3, "not', '20, "not')
 
 
 @needs_cargo

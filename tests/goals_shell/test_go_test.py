@@ -13,7 +13,7 @@ import pytest
 from retrai_goals_shell.go_cache import GoCache
 from retrai_goals_shell.go_guarding import audit_go
 from retrai_goals_shell.go_output import packages_listed, read_packages
-from retrai_goals_shell.go_source import test_functions as functions_of
+from retrai_goals_shell.go_source import test_names as names_of
 from retrai_goals_shell.go_test import GoTestGoal
 
 from ..goal_bench import Bench
@@ -236,7 +236,7 @@ def test_what_go_lists_are_objects_one_after_the_other() -> None:
 
 
 def test_test_functions_are_told_from_others() -> None:
-    assert [function.name for function in functions_of(FUNCTIONS)] == ["TestA", "FuzzD", "Test_e"]
+    assert names_of(FUNCTIONS) == ["TestA", "FuzzD", "Test_e"]
 
 
 @pytest.mark.parametrize(

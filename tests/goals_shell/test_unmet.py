@@ -48,6 +48,8 @@ LATER = {"iteration": 1}
         ("t.sh", "python3 - <<'EOF'\nassert f(1) == 3\nEOF\n", ["3"]),
         ("t.c", "  assert(f(1) == 3);\n  CHECK_EQ(4, f(2));\n", ["3", "4"]),
         ("t.c", "  assert(f(1) == 3 || f(1) == 4);\n", []),
+        ("t.c", '  CHECK_EQ(f(1), wanted, "of one");\n', []),
+        ("t.test.js", "  assert.equal(f(1, 2), wanted, 'of one');\n", []),
         ("t.test.js", "  assert.equal(f(1), 3);\n  expect(f(1)).toBe('a')\n", ["'a'", "3"]),
         ("t.test.js", "assert.throws(() => {\n  assert.equal(f(1), 3);\n});\n", []),
         ("t.rb", "assert_equal 3, f(1)\n", []),

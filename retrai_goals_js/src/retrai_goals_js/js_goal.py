@@ -26,10 +26,16 @@ from retrai_core import (
     Suspicion,
     ToolError,
 )
-from retrai_goal_support import globs_below, suite_result, temporary_prefix, without_files
+from retrai_goal_support import (
+    contradict_suite,
+    globs_below,
+    suite_result,
+    temporary_prefix,
+    without_files,
+)
 
 from .js_audit import audit_js
-from .js_contradiction import contradict_js_tests, received
+from .js_contradiction import FORMS, received
 from .js_guarding import (
     STEERING,
     installed_fingerprint,
@@ -52,7 +58,6 @@ from .suite_run import SuiteRun, readable
 
 OUTPUT_BYTES = 10_000_000
 VERSION_TIMEOUT_S = 30.0
-MAX_CONTRADICTED = 40
 MAX_PRINTED = 2500
 
 
@@ -239,17 +244,17 @@ class JsGoal(GoalBase[PlaceT]):
 
     async def contradict(self, copy: Path, cases: Sequence[str]) -> Contradiction:
         folder = copy / self.options.path
-        answers = self._before.answers
-        tried = await asyncio.to_thread(
-            contradict_js_tests, folder, cases, MAX_CONTRADICTED, answers
+
+        async def check() -> GoalResult:
+            return (await self._run_once(copy))[0]
+
+        return await contradict_suite(
+            FORMS,
+            cases,
+            lambda case: [folder / case.partition("::")[0]],
+            check,
+            self._before.answers,
         )
-        if not tried:
-            return Contradiction()
-        result, _ = await self._run_once(copy)
-        if result.report is None or not result.report.complete:
-            return Contradiction()
-        outcomes: Mapping[str, CaseOutcome] = result.report.cases
-        return Contradiction(tried, [case for case in tried if outcomes.get(case) == "passed"])
 
     async def version(self, program: str) -> str:
         """What a program says to `--version`, asked once a run."""

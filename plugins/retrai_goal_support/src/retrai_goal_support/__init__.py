@@ -8,6 +8,13 @@ from __future__ import annotations
 from retrai_core import temporary_prefix
 
 from .audits import LOOKS_FOR_RETRAI, Trick, audit_lines, changed_lines
+from .contradictions import (
+    LITERAL,
+    ExactForms,
+    contradict_suite,
+    contradiction_of,
+    is_one_expression,
+)
 from .folders import without_files
 from .lessons import insight_lines, prompt_line, what_worked
 from .options import FolderOptions, ProjectFile, ShellWords, globs_below, missing_folder
@@ -15,7 +22,9 @@ from .results import code_result, shorten, suite_result
 from .saved_model import SavedModel
 
 __all__ = [
+    "LITERAL",
     "LOOKS_FOR_RETRAI",
+    "ExactForms",
     "FolderOptions",
     "ProjectFile",
     "SavedModel",
@@ -24,8 +33,11 @@ __all__ = [
     "audit_lines",
     "changed_lines",
     "code_result",
+    "contradict_suite",
+    "contradiction_of",
     "globs_below",
     "insight_lines",
+    "is_one_expression",
     "missing_folder",
     "prompt_line",
     "shorten",

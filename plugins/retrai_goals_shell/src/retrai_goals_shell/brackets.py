@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 OPEN, CLOSE = "([{", ")]}"
 
 
@@ -23,21 +21,3 @@ def matching(masked: str, start: int) -> int:
             if depth == 0:
                 return at + 1
     return len(masked)
-
-
-def past(masked: str, at: int, leaves: re.Pattern[str]) -> int | None:
-    """The place behind what stands at `at`, a block in brackets or one sign.
-
-    Args:
-        masked: the code.
-        at: a place in it.
-        leaves: what ends the function; None is the answer where it stands there.
-
-    Example:
-        >>> past("(a) b", 0, re.compile("return")), past("{ return }", 0, re.compile("return"))
-        (3, None)
-    """
-    if masked[at] not in OPEN:
-        return None if leaves.match(masked, at) else at + 1
-    end = matching(masked, at)
-    return None if leaves.search(masked, at, end) else end

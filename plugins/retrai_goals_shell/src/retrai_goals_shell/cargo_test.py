@@ -20,7 +20,12 @@ from retrai_core import (
     Suspicion,
     ToolError,
 )
-from retrai_goal_support import ShellWords, globs_below, suite_result
+from retrai_goal_support import (
+    ShellWords,
+    contradict_suite,
+    globs_below,
+    suite_result,
+)
 
 from .cargo_environment import (
     HOW_TO_INSTALL,
@@ -31,16 +36,15 @@ from .cargo_environment import (
 )
 from .cargo_output import compile_errors, read_targets
 from .cargo_project import CargoProject, read_metadata
-from .inline_tests import KeptTests, changed_tests, read_project
+from .exact_forms import RUST
+from .inline_tests import KeptTests, changed_tests, read_project, source_files
 from .merged_run import run_merged
 from .place import PlaceOptions
-from .rust_contradiction import contradict_rust_tests
 from .rust_guarding import PROTECTED, STEERING, audit_rust, is_test_program
 from .tool_chain_goal import ToolChainGoal
 
 METADATA_TIMEOUT_S = 60.0
 _METADATA = ("metadata", "--no-deps", "--format-version", "1")
-MAX_CONTRADICTED = 40
 PROMPT = """\
 The goal is `cargo-test`: every test of this Rust project passes, test by test, as libtest reports \
 it: unit tests, integration tests and documentation examples.
@@ -119,14 +123,10 @@ class CargoTestGoal(ToolChainGoal[CargoTestOptions]):
 
     async def contradict(self, copy: Path, cases: Sequence[str]) -> Contradiction:
         folder = copy / self.options.path
-        tried = await asyncio.to_thread(contradict_rust_tests, folder, cases, MAX_CONTRADICTED)
-        if not tried:
-            return Contradiction()
-        result = await self._run(folder)
-        if result.report is None or not result.report.complete:
-            return Contradiction()  # a changed literal that does not compile proves nothing
-        outcomes = result.report.cases
-        return Contradiction(tried, [case for case in tried if outcomes.get(case) == "passed"])
+        # A case names the program's root file, and its test may stand in any module.
+        files = await asyncio.to_thread(lambda: list(source_files(folder)))
+        tests = [case for case in cases if " documentation::" not in case]
+        return await contradict_suite(RUST, tests, lambda _: files, lambda: self._run(folder))
 
     async def _run(self, folder: Path) -> GoalResult:
         cargo = shutil.which("cargo") or "cargo"

@@ -12,6 +12,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
+from retrai_goal_support import is_one_expression
+
 from .edits import Edit
 from .python_expectations import find_in_python
 
@@ -70,16 +72,16 @@ _MACRO = r"\w*(?:ASSERT|EXPECT|CHECK|REQUIRE)\w*EQ\w* *"
 _C = tuple(
     re.compile(rf"^[ \t]*(?P<left>{form} *;)", re.MULTILINE)
     for form in (
-        rf"assert *\([^;&|?\n]+== *{_C_VALUE} *\)",
-        rf"{_MACRO}\([^;\n]+, *{_C_VALUE} *\)",
-        rf"{_MACRO}\( *{_C_VALUE} *,[^;\n]+\)",
+        rf"assert *\((?P<actual>[^;&|?\n]+)== *{_C_VALUE} *\)",
+        rf"{_MACRO}\((?P<actual>[^;\n]+), *{_C_VALUE} *\)",
+        rf"{_MACRO}\( *{_C_VALUE} *,(?P<actual>[^;\n]+)\)",
     )
 )
 _JAVASCRIPT = tuple(
     re.compile(rf"^[ \t]*(?P<left>{form}\) *;?)[ \t]*$", re.MULTILINE)
     for form in (
-        rf"expect\([^\n]*\)\.(?:toBe|toEqual|toStrictEqual)\( *{_C_VALUE} *",
-        rf"assert\.(?:strictEqual|equal|deepEqual|deepStrictEqual)\([^\n]*, *{_C_VALUE} *",
+        rf"expect\((?P<actual>[^\n]*)\)\.(?:toBe|toEqual|toStrictEqual)\( *{_C_VALUE} *",
+        rf"assert\.(?:deep)?(?:[sS]trict)?[eE]qual\((?P<actual>[^\n]*), *{_C_VALUE} *",
     )
 )
 _MAY_FAIL = re.compile(r"\bcatch\b|\b[tT]hrows?\(|\brejects\b|_DEATH|_THROW")
@@ -183,7 +185,8 @@ def _statements(
 ) -> Iterator[Expectation]:
     for form in () if _MAY_FAIL.search(text) else forms:
         for found in form.finditer(text):
-            if not _UNSURE.search(found[0]):
+            # Where more than one value stands before it, it may be a mere message.
+            if is_one_expression(found["actual"]) and not _UNSURE.search(found[0]):
                 yield _of_match(language, found)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from retrai_core import CaseOutcome
 
 from .go_output import Ending, ListedPackage, PackageRun
-from .go_source import test_functions
+from .go_source import test_names
 
 _OUTCOMES: Mapping[Ending, CaseOutcome] = {"pass": "passed", "fail": "failed", "skip": "skipped"}
 
@@ -40,7 +40,7 @@ def expected_tests(packages: Sequence[ListedPackage], folder: Path) -> dict[str,
             except OSError:
                 continue  # go says itself that it cannot read it
             place = os.path.relpath(os.path.realpath(path), root).replace(os.sep, "/")
-            tests.update({function.name: place for function in test_functions(source)})
+            tests.update(dict.fromkeys(test_names(source), place))
     return found
 
 

@@ -13,7 +13,6 @@ from typing import Any, ClassVar
 from pydantic import Field
 
 from retrai_core import (
-    CaseOutcome,
     Completed,
     Contradiction,
     Environment,
@@ -24,11 +23,16 @@ from retrai_core import (
     Suspicion,
     ToolError,
 )
-from retrai_goal_support import ShellWords, globs_below, suite_result
+from retrai_goal_support import (
+    ShellWords,
+    contradict_suite,
+    globs_below,
+    suite_result,
+)
 
+from .exact_forms import GO
 from .go_cache import GoCache
 from .go_cases import GoCases, expected_tests, judge_packages
-from .go_contradiction import contradict_go_tests
 from .go_environment import HOW_TO_INSTALL, go_environment, module_folders
 from .go_guarding import PROTECTED, STEERING, audit_go
 from .go_output import packages_listed, read_packages
@@ -37,7 +41,6 @@ from .place import PlaceOptions
 from .tool_chain_goal import ToolChainGoal
 
 LIST_TIMEOUT_S = 120.0
-MAX_CONTRADICTED = 40
 PROMPT = """\
 The goal is `go-test`: every test of this Go module passes, as `go test -json` reports it, subtest \
 by subtest.
@@ -141,12 +144,12 @@ class GoTestGoal(ToolChainGoal[GoTestOptions]):
 
     async def contradict(self, copy: Path, cases: Sequence[str]) -> Contradiction:
         folder = copy / self.options.path
-        tried = await asyncio.to_thread(contradict_go_tests, folder, cases, MAX_CONTRADICTED)
-        if not tried:
-            return Contradiction()
-        result = await self.check({}, copy)
-        outcomes: Mapping[str, CaseOutcome] = result.report.cases if result.report else {}
-        return Contradiction(tried, [case for case in tried if outcomes.get(case) == "passed"])
+        return await contradict_suite(
+            GO,
+            cases,
+            lambda case: [folder / case.partition("::")[0]],
+            lambda: self.check({}, copy),
+        )
 
     def _problem(self, done: Completed, judged: GoCases) -> str:
         if done.timed_out:

@@ -23,11 +23,10 @@ from pathspec import GitIgnoreSpec
 from pydantic import Field
 
 from retrai_core import Contradiction
-from retrai_goal_support import SavedModel
+from retrai_goal_support import SavedModel, contradiction_of
 
 from .edits import edited, read_editable
 from .expectations import Expectation, comparisons, expectations_in, marks_of
-from .literals import contradiction_of
 from .trial_copy import TrialCopy, trial_copy
 
 LONGEST_S = 60.0

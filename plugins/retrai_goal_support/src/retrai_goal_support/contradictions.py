@@ -1,0 +1,213 @@
+"""Change what tests expect, for `GoalBase.contradict`: real answers must fail them then."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from retrai_core import Contradiction, GoalResult
+
+MAX_CONTRADICTED = 40
+MARK = "retrai contradiction"
+LITERAL = (
+    r"""-?\d[\d_]*(?:\.\d+)?(?:_?[iuf](?:8|16|32|64|128|size))?|"(?:[^"\\\n]|\\.)*"|true|false"""
+)
+"""A regular expression for a number, a text in double quotes or a truth value."""
+_NUMBER = re.compile(r"(-?)(\d[\d_]*)(?:\.(\d+))?(_?[iuf](?:8|16|32|64|128|size))?")
+_TRUTH = ("true", "false")
+_QUOTES = "\"'`"
+_TEXT = re.compile(r"""(["'`])(?:\\.|(?!\1)[^\\\n])*\1""")
+_INNERMOST = re.compile(r"[(\[{][^()\[\]{}]*[)\]}]")
+_LINE = re.compile(r"(?P<indent>[ \t]*)[^\n]*(?:\n|\Z)")
+
+
+@dataclass(frozen=True, slots=True)
+class ExactForms:
+    """How a language writes a test, and an exact expectation in it.
+
+    A test ends with the first line that is not indented deeper than its own first one.
+
+    Attributes:
+        start: the first line of a test and the attributes above it, with the groups `indent` and
+            `name`.
+        exact: statements that compare with one literal, with the groups `literal` and `actual`; one
+            counts where it stands directly in a test.
+        leaves: what can leave a test before the statement, so that it need not fail.
+        unsure: what is no exact comparison, looked for in `actual`.
+        dodges: what in `start` tells a test that need not run or pass.
+        row: a row of a table with the group `literal`; the first one counts, where the test fits
+            `compares_rows`.
+        far: numbers are changed by more than their size. They may not fit a small type then.
+    """
+
+    start: re.Pattern[str]
+    exact: Sequence[re.Pattern[str]]
+    leaves: re.Pattern[str]
+    unsure: re.Pattern[str]
+    dodges: re.Pattern[str] | None = None
+    row: re.Pattern[str] | None = None
+    compares_rows: re.Pattern[str] | None = None
+    far: bool = False
+
+
+async def contradict_suite(
+    forms: ExactForms,
+    cases: Sequence[str],
+    files_of: Callable[[str], Sequence[Path]],
+    check: Callable[[], Awaitable[GoalResult]],
+    answers: Mapping[str, str] | None = None,
+) -> Contradiction:
+    """Change an expectation in some of the tests, and see which pass all the same.
+
+    Args:
+        forms, cases, files_of, answers: as `contradict_tests` takes them.
+        check: runs the tests in the copy that has the files.
+    """
+    tried = await asyncio.to_thread(
+        contradict_tests, forms, cases, files_of, answers, limit=MAX_CONTRADICTED
+    )
+    report = (await check()).report if tried else None
+    if report is None or not report.complete:
+        return Contradiction()  # a changed literal that does not compile proves nothing
+    return Contradiction(tried, [case for case in tried if report.cases.get(case) == "passed"])
+
+
+def contradict_tests(
+    forms: ExactForms,
+    cases: Sequence[str],
+    files_of: Callable[[str], Sequence[Path]],
+    answers: Mapping[str, str] | None = None,
+    *,
+    limit: int,
+) -> list[str]:
+    """Change one expectation in each of the tests; the cases in which one was found.
+
+    Args:
+        forms: of the language.
+        cases: ids that end with `::` and the test's name, the first ones first.
+        files_of: where the test of a case may be; a name that is there twice is left alone.
+        answers: by case, the literal that the code answered before the run: it is expected then.
+        limit: how many to change at most.
+    """
+    texts: dict[Path, str] = {}
+    edits: dict[Path, dict[tuple[int, int], str]] = {}
+    tried: list[str] = []
+    for case in cases:
+        name = case.rpartition("::")[2]
+        there: list[tuple[Path, re.Match[str]]] = []
+        for path in files_of(case):
+            text = texts[path] = texts.get(path) or _text(path)
+            if name in text:
+                there += [(path, at) for at in forms.start.finditer(text) if at["name"] == name]
+        if len(there) != 1:
+            continue
+        path, start = there[0]
+        expected = _expectation(texts[path], start, forms)
+        if expected is None:
+            continue
+        literal, answer = expected["literal"], (answers or {}).get(case, "")
+        other = answer if _differs(answer, literal) else contradiction_of(literal, far=forms.far)
+        if other is not None:
+            edits.setdefault(path, {})[expected.span("literal")] = other
+            tried.append(case)
+        if len(tried) == limit:
+            break
+    for path, changes in edits.items():
+        text = texts[path]
+        for (first, last), other in sorted(changes.items(), reverse=True):
+            text = text[:first] + other + text[last:]
+        path.write_bytes(text.encode())
+    return tried
+
+
+def contradiction_of(literal: str, *, far: bool = False) -> str | None:
+    """A literal that nothing equals which equals this one; None where there is none.
+
+    Positive numbers stay positive, and small where `far` is not asked for.
+
+    Example:
+        >>> [contradiction_of(text) for text in ("3", "250u8", "-1.5", "true", '"a"', "x")]
+        ['20', '233u8', '-18.5', 'false', '"a retrai contradiction"', None]
+        >>> contradiction_of("1000", far=True)
+        '2017'
+    """
+    if literal in _TRUTH:
+        return "false" if literal == "true" else "true"
+    if len(literal) > 1 and literal[0] == literal[-1] and literal[0] in _QUOTES:
+        return f"{literal[:-1]} {MARK}{literal[-1]}"
+    found = _NUMBER.fullmatch(literal)
+    if found is None:
+        return None
+    sign, whole, fraction, suffix = found.groups(default="")
+    number = int(whole.replace("_", ""))
+    if number > 10**12:
+        return None  # beyond this a float may round the difference away
+    other = number * 2 + 17 if far else number + (17 if number < 100 else -17)
+    return f"{sign}{other}{'.' + fraction if fraction else ''}{suffix}"
+
+
+def is_one_expression(text: str) -> bool:
+    """Whether an argument is one: where commas separate several, the last may be a mere message.
+
+    Example:
+        >>> is_one_expression('f(1, ",")'), is_one_expression("f(1), wanted")
+        (True, False)
+    """
+    plain, left = text, ""
+    while plain != left:
+        left = plain
+        plain = _INNERMOST.sub("", _TEXT.sub("", left))
+    return not re.search(r"[,()\[\]{}]", plain)
+
+
+def _expectation(text: str, start: re.Match[str], forms: ExactForms) -> re.Match[str] | None:
+    """The first exact expectation that is reached whenever the test passes."""
+    if forms.dodges and forms.dodges.search(start[0]):
+        return None
+    inner, at = "", text.find("\n", start.end()) + 1
+    first = at
+    while 0 < at < len(text) and (line := _LINE.match(text, at)):
+        here = line["indent"]
+        if line[0].strip():
+            if len(here) <= len(start["indent"]):
+                break
+            if forms.leaves.search(line[0]):
+                return None
+            inner = inner or here
+            if here == inner and (found := _exact_at(text, at, forms)):
+                return found
+        at = line.end()
+    if not forms.row or not forms.compares_rows or not forms.compares_rows.search(text, first, at):
+        return None
+    rows = forms.row.finditer(text, first, at)
+    return next((row for row in rows if not forms.unsure.search(row[0])), None)
+
+
+def _exact_at(text: str, at: int, forms: ExactForms) -> re.Match[str] | None:
+    for form in forms.exact:
+        found = form.match(text, at)
+        actual = found["actual"] if found else ""
+        if found and is_one_expression(actual) and not forms.unsure.search(actual):
+            return found
+    return None
+
+
+def _differs(one: str, other: str) -> bool:
+    """Whether two literals are of one kind, and no loose comparison takes them for equal."""
+    return bool(one) and _kind(one) == _kind(other) and one.strip(_QUOTES) != other.strip(_QUOTES)
+
+
+def _kind(literal: str) -> str:
+    if literal in _TRUTH:
+        return "truth"
+    return "text" if literal[0] in _QUOTES else "number"
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_bytes().decode("utf-8")
+    except (OSError, UnicodeDecodeError):
+        return ""
