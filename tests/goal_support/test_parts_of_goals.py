@@ -12,6 +12,7 @@ from retrai_goal_support import (
     LOOKS_FOR_RETRAI,
     FolderOptions,
     ProjectFile,
+    SavedModel,
     ShellWords,
     Trick,
     globs_below,
@@ -120,3 +121,17 @@ def test_a_trick_that_reaches_the_runner_is_made_of_a_text() -> None:
 )
 def test_source_that_looks_for_retrai_is_found(text: str, found: bool) -> None:
     assert bool(LOOKS_FOR_RETRAI.pattern.search(text)) == found
+
+
+class Sizes(SavedModel):
+    bytes_of: dict[str, int] = {}
+
+
+def test_what_was_noted_stays_where_it_cannot_be_noted_anew(tmp_path: Path) -> None:
+    place = tmp_path / "run" / "sizes.json"
+    Sizes(bytes_of={"a.txt": 3}).save(place)
+    assert [path.name for path in place.parent.iterdir()] == ["sizes.json"]
+    place.with_name("sizes.json.new").mkdir()
+    with pytest.raises(OSError, match="sizes"):
+        Sizes(bytes_of={"a.txt": 4}).save(place)
+    assert Sizes.load(place) == Sizes(bytes_of={"a.txt": 3})

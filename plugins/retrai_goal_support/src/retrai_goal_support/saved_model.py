@@ -31,6 +31,8 @@ class SavedModel(BaseModel):
             return None
 
     def save(self, path: Path) -> None:
-        """Write it."""
+        """Write it, whole or not at all: what a killed run noted by half would be noted anew."""
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(self.model_dump_json(), encoding="utf-8")
+        half = path.with_name(f"{path.name}.new")
+        half.write_text(self.model_dump_json(), encoding="utf-8")
+        half.replace(path)
