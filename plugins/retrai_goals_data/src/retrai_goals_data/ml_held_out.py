@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
 import random
 from dataclasses import dataclass
 from pathlib import Path
 
-from .analysis.tables import Table, TableError, read_csv
+from .analysis.tables import Table, TableError, as_csv, read_csv
 
 NAME = "held-out.csv"
 MAX_BYTES = 50_000_000
@@ -92,8 +90,4 @@ def _split(data: bytes, target: str, run_id: str, share: float | None) -> HeldOu
 
 
 def _rows(table: Table, names: list[str], order: list[int]) -> bytes:
-    output = io.StringIO()
-    writer = csv.writer(output, lineterminator="\n")
-    writer.writerow(names)
-    writer.writerows([table.columns[name][index] for name in names] for index in order)
-    return output.getvalue().encode()
+    return as_csv({name: [table.columns[name][index] for index in order] for name in names})

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import random
 from collections.abc import Sequence
 from pathlib import Path
 
 from pathspec import GitIgnoreSpec
 
-from .analysis.tables import TableError, read_csv
+from .analysis.tables import TableError, as_csv, read_csv
 
 MAX_BYTES = 50_000_000
 
@@ -72,9 +70,4 @@ def shuffled_table(data: bytes, target: str) -> bytes:
     dealt = {name: list(table.texts(name)) for name in names}
     for number, values in enumerate(dealt.values(), start=1):
         random.Random(number).shuffle(values)
-    columns = {**table.columns, **dealt}
-    output = io.StringIO()
-    writer = csv.writer(output, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(zip(*columns.values(), strict=True))
-    return output.getvalue().encode()
+    return as_csv({**table.columns, **dealt})

@@ -11,6 +11,7 @@ from typing import ClassVar
 from pydantic import Field, field_validator
 
 from retrai_core import RunContext, Tool, ToolArgs, ToolError, ToolOptions, ToolResult
+from retrai_goal_support import shorten
 
 from .child import Child, ChildError
 from .database.jobs import Job, Report, Target
@@ -143,7 +144,7 @@ def _result(report: Report, max_chars: int) -> ToolResult:
     data = {name: value for name, value in asdict(report).items() if name in names}
     if report.problem:
         text = f"{report.problem}\n\n{report.plan}".strip()
-        return ToolResult(_cut(text, max_chars), ok=False, data=data)
+        return ToolResult(shorten(text, max_chars), ok=False, data=data)
     if report.changed_ms is not None or report.answer is None:
         return ToolResult(f"done in {report.changed_ms or 0.0:.1f} ms", data=data)
     times = ", ".join(f"{one:.2f}" for one in report.times_ms)
@@ -155,10 +156,4 @@ def _result(report: Report, max_chars: int) -> ToolResult:
     ]
     if report.shown:
         parts.append(f"First rows:\n{report.shown}")
-    return ToolResult(_cut("\n\n".join(parts), max_chars), data=data)
-
-
-def _cut(text: str, max_chars: int) -> str:
-    if len(text) <= max_chars:
-        return text
-    return f"{text[:max_chars].rstrip()}\n[{len(text) - max_chars} more characters]"
+    return ToolResult(shorten("\n\n".join(parts), max_chars), data=data)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from pydantic import BaseModel
+from retrai_goal_support import SavedModel
 
 from .database.jobs import Answer, TableState
 
 NAME = "sql-benchmark.json"
 
 
-class FirstAnswer(BaseModel):
+class FirstAnswer(SavedModel):
     """What later checks are held against.
 
     Attributes:
@@ -23,18 +21,3 @@ class FirstAnswer(BaseModel):
     query: str
     tables: dict[str, TableState] | None
     answer: Answer | None = None
-
-    @classmethod
-    def load(cls, folder: Path) -> FirstAnswer | None:
-        """What was kept; None before the first check."""
-        try:
-            return cls.model_validate_json((folder / NAME).read_text("utf-8"))
-        except FileNotFoundError:
-            return None
-
-    def save(self, folder: Path) -> None:
-        """Keep it."""
-        folder.mkdir(parents=True, exist_ok=True)
-        half = folder / f"{NAME}.new"
-        half.write_text(self.model_dump_json(), "utf-8")
-        half.replace(folder / NAME)

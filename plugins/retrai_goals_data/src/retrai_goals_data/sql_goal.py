@@ -16,7 +16,7 @@ from retrai_goal_support import Trick, audit_lines
 from .child import Child, ChildError
 from .database.jobs import Job, Report, Target
 from .dsn import Dsn
-from .sql_first_answer import FirstAnswer
+from .sql_first_answer import NAME, FirstAnswer
 from .sql_judging import figures, judge
 from .sql_options import SqlBenchmarkOptions
 from .sql_prompt import prompt_for
@@ -73,7 +73,8 @@ class SqlBenchmark(GoalBase[SqlBenchmarkOptions]):
         return f"dsn: {self.dsn.shown}: {report.problem}" if report.problem else None
 
     async def check(self, state: Mapping[str, Any], cwd: Path) -> GoalResult:
-        first = await asyncio.to_thread(FirstAnswer.load, self.context.run_dir)
+        place = self.context.run_dir / NAME
+        first = await asyncio.to_thread(FirstAnswer.load, place)
         try:
             text = await asyncio.to_thread(self._query_text, cwd)
             job = self._job("check", self.target(cwd), text)
@@ -98,11 +99,11 @@ class SqlBenchmark(GoalBase[SqlBenchmarkOptions]):
             # Kept whatever came of it: what stands here later may be the agent's doing.
             seen = report.tables if report.answer or report.plan else None
             first = FirstAnswer(query=text, tables=seen, answer=report.answer)
-            await asyncio.to_thread(first.save, self.context.run_dir)
+            await asyncio.to_thread(first.save, place)
         elif first.answer is None and report.answer and first.tables == report.tables:
             # At first it took too long to be known; the tables tell that nothing has changed since.
             first.answer = report.original_answer or report.answer
-            await asyncio.to_thread(first.save, self.context.run_dir)
+            await asyncio.to_thread(first.save, place)
         if report.problem or report.answer is None:
             plan = report.plan if self.options.explain else ""
             told = "\n\n".join(filter(None, [plan, _statistics(report)]))

@@ -6,7 +6,7 @@ import csv
 import difflib
 import io
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 DELIMITERS = ",;\t|"
@@ -126,3 +126,17 @@ def _require_names(header: Sequence[str]) -> None:
             raise TableError(f"column {header.index(name) + 1} of the header has no name")
         if list(header).count(name) > 1:
             raise TableError(f"the header names {name} more than once")
+
+
+def as_csv(columns: Mapping[str, Sequence[str]]) -> bytes:
+    """A CSV file of columns, with a header.
+
+    Example:
+        >>> as_csv({"a": ["1", "2"], "b": ["x", "y"]})
+        b'a,b\\n1,x\\n2,y\\n'
+    """
+    output = io.StringIO()
+    writer = csv.writer(output, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(zip(*columns.values(), strict=True))
+    return output.getvalue().encode()
