@@ -16,7 +16,7 @@ from .bun_report import read_bun_report
 from .js_goal import JsGoal
 from .node_programs import HOW_TO_INSTALL_BUN, find_bun
 from .place import PlaceOptions
-from .suite_run import SuiteRun
+from .suite_run import SuiteRun, report_bytes
 
 PRIORITY = 60
 LOCK_FILES = ("bun.lock", "bun.lockb")
@@ -92,16 +92,9 @@ class BunTestGoal(JsGoal[BunTestOptions]):
             [reports],
             self.options.timeout_s,
         )
-        data = await asyncio.to_thread(_read, report)
+        data = await asyncio.to_thread(report_bytes, report)
         printed = f"{done.stdout}\n{done.stderr}"
         return await asyncio.to_thread(read_bun_report, data, printed, folder), done
 
     def system_prompt(self) -> str:
         return PROMPT
-
-
-def _read(report: Path) -> bytes:
-    try:
-        return report.read_bytes()
-    except FileNotFoundError:
-        return b""

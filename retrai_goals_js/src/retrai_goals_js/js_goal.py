@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import re
 import shutil
 import tempfile
@@ -138,8 +137,6 @@ class JsGoal(GoalBase[PlaceT]):
         self._writable = [room]
         try:
             copy = await asyncio.to_thread(copy_project, project, room)
-            if copy is None:
-                return Recording()
             folder = copy / self.options.path
             await asyncio.to_thread(
                 add_recorder, folder, wanted, calls, hoisted=self.hoists(folder)
@@ -209,8 +206,7 @@ class JsGoal(GoalBase[PlaceT]):
     async def external_state(self, project: Path) -> str:
         version = await self.version(self.program() or "")
         folders = dict.fromkeys([project / self.options.path, project])
-        installed = [await asyncio.to_thread(installed_fingerprint, each) for each in folders]
-        return f"{version} {hash_of(installed)}"
+        return f"{version} {await asyncio.to_thread(installed_fingerprint, *folders)}"
 
     async def audit_environment(self, project: Path, since_s: float) -> Sequence[Suspicion]:
         """What the project's code replaced while the tests ran, and did not before the run."""
@@ -307,11 +303,6 @@ class JsGoal(GoalBase[PlaceT]):
         if done.exit_code == 0 and bad:
             return "a test failed, but the command ended with success"
         return ""
-
-
-def hash_of(parts: Sequence[str]) -> str:
-    """A short digest of texts."""
-    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:24]
 
 
 def _fresh_folder() -> Path:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+from contextlib import suppress
 from pathlib import Path
 
 TESTS = [
@@ -80,21 +82,13 @@ def protected_globs() -> list[str]:
     return list(dict.fromkeys([*TESTS, *CONFIGURATION, *STEERING]))
 
 
-def installed_fingerprint(folder: Path) -> str:
-    """Names and change times of what is installed, without opening anything."""
-    parts: list[str] = []
-    for name, path in _entries(folder / "node_modules"):
-        try:
-            parts.append(f"{name}:{path.lstat().st_mtime_ns}")
-        except OSError:
-            continue  # removed since it was listed
-    return ",".join(parts)
-
-
-def _entries(modules: Path) -> list[tuple[str, Path]]:
-    try:
+def installed_fingerprint(*folders: Path) -> str:
+    """A digest of names and change times of what is installed, without opening anything."""
+    seen = hashlib.sha256()
+    for modules in (folder / "node_modules" for folder in folders):
         # Caches of runners lie there too (`.vite`, `.cache`); `.bin` starts programs.
-        names = sorted(name for name in os.listdir(modules) if name[0] != "." or name == ".bin")
-    except OSError:
-        return []
-    return [(name, modules / name) for name in names]
+        names = os.listdir(modules) if modules.is_dir() else []
+        for name in sorted(name for name in names if name[0] != "." or name == ".bin"):
+            with suppress(OSError):  # removed since it was listed
+                seen.update(f"{name}:{(modules / name).lstat().st_mtime_ns},".encode())
+    return seen.hexdigest()[:24]

@@ -26,7 +26,7 @@ from .package_json import (
     runner_among_dependencies,
 )
 from .place import PlaceOptions
-from .suite_run import SuiteRun
+from .suite_run import SuiteRun, report_bytes
 
 PRIORITY = 70
 REPORTER = "retrai-node-reporter.mjs"
@@ -141,7 +141,7 @@ class NpmTestGoal(JsGoal[NpmTestOptions]):
             [reports, caches],
             self.options.timeout_s,
         )
-        data = await asyncio.to_thread(_read, report)
+        data = await asyncio.to_thread(report_bytes, report)
         return await asyncio.to_thread(_read_report, script.runner, data, folder), done
 
     def test_line(self, folder: Path) -> str:
@@ -166,13 +166,6 @@ def _read_report(runner: Runner, data: bytes, folder: Path) -> SuiteRun:
     if runner == "mocha":
         return read_mocha_report(data, folder)
     return read_node_report(data, folder) if runner == "node" else read_jest_report(data, folder)
-
-
-def _read(report: Path) -> bytes:
-    try:
-        return report.read_bytes()
-    except FileNotFoundError:
-        return b""
 
 
 def _lay_out_reporter(reports: Path) -> Path:

@@ -20,16 +20,14 @@ from pathlib import Path
 
 from pydantic import BaseModel, Field, ValidationError
 
-from retrai_core import Limits, RecordedCall, Sandbox, ToolError
+from retrai_core import Limits, RecordedCall, Sandbox, ToolError, make_clean_copy
 from retrai_goal_support import SavedModel
 
 from .js_audit import is_test
 from .js_contradiction import TEST
 from .package_json import read_package
 
-MAX_FILES = 20_000
-MAX_BYTES = 300_000_000
-"""A project larger than this is not copied to record its baseline."""
+_LEFT_BEHIND = frozenset({".git", ".retrai", "node_modules"})
 _INSIDE = Path(__file__).parent / "inside"
 BEFORE = "js_before.json"
 """In the run's folder: what the baseline check showed."""
@@ -145,25 +143,16 @@ def read_recording(report: Path, folder: Path, test_line: str) -> Recording:
     return Recording(calls, signs)
 
 
-def copy_project(project: Path, room: Path) -> Path | None:
-    """A copy without packages, which are linked; None where there is too much to copy."""
-    copy, files, size = room / project.name, 0, 0
-    for base, folders, names in os.walk(project):
-        target = copy / os.path.relpath(base, project)
-        target.mkdir(parents=True, exist_ok=True)
-        folders[:] = [name for name in folders if name not in (".git", ".retrai", ".venv")]
-        for name in [*folders]:
-            source = Path(base, name)
-            if name == "node_modules" or source.is_symlink():
-                folders.remove(name)
-                (target / name).symlink_to(source.resolve(), target_is_directory=True)
-        for name in names:
-            source = Path(base, name)
-            files, size = files + 1, size + source.lstat().st_size
-            if files > MAX_FILES or size > MAX_BYTES:
-                return None
-            if source.is_symlink() or source.is_file():
-                shutil.copy2(source, target / name, follow_symlinks=False)
+def copy_project(project: Path, room: Path) -> Path:
+    """A clean copy of a project without its repository, and with links to its packages."""
+    copy = room / project.name
+    make_clean_copy(project, copy, without=_LEFT_BEHIND)
+    for base, folders, _ in os.walk(project):
+        there = copy / os.path.relpath(base, project)
+        modules = Path(base, "node_modules")
+        if modules.is_dir():
+            (there / "node_modules").symlink_to(modules.resolve())
+        folders[:] = [name for name in folders if (there / name).is_dir() and name != modules.name]
     return copy
 
 

@@ -39,6 +39,14 @@ class SuiteRun:
             self.failures[case] = text
 
 
+def report_bytes(report: Path) -> bytes:
+    """What a runner left; nothing where it left no file."""
+    try:
+        return report.read_bytes()
+    except FileNotFoundError:
+        return b""
+
+
 def relative(file: str, folder: Path) -> str:
     """A file as it reads from `folder`, with forward slashes.
 
