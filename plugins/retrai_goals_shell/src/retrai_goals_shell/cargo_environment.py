@@ -25,14 +25,12 @@ async def without_new_lock(folder: Path) -> AsyncGenerator[None]:
 
 def tool_chain_folders() -> list[Path]:
     """What must be readable: cargo's home (registry, programs) and rustup's (compilers)."""
-    return [
-        path for path in (_home("CARGO_HOME", ".cargo"), _home("RUSTUP_HOME", ".rustup")) if path
-    ]
+    return list(_homes().values())
 
 
 def configuration_files(project: Path) -> list[Path]:
     """Where cargo reads configuration outside of the project: its home, the folders above."""
-    homes = [path for path in tool_chain_folders() if path.name != ".rustup"]
+    homes = [path for name, path in _homes().items() if name == "CARGO_HOME"]
     folders = [*homes, *(above / ".cargo" for above in project.parents)]
     return [folder / name for folder in folders for name in ("config.toml", "config")]
 
@@ -44,16 +42,8 @@ def cargo_environment(build: Path, offline: bool) -> Mapping[str, str]:
         build: the folder that cargo builds in.
         offline: whether cargo may only use what was fetched already.
     """
-    homes = {
-        name: str(path)
-        for name, path in (
-            ("CARGO_HOME", _home("CARGO_HOME", ".cargo")),
-            ("RUSTUP_HOME", _home("RUSTUP_HOME", ".rustup")),
-        )
-        if path is not None
-    }
     return {
-        **homes,
+        **{name: str(path) for name, path in _homes().items()},
         "CARGO_TARGET_DIR": str(build),
         "CARGO_TERM_COLOR": "never",
         "CARGO_TERM_PROGRESS_WHEN": "never",
@@ -63,8 +53,8 @@ def cargo_environment(build: Path, offline: bool) -> Mapping[str, str]:
     }
 
 
-def _home(variable: str, name: str) -> Path | None:
-    """A tool chain's folder, by its variable or in the user's home; None when it is not there."""
-    given = os.environ.get(variable)
-    path = Path(given) if given else Path.home() / name
-    return path.resolve() if path.is_dir() else None
+def _homes() -> dict[str, Path]:
+    """The folders of the tool chain that are there, by the variables that name them."""
+    usual = {"CARGO_HOME": ".cargo", "RUSTUP_HOME": ".rustup"}
+    given = {n: Path(os.environ.get(n) or Path.home() / folder) for n, folder in usual.items()}
+    return {name: path.resolve() for name, path in given.items() if path.is_dir()}

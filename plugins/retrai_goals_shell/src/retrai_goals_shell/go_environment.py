@@ -11,7 +11,7 @@ HOW_TO_INSTALL = "install Go: https://go.dev/dl, or Debian's `apt-get install go
 
 def module_folders() -> list[Path]:
     """What must be readable: the modules that were downloaded."""
-    return [path for path in (_modules(),) if path.is_dir()]
+    return [_modules()] if _modules().is_dir() else []
 
 
 def go_environment(cache: Path, offline: bool) -> Mapping[str, str]:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -28,10 +27,6 @@ MOST = 4.0
 GAINED = 0.4
 """What takes less of the time that it took at the start was made quicker."""
 OUTPUT_BYTES = 50_000_000
-
-
-class NoTrialError(Exception):
-    """No copy could be had to try other inputs in; the message says why, in one line."""
 
 
 @dataclass(frozen=True)
@@ -73,14 +68,14 @@ class InputTrials:
             usual_s: how long that takes; an input that takes many times as long is none.
 
         Raises:
-            NoTrialError: there is no copy to try them in.
+            OSError: there is no copy to try them in.
         """
         found: list[OtherInput] = []
         every = candidates(project / self.path, self.command, programs, self.salt, written)
         tried = list(islice(every, TRIES))
         if not tried:
             return found
-        async with self._copy(project) as copy:
+        async with trial_copy(project, self.home) as copy:
             for other in tried:
                 printed, seconds = await self._run(copy, other, MOST * usual_s + SLOWER_S)
                 # One that it fails for is no input.
@@ -101,9 +96,9 @@ class InputTrials:
             limit_s: what is below is quick enough.
 
         Raises:
-            NoTrialError: there is no copy to try them in.
+            OSError: there is no copy to try them in.
         """
-        async with self._copy(project) as copy:
+        async with trial_copy(project, self.home) as copy:
             for other in others:
                 try:
                     printed, seconds = await self._run(copy, other)
@@ -122,19 +117,6 @@ class InputTrials:
         usual = max([(await self._run(copy, known))[1] for _ in range(2)])
         slow = min(seconds, (await self._run(copy, other))[1])
         return slow > SLOWER * usual + SLOWER_S and slow > GAINED * other.seconds
-
-    @asynccontextmanager
-    async def _copy(self, project: Path) -> AsyncGenerator[TrialCopy]:
-        """One copy for all trials.
-
-        Raises:
-            NoTrialError: it could not be made, or be brought back to what it was.
-        """
-        try:
-            async with trial_copy(project, self.home) as copy:
-                yield copy
-        except OSError as error:
-            raise NoTrialError(f"other inputs could not be tried: {error}") from error
 
     async def _run(
         self, copy: TrialCopy, other: OtherInput, limit_s: float = math.inf

@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import median
 from typing import Any, ClassVar
 
 from retrai_core import CaseOutcome, CheckReport, GoalResult, Limits, ToolError
@@ -15,7 +16,7 @@ from retrai_goal_support import suite_result, temporary_prefix
 
 from .command_files import named_files
 from .command_goal import CommandGoal
-from .input_trials import LONGEST_S, InputTrials, NoTrialError
+from .input_trials import LONGEST_S, InputTrials
 from .kept_output import (
     SHOWN_CHARS,
     KeptOutput,
@@ -27,9 +28,10 @@ from .kept_output import (
 )
 from .other_inputs import OtherInput
 from .perf_options import PerfCheckOptions
-from .timings import Timings
+from .timings import with_spread
 
 OUTPUT_BYTES = 50_000_000
+NOT_TRIED = "other inputs could not be tried: {}"
 PROMPT = """\
 The goal is `perf-check`: this command, run by bash in {place}, ends in under {limit:g} seconds, \
 {runs} times in a row{compared}:
@@ -51,7 +53,7 @@ class Measured:
     """What repeats of the command showed.
 
     Attributes:
-        groups: one figure for each time in a row.
+        groups: seconds of the repeats, for each time in a row.
         outputs: digests of what they printed, to be compared.
         shown: the beginning of the last one.
         files: digests of the files that the last one wrote.
@@ -62,7 +64,7 @@ class Measured:
         printed: of the one that failed.
     """
 
-    groups: list[Timings] = field(default_factory=list[Timings])
+    groups: list[list[float]] = field(default_factory=list[list[float]])
     outputs: set[str] = field(default_factory=set[str])
     shown: str = ""
     files: dict[str, str] = field(default_factory=dict[str, str])
@@ -72,9 +74,9 @@ class Measured:
     printed: str = ""
 
     @property
-    def slowest(self) -> Timings:
-        """The worst of the figures."""
-        return max(self.groups, key=lambda group: group.median)
+    def slowest(self) -> list[float]:
+        """The repeats with the worst median."""
+        return max(self.groups, key=median)
 
 
 class PerfCheckGoal(CommandGoal[PerfCheckOptions]):
@@ -108,8 +110,8 @@ class PerfCheckGoal(CommandGoal[PerfCheckOptions]):
             try:
                 limit_s = self.options.max_seconds
                 measured.difference = await self._trials.differs(cwd, kept.others, limit_s)
-            except NoTrialError as error:
-                return suite_result({}, command, problem=str(error))
+            except OSError as error:
+                return suite_result({}, command, problem=NOT_TRIED.format(error))
         return self._judge(measured, kept, command)
 
     def system_prompt(self) -> str:
@@ -139,8 +141,8 @@ class PerfCheckGoal(CommandGoal[PerfCheckOptions]):
                 seconds.append(await self._once(command, cwd, measured))
                 if measured.problem:
                     return measured
-            measured.groups.append(Timings(seconds))
-            if measured.groups[-1].median >= self.options.max_seconds:
+            measured.groups.append(seconds)
+            if median(seconds) >= self.options.max_seconds:
                 break
         if not self.options.warmup:
             measured.written = changed_files(before, await asyncio.to_thread(file_stats, cwd))
@@ -195,15 +197,16 @@ class PerfCheckGoal(CommandGoal[PerfCheckOptions]):
             )
         digest = next(iter(measured.outputs), "") if not problem else ""
         others: list[OtherInput] = []
-        if digest and self.options.compare_output and measured.slowest.median < LONGEST_S:
+        usual_s = median(measured.slowest) if measured.groups else 0.0
+        if digest and self.options.compare_output and usual_s < LONGEST_S:
             folder = cwd / self.options.path
             programs = named_files(self.options.command, folder)
             written = [*measured.written, *self.options.output_files]
             try:
-                usual_s = measured.slowest.median
                 others = await self._trials.find(cwd, programs, written, digest, usual_s)
-            except NoTrialError as error:
-                self.context.publish("log", level="warning", message=f"perf-check: {error}")
+            except OSError as error:
+                message = f"perf-check: {NOT_TRIED.format(error)}"
+                self.context.publish("log", level="warning", message=message)
         return KeptOutput(
             digest=digest,
             shown=measured.shown,
@@ -215,8 +218,8 @@ class PerfCheckGoal(CommandGoal[PerfCheckOptions]):
 
     def _judge(self, measured: Measured, kept: KeptOutput, command: Sequence[str]) -> GoalResult:
         slowest, limit = measured.slowest, self.options.max_seconds
-        fast = slowest.median < limit
-        told = [f"{slowest}, the limit is {limit:g} s"]
+        fast = median(slowest) < limit
+        told = [f"{with_spread(slowest)}, the limit is {limit:g} s"]
         details: list[str] = []
         new = [name for name in measured.written if name not in kept.written]
         same = not self.options.compare_output or (
@@ -230,7 +233,7 @@ class PerfCheckGoal(CommandGoal[PerfCheckOptions]):
             listed = ", ".join(new[:5])
             told.append(f"it leaves files that it did not leave at the start: {listed}")
         if not fast:
-            figures = "\n".join(f"- {group}" for group in measured.groups)
+            figures = "\n".join(f"- {with_spread(group)}" for group in measured.groups)
             details.insert(0, f"Of {self.options.runs} times in a row:\n{figures}")
         if measured.difference:
             told.append(measured.difference)
