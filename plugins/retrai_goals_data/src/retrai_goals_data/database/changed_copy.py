@@ -19,7 +19,7 @@ from typing import Any
 from .connecting import Database, opened
 from .jobs import Target
 from .measuring import run_once
-from .reading import Query, read_query
+from .reading import Query, quoted, read_query
 from .samples import MAX_COMPARED, Compared, difference
 from .unique_columns import unique_together_in
 
@@ -138,7 +138,7 @@ def _change(database: Database, tables: list[str], chosen: random.Random) -> Non
 
 
 def _exchange(cursor: Any, table: str, column: str, rows: list[Any]) -> None:
-    name = '"' + column.replace('"', '""') + '"'
+    name = quoted(column)
     listed = ", ".join(str(int(row)) for row in rows)
     cursor.execute(f"SELECT rowid, {name} FROM {table} WHERE rowid IN ({listed})")
     known = cursor.fetchall()

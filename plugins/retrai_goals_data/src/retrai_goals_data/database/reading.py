@@ -212,5 +212,10 @@ def require_reading(query: Query, allow_writes: bool) -> None:
         )
 
 
+def quoted(name: str) -> str:
+    """A name as SQL."""
+    return '"' + name.replace('"', '""') + '"'
+
+
 def _bare(item: Any) -> str:
     return (item.this if isinstance(item, exp.Alias) else item).sql().lower()

@@ -16,7 +16,8 @@ from typing import cast
 from .jobs import Answer
 
 DIGITS = 9
-_MASK = (1 << 128) - 1
+SUMS = 1 << 128
+"""Sums of rows, which their order does not change, stay below."""
 
 Row = Sequence[object]
 
@@ -41,9 +42,7 @@ class AnswerDigest:
         for row in rows:
             self._rows += 1
             for grid in (0, 1):
-                text = row_text(row, grid)
-                number = int.from_bytes(hashlib.blake2b(text, digest_size=16).digest())
-                self._sums[grid] = (self._sums[grid] + number) & _MASK
+                self._sums[grid] = (self._sums[grid] + row_number(row, grid)) % SUMS
                 if self._order is not None:
                     key = [row[index] for index in self._order] if self._order else row
                     self._sequences[grid].update(row_text(key, grid) + b"\n")
@@ -59,6 +58,11 @@ class AnswerDigest:
             if ordered
             else ("", ""),
         )
+
+
+def row_number(row: Row, grid: int = 0) -> int:
+    """A row as a number that is the same for what counts as the same row."""
+    return int.from_bytes(hashlib.blake2b(row_text(row, grid), digest_size=16).digest())
 
 
 def row_text(row: Row, grid: int = 0) -> bytes:

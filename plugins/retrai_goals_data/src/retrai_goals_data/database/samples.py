@@ -17,7 +17,7 @@ from hashlib import md5
 
 from .connecting import Database
 from .measuring import Measured, as_text, run_once
-from .reading import Query, read_query
+from .reading import Query, quoted, read_query
 from .row_digest import Row, row_text
 from .unique_columns import unique_together_in
 
@@ -193,13 +193,13 @@ def _selection(
     parts: list[str] = []
     for number, group in enumerate(groups):
         order = mixed.format("retrai_row", f"{salt}-{number}") if len(groups) > 1 else "retrai_row"
-        names = ", ".join(_quoted(column) for column in group)
+        names = ", ".join(quoted(column) for column in group)
         parts.append(
             f"(SELECT {names}, row_number() OVER (ORDER BY {order}) AS retrai_place "
             f"FROM retrai_sample) AS g{number}"
         )
     place = {column: number for number, group in enumerate(groups) for column in group}
-    listed = ", ".join(f"g{place[column]}.{_quoted(column)}" for column in columns)
+    listed = ", ".join(f"g{place[column]}.{quoted(column)}" for column in columns)
     joined = "".join(
         f" JOIN {sql} ON g{number}.retrai_place = g0.retrai_place"
         for number, sql in enumerate(parts)
@@ -225,10 +225,6 @@ def _units(unique: Sequence[Sequence[str]] | None, columns: Sequence[str]) -> li
 
 def _bare(sql: str) -> str:
     return sql.strip('"').replace('""', '"')
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
 
 
 def _md5(value: object) -> str:
