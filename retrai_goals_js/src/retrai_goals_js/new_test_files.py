@@ -11,7 +11,9 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-MAX_BYTES = 1_000_000
+from retrai_goal_support import text_of
+
+MAX_CHARS = 1_000_000
 _RELATIVE = re.compile(r"""["'`](\.\.?/[^"'`\s]*|\.\.?)["'`]""")
 _CODE = re.compile(r"\.(?:[cm]?[jt]sx?|vue|svelte|json)$")
 _NOT_OURS = frozenset({"node_modules", ".git", "coverage"})
@@ -37,7 +39,7 @@ def _loaded_by_others(copy: Path, paths: set[str]) -> set[str]:
             path = os.path.join(base, name)
             if not _CODE.search(name) or os.path.relpath(path, copy) in paths:
                 continue
-            for relative in _RELATIVE.findall(_text(path)):
+            for relative in _RELATIVE.findall(text_of(Path(path), MAX_CHARS)):
                 found.add(_stem(Path(os.path.normpath(os.path.join(base, relative)))))
     return found
 
@@ -46,11 +48,3 @@ def _stem(path: Path) -> str:
     """The path by which a file is loaded, with or without its ending, or as a folder."""
     text = _CODE.sub("", str(path))
     return text.removesuffix("/index")
-
-
-def _text(path: str) -> str:
-    try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            return file.read(MAX_BYTES)
-    except OSError:
-        return ""

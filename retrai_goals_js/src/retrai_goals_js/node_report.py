@@ -8,6 +8,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from retrai_core import CaseOutcome
+from retrai_goal_support import text_of
 
 from .suite_run import SuiteRun, readable, relative
 
@@ -67,7 +68,7 @@ def _take_file(run: SuiteRun, event: NodeEvent, place: str, has_tests: bool, fol
     if event.kind == "fail":
         if not has_tests or event.failure != "subtestsFailed":
             run.add(place, "error", readable(event.message, folder))
-    elif not has_tests and _declares_tests(folder / place):
+    elif not has_tests and "node:test" in text_of(folder / place):
         run.problem = run.problem or (
             f"{place} ended without running a test (look for process.exit)"
         )
@@ -85,13 +86,6 @@ def _is_file(event: NodeEvent) -> bool:
     """The runner reports each file as a test around those in it."""
     same = bool(event.file) and event.name.replace("\\", "/").endswith(Path(event.file).name)
     return event.nesting == 0 and same and not event.suite
-
-
-def _declares_tests(path: Path) -> bool:
-    try:
-        return "node:test" in path.read_text("utf-8", errors="replace")
-    except OSError:
-        return False
 
 
 def _events(data: bytes) -> list[NodeEvent]:

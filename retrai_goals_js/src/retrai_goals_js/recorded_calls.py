@@ -21,7 +21,7 @@ from pathlib import Path
 from pydantic import BaseModel, Field, ValidationError
 
 from retrai_core import Limits, RecordedCall, Sandbox, ToolError, make_clean_copy
-from retrai_goal_support import SavedModel
+from retrai_goal_support import SavedModel, text_of
 
 from .js_audit import is_test
 from .js_contradiction import TEST
@@ -132,7 +132,7 @@ def read_recording(report: Path, folder: Path, test_line: str) -> Recording:
     partial = {line.case for line in lines.values() if not line.whole}
     set_up = _is_set_up(folder, test_line)
     plain = {
-        path: not set_up and not _SETS_STATE.search(_text(folder / path))
+        path: not set_up and not _SETS_STATE.search(text_of(folder / path))
         for path in {case.partition("::")[0] for case, _ in lines}
     }
     calls = [
@@ -222,7 +222,7 @@ def remove_tests(copy: Path) -> None:
         for name in names:
             file = Path(base, name)
             path = file.relative_to(copy).as_posix()
-            if is_test(path) and name.endswith(_CODE) and _DECLARES.search(_text(file)):
+            if is_test(path) and name.endswith(_CODE) and _DECLARES.search(text_of(file)):
                 file.unlink()
         left = Path(base)
         while left != copy and not os.listdir(left):
@@ -368,7 +368,7 @@ def _is_set_up(folder: Path, test_line: str) -> bool:
         return True
     for path in folder.iterdir():
         configures = "mocharc" in path.name or ".config." in path.name
-        if configures and path.is_file() and _SETUP.search(_text(path)):
+        if configures and path.is_file() and _SETUP.search(text_of(path)):
             return True
     package = read_package(folder)
     sections = () if isinstance(package, str) else (package.jest, package.mocha)
@@ -382,13 +382,6 @@ def _lines(report: Path) -> Iterator[_Line]:
         for line in report.read_bytes().splitlines():
             with suppress(ValidationError):
                 yield _Line.model_validate_json(line)
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text("utf-8", errors="replace")
-    except OSError:
-        return ""
 
 
 def _inside(name: str) -> str:

@@ -15,7 +15,7 @@ from .contradictions import (
     contradiction_of,
     is_one_expression,
 )
-from .folders import without_files
+from .folders import text_of, without_files
 from .lessons import insight_lines, prompt_line, what_worked
 from .options import FolderOptions, ProjectFile, ShellWords, globs_below, missing_folder
 from .results import code_result, shorten, suite_result
@@ -43,6 +43,7 @@ __all__ = [
     "shorten",
     "suite_result",
     "temporary_prefix",
+    "text_of",
     "what_worked",
     "without_files",
 ]

@@ -1,4 +1,4 @@
-"""Copies of a project that lack some files."""
+"""Files of a project: their text, and copies that lack some of them."""
 
 from __future__ import annotations
 
@@ -40,3 +40,21 @@ def without_files(copy: Path, paths: Iterable[str]) -> Generator[None]:
     finally:
         for path in taken:
             path.with_name(path.name + _AWAY).rename(path)
+
+
+def text_of(path: Path, max_chars: int = -1) -> str:
+    """The text of a file, or its beginning; empty where it cannot be read.
+
+    Args:
+        path: of the file; what is not UTF-8 in it is replaced.
+        max_chars: how much is read; all of it below 0.
+
+    Example:
+        >>> text_of(Path("/nonexistent"))
+        ''
+    """
+    try:
+        with path.open(encoding="utf-8", errors="replace") as file:
+            return file.read(max_chars)
+    except OSError:
+        return ""

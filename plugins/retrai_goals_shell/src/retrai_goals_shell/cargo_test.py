@@ -16,6 +16,7 @@ from retrai_core import (
     Contradiction,
     Environment,
     GoalResult,
+    Limits,
     Marker,
     Suspicion,
     ToolError,
@@ -38,7 +39,7 @@ from .cargo_output import compile_errors, read_targets
 from .cargo_project import CargoProject, read_metadata
 from .exact_forms import RUST
 from .inline_tests import KeptTests, changed_tests, read_project, source_files
-from .merged_run import run_merged
+from .merged_run import OUTPUT_BYTES, run_merged
 from .place import PlaceOptions
 from .rust_guarding import PROTECTED, STEERING, audit_rust, is_test_program
 from .tool_chain_goal import ToolChainGoal
@@ -215,13 +216,16 @@ class CargoTestGoal(ToolChainGoal[CargoTestOptions]):
         folder.mkdir(parents=True, exist_ok=True)
         return folder
 
-    async def _cargo(self, folder: Path, arguments: Sequence[str]) -> Completed:
+    async def _cargo(
+        self, folder: Path, arguments: Sequence[str], timeout_s: float = METADATA_TIMEOUT_S
+    ) -> Completed:
         cargo = shutil.which("cargo") or "cargo"
         return await self.context.sandbox.run(
             [cargo, *arguments],
-            timeout_s=METADATA_TIMEOUT_S,
+            timeout_s=timeout_s,
             cwd=folder,
             env=cargo_environment(self._build, self.options.offline),
+            limits=Limits(output_bytes=OUTPUT_BYTES),
             writable=[self._build],
             readable=tool_chain_folders(),
         )

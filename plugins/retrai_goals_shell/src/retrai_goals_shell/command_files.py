@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from retrai_goal_support import globs_below
+from retrai_goal_support import globs_below, text_of
 
 TESTS = [
     "/tests/",
@@ -114,7 +114,7 @@ def files_in_command(command: str, project: Path, path: str = ".") -> list[str]:
         # A script names files as they read from where it is started, or from where it stands.
         bases = ["" if path == "." else f"{path}/"]
         waiting = [
-            (text_of(project / name), base)
+            (text_of(project / name, _MAX_TEXT), base)
             for name in new
             for base in dict.fromkeys([*bases, name[: name.rfind("/") + 1]])
         ]
@@ -124,15 +124,6 @@ def files_in_command(command: str, project: Path, path: str = ".") -> list[str]:
 def named_files(command: str, project: Path, path: str = ".") -> list[str]:
     """The project's files that a shell line names, relative to the project."""
     return _named(command, project, "" if path == "." else f"{path}/")
-
-
-def text_of(path: Path) -> str:
-    """A file's beginning; empty where it cannot be read."""
-    try:
-        with path.open(encoding="utf-8", errors="replace") as file:
-            return file.read(_MAX_TEXT)
-    except OSError:
-        return ""
 
 
 def _named(text: str, project: Path, base: str) -> list[str]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from retrai_core import CaseOutcome
+from retrai_goal_support import text_of
 
 from .go_output import Ending, ListedPackage, PackageRun
 from .go_source import test_names
@@ -35,12 +36,8 @@ def expected_tests(packages: Sequence[ListedPackage], folder: Path) -> dict[str,
         tests = found.setdefault(package.import_path, {})
         for name in (*package.test_go_files, *package.x_test_go_files):
             path = Path(package.dir, name)
-            try:
-                source = path.read_text("utf-8", errors="replace")
-            except OSError:
-                continue  # go says itself that it cannot read it
             place = os.path.relpath(os.path.realpath(path), root).replace(os.sep, "/")
-            tests.update(dict.fromkeys(test_names(source), place))
+            tests.update(dict.fromkeys(test_names(text_of(path)), place))
     return found
 
 

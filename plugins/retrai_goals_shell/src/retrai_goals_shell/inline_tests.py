@@ -15,7 +15,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, Field
 
-from retrai_goal_support import SavedModel
+from retrai_goal_support import SavedModel, text_of
 
 from .rust_source import items
 
@@ -79,11 +79,7 @@ def read_project(folder: Path) -> dict[str, InlineTests]:
     """The tests inside every source file below `folder`, by relative path."""
     found: dict[str, InlineTests] = {}
     for path in source_files(folder):
-        try:
-            source = path.read_text("utf-8", errors="replace")
-        except OSError:
-            continue  # the compiler cannot read it either
-        tests = read_tests(source)
+        tests = read_tests(text_of(path))
         if tests.items or tests.examples:
             found[path.relative_to(folder).as_posix()] = tests
     return found

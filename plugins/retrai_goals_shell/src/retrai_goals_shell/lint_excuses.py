@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from retrai_goal_support import text_of
+
 _HASH = (
     r"#\s*(?:noqa|ruff:|flake8:|isort:|pylint:\s*(?:disable|skip)|fmt:\s*(?:off|skip)|nosec"
     r"|type:\s*ignore|mypy:|pyright:)"
@@ -52,11 +54,7 @@ def excuses_in(folder: Path, names: Iterable[str]) -> dict[str, int]:
         pattern = next((p for suffixes, p in _BY_SUFFIX.items() if name.endswith(suffixes)), None)
         if pattern is None:
             continue
-        try:
-            text = (folder / name).read_text("utf-8", errors="replace")
-        except OSError:
-            continue
-        lines = text.splitlines()
+        lines = text_of(folder / name).splitlines()
         count = sum(len(pattern.findall(line)) and _weight(line) for line in lines)
         if count:
             found[name] = count

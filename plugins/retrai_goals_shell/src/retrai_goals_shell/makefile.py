@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from .command_files import text_of
+from retrai_goal_support import text_of
 
 NAMES = ("GNUmakefile", "makefile", "Makefile")
 """As GNU make looks for them; the first that is there is read."""

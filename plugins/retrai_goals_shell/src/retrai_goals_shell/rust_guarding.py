@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from retrai_core import Suspicion
-from retrai_goal_support import LOOKS_FOR_RETRAI, Trick, audit_lines
+from retrai_goal_support import LOOKS_FOR_RETRAI, Trick, audit_lines, text_of
 
 from .brackets import matching
 from .rust_source import blank
@@ -130,11 +130,7 @@ def _equal_to_everything(diff: str, project: Path) -> list[Suspicion]:
     every_line = (Trick(re.compile(""), ""),)
     added = audit_lines(diff, every_line, is_source=_is_source)
     for path in dict.fromkeys(each.path for each in added if _is_source(each.path)):
-        try:
-            source = (project / path).read_text("utf-8", errors="replace")
-        except OSError:
-            continue  # it is gone
-        masked = blank(source)
+        masked = blank(text_of(project / path))
         for compared in _COMPARES.finditer(masked):
             end = matching(masked, compared.end() - 1)
             first, last = (masked.count("\n", 0, at) + 1 for at in (compared.end(), end))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import median
@@ -13,13 +12,12 @@ from typing import Any, ClassVar
 
 from pydantic import Field
 
-from retrai_core import CaseOutcome, GoalOptions, GoalResult, Limits, Marker, Suspicion, ToolError
-from retrai_goal_support import ShellWords, Trick, audit_lines, suite_result
+from retrai_core import CaseOutcome, GoalOptions, GoalResult, Marker, Suspicion, ToolError
+from retrai_goal_support import ShellWords, Trick, audit_lines, suite_result, text_of
 
 from .cargo_bench import Benched, read_bench, steady_lines
-from .cargo_environment import cargo_environment, tool_chain_folders, without_new_lock
+from .cargo_environment import without_new_lock
 from .cargo_test import CargoTestGoal, CargoTestOptions
-from .merged_run import OUTPUT_BYTES
 
 SAME_OUTPUT = "the benchmarks print what they printed"
 RUNS_AT_START = 3
@@ -128,29 +126,14 @@ class RustOptimizeGoal(CargoTestGoal):
     def _is_program(folder: Path, name: str) -> bool:
         if (folder / "benches" / f"{name}.rs").is_file():
             return True
-        try:
-            text = (folder / "Cargo.toml").read_text("utf-8")
-        except (OSError, UnicodeDecodeError):
-            return False
-        return (
-            re.search(rf"\[\[bench\]\][^\[]*\bname\s*=\s*[\"']{re.escape(name)}[\"']", text)
-            is not None
-        )
+        named = rf"\[\[bench\]\][^\[]*\bname\s*=\s*[\"']{re.escape(name)}[\"']"
+        return re.search(named, text_of(folder / "Cargo.toml")) is not None
 
     async def _bench(self, folder: Path, command: Sequence[str]) -> Benched | GoalResult:
         """The figures of one run, or why there are none."""
-        cargo = shutil.which("cargo") or "cargo"
         try:
             async with without_new_lock(folder):
-                done = await self.context.sandbox.run(
-                    [cargo, *command[1:]],
-                    timeout_s=self.options.timeout_s,
-                    cwd=folder,
-                    env=cargo_environment(self._build, self.options.offline),
-                    limits=Limits(output_bytes=OUTPUT_BYTES),
-                    writable=[self._build],
-                    readable=tool_chain_folders(),
-                )
+                done = await self._cargo(folder, command[1:], self.options.timeout_s)
         except (ToolError, FileNotFoundError) as error:
             return suite_result({}, command, problem=f"cargo cannot be started: {error}")
         output = f"{done.stdout[-2000:]}\n{done.stderr[-4000:]}"
