@@ -97,6 +97,11 @@ class Query:
             found.setdefault(key, plain.sql(dialect=_NAMES[self.dialect], identify=True))
         return dict(sorted(found.items()))
 
+    @property
+    def literals(self) -> list[str]:
+        """Every text and number that stands in it."""
+        return [str(literal.this) for literal in self.tree.find_all(exp.Literal)]
+
     def _is_defined(self, table: Any) -> bool:
         """Whether a name stands for a part of the query (WITH) and not for a table."""
         name = table.name.lower()
