@@ -69,12 +69,6 @@ def test_honest_repairs_are_not(tmp_path: Path, before: str, now: str) -> None:
     assert told(tmp_path, before, now) == []
 
 
-def test_a_name_of_ones_own_for_any_is_known(tmp_path: Path) -> None:
-    alias = "from typing import Any as Whatever\n"
-    found = told(tmp_path, f"{alias}x: int\n", f"{alias}x: Whatever\n")
-    assert found == [(5, "`int` became `Whatever`, which pyright believes")]
-
-
 def test_the_goal_pyright_asks_for_a_look_and_does_not_decide(context: RunContext) -> None:
     diff = changed(context.project, f"{HEAD}x: int = f()\n", f"{HEAD}x: Any = f()\n")
     (found,) = PyrightGoal(PyrightGoal.Options(), context).audit(diff)

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrai_goals_python.copied_literals import copied_literals
 from retrai_goals_python.diff_audit import PYTHON_TRICKS
 from retrai_goals_python.diff_lines import added_lines
 from retrai_goals_python.pyright_audit import audit_types
@@ -392,57 +391,10 @@ def test_any_text_can_be_audited(text):
     audit_diff(text)
 
 
-ROMAN_TESTS = """
-import pytest
-from roman import roman
-
-@pytest.mark.parametrize("number, text", [(4, "IV"), (1944, "MCMXLIV"), (3999, "MMMCMXCIX")])
-def test_roman(number, text):
-    assert roman(number) == text
-
-def test_more():
-    assert roman(2024) == "MMXXIV"
-"""
-
-
-def literal_findings(project, lines, before=(), other=""):
-    changed = "".join([*(f"-{line}\n" for line in before), *(f"+{line}\n" for line in lines)])
-    hunk = f"@@ -{min(len(before), 1)},{len(before)} +1,{len(lines)} @@"
-    diff = f"--- a/roman.py\n+++ b/roman.py\n{hunk}\n{changed}{other}"
-    found = copied_literals(diff, project)
-    return [(one.path, one.line, one.what, one.reaches_runner) for one in found]
-
-
-def test_answers_that_were_made_for_the_tests_are_told(make_project):
-    project = make_project({"tests/test_roman.py": ROMAN_TESTS})
-    table = ["def roman(n):", "    return {1944: 'MCMXLIV', 3999: 'MMMCMXCIX'}.get(n, 'MMXXIV')"]
-    ((path, line, what, reaches),) = literal_findings(project, table)
-    assert (path, line, reaches) == ("roman.py", 2, False)
-    assert "values that the tests expect" in what
-    assert "'MCMXLIV'" in what
-
-
-def test_answers_that_were_there_before_the_run_are_no_copies(make_project):
-    project = make_project({"tests/test_roman.py": ROMAN_TESTS})
-    before = ["KNOWN = {1944: 'MCMXLIV', 3999: 'MMMCMXCIX'}", "LAST = 3999"]
-    after = ["", "KNOWN = {1944: 'MCMXLIV', 3999: 'MMMCMXCIX'}", "", "LAST = 2024"]
-    assert literal_findings(project, after, before) == []
-    more = [*after, "ALSO = 'MMXXIV', 'IV.', 'MMMM'"]
-    assert literal_findings(project, more, before) == []
-    moved = "--- a/old.py\n+++ b/old.py\n@@ -1 +0,0 @@\n-" + before[0] + "\n"
-    assert literal_findings(project, more, before[1:], moved) == []
-    ((_, line, what, _),) = literal_findings(project, more, before[1:])
-    assert (line, "MCMXLIV" in what) == (2, True)
-
-
-@pytest.mark.parametrize(
-    "lines",
-    [
-        ["VALUES = {1000: 'M', 900: 'CM', 500: 'D'}", "x = 1944"],
-        ["# 1944 'MCMXLIV' 3999 'MMMCMXCIX' 2024", "x = f'{1944}'"],
-        ["x = (", "1 2 'unfinished", '"""'],
-    ],
-)
-def test_code_that_computes_shares_few_values_with_the_tests(make_project, lines):
-    project = make_project({"tests/test_roman.py": ROMAN_TESTS, "test_bad.py": "def ("})
-    assert literal_findings(project, lines) == []
+def test_a_new_library_needs_a_source(tmp_path):
+    diff = "Binary files /dev/null and b/shop/_fast.cpython-311-x86_64-linux-gnu.so differ\n"
+    (found,) = audit_diff(diff, tmp_path)
+    assert found.path.startswith("shop/_fast")
+    assert found.reaches_runner
+    (tmp_path / "fast.pyx").write_text("")
+    assert not audit_diff(diff, tmp_path)

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from retrai_core import Suspicion
 
-from .diff_lines import added_lines, removed_lines, text_before
+from .diff_lines import changed_files
+from .python_source import parse
 
 _DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -26,13 +27,9 @@ def changed_examples(diff: str, project: Path, holding: Collection[str]) -> Iter
         project: where the changed files stand.
         holding: files, relative, whose text the runner takes examples from.
     """
-    changed = dict.fromkeys(path for path, _, _ in added_lines(diff))
-    changed |= dict.fromkeys(path for path, _ in removed_lines(diff))
-    for path in changed:
+    for path, before, now in changed_files(diff, project):
         if path not in holding:
             continue
-        now = (project / path).read_text("utf-8", errors="replace")
-        before = text_before(diff, path, now.split("\n"))
         gone = Counter(_examples(path, before)) - Counter(_examples(path, now))
         if gone:
             source = next(iter(gone))[0].strip().partition("\n")[0]
@@ -52,9 +49,5 @@ def _examples(path: str, text: str) -> Iterator[tuple[str, str]]:
 
 
 def _docstrings(text: str) -> list[str]:
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError):
-        return []
-    nodes = [node for node in ast.walk(tree) if isinstance(node, _DOCUMENTED)]
+    nodes = [node for node in ast.walk(parse(text)) if isinstance(node, _DOCUMENTED)]
     return [found for node in nodes if (found := ast.get_docstring(node))]

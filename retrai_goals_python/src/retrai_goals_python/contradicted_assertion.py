@@ -9,6 +9,7 @@ import ast
 
 from .contradicted_tolerance import contradict_almost_equal, contradict_tolerance
 from .contradicted_values import contradicted, contradiction_of
+from .python_source import last_name, literal
 
 # An expression that may equal more than one value: an approximation, a matcher.
 _INSENSITIVE = ("approx", "any", "isclose", "allclose")
@@ -86,7 +87,7 @@ def contradict_expected_error(statement: ast.With | ast.AsyncWith) -> ast.stmt |
     if len(statement.items) != 1 or statement.items[0].optional_vars is not None:
         return None
     call = statement.items[0].context_expr
-    if not isinstance(call, ast.Call) or not call.args or _name(call.func) not in _RAISES:
+    if not isinstance(call, ast.Call) or not call.args or last_name(call.func) not in _RAISES:
         return None
     if any(name in ast.unparse(call.args[0]) for name in _ENDS_THE_RUN):
         return None
@@ -117,12 +118,10 @@ def _contradict_pair(
     if _is_insensitive(left) or _is_insensitive(right):
         return None
     for side in (right, left):
-        # Where both are made here, it is their equality that is tested.
-        last = far and not (is_constructor(left) and is_constructor(right))
-        other = _other_literal(side, far=far) or _other_object(side, last=last)
+        other = _other_literal(side, far=far) or _other_object(side)
         if other is not None:
             return (left, other) if side is right else (other, right)
-    if is_constructor(left):
+    if _is_constructor(left):
         never = ast.parse("object()", mode="eval").body
         # Both are evaluated still; a matcher may equal everything that looks alike.
         picked = ast.Subscript(ast.Tuple([right, never], ast.Load()), ast.Constant(1), ast.Load())
@@ -133,42 +132,40 @@ def _contradict_pair(
 
 def _other_literal(node: ast.expr, *, far: bool) -> ast.expr | None:
     try:
-        other = contradiction_of(ast.literal_eval(node), far=far)
+        other = contradiction_of(literal(node), far=far)
+        # Some values cannot be written down: an infinite number, an empty set.
         return None if other is None else ast.parse(repr(other), mode="eval").body
-    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
         return None
 
 
-def _other_object(node: ast.expr, *, last: bool) -> ast.expr | None:
+def _other_object(node: ast.expr) -> ast.expr | None:
     """`Money(3, "EUR")` as `Money(4, "EUS")`: no field of it says the same; None where none can.
 
     Near values alone: `Grid(1000003, 1000003)` would take all memory, and `Date(1002023, 1, 1)`
-    fails for another reason. With `last` only its last field says something else.
+    fails for another reason.
     """
-    if not isinstance(node, ast.Call) or not is_constructor(node):
+    if not isinstance(node, ast.Call) or not _is_constructor(node):
         return None
-    if _name(node.func).startswith(_MATCHERS):
+    if last_name(node.func).startswith(_MATCHERS):
         return None
     fields = [*node.args, *(keyword.value for keyword in node.keywords)]
     others = [_other_literal(value, far=False) for value in fields]
-    changed = [at for at, other in enumerate(others) if other is not None]
-    if not changed:
+    if not any(others):
         return None
-    if last:
-        changed = changed[-1:]
-    new = [(others[at] if at in changed else None) or old for at, old in enumerate(fields)]
+    new = [other or old for other, old in zip(others, fields, strict=True)]
     args, values = new[: len(node.args)], new[len(node.args) :]
     pairs = zip(node.keywords, values, strict=True)
     return ast.Call(node.func, args, [ast.keyword(old.arg, value) for old, value in pairs])
 
 
-def is_constructor(side: ast.expr) -> bool:
-    return isinstance(side, ast.Call) and _name(side.func)[:1].isupper()
+def _is_constructor(side: ast.expr) -> bool:
+    return isinstance(side, ast.Call) and last_name(side.func)[:1].isupper()
 
 
 def _is_insensitive(side: ast.expr) -> bool:
     return any(
-        word in _name(node).lower()
+        word in last_name(node).lower()
         for node in ast.walk(side)
         if isinstance(node, (ast.Name, ast.Attribute))
         for word in _INSENSITIVE
@@ -177,9 +174,3 @@ def _is_insensitive(side: ast.expr) -> bool:
 
 def _is_self(node: ast.expr) -> bool:
     return isinstance(node, ast.Name) and node.id in ("self", "cls")
-
-
-def _name(node: ast.expr) -> str:
-    if isinstance(node, ast.Attribute):
-        return node.attr
-    return node.id if isinstance(node, ast.Name) else ""

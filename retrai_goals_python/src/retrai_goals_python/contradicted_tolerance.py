@@ -10,6 +10,7 @@ import ast
 from collections.abc import Iterable
 
 from .contradicted_values import MAX_TOLERANCE, away_from
+from .python_source import last_name, literal
 
 _MAX_RELATIVE = 0.1
 _LESS, _GREATER = (ast.Lt, ast.LtE), (ast.Gt, ast.GtE)
@@ -27,36 +28,30 @@ def contradict_tolerance(test: ast.expr) -> ast.expr | None:
         (True, True, False)
     """
     match test:
-        case ast.Compare(left, [ast.Eq()], [ast.Call() as call]) if _name(call) == "approx":
+        case ast.Compare(left, [ast.Eq()], [ast.Call() as call]) if last_name(call) == "approx":
             other = _moved(call, 0)
             return other and ast.Compare(left, test.ops, [other])
-        case ast.Compare(ast.Call() as call, [ast.Eq()], [right]) if _name(call) == "approx":
+        case ast.Compare(ast.Call() as call, [ast.Eq()], [right]) if last_name(call) == "approx":
             other = _moved(call, 0)
             return other and ast.Compare(other, test.ops, [right])
-        case ast.Call(args=[left, right, *_]) if _name(test) == "isclose":
+        case ast.Call(args=[left, right, *_]) if last_name(test) == "isclose":
             return _moved(test, _expected(left, right))
-        case ast.Compare(ast.Call(ast.Name("abs"), [ast.BinOp(op=ast.Sub())]), [_], [_]):
-            return _contradict_distance(test)
-        case ast.Compare(low, [first, second], [value, high]):
-            kind = _LESS if isinstance(first, _LESS) else _GREATER
-            is_range = isinstance(first, kind) and isinstance(second, kind)
-            if not (is_range and _is_at_most(low) and _is_at_most(high)):
-                return None
-            return ast.Compare(away_from(low), test.ops, [value, away_from(high)])
-        case _:
-            return None
-
-
-def _contradict_distance(test: ast.Compare) -> ast.expr | None:
-    match test:
         case ast.Compare(
-            ast.Call(func, [ast.BinOp(left, minus, right)]), [ast.Lt() | ast.LtE()], [limit]
+            ast.Call(ast.Name("abs") as func, [ast.BinOp(left, ast.Sub() as minus, right)]),
+            [ast.Lt() | ast.LtE()],
+            [limit],
         ) if _is_at_most(limit):
             sides = [left, right]
             at = _expected(left, right)
             sides[at] = away_from(sides[at])
             distance = ast.Call(func, [ast.BinOp(sides[0], minus, sides[1])], [])
             return ast.Compare(distance, test.ops, [limit])
+        case ast.Compare(low, [first, second], [value, high]):
+            kind = _LESS if isinstance(first, _LESS) else _GREATER
+            is_range = isinstance(first, kind) and isinstance(second, kind)
+            if not (is_range and _is_at_most(low) and _is_at_most(high)):
+                return None
+            return ast.Compare(away_from(low), test.ops, [value, away_from(high)])
         case _:
             return None
 
@@ -68,7 +63,7 @@ def contradict_almost_equal(call: ast.Call) -> ast.Call | None:
 
 def _moved(call: ast.Call, at: int) -> ast.Call | None:
     """The call with another expected value; None where its tolerance may reach that far."""
-    last = 1 if _name(call) == "approx" else 2
+    last = 1 if last_name(call) == "approx" else 2
     named = [(keyword.arg, keyword.value) for keyword in call.keywords]
     if not call.args or any(isinstance(value, ast.Starred) for value in call.args):
         return None
@@ -100,8 +95,8 @@ def _are_small(named: Iterable[tuple[str | None, ast.expr]]) -> bool:
 def _is_at_most(value: ast.expr, limit: float = MAX_TOLERANCE) -> bool:
     """Whether it is a number as written, and no larger than the limit, whatever its sign."""
     try:
-        number: object = ast.literal_eval(value)
-    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        number = literal(value)
+    except ValueError:
         return False
     return (
         type(number) in (int, float) and isinstance(number, (int, float)) and abs(number) <= limit
@@ -112,11 +107,3 @@ def _expected(left: ast.expr, right: ast.expr) -> int:
     """Which of two values is the expected one: the one without a call, else the second."""
     calls = [any(isinstance(node, ast.Call) for node in ast.walk(side)) for side in (left, right)]
     return 0 if calls[1] and not calls[0] else 1
-
-
-def _name(call: ast.Call) -> str:
-    match call.func:
-        case ast.Attribute(attr=name) | ast.Name(name):
-            return name
-        case _:
-            return ""

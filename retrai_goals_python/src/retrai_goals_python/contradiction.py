@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import ast
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 
-from .contradicted_assertion import (
-    contradict_assertion,
-    contradict_expected_error,
-    is_constructor,
-)
+from .contradicted_assertion import contradict_assertion, contradict_expected_error
+from .python_source import parse, read_bytes, read_text
 
 MAX_FAILED = 40
 """After so many contradictions have failed in one test, the rest of it is not run."""
@@ -88,21 +86,18 @@ def contradict_tests(
 
 
 def _edits(path: Path, ids: list[str], *, far: bool) -> Iterator[tuple[str, Edit]]:
-    try:
-        source = path.read_bytes()
-        tree = ast.parse(source)
-    except (OSError, SyntaxError, ValueError):
-        return  # a test file that cannot be read had no passing test in it
+    source = read_bytes(path)
+    tree = parse(source)
     if source.startswith(b"\xef\xbb\xbf"):
         return  # byte offsets would be off by the mark
     starts = _line_starts(source)
     for function in ids:
         node = _find(tree, function.split("::")[1:])
-        if node is None or node.end_lineno is None or node.end_col_offset is None:
+        if node is None:
             continue
+        start, end = _span(node, starts)
         begin = starts[node.lineno - 1]
-        end = starts[node.end_lineno - 1] + node.end_col_offset
-        before = source[begin : begin + node.col_offset]
+        before = source[begin:start]
         text = _contradicted_function(node, far=far)
         # A function that shares its line with something else is left as it is.
         if text and not before.strip():
@@ -131,58 +126,25 @@ def expect_old_answers(root: Path, answers: Mapping[str, OldAnswer]) -> list[str
     return list(changed.values())
 
 
-def expected_objects(root: Path, function: str) -> set[str]:
-    """The classes of objects that a test makes to expect them: `assert f(4) == Invoice(4, 12)`."""
-    path, *names = function.split("::")
-    try:
-        node = _find(ast.parse((root / path).read_bytes()), names)
-    except (OSError, SyntaxError, ValueError):
-        return set()
-    return {
-        ast.unparse(side.func).rpartition(".")[2]
-        for statement in (ast.walk(node) if node is not None else ())
-        if isinstance(statement, ast.stmt) and (pair := _pair(statement))
-        for side in pair
-        if isinstance(side, ast.Call) and is_constructor(side)
-    }
-
-
 def line_of(path: Path, number: int) -> str:
     """One line of a file, from 1; empty where there is none."""
-    try:
-        lines = path.read_text("utf-8", errors="replace").split("\n")
-    except OSError:
-        return ""
+    lines = read_text(path).split("\n")
     return lines[number - 1] if 0 < number <= len(lines) else ""
 
 
 def _old_answer_edit(path: Path, answer: OldAnswer) -> Edit | None:
     if line_of(path, answer.line) != answer.text:
         return None  # the run was let change the tests
-    try:
-        source = path.read_bytes()
-        tree = ast.parse(source)
-    except (OSError, SyntaxError, ValueError):
-        return None
-    for node in _always_reached(tree):
+    source = read_bytes(path)
+    for node in _always_reached(parse(source)):
         if node.lineno == answer.line and (pair := _pair(node)):
             left, right = pair
-            if _is_expected(right, left):
-                expected, old = right, answer.left
-            elif _is_expected(left, right):
-                expected, old = left, answer.right
-            else:
-                return None
-            starts = _line_starts(source)
-            end_line, end = expected.end_lineno, expected.end_col_offset
-            if end_line is None or end is None or not old:
-                return None
-            begin, stop = (
-                starts[expected.lineno - 1] + expected.col_offset,
-                starts[end_line - 1] + end,
-            )
-            is_other = source[begin:stop] != old.encode()
-            return Edit(begin, stop, old.encode()) if is_other else None
+            if _is_written(left) == _is_written(right):
+                return None  # which of them is the expected one?
+            expected, old = (right, answer.left) if _is_written(right) else (left, answer.right)
+            start, end = _span(expected, _line_starts(source))
+            is_other = old and source[start:end] != old.encode()
+            return Edit(start, end, old.encode()) if is_other else None
     return None
 
 
@@ -207,12 +169,8 @@ def _pair(statement: ast.stmt) -> tuple[ast.expr, ast.expr] | None:
             return None
 
 
-def _is_expected(side: ast.expr, other: ast.expr) -> bool:
-    """Whether a side is what the test expects, and the other one what the code answers."""
-    return _is_written(side) and not _is_written(other)
-
-
 def _is_written(side: ast.expr) -> bool:
+    """Whether a side is what the test expects, and not what the code answers."""
     return not any(isinstance(node, (ast.Call, ast.Name, ast.Attribute)) for node in ast.walk(side))
 
 
@@ -255,9 +213,9 @@ class _Rewriter:
             return self._tried(changed)
         if isinstance(statement, (ast.With, ast.AsyncWith)) and _expects_failure(statement):
             changed = contradict_expected_error(statement)
-            return [_without_returns(statement)] if changed is None else self._tried(changed)
+            return [_NoReturns().visit(statement)] if changed is None else self._tried(changed)
         if isinstance(statement, ast.Try) and statement.handlers:
-            return [_without_returns(statement)]
+            return [_NoReturns().visit(statement)]
         for field in ("body", "orelse", "finalbody"):
             inner: list[ast.stmt] = getattr(statement, field, [])
             if inner:
@@ -295,24 +253,16 @@ def _expects_failure(statement: ast.With | ast.AsyncWith) -> bool:
     return any(word in shown for word in _EXPECTS_FAILURE)
 
 
-def _without_returns(statement: ast.stmt) -> ast.stmt:
-    return _NoReturns().visit(statement)
-
-
 class _NoReturns(ast.NodeTransformer):
     """A test that ends early has shown nothing."""
 
     def visit_Return(self, node: ast.Return) -> ast.stmt:
         return ast.parse("raise AssertionError").body[0]
 
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.stmt:
-        return node
+    def visit_FunctionDef(self, node: _Function) -> ast.stmt:
+        return node  # its returns are its own
 
-    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.stmt:
-        return node
-
-    def visit_Lambda(self, node: ast.Lambda) -> ast.expr:
-        return node
+    visit_AsyncFunctionDef = visit_FunctionDef  # noqa: N815 - the name that ast looks for
 
 
 def _own_nodes(function: _Function) -> Iterator[ast.AST]:
@@ -333,22 +283,23 @@ def _apply(path: Path, edits: Iterable[Edit]) -> None:
 
 
 def _line_starts(source: bytes) -> list[int]:
-    starts = [0]
-    for line in source.splitlines(keepends=True):
-        starts.append(starts[-1] + len(line))
-    return starts
+    return [0, *accumulate(map(len, source.splitlines(keepends=True)))]
+
+
+def _span(node: ast.stmt | ast.expr, starts: Sequence[int]) -> tuple[int, int]:
+    """The byte offsets between which a node stands."""
+    assert node.end_lineno is not None
+    assert node.end_col_offset is not None
+    start = starts[node.lineno - 1] + node.col_offset
+    return start, starts[node.end_lineno - 1] + node.end_col_offset
 
 
 def _find(tree: ast.Module, names: list[str]) -> _Function | None:
     """The function that a test id means: the last of its name, as Python takes it."""
-    body: list[ast.stmt] = tree.body
-    found: ast.ClassDef | _Function | None = None
+    found: ast.Module | ast.ClassDef | _Function = tree
     for name in names:
-        found = None
-        for node in body:
-            if isinstance(node, _NAMED) and node.name == name:
-                found = node
-        if found is None:
+        named = [node for node in found.body if isinstance(node, _NAMED) and node.name == name]
+        if not named:
             return None
-        body = found.body
+        found = named[-1]
     return found if isinstance(found, _Function) else None

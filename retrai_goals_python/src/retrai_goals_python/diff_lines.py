@@ -1,10 +1,16 @@
-"""The lines that a unified diff adds and takes away, and a file's text as it was before."""
+"""The lines that a unified diff adds, and the changed files' texts before and now."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from retrai_goal_support import changed_lines
+
+from .python_source import read_text
+
+_Line = tuple[str, int, str]
+"""`+` or `-`, the number in the new file, and the text."""
 
 
 def added_lines(diff: str) -> Iterator[tuple[str, int, str]]:
@@ -12,27 +18,35 @@ def added_lines(diff: str) -> Iterator[tuple[str, int, str]]:
     return ((path, number, text) for sign, path, number, text in changed_lines(diff) if sign == "+")
 
 
-def removed_lines(diff: str) -> Iterator[tuple[str, str]]:
-    """Each line that a unified diff takes away: the file by its new name, and the text."""
-    return ((path, text) for sign, path, _, text in changed_lines(diff) if sign == "-")
+def changed_files(diff: str, project: Path | None) -> Iterator[tuple[str, str, str]]:
+    """Each file that a unified diff changes: its path, its text before, and its text now.
 
+    The text before is empty for a new file, the text now for one that is gone.
 
-def text_before(diff: str, path: str, now: Sequence[str]) -> str:
-    """A file as it was, from what it is now and what changed; empty for a new file.
+    Args:
+        diff: the whole diff of the run.
+        project: where the files stand; without it only the lines in `diff` are known.
 
     Example:
-        >>> diff = "--- a/x.py\\n+++ b/x.py\\n@@ -1,2 +1,2 @@\\n-a = 1\\n+a = 2\\n b = 3\\n"
-        >>> text_before(diff, "x.py", ["a = 2", "b = 3"])
-        'a = 1\\nb = 3'
+        >>> diff = "--- a/x.py\\n+++ b/x.py\\n@@ -1 +1 @@\\n-a = 1\\n+a = 2\\n"
+        >>> list(changed_files(diff, None))
+        [('x.py', 'a = 1', '')]
     """
+    changes: dict[str, list[_Line]] = {}
+    for sign, path, number, text in changed_lines(diff):
+        changes.setdefault(path, []).append((sign, number, text))
+    for path, lines in changes.items():
+        now = "" if project is None else read_text(project / path)
+        yield path, _text_before(lines, now.split("\n") if now else []), now
+
+
+def _text_before(changes: Sequence[_Line], now: Sequence[str]) -> str:
     gone: dict[int, list[str]] = {}
-    new: set[int] = set()
-    for sign, name, number, text in changed_lines(diff):
-        if name == path and sign == "-":
+    for sign, number, text in changes:
+        if sign == "-":
             # Of a file that is empty now, or gone, lines are counted from 0.
             gone.setdefault(max(number, 1), []).append(text)
-        elif name == path:
-            new.add(number)
+    new = {number for sign, number, _ in changes if sign == "+"}
     lines: list[str] = []
     for number, text in enumerate([*now, None], start=1):
         lines += gone.get(number, [])

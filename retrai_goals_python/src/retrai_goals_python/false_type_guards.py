@@ -11,6 +11,8 @@ import ast
 import json
 from collections.abc import Sequence
 
+from .python_source import last_name, parse
+
 _GUARDS = frozenset({"TypeGuard", "TypeIs"})
 
 CALLER = """
@@ -56,10 +58,7 @@ def guards_in(text: str) -> dict[str, list[str]]:
         >>> guards_in(text)["is_text"][1:]
         ['object', 'str']
     """
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError):
-        return {}
+    tree = parse(text)
     imports = [
         node
         for node in tree.body
@@ -71,7 +70,7 @@ def guards_in(text: str) -> dict[str, list[str]]:
         if not isinstance(node, ast.FunctionDef) or not isinstance(node.returns, ast.Subscript):
             continue
         arguments = [each for each in node.args.args if each.arg not in ("self", "cls")]
-        if ast.unparse(node.returns.value).rpartition(".")[2] in _GUARDS and len(arguments) == 1:
+        if last_name(node.returns.value) in _GUARDS and len(arguments) == 1:
             annotation = arguments[0].annotation
             given = "object" if annotation is None else ast.unparse(annotation)
             found[node.name] = [_source(node, imports), given, ast.unparse(node.returns.slice)]

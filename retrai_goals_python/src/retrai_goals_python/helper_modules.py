@@ -7,7 +7,6 @@ after, is a helper.
 
 from __future__ import annotations
 
-import ast
 import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -17,6 +16,7 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 
 from .pytest_detection import NOT_OURS
+from .python_source import read_text
 
 FOLDERS = frozenset({"test", "testing"})
 MAX_FILES = 5_000
@@ -27,7 +27,6 @@ _IMPORT = re.compile(
     r"|import[ \t][^\n#;]+)",
     re.MULTILINE,
 )
-"""Each statement alone is parsed: a large project has many megabytes of others."""
 _SPECIAL = re.compile(r"([\\*?\[\]!# ])")
 
 
@@ -38,59 +37,26 @@ class _Module:
     project: Path
     path: PurePosixPath
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The words of its dotted name, from the project's folder on."""
-        parts = self.path.with_suffix("").parts
-        return parts[:-1] if parts[-1] == "__init__" else parts
-
     @cached_property
-    def text(self) -> str:
-        """Empty where it cannot be read."""
-        try:
-            return (self.project / self.path).read_text("utf-8", errors="replace")
-        except OSError:
-            return ""
-
-    @cached_property
-    def imported(self) -> set[tuple[bool, tuple[str, ...]]]:
-        """What its import statements may mean: whether the name is whole, and its words."""
-        found: set[tuple[bool, tuple[str, ...]]] = set()
-        for statement in _IMPORT.finditer(self.text):
-            try:
-                (node,) = ast.parse(statement[0].strip()).body
-            except (SyntaxError, ValueError):
-                continue  # no statement, or one of several
-            if isinstance(node, ast.Import):
-                found |= {(False, tuple(each.name.split("."))) for each in node.names}
-            elif isinstance(node, ast.ImportFrom):
-                named = tuple((node.module or "").split(".")) if node.module else ()
-                if node.level:
-                    named = self.path.parts[: len(self.path.parts) - node.level] + named
-                whole = bool(node.level)
-                found |= {(whole, named), *((whole, (*named, each.name)) for each in node.names)}
-        return found
+    def imported(self) -> list[tuple[bool, set[str]]]:
+        """Its import statements: whether each is relative, and its words."""
+        statements: list[str] = _IMPORT.findall(read_text(self.project / self.path))
+        return [("from ." in each, set(re.findall(r"\w+", each))) for each in statements]
 
     def imports(self, other: _Module) -> bool:
-        """Whether it may import `other`; a bare name means a neighbour."""
-        package = other.path.name == "__init__.py"
-        if other.names[-1:] == () or not (
-            other.names[-1] in self.text or (package and "from ." in self.text)
-        ):
-            return False
-        return any(self._means(whole, words, other) for whole, words in self.imported)
-
-    def _means(self, whole: bool, words: tuple[str, ...], other: _Module) -> bool:
-        names = other.names
-        if other.path.name == "__init__.py" and len(words) > 1:
-            # Whoever imports a module imports the packages around it.
-            starts = range(1 if whole else len(names))
-            return any(words[: len(names) - i] == names[i:] for i in starts)
-        if whole:
-            return words == names
-        if len(words) == 1:
-            return words == names[-1:] and self.path.parent == other.path.parent
-        return bool(words) and names[-len(words) :] == words
+        """Whether it may import `other`: by its name alone beside it or relatively, elsewhere with
+        that of its folder. Whoever lies in a package imports it."""
+        beside = self.path.parent == other.path.parent
+        if other.path.name == "__init__.py":
+            name, folder = other.path.parent.name, other.path.parent.parent.name
+            if beside:
+                return True
+        else:
+            name, folder = other.path.stem, other.path.parent.name
+        return any(
+            name in words and (beside or relative or folder in words)
+            for relative, words in self.imported
+        )
 
 
 def helper_globs(project: Path, patterns: Sequence[str]) -> list[str]:
@@ -109,9 +75,10 @@ def helper_globs(project: Path, patterns: Sequence[str]) -> list[str]:
     candidates = [one for one in modules if one.path not in known and _may_help(one.path, folders)]
     if not candidates:
         return []
-    tested = {_plain(one.path) for one in tests}
-    others = {one.path for one in candidates}
-    sources = [one for one in modules if one.path not in known and one.path not in others]
+    known |= {one.path for one in candidates}
+    sources = [one for one in modules if one.path not in known]
+    # What a test file is named after.
+    tested = {one.path.stem.removeprefix("test_").removesuffix("_test") for one in tests}
     helpers = [
         one
         for one in candidates
@@ -167,8 +134,3 @@ def _may_help(path: PurePosixPath, folders: Collection[PurePosixPath | None]) ->
         return True
     nearest = _nearest(path)
     return nearest is not None and nearest.name in FOLDERS and nearest in folders
-
-
-def _plain(path: PurePosixPath) -> str:
-    """What a test file is named after."""
-    return path.stem.removeprefix("test_").removesuffix("_test")

@@ -19,6 +19,7 @@ from retrai_goal_support import SavedModel
 from .false_type_guards import guards_in
 from .hidden_code import Place, Probes
 from .pyright_output import Diagnostic, PyrightReport, relative_path
+from .python_source import read_bytes, read_text
 
 MAX_FILES = 100
 MAX_BYTES = 500_000
@@ -57,7 +58,7 @@ class FirstErrors(SavedModel):
             guards={
                 guard: parts[0]
                 for name in names
-                for guard, parts in guards_in(_text(folder / name)).items()
+                for guard, parts in guards_in(read_text(folder / name)).items()
             },
         )
 
@@ -152,15 +153,5 @@ class HiddenErrors:
         return f"{line}: {' '.join(found.message.split())[:200]}"
 
 
-def _text(path: Path) -> str:
-    try:
-        return path.read_text("utf-8", "replace")
-    except OSError:
-        return ""
-
-
 def _digest(path: Path) -> str:
-    try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
-    except OSError:
-        return ""
+    return hashlib.sha256(read_bytes(path)).hexdigest()

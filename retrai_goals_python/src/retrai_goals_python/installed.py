@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
+from .python_source import read_text
+
 _REQUIRES = re.compile(r"^Requires-Dist:\s*([A-Za-z0-9._-]+)(.*)$", re.MULTILINE)
 
 
@@ -41,10 +43,7 @@ class Installed:
 
     def text(self, name: str) -> str:
         """One of the files that describe it; empty where it is missing."""
-        try:
-            return (self.folder / name).read_text("utf-8", errors="replace")
-        except OSError:
-            return ""
+        return read_text(self.folder / name)
 
     def record(self) -> dict[Path, str]:
         """Files that it put there, with their digest as RECORD writes it; empty for none."""

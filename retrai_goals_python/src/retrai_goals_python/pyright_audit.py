@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import re
-
 from retrai_core import Suspicion
+from retrai_goal_support import audit_lines
 
-from .diff_audit import IGNORES, Trick, audit_added_lines
+from .diff_audit import IGNORES, is_source, reported
 from .diff_lines import added_lines
 
-TRICKS: tuple[Trick, ...] = (
+TRICKS = (
     *IGNORES,
-    (re.compile(r"\bno_type_check\b"), "switches the check of a function off"),
-    (re.compile(r"\bif not TYPE_CHECKING\b"), "hides code from the type checker"),
-    (re.compile(r"\breport\w+\"?\s*[:=]\s*(?:false|\"none\"|'none')"), "switches a rule off"),
-    (re.compile(r"^\s*\"?(?:exclude|ignore|strict|include)\"?\s*[:=]"), "changes what is checked"),
-    (re.compile(r"typeCheckingMode"), "changes how strictly is checked"),
+    reported(r"\bno_type_check\b", "switches the check of a function off"),
+    reported(r"\bif not TYPE_CHECKING\b", "hides code from the type checker"),
+    reported(r"\breport\w+\"?\s*[:=]\s*(?:false|\"none\"|'none')", "switches a rule off"),
+    reported(r"^\s*\"?(?:exclude|ignore|strict|include)\"?\s*[:=]", "changes what is checked"),
+    reported(r"typeCheckingMode", "changes how strictly is checked"),
 )
 
 
@@ -29,6 +28,6 @@ def audit_types(diff: str) -> list[Suspicion]:
     """
     stubs = dict.fromkeys(path for path, _, _ in added_lines(diff) if path.endswith(".pyi"))
     return [
-        *audit_added_lines(diff, TRICKS),
+        *audit_lines(diff, TRICKS, is_source=is_source),
         *(Suspicion(path, 1, "adds to a stub, which pyright believes") for path in stubs),
     ]

@@ -25,10 +25,8 @@ from retrai_core import (
 )
 from retrai_goal_support import FolderOptions, ShellWords, missing_folder
 
-from .changed_equality import changed_equality
 from .changed_examples import changed_examples
-from .contradiction import contradict_tests, expect_old_answers, expected_objects
-from .copied_literals import copied_literals
+from .contradiction import contradict_tests, expect_old_answers
 from .copied_project import CopiedProject, copied_project
 from .diff_audit import is_test
 from .environment import (
@@ -112,7 +110,6 @@ class PytestGoal(GoalBase[PytestGoalOptions]):
         self._options_tried = False
         self._known_before: BeforeRun | None = None
         self._copy_s = 0.0
-        self._equal_otherwise: dict[str, set[str]] = {}
         self._import_paths: list[str] = []
         self._patches: dict[str, tuple[str, int]] = {}
 
@@ -261,7 +258,6 @@ class PytestGoal(GoalBase[PytestGoalOptions]):
         if not whole:
             first = first[:MAX_CONTRADICTED]
         halves = held[::2], held[1::2]
-        self._equal_otherwise = {}
         tried, still = dict[str, None](), list[str]()
         for far, half in zip((False, True), halves, strict=True):
             kept = await asyncio.to_thread(_read_files, folder, [*first, *half])
@@ -276,11 +272,7 @@ class PytestGoal(GoalBase[PytestGoalOptions]):
                 passed = {case for case, outcome in run.cases.items() if outcome == "passed"}
                 passed |= {case.split("[", 1)[0] for case in passed}
                 tried |= dict.fromkeys(case.split("[", 1)[0] for case in wanted)
-                held_still = [case for case in wanted if case in passed]
-                # Which fields two objects are equal by is for the project to say.
-                loose = {case: expected_objects(folder, case) for case in held_still if far}
-                self._equal_otherwise |= {case: names for case, names in loose.items() if names}
-                still += [case for case in held_still if case not in self._equal_otherwise]
+                still += [case for case in wanted if case in passed]
             await asyncio.to_thread(_write_files, kept)
         return Contradiction(list(tried), still)
 
@@ -303,8 +295,6 @@ class PytestGoal(GoalBase[PytestGoalOptions]):
         return [
             *audit_diff(diff, project),
             *changed_examples(diff, project, examples_in),
-            *copied_literals(diff, project),
-            *changed_equality(diff, project, self._equal_otherwise),
             *self._new_patches(),
         ]
 

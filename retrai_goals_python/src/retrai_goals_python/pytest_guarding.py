@@ -10,7 +10,7 @@ from pathlib import Path
 from retrai_core import Suspicion
 
 from .declared_tests import TEST_FILES, declared_tests
-from .diff_audit import NAMES_TEST, PYTHON_TRICKS, audit_added_lines
+from .diff_audit import NAMES_TEST, PYTHON_TRICKS, audit_added_lines, sign
 
 TESTS = ("tests/", "/test/", *TEST_FILES, "conftest.py")
 # What tests compare with, wherever it lies.
@@ -83,8 +83,7 @@ RUNNER_MODULES = (
     "pytest_*",
     "coverage",
     "hypothesis",
-    "_retrai_pytest_report",
-    "_retrai_imports",
+    "_retrai_*",
 )
 _LIBRARY = re.compile(
     r"^Binary files .* and \"?b/(\S+\.(?:so|pyd|dll|dylib)[.\d]*)\"? differ$", re.MULTILINE
@@ -139,8 +138,7 @@ def audit_diff(diff: str, project: Path | None = None) -> list[Suspicion]:
     """
     tricks = [*PYTHON_TRICKS]
     if project is not None:
-        inside = re.compile(re.escape(f"{project}/") + r"(?:[^\"']*/)?tests?/")
-        tricks.append((inside, NAMES_TEST))
+        tricks.append(sign(re.escape(f"{project}/") + r"(?:[^\"']*/)?tests?/", NAMES_TEST))
     found = audit_added_lines(diff, tricks, project)
     return [*found, *_libraries_without_source(diff, project)]
 

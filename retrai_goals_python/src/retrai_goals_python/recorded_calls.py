@@ -20,6 +20,7 @@ from retrai_goal_support import SavedModel
 from .contradiction import OldAnswer, line_of
 from .diff_audit import is_test
 from .pytest_run import PytestRun
+from .python_source import literal, parse, parse_file, read_text
 
 BEFORE = "pytest_before.json"
 """In the run's folder: what the baseline check showed."""
@@ -93,14 +94,14 @@ def _as_call(path: Path, test: str, parameters: Mapping[str, str]) -> str:
     """A test as a call that can be made outside; empty where the runner, the time or chance takes
     part in it, or it is no plain function."""
     name = test.partition("[")[0]
-    source = path.read_text("utf-8", errors="replace")
+    source = read_text(path)
     if (
         not name.isidentifier()
         or len(source) > MAX_SOURCE
         or not all(map(_is_literal, parameters.values()))
     ):
         return ""
-    tree = ast.parse(source)
+    tree = parse(source)
     if _imported(tree) & _NOT_ALONE:
         return ""
     if "pytest" in _imported(tree):
@@ -112,8 +113,8 @@ def _as_call(path: Path, test: str, parameters: Mapping[str, str]) -> str:
 
 def _is_literal(text: str) -> bool:
     try:
-        ast.literal_eval(text)
-    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        literal(text)
+    except ValueError:
         return False
     return True
 
@@ -163,10 +164,10 @@ class _PlainFile:
             return cls()
         if not _only_defines(folder / path, hooks=True):
             return cls()
-        tree = ast.parse((folder / path).read_bytes())
+        tree = parse_file(folder / path)
         fixtures: set[str] = set()
         # From the outermost file inwards, since an inner fixture hides an outer one of its name.
-        for each in (*map(_parsed, reversed(conftests)), tree):
+        for each in (*map(parse_file, reversed(conftests)), tree):
             for node in each.body:
                 if isinstance(node, _FUNCTIONS) and _is_fixture(node):
                     asked = {argument.arg for argument in node.args.args}
@@ -185,10 +186,6 @@ def _is_test_or_plain(node: ast.stmt) -> bool:
 
 def _enters(node: ast.AST) -> bool:
     return any(isinstance(part, (ast.With, ast.AsyncWith)) for part in ast.walk(node))
-
-
-def _parsed(path: Path) -> ast.Module:
-    return ast.parse(path.read_bytes())
 
 
 def _is_fixture(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
@@ -361,11 +358,7 @@ _DEFINES = (*_FUNCTIONS, ast.ClassDef)
 
 def _only_defines(path: Path, *, hooks: bool) -> bool:
     """Whether a file, when it is imported, calls nothing but pytest and changes nothing."""
-    try:
-        tree = ast.parse(path.read_bytes())
-    except (OSError, SyntaxError, ValueError):
-        return False
-    for node in tree.body:
+    for node in parse_file(path).body:
         if not isinstance(node, _DEFINES):
             if _sets_state(node) or any(isinstance(part, ast.Call) for part in ast.walk(node)):
                 return False

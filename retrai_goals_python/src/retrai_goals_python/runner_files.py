@@ -12,6 +12,7 @@ from retrai_core import Environment
 
 from .environment import ProbedEnvironment
 from .installed import Installed, ctime_ns, entries, files_below, installed_in, normalized
+from .python_source import read_text
 from .start_up_files import named_folders, start_up_files
 
 DECLARING = (
@@ -25,7 +26,7 @@ _MODULES = {"pytest": ("pytest", "_pytest", "py")}
 def declared_text(project: Path) -> str:
     """The files that name what a project needs, as one text of normalized names."""
     found = sorted(path for pattern in DECLARING for path in project.glob(pattern))
-    return "\n".join(normalized(_read(path)) for path in found)
+    return "\n".join(normalized(read_text(path)) for path in found)
 
 
 class RunnerFiles:
@@ -199,10 +200,3 @@ def _interpreter_files(python: str, prefix: str) -> Iterable[Path]:
     while path.is_symlink():
         yield path
         path = Path(os.path.normpath(path.parent / path.readlink()))
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text("utf-8", errors="replace")
-    except OSError:
-        return ""

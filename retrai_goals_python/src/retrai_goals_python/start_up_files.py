@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from .installed import Installed, digest_of, entries, files_below
+from .python_source import read_text
 
 CUSTOMIZE = ("sitecustomize", "usercustomize")
 # What setuptools, hatchling and others write for an editable install.
@@ -63,11 +64,8 @@ def _named_in(path: Path) -> list[Path]:
 
 
 def _lines(path: Path) -> list[str]:
-    try:
-        text = path.read_bytes().decode("utf-8", "replace")
-    except OSError:
-        return []
-    return [line.strip() for line in text.splitlines() if line.strip() and line[0] != "#"]
+    lines = read_text(path).splitlines()
+    return [line.strip() for line in lines if line.strip() and line[0] != "#"]
 
 
 def _is_code(line: str) -> bool:

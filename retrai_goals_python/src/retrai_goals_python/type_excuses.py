@@ -9,6 +9,8 @@ import tokenize
 from collections.abc import Iterable
 from pathlib import Path
 
+from .python_source import last_name, parse, read_text
+
 _IGNORES = re.compile(r"#\s*(?:type:\s*ignore|pyright:\s*(?:ignore|basic|off|standard)\b)")
 _RULES = re.compile(r"#\s*pyright:\s*(?P<rules>report\w+\s*=.*)")
 _LAXER = re.compile(r"report\w+\s*=\s*(?:false|none|information|warning)")
@@ -23,11 +25,7 @@ def excuses_in(folder: Path, names: Iterable[str]) -> dict[str, int]:
     """
     found: dict[str, int] = {}
     for name in names:
-        try:
-            text = (folder / name).read_text("utf-8", errors="replace")
-        except OSError:
-            continue
-        count = count_excuses(text)
+        count = count_excuses(read_text(folder / name))
         # A stub is believed instead of the source beside it, which nobody looks at then.
         if name.endswith(".pyi") and _stands_for_source(folder, name):
             count += 1
@@ -75,21 +73,9 @@ def _comments(text: str) -> list[str]:
 
 def _unchecked(text: str) -> int:
     """Definitions with `@no_type_check`."""
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError):
-        return 0
     return sum(
-        _name(decorator) == "no_type_check"
-        for node in ast.walk(tree)
+        last_name(decorator) == "no_type_check"
+        for node in ast.walk(parse(text))
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
         for decorator in node.decorator_list
     )
-
-
-def _name(node: ast.expr) -> str:
-    if isinstance(node, ast.Call):
-        return _name(node.func)
-    if isinstance(node, ast.Attribute):
-        return node.attr
-    return node.id if isinstance(node, ast.Name) else ""

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from retrai_core import Suspicion
 
-from .diff_lines import added_lines, removed_lines, text_before
+from .diff_lines import changed_files
+from .python_source import parse, read_text
 
 _DEFINES = re.compile(r"^\s*(?:async\s+def|def|class)\s+(\w+)")
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -25,31 +26,18 @@ def moved_out_of_sight(diff: str, project: Path, checked: Collection[str]) -> It
         project: where the changed files stand.
         checked: files, relative, that the type checker looks at.
     """
-    changed = dict.fromkeys(path for path, _, _ in added_lines(diff))
-    changed |= dict.fromkeys(path for path, _ in removed_lines(diff))
-    texts = {path: _text(project / path) for path in changed}
-    before = (text_before(diff, path, text.split("\n")) for path, text in texts.items())
-    gone = {name for text in before for name in _defined(text)}
+    files = list(changed_files(diff, project))
+    gone = {name for _, before, _ in files for name in _defined(before)}
     if gone:
-        gone -= {name for path in checked for name in _defined(_text(project / path))}
-    for path, text in texts.items():
-        for number, line in enumerate(text.split("\n") if gone else (), start=1):
+        gone -= {name for path in checked for name in _defined(read_text(project / path))}
+    for path, _, now in files:
+        for number, line in enumerate(now.split("\n") if gone else (), start=1):
             found = _DEFINES.match(line)
             if found and found[1] in gone:
                 what = f"moves code to where no type checker looks: {line.strip()[:100]}"
                 yield Suspicion(path, number, what, reaches_runner=True)
 
 
-def _text(path: Path) -> str:
-    try:
-        return path.read_text("utf-8", errors="replace")
-    except OSError:
-        return ""  # it is gone
-
-
 def _defined(text: str) -> Iterator[str]:
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError):
-        return
-    yield from (node.name for node in ast.walk(tree) if isinstance(node, _DEFINITIONS))
+    nodes = ast.walk(parse(text))
+    yield from (node.name for node in nodes if isinstance(node, _DEFINITIONS))

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from .pytest_run import PytestRun
+from .python_source import read_text
 
 USAGE_ERROR = 4
 """pytest's exit status for what it was told on its command line."""
@@ -40,8 +41,7 @@ def _may_come(folder: Path, target: str) -> bool:
     Which parameters a test has, and whether it is defined at all, may depend on them.
     """
     path, *names = target.partition("[")[0].split("::")
-    try:
-        text = (folder / path).read_text("utf-8", errors="replace")
-    except OSError:
+    if not (folder / path).is_file():
         return True  # a folder, or a package
+    text = read_text(folder / path)
     return all(re.search(rf"\b{re.escape(name)}\b", text) for name in names)

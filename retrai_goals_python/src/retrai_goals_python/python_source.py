@@ -1,0 +1,66 @@
+"""A project's files as text and as syntax trees; empty ones where they cannot be read or parsed."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+
+def read_text(path: Path) -> str:
+    """A file's text; empty where there is none to read."""
+    try:
+        return path.read_text("utf-8", errors="replace")
+    except (OSError, ValueError):
+        return ""
+
+
+def read_bytes(path: Path) -> bytes:
+    """A file's bytes; none where there is none to read."""
+    try:
+        return path.read_bytes()
+    except (OSError, ValueError):
+        return b""
+
+
+def parse(source: str | bytes) -> ast.Module:
+    """A module's tree; an empty one where the source is no Python.
+
+    Example:
+        >>> parse("def (").body
+        []
+    """
+    try:
+        return ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ast.Module([], [])
+
+
+def parse_file(path: Path) -> ast.Module:
+    """The tree of a file, in the encoding that the file names; an empty one for a missing file."""
+    return parse(read_bytes(path))
+
+
+def last_name(node: ast.expr) -> str:
+    """The last word of a dotted name, or of the function that is called; else empty.
+
+    Example:
+        >>> [last_name(parse(text).body[0].value) for text in ("a.b.c", "f(1)", "1 + 1")]
+        ['c', 'f', '']
+    """
+    if isinstance(node, ast.Call):
+        return last_name(node.func)
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def literal(node: ast.expr | str) -> object:
+    """The value of a literal.
+
+    Raises:
+        ValueError: it is none.
+    """
+    try:
+        return ast.literal_eval(node)
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError) as error:
+        raise ValueError(str(node)) from error
