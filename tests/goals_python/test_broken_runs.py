@@ -37,15 +37,12 @@ async def test_a_hanging_test_is_named(make_project, run):
         "test_hang.py::test_before": "passed",
         "test_hang.py::test_hangs": "error",
     }
-    assert found.last_started == "test_hang.py::test_hangs"
-    assert found.running == ("test_hang.py::test_hangs",)
     assert found.problem == (
         "pytest was still running after 3 s; running then: test_hang.py::test_hangs"
     )
     assert "test_hang.py::test_hangs" in render_failures(found)
     assert found.failures[0].location == "test_hang.py:9"
     assert ">  9 |     time.sleep(600)" in found.failures[0].text
-    assert len(found.collected) == 3
 
 
 async def test_a_hang_leaves_no_process(make_project, run):

@@ -137,8 +137,6 @@ async def test_each_way_to_end_is_one_outcome(make_project, run):
     assert found.complete
     assert found.exit_status == 1
     assert dict(found.cases) == EXPECTED
-    assert found.skip_reasons["tests/test_zoo.py::test_skipped"] == "not today"
-    assert found.skip_reasons["tests/test_zoo.py::test_xfails"] == "known"
     assert {failure.id for failure in found.failures} == {
         name for name, outcome in EXPECTED.items() if outcome in ("failed", "error")
     }
@@ -147,11 +145,11 @@ async def test_each_way_to_end_is_one_outcome(make_project, run):
 
 async def test_workers_of_xdist_change_nothing(make_project, run):
     make_project(ZOO)
+    in_order = list((await run(*ARGS)).cases)
     found = await run(*ARGS, "-p", "xdist", "-n", "2")
     assert found.problem == ""
     assert dict(found.cases) == EXPECTED
-    cases = [name for name in found.cases if name in found.collected]
-    assert cases == list(found.collected)
+    assert list(found.cases) == in_order
 
 
 @pytest.mark.parametrize("more", [[], ["-p", "xdist", "-n", "2"]], ids=["plain", "xdist"])
@@ -169,7 +167,6 @@ async def test_an_old_python_with_an_old_pytest_gives_the_same(make_project, run
     found = await run(*ARGS, python=old_python)
     assert dict((await run(*ARGS, python=old_python, outcomes_only=True)).cases) == EXPECTED
     assert found.problem == ""
-    assert found.python_version.startswith("3.")
     assert dict(found.cases) == EXPECTED
 
 

@@ -175,6 +175,9 @@ SHOWN = (
             ["isinstance(value, str)", "type(value) is str and bool(value)", "is_known(value)"],
             False,
         ),
+        # What a guard prints is not the answer, and one that ends the process hides no other.
+        (["isinstance(value, str) and print(value) is None"], False),
+        (["exit()", "bool(value)"], True),
     ],
 )
 async def test_a_false_guard_is_found(make_project, context, bodies, false: bool) -> None:

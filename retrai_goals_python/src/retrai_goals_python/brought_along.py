@@ -8,10 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from .pytest_detection import TEST_FILES, files_called
+from .python_source import read_bytes
 from .runner_files import DECLARING
 
-BROUGHT = {"langsmith": "langsmith_plugin"}
-"""By the word that a project which uses it would have to write: the name of its entry point.
+WORD, PLUGIN = "langsmith", "langsmith_plugin"
+"""What a project which uses the plugin would have to write, and the name of its entry point.
 
 LangChain requires langsmith, whose plugin adds an option and no outcome, and takes more than a
 second of processor time whenever pytest starts."""
@@ -39,20 +40,15 @@ def left_out(
         return []
     variables = {**os.environ, **(env or {})}
     asked = [*arguments, *(variables.get(name, "") for name in ASKING)]
-    words = [word for word in BROUGHT if not any(word in text for text in asked)]
-    for text in _texts(cwd) if words else ():
-        words = [word for word in words if word.encode() not in text]
-    return [part for word in words for part in ("-p", f"no:{BROUGHT[word]}")]
+    used = any(WORD in text for text in asked) or any(WORD.encode() in text for text in _texts(cwd))
+    return [] if used else ["-p", f"no:{PLUGIN}"]
 
 
 def _texts(cwd: Path) -> Iterator[bytes]:
     """What could use a plugin: configuration, here and above, tests, and their fixtures."""
     above = (*DECLARING, "pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "conftest.py")
     folders = (cwd, *cwd.parents)
-    found = [path for folder in folders for name in above for path in folder.glob(name)]
-    found += [cwd / path for path in files_called(cwd, (*TEST_FILES, "conftest.py"))]
-    for path in found:
-        try:
-            yield path.read_bytes()
-        except OSError:
-            continue
+    yield from (
+        read_bytes(path) for folder in folders for name in above for path in folder.glob(name)
+    )
+    yield from (read_bytes(cwd / path) for path in files_called(cwd, (*TEST_FILES, "conftest.py")))

@@ -35,8 +35,6 @@ class Case:
     node_id: str
     outcome: CaseOutcome | None = None
     finished: bool = False
-    duration_s: float = 0.0
-    reason: str = ""
     more_subtests: int = 0
     problems: list[tuple[str, Explanation]] = field(default_factory=list[tuple[str, Explanation]])
     sections: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
@@ -133,12 +131,8 @@ def _name_for(session: Session, name: str) -> str:
 def _take_collect(session: Session, line: Collect) -> None:
     name = line.id or "collection"
     outcome: CaseOutcome = "skipped" if line.outcome == "skipped" else "error"
-    case = Case(line.id, outcome, finished=True)
-    if outcome == "skipped":
-        case.reason = _plain_reason(line.why.text)
-    else:
-        case.problems.append(("collection", line.why))
-    session.cases[name] = case
+    problems = [("collection", line.why)] if outcome == "error" else []
+    session.cases[name] = Case(line.id, outcome, finished=True, problems=problems)
 
 
 def _take_phase(session: Session, line: Phase, name: str) -> None:
@@ -154,7 +148,6 @@ def _take_phase(session: Session, line: Phase, name: str) -> None:
     if line.subtest:
         _take_subtest(case, line)
         return
-    case.duration_s += line.duration_s
     outcome = _outcome_of(line)
     # A failed call stays failed when its tear-down breaks too; a broken tear-down spoils all else.
     if outcome is not None and case.outcome not in ("failed", "error"):
@@ -164,8 +157,6 @@ def _take_phase(session: Session, line: Phase, name: str) -> None:
         if not line.why.text.startswith("contains ") or not case.problems:
             case.problems.append((line.when, line.why))
         case.sections = line.sections
-    elif line.outcome == "skipped" or line.xfail is not None:
-        case.reason = _plain_reason(line.xfail if line.xfail is not None else line.why.text)
     # "???" is what xdist reports when the worker that ran the test has died.
     if line.when in ("teardown", "???"):
         case.finished = True
@@ -191,15 +182,10 @@ def _outcome_of(line: Phase) -> CaseOutcome | None:
     if line.outcome == "failed":
         return "error" if line.when in ("setup", "teardown") else "failed"
     if line.outcome == "skipped":
-        return "skipped" if line.xfail is None else "xfailed"
+        return "xfailed" if line.is_xfail else "skipped"
     if line.when == "call":
-        return "passed" if line.xfail is None else "xpassed"
+        return "xpassed" if line.is_xfail else "passed"
     return None
-
-
-def _plain_reason(text: str) -> str:
-    """The reason as its author wrote it, without what pytest puts before it."""
-    return text.removeprefix("Skipped: ").removeprefix("reason: ").strip()
 
 
 def _sort_as_collected(session: Session) -> None:

@@ -48,19 +48,19 @@ class CopiedProject:
         # A virtual environment in the project is not part of the copy, and stays where it is.
         return str(found) if found.exists() else entry
 
-    def variables(self, before: str) -> dict[str, str]:
-        """Variables for the runner; `RETRAI_PYTHONPATH_BEFORE` is what child processes get.
+    @property
+    def imports(self) -> tuple[str, str, Sequence[str]]:
+        """What the reporter leads imports by: from where, to where, and the roots."""
+        return str(self.original), str(self.copy), self.roots
+
+    def import_path(self, before: str) -> str:
+        """PYTHONPATH for the tests and their child processes.
 
         Args:
             before: PYTHONPATH as it would be for the original.
         """
         named = [self.counterpart(entry) for entry in before.split(os.pathsep) if entry]
-        return {
-            "RETRAI_ORIGINAL": str(self.original),
-            "RETRAI_COPY": str(self.copy),
-            "RETRAI_COPY_ROOTS": os.pathsep.join(self.roots),
-            "RETRAI_PYTHONPATH_BEFORE": os.pathsep.join([*self.roots, *named]),
-        }
+        return os.pathsep.join([*self.roots, *named])
 
 
 async def copied_project(

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import configparser
 import os
-import re
-import tomllib
 from collections.abc import Iterable, Sequence
 from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
-from typing import Any, cast
+from typing import Any
 
+from .configuration import pyproject, table, words
 from .helper_modules import helper_globs
+from .installed import normalized
+from .pytest_detection import TEST_FILES
 
-TEST_FILES = ("test_*.py", "*_test.py")
-"""pytest's own `python_files`."""
 _SOURCE_ROOTS = ("src", "lib")
 _TEST_FOLDERS = ("tests", "test")
 
@@ -64,7 +63,7 @@ def _is_source(project: Path, folder: Path, patterns: Sequence[str]) -> bool:
     """
     if not folder.is_dir() or folder.name in _TEST_FOLDERS:
         return False
-    if folder.name in _SOURCE_ROOTS or _normalized(folder.name) in _names(project):
+    if folder.name in _SOURCE_ROOTS or normalized(folder.name) in _names(project):
         return True
     has_package = False
     for _, below, files in os.walk(folder):
@@ -77,53 +76,29 @@ def _is_source(project: Path, folder: Path, patterns: Sequence[str]) -> bool:
 
 def _names(project: Path) -> set[str]:
     """What the project calls itself."""
-    data = _toml(project)
-    tools = _table(data.get("tool"))
-    found = [_table(data.get("project")).get("name"), _table(tools.get("poetry")).get("name")]
-    found.append(_table(_table(tools.get("flit")).get("module")).get("name"))
+    data = pyproject(project)
+    tools = table(data.get("tool"))
+    found = [table(data.get("project")).get("name"), table(tools.get("poetry")).get("name")]
+    found.append(table(table(tools.get("flit")).get("module")).get("name"))
     found += [section.get("name") for section in _sections(project, (("setup.cfg", "metadata"),))]
-    return {_normalized(name) for name in found if isinstance(name, str)}
-
-
-def _normalized(name: str) -> str:
-    return re.sub(r"[-_.]+", "-", name).lower()
+    return {normalized(name) for name in found if isinstance(name, str)}
 
 
 def _configured(project: Path) -> tuple[list[str], list[str]]:
     """`testpaths` and `python_files` of the project's configuration files."""
     folders: list[str] = []
     patterns: list[str] = []
-    pytest = _table(_table(_toml(project).get("tool")).get("pytest"))
+    pytest = table(table(pyproject(project).get("tool")).get("pytest"))
     files = (
         ("pytest.ini", "pytest"),
         (".pytest.ini", "pytest"),
         ("tox.ini", "pytest"),
         ("setup.cfg", "tool:pytest"),
     )
-    for section in (pytest, _table(pytest.get("ini_options")), *_sections(project, files)):
-        folders += _words(section.get("testpaths"))
-        patterns += _words(section.get("python_files"))
+    for section in (pytest, table(pytest.get("ini_options")), *_sections(project, files)):
+        folders += words(section.get("testpaths"))
+        patterns += words(section.get("python_files"))
     return folders, patterns
-
-
-def _words(value: object) -> list[str]:
-    if isinstance(value, str):
-        return value.split()
-    if isinstance(value, list):
-        return [str(word) for word in cast("Iterable[object]", value)]
-    return []
-
-
-def _toml(project: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads((project / "pyproject.toml").read_text("utf-8"))
-    except (OSError, ValueError):
-        # A missing or broken file configures nothing; pytest says what is wrong with it.
-        return {}
-
-
-def _table(value: object) -> dict[str, Any]:
-    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
 
 
 def _sections(project: Path, wanted: Iterable[tuple[str, str]]) -> list[dict[str, Any]]:

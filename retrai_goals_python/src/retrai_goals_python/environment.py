@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from retrai_core import Completed, Sandbox, ToolError
+from retrai_core import Sandbox, ToolError
 
 PROBE_TIMEOUT_S = 30.0
 # What lies in the current folder must not decide what is installed, nor stand in for a module here.
@@ -63,15 +62,11 @@ async def probe_environment(
         done = await sandbox.run(command, timeout_s=PROBE_TIMEOUT_S, cwd=cwd)
     except ToolError as error:
         return f"{python} cannot be run: {error}"
-    return _read_answer(python, done)
-
-
-def _read_answer(python: str, done: Completed) -> ProbedEnvironment | str:
     if done.timed_out:
         return f"{python} gave no answer within {PROBE_TIMEOUT_S:g} s"
     try:
-        return ProbedEnvironment.model_validate(json.loads(done.stdout))
-    except (json.JSONDecodeError, ValidationError):
+        return ProbedEnvironment.model_validate_json(done.stdout)
+    except ValidationError:
         said = (done.stderr.strip().splitlines() or ["no output"])[-1]
         return f"{python} cannot be used (exit status {done.exit_code}): {said}"
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from retrai_core import Suspicion
 
 from .environment import ProbedEnvironment
-from .installed import Installed, ctime_ns, digest_of, entries, installed_in
+from .installed import Installed, ctime_ns, entries, installed_in, is_as_recorded
 from .pytest_guarding import RUNNER_MODULES, is_standard
 from .runner_files import environment_folders, is_environments
 from .start_up_files import only_names_folders
@@ -49,11 +49,15 @@ def audit_environment(
     ]
     changed = _changed(folders, probed, since_ns)
     vouched = _vouched(changed, installed, fresh, since_ns) if changed else set[Path]()
+
+    def is_importable(folder: Path) -> bool:
+        return _is_importable(folder, probed, project)
+
     found += [
         Suspicion(str(path), 1, "changed by hand in the environment", reaches_runner=True)
         for path in changed
         if path not in vouched
-        and not (path.suffix == ".pth" and only_names_folders(path, _Importable(probed, project)))
+        and not (path.suffix == ".pth" and only_names_folders(path, is_importable))
     ]
     program = Path(os.path.realpath(python))
     if ctime_ns(program) > since_ns:
@@ -61,25 +65,18 @@ def audit_environment(
     return found[:_SHOWN]
 
 
-class _Importable:
-    """Tells folders that were on the import path before, and those of the project's sources.
+def _is_importable(folder: Path, probed: ProbedEnvironment, project: Path) -> bool:
+    """Whether a folder was on the import path before, or holds sources of the project.
 
     The tests of a copy import from the latter first, so that none may hold what stands in for a
     module of the runner's or of Python's own.
     """
-
-    def __init__(self, probed: ProbedEnvironment, project: Path) -> None:
-        self._probed = probed
-        self._project = Path(os.path.realpath(project))
-        self._known = {os.path.realpath(entry) for entry in probed.path}
-
-    def __call__(self, folder: Path) -> bool:
-        real = Path(os.path.realpath(folder))
-        if str(real) in self._known:
-            return True
-        if is_environments(real, self._probed, self._project):
-            return False
-        return not any(_stands_in(entry.name.split(".", 1)[0]) for entry in entries(real))
+    real = Path(os.path.realpath(folder))
+    if str(real) in map(os.path.realpath, probed.path):
+        return True
+    if is_environments(real, probed, Path(os.path.realpath(project))):
+        return False
+    return not any(_stands_in(entry.name.split(".", 1)[0]) for entry in entries(real))
 
 
 def _stands_in(module: str) -> bool:
@@ -137,9 +134,5 @@ def _vouched(
         code = [path for path in record if path.name.endswith(CODE) and path.suffix != ".pyc"]
         if name in fresh and any(0 < ctime_ns(path) <= since_ns for path in code):
             continue
-        found |= {path for path in mine if _is_as_recorded(path, record[path])}
+        found |= {path for path in mine if is_as_recorded(path, record)}
     return found
-
-
-def _is_as_recorded(path: Path, digest: str) -> bool:
-    return bool(digest) and digest_of(path, digest) == digest

@@ -32,6 +32,7 @@ def plain(annotation, names):
     kinds += [int] if float in kinds or complex in kinds else []
     return tuple([*kinds, float] if complex in kinds else kinds)
 
+report, sys.stdout = sys.stdout, sys.stderr  # a guard may print
 UNIONS = {typing.Union, type(int | str)} if sys.version_info >= (3, 10) else {typing.Union}
 for name, source, given, promised in json.loads(sys.argv[1]):
     names = {"typing": typing, **vars(typing)}
@@ -43,9 +44,9 @@ for name, source, given, promised in json.loads(sys.argv[1]):
     for value in VALUES:
         try:
             if isinstance(value, takes) and not isinstance(value, kinds) and names[name](value):
-                print(json.dumps(name))
+                print(json.dumps(name), file=report)
                 break
-        except Exception:
+        except BaseException:
             continue
 """
 

@@ -29,7 +29,7 @@ def incomplete_reason(session: Session, done: Completed, timeout_s: float, damag
 
     Example:
         >>> from .report_lines import Begin
-        >>> session = Session(begin=Begin(kind="begin", pytest="9.0.0", python="3.13.0"))
+        >>> session = Session(begin=Begin(kind="begin", pytest="9.0.0"))
         >>> killed = Completed(-9, "", "[ended by the sandbox: it used 9.0 GiB of memory]\\n")
         >>> print(incomplete_reason(session, killed, 60, 0).partition(", ")[0])
         pytest's process was ended by signal 9 [ended by the sandbox: it used 9.0 GiB of memory]

@@ -12,7 +12,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -129,6 +129,12 @@ def digest_of(path: Path, like: str) -> str:
     except OSError:
         return ""
     return f"{algorithm}={base64.urlsafe_b64encode(digest).rstrip(b'=').decode()}"
+
+
+def is_as_recorded(path: Path, record: Mapping[Path, str]) -> bool:
+    """Whether a file is as an installer recorded it."""
+    digest = record.get(Path(os.path.normpath(path)), "")
+    return bool(digest) and digest_of(path, digest) == digest
 
 
 def ctime_ns(path: Path | os.DirEntry[str]) -> int:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import os
 import re
-import tomllib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
+
+from .configuration import pyproject, table, words
 
 DEFAULT_EXCLUDES = ("**/node_modules", "**/__pycache__", "**/.*")
 _COMMENT = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
@@ -23,26 +24,18 @@ def read_configuration(folder: Path) -> dict[str, Any]:
     try:
         text = (folder / "pyrightconfig.json").read_text("utf-8")
         plain = _COMMENT.sub(lambda found: found.group(1) or "", text)
-        return _table(json.loads(_TRAILING_COMMA.sub(r"\1", plain)))
+        return table(json.loads(_TRAILING_COMMA.sub(r"\1", plain)))
     except FileNotFoundError:
         pass
     except (OSError, ValueError):
         # pyright says itself what is wrong with its configuration.
         return {}
-    return _table(_tools(folder).get("pyright"))
+    return table(table(pyproject(folder).get("tool")).get("pyright"))
 
 
 def has_table(folder: Path) -> bool:
     """Whether `pyproject.toml` has a table for pyright, an empty one too."""
-    return "pyright" in _tools(folder)
-
-
-def _tools(folder: Path) -> dict[str, Any]:
-    try:
-        data: object = tomllib.loads((folder / "pyproject.toml").read_text("utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return _table(_table(data).get("tool"))
+    return "pyright" in table(pyproject(folder).get("tool"))
 
 
 def checked_files(folder: Path, targets: Sequence[str] = ()) -> list[str]:
@@ -53,8 +46,8 @@ def checked_files(folder: Path, targets: Sequence[str] = ()) -> list[str]:
         targets: files and folders given on its command line; they replace `include`.
     """
     settings = read_configuration(folder)
-    include = list(targets) or _words(settings.get("include")) or ["."]
-    exclude = _words(settings.get("exclude")) if "exclude" in settings else DEFAULT_EXCLUDES
+    include = list(targets) or words(settings.get("include")) or ["."]
+    exclude = words(settings.get("exclude")) if "exclude" in settings else DEFAULT_EXCLUDES
     roots = [_pattern(each) for each in include]
     left_out = [_pattern(each) for each in exclude]
     return sorted(
@@ -92,13 +85,3 @@ def _pattern(spec: str) -> re.Pattern[str]:
             pieces.append(f"{name}/")
     text = "".join(pieces).removesuffix("/")
     return re.compile(f"{text}(?:/.*)?$" if text else r".*$")
-
-
-def _table(value: object) -> dict[str, Any]:
-    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
-
-
-def _words(value: object) -> list[str]:
-    if not isinstance(value, list):
-        return []
-    return [str(word) for word in cast("Iterable[object]", value)]

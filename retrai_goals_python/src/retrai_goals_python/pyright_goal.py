@@ -16,19 +16,15 @@ from retrai_core import (
     Completed,
     Contradiction,
     Detection,
-    GoalBase,
     GoalResult,
     Limits,
     Marker,
-    RunContext,
     Suspicion,
     ToolError,
 )
 from retrai_goal_support import FolderOptions, ShellWords
 
 from .became_any import became_any
-from .environment import ProbedEnvironment, packages_fingerprint, probe_environment
-from .environment_audit import audit_environment
 from .false_type_guards import CALLER, as_argument, guards_in
 from .hidden_errors import FirstErrors, HiddenErrors
 from .pyright_audit import audit_types
@@ -41,6 +37,7 @@ from .pyright_output import (
     relative_path,
     render_diagnostics,
 )
+from .python_goal import PythonGoal
 from .type_excuses import excuses_in
 from .unchecked_code import moved_out_of_sight
 
@@ -79,11 +76,12 @@ class PyrightGoalOptions(FolderOptions):
     """Maximum wall-clock seconds for one run of pyright."""
 
 
-class PyrightGoal(GoalBase[PyrightGoalOptions]):
+class PyrightGoal(PythonGoal[PyrightGoalOptions]):
     """pyright reports no error."""
 
     name: ClassVar[str] = "pyright"
     summary: ClassVar[str] = "no type errors (pyright)"
+    runner: ClassVar[str] = "pyright"
     needs: ClassVar[frozenset[str]] = frozenset({"read", "run"})
     markers: ClassVar[Sequence[Marker]] = (
         Marker("pyrightconfig.json", priority=PRIORITY),
@@ -93,10 +91,6 @@ class PyrightGoal(GoalBase[PyrightGoalOptions]):
     steers: ClassVar[str] = (
         "new configuration of pyright, and files that change its types or its Python"
     )
-
-    def __init__(self, options: PyrightGoalOptions, context: RunContext) -> None:
-        super().__init__(options, context)
-        self._environment: ProbedEnvironment | None = None
 
     @classmethod
     def detect(cls, project: Path) -> Detection | None:
@@ -240,22 +234,6 @@ class PyrightGoal(GoalBase[PyrightGoalOptions]):
 
     def steering(self, project: Path) -> Sequence[str]:
         return ("pyrightconfig.json", "pyproject.toml", "pyvenv.cfg", "__builtins__.pyi")
-
-    async def external_state(self, project: Path) -> str:
-        if self._environment is None:
-            found = await probe_environment(self.context.sandbox, self.context.python, "pyright")
-            if isinstance(found, str):
-                return found
-            self._environment = found
-        digest = await asyncio.to_thread(packages_fingerprint, self._environment.path)
-        return f"{self.context.python} {self._environment.python} {digest}"
-
-    async def audit_environment(self, project: Path, since_s: float) -> Sequence[Suspicion]:
-        await self.external_state(project)
-        if self._environment is None:
-            return ()
-        probed, python = self._environment, self.context.python
-        return await asyncio.to_thread(audit_environment, probed, python, project, since_s)
 
     def audit(self, diff: str) -> Sequence[Suspicion]:
         project, base = self.context.project, self.options.path

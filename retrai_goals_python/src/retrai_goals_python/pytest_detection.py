@@ -10,44 +10,38 @@ from pathlib import Path
 
 from retrai_core import Marker
 
+from .python_source import read_text
+
 PRIORITY = 20
 TEST_FILES = ("test_*.py", "*_test.py")
+"""pytest's own `python_files`."""
 MARKERS = (
-    Marker("pytest.ini", priority=PRIORITY),
-    Marker(".pytest.ini", priority=PRIORITY),
-    Marker("pytest.toml", priority=PRIORITY),
-    Marker(".pytest.toml", priority=PRIORITY),
-    Marker("pyproject.toml", "[tool.pytest.ini_options]", PRIORITY),
-    Marker("pyproject.toml", "[tool.pytest]", PRIORITY),
+    *(
+        Marker(glob, priority=PRIORITY)
+        for glob in ("pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "conftest.py")
+    ),
     Marker("pyproject.toml", "pytest", PRIORITY),
     Marker("tox.ini", "[pytest]", PRIORITY),
     Marker("setup.cfg", "[tool:pytest]", PRIORITY),
-    Marker("conftest.py", priority=PRIORITY),
     Marker("test_*.py", priority=PRIORITY),
     Marker("*_test.py", priority=PRIORITY),
     # A folder `tests` alone says nothing: it may hold another language's tests.
     Marker("tests/*.py", priority=PRIORITY),
     Marker("test/*.py", priority=PRIORITY),
-    Marker("tests/test_*.py", priority=PRIORITY),
-    Marker("tests/*_test.py", priority=PRIORITY),
     Marker("tests/*/test_*.py", priority=PRIORITY),
-    Marker("test/test_*.py", priority=PRIORITY),
     Marker("*/tests/test_*.py", priority=PRIORITY),
     Marker("src/*/tests/test_*.py", priority=PRIORITY),
 )
-CONFIGURATIONS = (
-    ("pytest.toml", re.compile(r"", re.MULTILINE), "pytest.toml"),
-    (".pytest.toml", re.compile(r"", re.MULTILINE), ".pytest.toml"),
-    ("pytest.ini", re.compile(r"", re.MULTILINE), "pytest.ini"),
-    (".pytest.ini", re.compile(r"", re.MULTILINE), ".pytest.ini"),
-    (
-        "pyproject.toml",
-        re.compile(r"^\s*\[\s*tool\.pytest(?:\.ini_options)?\s*\]", re.MULTILINE),
-        "pyproject.toml: [tool.pytest.ini_options]",
-    ),
-    ("tox.ini", re.compile(r"^\[pytest\]", re.MULTILINE), "tox.ini: [pytest]"),
-    ("setup.cfg", re.compile(r"^\[tool:pytest\]", re.MULTILINE), "setup.cfg: [tool:pytest]"),
-)
+_SECTIONS = {
+    "pytest.toml": "",
+    ".pytest.toml": "",
+    "pytest.ini": "",
+    ".pytest.ini": "",
+    "pyproject.toml": r"^\s*\[\s*tool\.pytest(?:\.ini_options)?\s*\]",
+    "tox.ini": r"^\[pytest\]",
+    "setup.cfg": r"^\[tool:pytest\]",
+}
+"""What in a file configures pytest; nothing where the whole file does."""
 _NAMED = re.compile(r"\bpytest\b")
 NOT_OURS = {"node_modules", "site-packages", "venv", "build", "dist", "__pycache__"}
 MAX_ENTRIES = 5000
@@ -60,26 +54,25 @@ def find_evidence(project: Path) -> str:
     A configuration section and a conftest.py count by themselves, and so does the word pytest in
     pyproject.toml; a folder only when a file of Python lies in it.
     """
-    for name, section, evidence in CONFIGURATIONS:
-        text = _read(project / name)
-        if text is not None and section.search(text):
-            return evidence
-    if found := next(test_files(project), ""):
-        return found
+    for name, section in _SECTIONS.items():
+        found = re.search(section, read_text(project / name), re.MULTILINE)
+        if found and (project / name).is_file():
+            return f"{name}: {found[0].strip()}" if section else name
+    if path := next(files_called(project, TEST_FILES), ""):
+        return path
     if (project / "conftest.py").is_file():
         return "conftest.py"
-    if _NAMED.search(_read(project / "pyproject.toml") or ""):
+    if _NAMED.search(read_text(project / "pyproject.toml")):
         return "pyproject.toml: pytest"
-    return next((path for path in files_called(project, ("*.py",)) if _in_tests(path)), "")
-
-
-def test_files(project: Path) -> Iterator[str]:
-    """Relative paths of test files, those in `tests/` first; only so many entries are looked at."""
-    return files_called(project, TEST_FILES)
+    scripts = files_called(project, ("*.py",))
+    return next((path for path in scripts if path.startswith(("tests/", "test/"))), "")
 
 
 def files_called(project: Path, patterns: Sequence[str]) -> Iterator[str]:
-    """Relative paths of files with such names, as `test_files` finds them."""
+    """Relative paths of files with such names, those in `tests/` first.
+
+    Only so many entries are looked at.
+    """
     looked_at = 0
     waiting = ["tests", "test", ""]
     seen: set[str] = set()
@@ -105,14 +98,3 @@ def files_called(project: Path, patterns: Sequence[str]) -> Iterator[str]:
             elif any(fnmatch(entry.name, pattern) for pattern in patterns):
                 yield path
         waiting = [path for path in waiting if path.count("/") < MAX_DEPTH]
-
-
-def _in_tests(path: str) -> bool:
-    return path.startswith(("tests/", "test/"))
-
-
-def _read(path: Path) -> str | None:
-    try:
-        return path.read_text("utf-8", errors="replace")
-    except OSError:
-        return None

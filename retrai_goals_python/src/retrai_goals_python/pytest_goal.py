@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -27,18 +27,13 @@ from retrai_goal_support import FolderOptions, ShellWords, missing_folder
 
 from .changed_examples import changed_examples
 from .contradiction import contradict_tests, expect_old_answers
-from .copied_project import CopiedProject, copied_project
+from .copied_project import copied_project
 from .diff_audit import is_test
-from .environment import (
-    ProbedEnvironment,
-    missing_module,
-    packages_fingerprint,
-    probe_environment,
-)
-from .environment_audit import audit_environment
+from .environment import missing_module
 from .pytest_detection import MARKERS, find_evidence
 from .pytest_guarding import audit_diff, protected_globs, steering_globs
 from .pytest_run import PytestRun
+from .python_goal import PythonGoal
 from .reasons import describe_run, first_error
 from .recorded_calls import (
     BEFORE,
@@ -50,7 +45,7 @@ from .recorded_calls import (
     replay_calls,
 )
 from .runner import FAILED, render_failures, run_pytest
-from .runner_files import RunnerFiles, declared_text
+from .runner_files import RunnerFiles
 from .unusable_options import USAGE_ERROR, unusable_target
 
 MAX_WHOLE_S = 60.0
@@ -91,11 +86,12 @@ class PytestGoalOptions(FolderOptions):
     """Maximum number of different failures shown in full; the others are only named."""
 
 
-class PytestGoal(GoalBase[PytestGoalOptions]):
+class PytestGoal(PythonGoal[PytestGoalOptions]):
     """Every test passes, in the project's own environment."""
 
     name: ClassVar[str] = "pytest"
     summary: ClassVar[str] = "every test passes (pytest)"
+    runner: ClassVar[str] = "pytest"
     needs: ClassVar[frozenset[str]] = frozenset({"read", "run"})
     markers: ClassVar[Sequence[Marker]] = MARKERS
     default_tools: ClassVar[Sequence[str]] = (*GoalBase.default_tools, "run_pytest")
@@ -104,14 +100,11 @@ class PytestGoal(GoalBase[PytestGoalOptions]):
 
     def __init__(self, options: PytestGoalOptions, context: RunContext) -> None:
         super().__init__(options, context)
-        self._environment: ProbedEnvironment | None = None
         self._runner_files: RunnerFiles | None = None
-        self._files_with_cases: frozenset[str] = frozenset()
         self._options_tried = False
         self._known_before: BeforeRun | None = None
-        self._copy_s = 0.0
+        self._on_copy: PytestRun | None = None
         self._import_paths: list[str] = []
-        self._patches: dict[str, tuple[str, int]] = {}
 
     @property
     def _before(self) -> BeforeRun:
@@ -128,7 +121,7 @@ class PytestGoal(GoalBase[PytestGoalOptions]):
         problem = await asyncio.to_thread(missing_folder, self.context.project, self.options.path)
         if problem:
             return problem
-        found = await self._probe()
+        found = await self.probe()
         if isinstance(found, str):
             return found
         return None if found.found else missing_module(self.context.python, "pytest")
@@ -137,15 +130,12 @@ class PytestGoal(GoalBase[PytestGoalOptions]):
         on_copy = cwd != self.context.project
         at_baseline = not on_copy and not state
         record = FAILED if at_baseline else sorted(self._before.failed) if on_copy else ()
-        run = await self._run(cwd, self.options.args, record)
+        run = await self._run(cwd, record=record)
         if record and not (run.all_passed if on_copy else run.complete):
             # Nothing that was done to record the calls may cost the verdict.
-            run = await self._run(cwd, self.options.args)
+            run = await self._run(cwd)
         if on_copy:
-            self._copy_s = run.duration_s
-            self._patches = patches(run)
-            files = {case.partition("::")[0] for case in run.cases}
-            self._files_with_cases = frozenset(self._in_project(path) for path in files)
+            self._on_copy = run
         elif at_baseline and not self.context.task and not self._options_tried:
             self._options_tried = True
             await self._refuse_unusable(run)
@@ -184,17 +174,27 @@ class PytestGoal(GoalBase[PytestGoalOptions]):
     def _in_project(self, path: str) -> str:
         return path if self.options.path == "." else f"{self.options.path}/{path}"
 
-    async def _run(self, cwd: Path, args: Sequence[str], record: Sequence[str] = ()) -> PytestRun:
+    async def _run(
+        self,
+        cwd: Path,
+        args: Sequence[str] | None = None,
+        *,
+        targets: Sequence[str] = (),
+        record: Sequence[str] = (),
+        outcomes_only: bool = False,
+    ) -> PytestRun:
+        context, options = self.context, self.options
         return await run_pytest(
-            self.context.sandbox,
-            self.context.python,
-            cwd / self.options.path,
-            targets=self.options.targets,
-            extra_args=args,
-            timeout_s=self.options.timeout_s,
-            max_chars_per_failure=self.options.max_chars_per_failure,
-            copied=await self._copied(cwd),
+            context.sandbox,
+            context.python,
+            cwd / options.path,
+            targets=targets or options.targets,
+            extra_args=options.args if args is None else args,
+            timeout_s=options.timeout_s,
+            max_chars_per_failure=options.max_chars_per_failure,
+            copied=await copied_project(context.sandbox, context.python, context.project, cwd),
             record=record,
+            outcomes_only=outcomes_only,
         )
 
     def _result(self, run: PytestRun) -> GoalResult:
@@ -213,31 +213,14 @@ class PytestGoal(GoalBase[PytestGoalOptions]):
     def steering(self, project: Path) -> Sequence[str]:
         return steering_globs(self.options.path)
 
-    async def external_state(self, project: Path) -> str:
-        found = await self._probe()
-        if isinstance(found, str):
-            return found
-        digest = await asyncio.to_thread(packages_fingerprint, found.path)
-        return f"{self.context.python} {found.python} {digest}"
-
     async def environment(self, project: Path) -> Environment:
-        found = await self._probe()
+        found = await self.probe()
         if isinstance(found, str):
             return Environment()
         if self._runner_files is None:
-            declared = await asyncio.to_thread(declared_text, project)
-            self._runner_files = RunnerFiles(
-                found, self.context.python, project, "pytest", declared
-            )
+            python = self.context.python
+            self._runner_files = await asyncio.to_thread(RunnerFiles, found, python, project)
         return await asyncio.to_thread(self._runner_files.now)
-
-    async def audit_environment(self, project: Path, since_s: float) -> Sequence[Suspicion]:
-        found = await self._probe()
-        if isinstance(found, str):
-            return ()
-        return await asyncio.to_thread(
-            audit_environment, found, self.context.python, project, since_s
-        )
 
     async def contradict(self, copy: Path, cases: Sequence[str]) -> Contradiction:
         """The suite twice, each time with another random half of its tests contradicted.
@@ -246,62 +229,46 @@ class PytestGoal(GoalBase[PytestGoalOptions]):
         ones, and with the answers that the code gave then.
         """
         folder = copy / self.options.path
-        functions = list(dict.fromkeys(case.split("[", 1)[0] for case in cases))
-        passed_before = {case.split("[", 1)[0] for case in self._before.passed}
-        passed_before -= {case.split("[", 1)[0] for case in self._before.failed}
-        held = [function for function in functions if function in passed_before]
-        whole = self._copy_s <= MAX_WHOLE_S
-        if not whole:
-            held = held[:MAX_CONTRADICTED]
+        whole = self._on_copy is None or self._on_copy.duration_s <= MAX_WHOLE_S
+        most = None if whole else MAX_CONTRADICTED
+        green = {*_functions(self._before.passed)} - {*_functions(self._before.failed)}
+        functions = _functions(cases)
+        turned = [function for function in functions if function not in green][:most]
+        held = [function for function in functions if function in green][:most]
         random.SystemRandom().shuffle(held)
-        first = [function for function in functions if function not in passed_before]
-        if not whole:
-            first = first[:MAX_CONTRADICTED]
-        halves = held[::2], held[1::2]
         tried, still = dict[str, None](), list[str]()
-        for far, half in zip((False, True), halves, strict=True):
-            kept = await asyncio.to_thread(_read_files, folder, [*first, *half])
-            answers = {c: a for c, a in self._before.answers.items() if c in cases} if far else {}
-            asked = await asyncio.to_thread(expect_old_answers, folder, answers)
-            expecting = {case.split("[", 1)[0]: case for case in asked}
-            rest = [function for function in (*first, *half) if function not in expecting]
-            changed = await asyncio.to_thread(contradict_tests, folder, rest, len(rest), far=far)
-            wanted = [*asked, *changed]
-            if wanted:
-                run = await self._contradicted_run(copy, () if whole else wanted)
+        for far in (False, True):
+            wanted = [*turned, *held[far::2]]
+            kept = await asyncio.to_thread(_read_files, folder, wanted)
+            known = self._before.answers if far else {}
+            answers = {case: known[case] for case in cases if case in known}
+            changed = await asyncio.to_thread(expect_old_answers, folder, answers)
+            asked = _functions(changed)
+            rest = [function for function in wanted if function not in asked]
+            changed += await asyncio.to_thread(contradict_tests, folder, rest, len(rest), far=far)
+            if changed:
+                targets = () if whole else changed
+                run = await self._run(copy, targets=targets, outcomes_only=True)
                 passed = {case for case, outcome in run.cases.items() if outcome == "passed"}
-                passed |= {case.split("[", 1)[0] for case in passed}
-                tried |= dict.fromkeys(case.split("[", 1)[0] for case in wanted)
-                still += [case for case in wanted if case in passed]
+                passed.update(_functions(passed))
+                tried |= dict.fromkeys(_functions(changed))
+                still += [case for case in changed if case in passed]
             await asyncio.to_thread(_write_files, kept)
         return Contradiction(list(tried), still)
 
-    async def _contradicted_run(self, copy: Path, targets: Sequence[str]) -> PytestRun:
-        return await run_pytest(
-            self.context.sandbox,
-            self.context.python,
-            copy / self.options.path,
-            targets=targets or self.options.targets,
-            # langsmith's plugin takes a third of a short run.
-            extra_args=[*self.options.args, "-p", "no:langsmith_plugin"],
-            timeout_s=self.options.timeout_s,
-            copied=await self._copied(copy),
-            outcomes_only=True,
-        )
-
     def audit(self, diff: str) -> Sequence[Suspicion]:
-        project = self.context.project
-        examples_in = frozenset(path for path in self._files_with_cases if not is_test(path))
+        project, run = self.context.project, self._on_copy
+        files = {self._in_project(case.partition("::")[0]) for case in (run.cases if run else ())}
+        replaced = patches(run) if run else {}
         return [
             *audit_diff(diff, project),
-            *changed_examples(diff, project, examples_in),
-            *self._new_patches(),
+            *changed_examples(diff, project, {path for path in files if not is_test(path)}),
+            *(
+                Suspicion(self._in_project(path), line, f"replaces {name}", sign="unknown")
+                for name, (path, line) in replaced.items()
+                if name not in self._before.patches
+            ),
         ]
-
-    def _new_patches(self) -> Iterator[Suspicion]:
-        for name, (path, line) in self._patches.items():
-            if name not in self._before.patches:
-                yield Suspicion(self._in_project(path), line, f"replaces {name}", sign="unknown")
 
     async def replay_calls(
         self, copy: Path, calls: Sequence[RecordedCall], *, neighbors: int, timeout_s: float
@@ -319,18 +286,10 @@ class PytestGoal(GoalBase[PytestGoalOptions]):
             timeout_s=timeout_s,
         )
 
-    async def _copied(self, cwd: Path) -> CopiedProject | None:
-        context = self.context
-        return await copied_project(context.sandbox, context.python, context.project, cwd)
 
-    async def _probe(self) -> ProbedEnvironment | str:
-        """Asked once a run: the interpreter stays, what is installed is looked at each time."""
-        if self._environment is not None:
-            return self._environment
-        found = await probe_environment(self.context.sandbox, self.context.python, "pytest")
-        if isinstance(found, ProbedEnvironment):
-            self._environment = found
-        return found
+def _functions(cases: Iterable[str]) -> list[str]:
+    """The test functions of cases, each once: their ids without parameters."""
+    return list(dict.fromkeys(case.partition("[")[0] for case in cases))
 
 
 def _read_files(folder: Path, functions: Sequence[str]) -> dict[Path, bytes]:

@@ -9,8 +9,9 @@ from pathlib import Path
 
 from retrai_core import Suspicion
 
-from .declared_tests import TEST_FILES, declared_tests
+from .declared_tests import declared_tests
 from .diff_audit import NAMES_TEST, PYTHON_TRICKS, audit_added_lines, sign
+from .pytest_detection import TEST_FILES
 
 TESTS = ("tests/", "/test/", *TEST_FILES, "conftest.py")
 # What tests compare with, wherever it lies.
@@ -27,7 +28,7 @@ EXPECTED = (
     "*.approved.*",
     "*.expected",
 )
-CONFIGURATION = (
+STEERS_PYTEST = (
     "pytest.ini",
     ".pytest.ini",
     "pytest.toml",
@@ -36,7 +37,6 @@ CONFIGURATION = (
     "setup.cfg",
     "pyproject.toml",
     ".coveragerc",
-    "noxfile.py",
 )
 LOCK_FILES = (
     "poetry.lock",
@@ -50,14 +50,7 @@ LOCK_FILES = (
 )
 STEERING = (
     "conftest.py",
-    "pytest.ini",
-    ".pytest.ini",
-    "pytest.toml",
-    ".pytest.toml",
-    "tox.ini",
-    "setup.cfg",
-    "pyproject.toml",
-    ".coveragerc",
+    *STEERS_PYTEST,
     "sitecustomize.py",
     "usercustomize.py",
     "*.pth",
@@ -100,7 +93,7 @@ def protected_globs(project: Path, path: str = ".", targets: Sequence[str] = ())
     What the project's own pytest configuration calls tests counts too.
     """
     base = "" if path == "." else f"{path}/"
-    usual = [*TESTS, *EXPECTED, *CONFIGURATION, *LOCK_FILES]
+    usual = [*TESTS, *EXPECTED, *STEERS_PYTEST, "noxfile.py", *LOCK_FILES]
     return list(dict.fromkeys([*usual, *declared_tests(project, base, targets)]))
 
 

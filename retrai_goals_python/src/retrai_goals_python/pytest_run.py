@@ -46,17 +46,12 @@ class PytestRun:
         interpreter: the Python that ran it, as it was given.
         duration_s: wall-clock seconds of the whole process.
         problem: one line that says why the run is not complete; empty when it is.
-        last_started: the id of the test that was started last; empty when none was.
-        running: the tests that were cut off (by the time limit or the process's end).
-        collected: ids that pytest had collected and meant to run.
         deselected: how many cases `-k`, `-m` and the like left out.
-        durations: seconds by case (set-up, call and tear-down together).
-        skip_reasons: why, by case, for those skipped or expected to fail.
         output_tail: the end of what pytest printed, for people.
         imported_from: files of the project or of its copy that were imported, where a copy was
             tested.
         calls: what the project's code answered each case, where that was asked for.
-        pytest_version, python_version: of the project's environment; empty when it never started.
+        pytest_version: of the project's environment; empty when it never started.
     """
 
     cases: Mapping[str, CaseOutcome]
@@ -67,17 +62,11 @@ class PytestRun:
     interpreter: str
     duration_s: float
     problem: str = ""
-    last_started: str = ""
-    running: tuple[str, ...] = ()
-    collected: tuple[str, ...] = ()
     deselected: int = 0
-    durations: Mapping[str, float] = field(default_factory=dict[str, float])
-    skip_reasons: Mapping[str, str] = field(default_factory=dict[str, str])
     output_tail: str = ""
     imported_from: tuple[str, ...] = ()
     calls: Mapping[str, Calls] = field(default_factory=dict[str, Calls])
     pytest_version: str = ""
-    python_version: str = ""
 
     @property
     def all_passed(self) -> bool:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from retrai_goal_support import suite_result
+
 from .pytest_run import PytestRun
 
 _NAMES_AN_EXCEPTION = re.compile(r"[\w.]*(?:Error|Exception|Exit|Interrupt)\b")
@@ -39,31 +41,13 @@ def describe_run(run: PytestRun) -> str:
         >>> describe_run(PytestRun(cases, (), True, 0, ("pytest",), "python3", 0.1))
         '1 test passes, 1 skipped'
     """
-    counts = run.counts()
-    total = sum(counts.values())
-    bad = counts.get("failed", 0) + counts.get("error", 0)
-    left_out = "".join(
-        f", {counts[name]} {name}" for name in ("skipped", "xfailed", "xpassed") if name in counts
+    names_no_test = set(run.cases.values()) <= {"error"} and not any(
+        "::" in case for case in run.cases
     )
-    if not run.complete:
-        seen = f" ({bad} of {total} tests failed until then)" if total else ""
-        return f"{run.problem}{seen}"
-    if set(run.cases.values()) == {"error"} and not any("::" in case for case in run.cases):
-        return "no tests were collected"
-    if bad:
-        verb = "fails" if bad == 1 else "fail"
-        return f"{bad} of {total} {_tests(total)} {verb}{left_out}"
-    if not total:
+    if run.complete and names_no_test:
         deselected = f" ({run.deselected} deselected)" if run.deselected else ""
         return f"no tests were collected{deselected}"
-    if counts.get("skipped", 0) == total:
-        return f"no test was run: all {total} were skipped"
-    passed = counts.get("passed", 0)
-    said = f"{passed} {_tests(passed)} {'passes' if passed == 1 else 'pass'}{left_out}"
-    if run.exit_status != 0:
+    said = suite_result(run.cases, run.command, problem=run.problem).reason
+    if run.complete and not run.failures and run.exit_status != 0:
         return f"{said}, but pytest ended with exit status {run.exit_status}"
     return said
-
-
-def _tests(count: int) -> str:
-    return "test" if count == 1 else "tests"

@@ -52,7 +52,6 @@ class Begin(_Line):
 
     kind: Literal["begin"]
     pytest: Text
-    python: Text
     plugins: list[Text] = []
     """Distributions of the plugins, as they are named."""
 
@@ -102,8 +101,7 @@ class Phase(_Line):
     id: Text
     when: Text
     outcome: Text
-    duration_s: float = 0.0
-    xfail: Text | None = None
+    is_xfail: bool = False
     subtest: Text = ""
     why: Explanation = Explanation()
     sections: list[tuple[Text, Text]] = []

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from retrai_core import CaseOutcome, Completed, ToolError
 
-from .case_outcomes import Case, Session, read_session
+from .case_outcomes import Session, read_session
 from .failure_text import FailureWriter
 from .incomplete_reason import incomplete_reason
 from .pytest_run import Failure, PytestRun
@@ -44,7 +44,6 @@ def make_run(
         return PytestRun({}, (), False, -1, command, python, 0.0, problem)
     lines, damaged = read_lines(data)
     session = read_session(lines)
-    running = session.running()
     problem = incomplete_reason(session, done, timeout_s, damaged)
     cases = _outcomes(session)
     writer = FailureWriter(cwd, max_chars_per_failure)
@@ -58,21 +57,11 @@ def make_run(
         interpreter=python,
         duration_s=done.duration_s,
         problem=problem,
-        last_started=session.last_started,
-        running=tuple(running),
-        collected=session.collected,
         deselected=session.deselected,
-        durations={name: case.duration_s for name, case in session.cases.items()},
-        skip_reasons={
-            name: case.reason
-            for name, case in session.cases.items()
-            if cases[name] in ("skipped", "xfailed", "xpassed")
-        },
         output_tail=tail,
         pytest_version=session.begin.pytest if session.begin else "",
         imported_from=tuple(sorted(session.imported)),
         calls=session.calls,
-        python_version=session.begin.python if session.begin else "",
     )
 
 
@@ -92,7 +81,7 @@ def _failures(
 ) -> tuple[Failure, ...]:
     found: list[Failure] = []
     for name, outcome in cases.items():
-        case: Case = session.cases[name]
+        case = session.cases[name]
         if case.problems:
             found.append(writer.write(name, outcome, case))
         elif outcome in ("failed", "error"):

@@ -102,12 +102,12 @@ async def run_pytest(
         {'test_one.py::test_one': 'passed'}
     """
     arguments = [*extra_args, *targets]
-    if outcomes_only:
-        env = {**(env or {}), "RETRAI_OUTCOMES_ONLY": "1"}
-    folder = await asyncio.to_thread(_lay_out)
-    if record:
-        (folder / "record.json").write_text(json.dumps(list(record)), encoding="utf-8")
-        env = {**(env or {}), "RETRAI_RECORD": str(folder / "record.json")}
+    settings = {
+        "outcomes_only": outcomes_only,
+        "record": list(record),
+        "imports": copied.imports if copied else None,
+    }
+    folder = await asyncio.to_thread(_lay_out, settings)
     try:
         report = LiveReport(folder / "report")
         try:
@@ -126,13 +126,14 @@ async def run_pytest(
     return run
 
 
-def _lay_out() -> Path:
+def _lay_out(settings: Mapping[str, object]) -> Path:
     """A fresh folder with the reporter's own, for the path, and room for the report beside it."""
     folder = Path(tempfile.mkdtemp(prefix=temporary_prefix("retrai-pytest"))).resolve()
     (folder / "path").mkdir()
     for name in INSIDE:
         source = Path(__file__).parent / "inside" / f"{name}.py"
         shutil.copyfile(source, folder / "path" / source.name)
+    (folder / "settings.json").write_text(json.dumps(settings), encoding="utf-8")
     return folder
 
 
@@ -147,6 +148,8 @@ async def _start(
     copied: CopiedProject | None,
 ) -> Completed | ToolError:
     before = (env or {}).get("PYTHONPATH", os.environ.get("PYTHONPATH", ""))
+    if copied:
+        before = copied.import_path(before)
     variables = {
         # Compiled files and coverage data would be litter in the project; a stale compiled file
         # could even hide an edit made in the same second.
@@ -154,11 +157,9 @@ async def _start(
         "COVERAGE_FILE": str(folder / "coverage"),
         **(env or {}),
         "RETRAI_PYTHONPATH_BEFORE": before,
-        **(copied.variables(before) if copied else {}),
         "RETRAI_PYTEST_REPORT": str(folder / "report"),
+        "PYTHONPATH": os.pathsep.join(filter(None, [str(folder / "path"), before])),
     }
-    first = [str(folder / "path"), variables["RETRAI_PYTHONPATH_BEFORE"]]
-    variables["PYTHONPATH"] = os.pathsep.join(filter(None, first))
     brought = await asyncio.to_thread(left_out, python, cwd, arguments, env)
     command = [python, "-m", "pytest", "-p", REPORTER, *brought, *arguments]
     try:

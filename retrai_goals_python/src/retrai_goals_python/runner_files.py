@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from retrai_core import Environment
@@ -19,8 +18,8 @@ DECLARING = (
     *("pyproject.toml", "setup.cfg", "setup.py", "tox.ini"),
     *("Pipfile", "requirements*.txt", "*.lock"),
 )
-# Where the metadata does not say what a runner's modules are called.
-_MODULES = {"pytest": ("pytest", "_pytest", "py")}
+# Also where the metadata does not say what the runner's modules are called.
+_MODULES = ("pytest", "_pytest", "py")
 
 
 def declared_text(project: Path) -> str:
@@ -30,7 +29,7 @@ def declared_text(project: Path) -> str:
 
 
 class RunnerFiles:
-    """What the guard keeps of an environment.
+    """What the guard keeps of an environment in which pytest runs; reads the project's files.
 
     A plugin of pytest that comes later is used when the project names it, and not otherwise: its
     entry points are what is set aside.
@@ -39,37 +38,30 @@ class RunnerFiles:
         probed: the interpreter's answer.
         python: the interpreter.
         project: the project, whose own folders are guarded as such.
-        runner: the distribution that runs the check.
-        declared: what `declared_text` gave before the first turn.
     """
 
-    def __init__(
-        self, probed: ProbedEnvironment, python: str, project: Path, runner: str, declared: str
-    ) -> None:
+    def __init__(self, probed: ProbedEnvironment, python: str, project: Path) -> None:
         self._probed = probed
         self._python = python
         self._project = project
-        self._runner = runner
-        self._declared = declared
-        self._contents: dict[tuple[Path, int], Contents] = {}
-        self._plugs: dict[tuple[Path, int], bool] = {}
+        self._declared = declared_text(project)  # before the first turn
+        self._known: dict[tuple[Path, int], list[Path]] = {}
 
     def now(self) -> Environment:
         """The files as they are; reads folders, so call it in a thread."""
         folders = environment_folders(self._probed, self._project)
         installed = installed_in(folders)
-        needed = _closure(self._runner, installed)
-        modules = set(_MODULES.get(self._runner, ()))
+        needed = _closure("pytest", installed)
+        modules = {*_MODULES}
         files: list[Path] = [*_interpreter_files(self._python, self._probed.prefix)]
         steering = [*start_up_files(folders, installed), *self._own_plugins(folders)]
         for one in needed:
-            contents = self._contents_of(one)
-            modules |= contents.names
-            steering += contents.files()
+            modules |= {path.name.partition(".")[0] for path in self._top_level(one)}
+            steering += self._files(one)
         steering += _shadows(folders, modules)
         for one in installed.values():
-            if one not in needed and self._plugs_into_pytest(one):
-                files += self._contents_of(one).files()
+            if one not in needed and one.plugs_into_pytest:
+                files += self._files(one)
                 if not names(self._declared, one.name):
                     steering.append(one.folder / "entry_points.txt")
         return Environment(list(dict.fromkeys(files)), list(dict.fromkeys(steering)))
@@ -95,47 +87,23 @@ class RunnerFiles:
             if not is_environments(folder, self._probed, self._project):
                 yield folder
 
-    def _contents_of(self, one: Installed) -> Contents:
+    def _top_level(self, one: Installed) -> list[Path]:
+        """What a distribution put into its folder, as its RECORD has it."""
         key = (one.folder, ctime_ns(one.folder / "RECORD"))
-        if key not in self._contents:
-            self._contents[key] = Contents.of(one)
-        return self._contents[key]
+        if key not in self._known:
+            own = [path for path in one.record() if path.is_relative_to(one.site)]
+            names = {one.folder.name, *(path.relative_to(one.site).parts[0] for path in own)}
+            self._known[key] = [
+                one.site / name
+                for name in sorted(names)
+                if name != "__pycache__" and not name.endswith(".pth")
+            ]
+        return self._known[key]
 
-    def _plugs_into_pytest(self, one: Installed) -> bool:
-        key = (one.folder, ctime_ns(one.folder / "entry_points.txt"))
-        if key not in self._plugs:
-            self._plugs[key] = one.plugs_into_pytest
-        return self._plugs[key]
-
-
-@dataclass(frozen=True, slots=True)
-class Contents:
-    """What a distribution put into its folder: names of modules, the folders and single files."""
-
-    names: frozenset[str]
-    folders: tuple[Path, ...]
-    single: tuple[Path, ...]
-
-    @classmethod
-    def of(cls, one: Installed) -> Contents:
-        """As its RECORD has it."""
-        first = {path.relative_to(one.site).parts[0] for path in one.record() if _is_in(path, one)}
-        first = {name for name in first if name != "__pycache__" and ".dist-info" not in name}
-        folders = [one.site / name for name in sorted(first) if (one.site / name).is_dir()]
-        single = [one.site / name for name in sorted(first) if (one.site / name).is_file()]
-        return cls(
-            frozenset(name.split(".", 1)[0] for name in first),
-            (one.folder, *folders),
-            tuple(path for path in single if path.suffix != ".pth"),
-        )
-
-    def files(self) -> list[Path]:
-        """Every file there is now, also what no RECORD knows."""
-        return [*(path for folder in self.folders for path in files_below(folder)), *self.single]
-
-
-def _is_in(path: Path, one: Installed) -> bool:
-    return path.is_relative_to(one.site)
+    def _files(self, one: Installed) -> Iterator[Path]:
+        """Every file that is there now, also what no RECORD knows."""
+        for path in self._top_level(one):
+            yield from [path] if path.is_file() else files_below(path)
 
 
 def environment_folders(probed: ProbedEnvironment, project: Path) -> list[Path]:

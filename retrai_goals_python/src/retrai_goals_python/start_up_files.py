@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from .installed import Installed, digest_of, entries, files_below
+from .installed import Installed, entries, files_below, is_as_recorded
 from .python_source import read_text
 
 CUSTOMIZE = ("sitecustomize", "usercustomize")
@@ -78,18 +78,13 @@ def _is_recorded(path: Path, lines: Sequence[str], installed: Mapping[str, Insta
         if one.site != path.parent or path.name not in one.text("RECORD"):
             continue
         record = one.record()
-        if not _is_as_recorded(path, record):
+        if not is_as_recorded(path, record):
             continue
         if not one.direct_url():
             return True
         modules = [_EDITABLE_LINE.match(line) for line in lines]
         return all(
-            found is not None and _is_as_recorded(path.with_name(f"{found['module']}.py"), record)
+            found is not None and is_as_recorded(path.with_name(f"{found['module']}.py"), record)
             for found in modules
         )
     return False
-
-
-def _is_as_recorded(path: Path, record: Mapping[Path, str]) -> bool:
-    known = record.get(Path(os.path.normpath(path)), "")
-    return bool(known) and digest_of(path, known) == known

@@ -12,9 +12,6 @@ import os
 import sys
 from typing import Any, List, MutableMapping, Optional, Sequence, Set, cast
 
-ORIGINAL = "RETRAI_ORIGINAL"
-COPY = "RETRAI_COPY"
-ROOTS = "RETRAI_COPY_ROOTS"
 MAX_FILES = 5000
 _NOT_TOUCHED = ("_frozen_importlib", "_pytest", "importlib", "zipimport")
 
@@ -120,16 +117,8 @@ class Redirected:
         return getattr(self._finder, name)
 
 
-def start(here: str) -> Optional[Imports]:
-    """Lead imports to the copy where the environment names one; None where it does not."""
-    original, copy, roots = (os.environ.pop(name, "") for name in (ORIGINAL, COPY, ROOTS))
-    return lead(original, copy, here, [one for one in roots.split(os.pathsep) if one])
-
-
-def lead(original: str, copy: str, here: str = "", roots: Sequence[str] = ()) -> Optional[Imports]:
-    """Lead imports from `original` to `copy`; None where one of them is empty."""
-    if not original or not copy:
-        return None
+def lead(original: str, copy: str, here: str, roots: Sequence[str]) -> Imports:
+    """Lead imports from `original` to `copy`."""
     imports = Imports(original, copy)
     imports.lead_to_copy(here, roots)
     return imports

@@ -49,8 +49,12 @@ class WithoutRunner:
     def __init__(self) -> None:
         self.hides = True
 
+    def is_runner(self, name: str) -> bool:
+        """Whether a module is a part of a runner."""
+        return name.partition(".")[0] in RUNNERS
+
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
-        hidden = self.hides and name.partition(".")[0] in RUNNERS
+        hidden = self.hides and self.is_runner(name)
         return None if hidden else PathFinder.find_spec(name, path, target)
 
     def invalidate_caches(self) -> None:

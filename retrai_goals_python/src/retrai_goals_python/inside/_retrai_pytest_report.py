@@ -28,8 +28,6 @@ from _retrai_explain import MAX_TEXT, describe_subtest, explain, shorten
 FAILURES = (AssertionError, pytest.fail.Exception)
 REPORT = "RETRAI_PYTEST_REPORT"
 PATH_BEFORE = "RETRAI_PYTHONPATH_BEFORE"
-OUTCOMES_ONLY = "RETRAI_OUTCOMES_ONLY"
-RECORD = "RETRAI_RECORD"
 MAX_SECTION = 3000
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -76,14 +74,11 @@ def clean_environment() -> None:
     if HERE in sys.path:
         sys.path.remove(HERE)
     os.environ.pop(REPORT, None)
-    os.environ.pop(OUTCOMES_ONLY, None)
-    os.environ.pop(RECORD, None)
-    if PATH_BEFORE in os.environ:
-        before = os.environ.pop(PATH_BEFORE)
+    before = os.environ.pop(PATH_BEFORE, None)
+    if before is not None:
+        os.environ.pop("PYTHONPATH", None)
         if before:
             os.environ["PYTHONPATH"] = before
-        else:
-            os.environ.pop("PYTHONPATH", None)
 
 
 def set_ini(config: Any, name: str, value: Any) -> None:
@@ -97,14 +92,15 @@ def set_ini(config: Any, name: str, value: Any) -> None:
         known[name] = value
 
 
-def apply_settings(config: Any, cache_dir: str, outcomes_only: bool) -> None:
+def set_up(config: Any, settings: Dict[str, Any], process: str) -> None:
     """Settings that let every case be seen; none of them changes the outcome of a test."""
+    cache_dir = settings["cache_dir"]
     option = config.option
     option.maxfail = 0
     option.continue_on_collection_errors = True
     option.usepdb = False
     # To show the lines of a failure, pytest parses their file again for each.
-    option.tbstyle = "line" if outcomes_only else "short"
+    option.tbstyle = "line" if settings["outcomes_only"] else "short"
     option.color = "no"
     for name in ("stepwise", "stepwise_skip"):
         if hasattr(option, name):
@@ -112,6 +108,9 @@ def apply_settings(config: Any, cache_dir: str, outcomes_only: bool) -> None:
     set_ini(config, "cache_dir", cache_dir)
     set_ini(config, "truncation_limit_lines", "60")
     set_ini(config, "truncation_limit_chars", "3000")
+    dump_stacks_at_the_end(os.path.dirname(cache_dir), process)
+    if settings["record"]:
+        config.pluginmanager.register(CallRecords(settings["record"]), "retrai-calls")
 
 
 def dump_stacks_at_the_end(folder: str, process: str) -> None:
@@ -127,18 +126,14 @@ def dump_stacks_at_the_end(folder: str, process: str) -> None:
 class Reporter:
     """The hooks that write; registered in the process that has the whole picture."""
 
-    def __init__(self, writer: Writer, cache_dir: str) -> None:
+    def __init__(self, writer: Writer, settings: Dict[str, Any]) -> None:
         self.writer = writer
-        self.cache_dir = cache_dir
-        self.outcomes_only = _outcomes_only
+        self.settings = settings
+        self.outcomes_only = settings["outcomes_only"]
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
-        node.workerinput["retrai_cache_dir"] = self.cache_dir
-        node.workerinput["retrai_outcomes_only"] = self.outcomes_only
-        node.workerinput["retrai_record"] = _record
-        if _imports is not None:
-            node.workerinput["retrai_imports"] = (_imports.original, _imports.copy)
+        node.workerinput["retrai"] = self.settings
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any, error: Any) -> None:
@@ -178,10 +173,8 @@ class Reporter:
             "id": report.nodeid,
             "when": str(report.when),
             "outcome": str(report.outcome),
-            "duration_s": float(getattr(report, "duration", 0.0) or 0.0),
+            "is_xfail": hasattr(report, "wasxfail"),
         }
-        if hasattr(report, "wasxfail"):
-            phase["xfail"] = str(report.wasxfail)
         subtest = describe_subtest(report)
         if subtest:
             phase["subtest"] = subtest
@@ -213,16 +206,14 @@ class Reporter:
 
 
 class WorkerImports:
-    """In a worker of pytest-xdist: imports from the copy there too, and tells the controller."""
+    """In a worker of pytest-xdist: tells the controller what was imported there."""
 
-    def __init__(self, config: Any) -> None:
-        self.config = config
-        self.imports = _retrai_imports.lead(*config.workerinput.get("retrai_imports", ("", "")))
+    def __init__(self, config: Any, imports: Any) -> None:
+        self.config, self.imports = config, imports
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: Any) -> None:
-        if self.imports is not None:
-            self.config.workeroutput["retrai_imported"] = self.imports.loaded()
+        self.config.workeroutput["retrai_imported"] = self.imports.loaded()
 
 
 class CallRecords:
@@ -320,12 +311,20 @@ def unequal_values(error: AssertionError) -> List[str]:
     return sides if len(sides) == 2 else []
 
 
-def wanted_records(path: str) -> List[str]:
-    """The ids of the tests that are to be recorded."""
-    if not path:
-        return []
-    with open(path, encoding="utf-8") as file:
-        return [str(one) for one in json.load(file)]
+def read_settings(folder: str) -> Dict[str, Any]:
+    """What the runner wants: `outcomes_only`, `record`, `imports`."""
+    with open(os.path.join(folder, "settings.json"), encoding="utf-8") as file:
+        settings: Dict[str, Any] = json.load(file)
+    return settings
+
+
+def lead_imports(places: Any, here: str = "") -> Any:
+    """What leads imports to a copy of the project; None where no copy is tested."""
+    if not places:
+        return None
+    original, copy, roots = places
+    # A worker of pytest-xdist gets the import path of the process that started it.
+    return _retrai_imports.lead(original, copy, here, roots if here else ())
 
 
 def hook_functions(manager: Any) -> Iterator[Tuple[str, Any]]:
@@ -365,11 +364,10 @@ def variables() -> Set[Tuple[str, str]]:
 
 _variables = variables()
 _report_path = os.environ.get(REPORT, "")
-_outcomes_only = bool(os.environ.get(OUTCOMES_ONLY))
-_record = wanted_records(os.environ.get(RECORD, ""))
+_settings = read_settings(os.path.dirname(_report_path)) if _report_path else {}
 _writer = Writer(_report_path) if _report_path else None
 # Before any plugin and any of the project's files is imported.
-_imports = _retrai_imports.start(HERE)
+_imports = lead_imports(_settings.get("imports"), HERE)
 
 
 @pytest.hookimpl(hookwrapper=True, tryfirst=True)
@@ -377,10 +375,9 @@ def pytest_load_initial_conftests(early_config: Any) -> Generator[None, Any, Non
     """Every plugin is imported by now, and no conftest.py yet."""
     clean_environment()
     if _writer is not None:
-        python = "%d.%d.%d" % sys.version_info[:3]
         found = early_config.pluginmanager.list_plugin_distinfo()
         plugins = sorted({str(dist.project_name) for _, dist in found})
-        _writer.write("begin", pytest=pytest.__version__, python=python, plugins=plugins)
+        _writer.write("begin", pytest=pytest.__version__, plugins=plugins)
     outcome = yield
     problem: Any = outcome.excinfo
     if problem is not None and _writer is not None:
@@ -397,18 +394,13 @@ def pytest_load_initial_conftests(early_config: Any) -> Generator[None, Any, Non
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: Any) -> None:
     if hasattr(config, "workerinput"):
-        cache_dir = config.workerinput.get("retrai_cache_dir", "")
-        if cache_dir:
-            apply_settings(config, cache_dir, config.workerinput["retrai_outcomes_only"])
-            if config.workerinput["retrai_record"]:
-                records = CallRecords(config.workerinput["retrai_record"])
-                config.pluginmanager.register(records, "retrai-calls")
-            dump_stacks_at_the_end(os.path.dirname(cache_dir), config.workerinput["workerid"])
-            config.pluginmanager.register(WorkerImports(config), "retrai-imports")
+        settings = config.workerinput.get("retrai")
+        if settings:
+            set_up(config, settings, config.workerinput["workerid"])
+            imports = lead_imports(settings["imports"])
+            if imports is not None:
+                config.pluginmanager.register(WorkerImports(config, imports), "retrai-imports")
     elif _writer is not None:
-        cache_dir = os.path.join(os.path.dirname(_writer.path), "cache")
-        apply_settings(config, cache_dir, _outcomes_only)
-        dump_stacks_at_the_end(os.path.dirname(_writer.path), "")
-        config.pluginmanager.register(Reporter(_writer, cache_dir), "retrai-reporter")
-        if _record:
-            config.pluginmanager.register(CallRecords(_record), "retrai-calls")
+        settings = {**_settings, "cache_dir": os.path.join(os.path.dirname(_writer.path), "cache")}
+        set_up(config, settings, "")
+        config.pluginmanager.register(Reporter(_writer, settings), "retrai-reporter")

@@ -19,14 +19,13 @@ import sys
 import tempfile
 import time
 import types
-from contextlib import suppress
-from typing import Any, Dict, Iterator, List, Tuple, cast
+from contextlib import contextmanager, suppress
+from typing import Any, Dict, Generator, Iterator, List, Tuple, cast
 
 with suppress(ImportError):
     __import__("ctypes")  # a call that imports it first would count as one with effects
 
 CALL_LIMIT_S = 1.0
-RUNNERS = ("pytest", "_pytest", "pluggy", "xdist", "hypothesis")
 TEST = "test:"
 """A call that is a test of its own: `test:[SOURCE, NAME, {PARAMETER: LITERAL}]`."""
 MAX_DIGITS = 20
@@ -56,16 +55,14 @@ class Player:
     """Makes calls and renders their answers.
 
     Args:
-        values: of the module that renders.
-        find_function, pairs_of, changes: its functions.
+        root: the project.
+        rendering: the module that renders values, by name.
         finder: hides the runner of tests, until a module needs it.
     """
 
-    def __init__(
-        self, values: Any, find_function: Any, pairs_of: Any, changes: Any, finder: Any
-    ) -> None:
-        self.values, self.find_function = values, find_function
-        self.pairs_of, self.changes = pairs_of, changes
+    def __init__(self, root: str, rendering: Dict[str, Any], finder: Any) -> None:
+        self.rendering = types.SimpleNamespace(**rendering)
+        self.values = self.rendering.Values(self.rendering.own_files(root))
         self.finder = finder
         self.clocks = Clocks()
         # The folder itself is opened for a file without a name.
@@ -88,7 +85,7 @@ class Player:
 
     def hear(self, event: str, args: Tuple[Any, ...]) -> None:
         """The audit hook."""
-        if event == "import" and str(args[0]).partition(".")[0] in RUNNERS:
+        if event == "import" and self.finder.is_runner(str(args[0])):
             if self.playing and self.finder.hides:
                 self.forbid()
             self.finder.hides = False
@@ -107,60 +104,56 @@ class Player:
         elif event.startswith(FORBIDDEN):
             self.forbid()
 
-    def answer(self, call: Tuple[str, str, List[Any], Dict[str, Any]]) -> str:
-        """What one call answers; empty where that cannot be told."""
-        self.had_effect = False
-        try:
-            answer = self._answer(call)
-            return "" if self.had_effect else answer
-        except Exception:  # noqa: BLE001 - any object's own code, when it is copied or rendered
-            return ""
-
-    def _answer(self, call: Tuple[str, str, List[Any], Dict[str, Any]]) -> str:
-        module, name, args, named = copy.deepcopy(call)
-        __import__(module)
-        function = self.find_function(module, name)
-        if function is None:
-            return ""
-        pairs = self.pairs_of(function.__code__, args, named)
-        before = [self.values.text(value) for _, value in pairs]
+    @contextmanager
+    def play(self) -> Generator[None, None, None]:
+        """While it lasts, the project's code runs, and may have no effects."""
         self.clocks.ahead_s = LATER_S  # the modules are loaded
         self.playing = True
         signal.setitimer(signal.ITIMER_REAL, CALL_LIMIT_S)
         try:
-            try:
+            yield
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            self.playing = False
+
+    def told(self, answer: Any, *args: Any) -> str:
+        """What `answer` or `outcome` says; empty where that cannot be told."""
+        self.had_effect = False
+        try:
+            found = str(answer(*args))
+        except Exception:  # noqa: BLE001 - any object's own code, when it is copied or rendered
+            return ""
+        return "" if self.had_effect else found
+
+    def answer(self, call: Tuple[str, str, List[Any], Dict[str, Any]]) -> str:
+        """What one call answers."""
+        module, name, args, named = copy.deepcopy(call)
+        __import__(module)
+        function = self.rendering.find_function(module, name)
+        if function is None:
+            return ""
+        pairs = self.rendering.pairs_of(function.__code__, args, named)
+        before = [self.values.text(value) for _, value in pairs]
+        try:
+            with self.play():
                 given = function(*args, **named)
                 if isinstance(given, types.GeneratorType):
                     given = list(itertools.islice(cast("Iterator[Any]", given), MAX_ITEMS))
-            finally:
-                signal.setitimer(signal.ITIMER_REAL, 0)
-                self.playing = False
             shown: str = self.values.text(given)
         except Forbidden:
             return ""
         except (SystemExit, Exception) as error:  # noqa: BLE001 - an answer like any other
             shown = self.values.error(error)
-        return shown + str(self.changes(self.values, pairs, before))
+        return shown + str(self.rendering.changes(self.values, pairs, before))
 
     def outcome(self, source: str, name: str, given: Dict[str, str]) -> str:
-        """What becomes of a test that is a plain function; empty where that cannot be told."""
-        self.had_effect = False
-        outcome = self._outcome(source, name, given)
-        return "" if self.had_effect else outcome
-
-    def _outcome(self, source: str, name: str, given: Dict[str, str]) -> str:
+        """What becomes of a test that is a plain function."""
         names: Dict[str, Any] = {"__name__": "checked"}
         try:
             values = {one: ast.literal_eval(text) for one, text in given.items()}
             exec(compile(source, "<checked>", "exec"), names)
-            self.clocks.ahead_s = LATER_S
-            self.playing = True
-            signal.setitimer(signal.ITIMER_REAL, CALL_LIMIT_S)
-            try:
+            with self.play():
                 names[name](**values)
-            finally:
-                signal.setitimer(signal.ITIMER_REAL, 0)
-                self.playing = False
         except AssertionError:
             return "fails"
         except (Forbidden, SystemExit, ImportError, OSError):
@@ -256,12 +249,12 @@ def play(job: Dict[str, Any], player: Player) -> Iterator[Dict[str, Any]]:
     calls: List[Any] = []
     for at, text in enumerate(job["calls"]):
         if text.startswith(TEST):
-            yield {"at": at, "answer": player.outcome(*json.loads(text[len(TEST) :]))}
+            yield {"at": at, "answer": player.told(player.outcome, *json.loads(text[len(TEST) :]))}
             continue
         data = base64.b64decode(text)
         call = unpacked(data)
         if call is not None:
-            yield {"at": at, "answer": player.answer(call)}
+            yield {"at": at, "answer": player.told(player.answer, call)}
             calls.append(unpacked(data))  # the call may have changed its arguments
     seen = {player.values.call(call[1], call[2], call[3]) for call in calls}
     left = job["neighbors"]
@@ -273,9 +266,10 @@ def play(job: Dict[str, Any], player: Player) -> Iterator[Dict[str, Any]]:
         if name not in seen:
             left -= 1
             seen.add(name)
-            answer = player.answer(near)
+            answer = player.told(player.answer, near)
             # One that is another each time says nothing of a change.
-            yield {"call": name, "answer": answer if answer == player.answer(near) else ""}
+            again = player.told(player.answer, near)
+            yield {"call": name, "answer": answer if answer == again else ""}
 
 
 def unpacked(data: bytes) -> Any:
@@ -286,23 +280,17 @@ def unpacked(data: bytes) -> Any:
         return None
 
 
-def main(job: Dict[str, Any], values: Dict[str, Any], finder: Any) -> None:
+def main(job: Dict[str, Any], rendering: Dict[str, Any], finder: Any) -> None:
     """Play the calls of a job.
 
     Args:
         job: `root`, `paths` (for imports), `calls`, `neighbors` (at most so many, until
             `cpu_s` seconds of processor time are used), `answers` (the file to write to).
-        values: the module that renders, by name.
+        rendering: the module that renders values, by name.
         finder: hides the runner of tests.
     """
     sys.path[:] = job["paths"]
-    player = Player(
-        values["Values"](values["own_files"](job["root"])),
-        values["find_function"],
-        values["pairs_of"],
-        values["changes"],
-        finder,
-    )
+    player = Player(job["root"], rendering, finder)
     signal.signal(signal.SIGALRM, lambda number, frame: player.forbid())
     sys.addaudithook(player.hear)
     with open(job["answers"], "a") as out:
