@@ -105,7 +105,7 @@ class Player:
             self.forbid()
 
     @contextmanager
-    def play(self) -> Generator[None, None, None]:
+    def forbid_effects(self) -> Generator[None, None, None]:
         """While it lasts, the project's code runs, and may have no effects."""
         self.clocks.ahead_s = LATER_S  # the modules are loaded
         self.playing = True
@@ -116,7 +116,7 @@ class Player:
             signal.setitimer(signal.ITIMER_REAL, 0)
             self.playing = False
 
-    def told(self, answer: Any, *args: Any) -> str:
+    def ask(self, answer: Any, *args: Any) -> str:
         """What `answer` or `outcome` says; empty where that cannot be told."""
         self.had_effect = False
         try:
@@ -135,7 +135,7 @@ class Player:
         pairs = self.rendering.pairs_of(function.__code__, args, named)
         before = [self.values.text(value) for _, value in pairs]
         try:
-            with self.play():
+            with self.forbid_effects():
                 given = function(*args, **named)
                 if isinstance(given, types.GeneratorType):
                     given = list(itertools.islice(cast("Iterator[Any]", given), MAX_ITEMS))
@@ -152,7 +152,7 @@ class Player:
         try:
             values = {one: ast.literal_eval(text) for one, text in given.items()}
             exec(compile(source, "<checked>", "exec"), names)
-            with self.play():
+            with self.forbid_effects():
                 names[name](**values)
         except AssertionError:
             return "fails"
@@ -249,12 +249,12 @@ def play(job: Dict[str, Any], player: Player) -> Iterator[Dict[str, Any]]:
     calls: List[Any] = []
     for at, text in enumerate(job["calls"]):
         if text.startswith(TEST):
-            yield {"at": at, "answer": player.told(player.outcome, *json.loads(text[len(TEST) :]))}
+            yield {"at": at, "answer": player.ask(player.outcome, *json.loads(text[len(TEST) :]))}
             continue
         data = base64.b64decode(text)
         call = unpacked(data)
         if call is not None:
-            yield {"at": at, "answer": player.told(player.answer, call)}
+            yield {"at": at, "answer": player.ask(player.answer, call)}
             calls.append(unpacked(data))  # the call may have changed its arguments
     seen = {player.values.call(call[1], call[2], call[3]) for call in calls}
     left = job["neighbors"]
@@ -266,9 +266,9 @@ def play(job: Dict[str, Any], player: Player) -> Iterator[Dict[str, Any]]:
         if name not in seen:
             left -= 1
             seen.add(name)
-            answer = player.told(player.answer, near)
+            answer = player.ask(player.answer, near)
             # One that is another each time says nothing of a change.
-            again = player.told(player.answer, near)
+            again = player.ask(player.answer, near)
             yield {"call": name, "answer": answer if answer == again else ""}
 
 
