@@ -217,7 +217,7 @@ def test_a_receipt_whose_cases_end_otherwise_is_not_verified(receipt: Path, retr
     receipt.write_bytes(sign(Receipt.model_validate(body), SigningKey(FilesStore().state)))
     code, out, _ = retrai("verify", receipt)
     assert code == 1
-    assert "1 cases differ: another is gone (receipt: passed)" in out
+    assert "1 case differs: another is gone (receipt: passed)" in out
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,8 @@ def other_cases(receipt: Receipt, verdict: Verdict) -> list[str]:
         if now.get(case) != expected.get(case)
     ]
     more = f", and {len(differing) - SHOWN} more" if len(differing) > SHOWN else ""
-    return [f"{len(differing)} cases differ: {', '.join(differing[:SHOWN])}{more}"]
+    what = "1 case differs" if len(differing) == 1 else f"{len(differing)} cases differ"
+    return [f"{what}: {', '.join(differing[:SHOWN])}{more}"]
 
 
 def _by_function(cases: Mapping[str, CaseOutcome]) -> Counter[tuple[str, CaseOutcome]]:

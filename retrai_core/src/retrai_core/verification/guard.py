@@ -320,7 +320,9 @@ class Guard:
 
     def _decides(self, path: str) -> bool:
         """Whether the file holds cases or steers the runner, and so decides the verdict."""
-        return self._steering.match(path) or any(c.startswith(path) for c in self.baseline.cases)
+        return self._steering.match(path) or any(
+            case == path or case.startswith(f"{path}:") for case in self.baseline.cases
+        )
 
     def must_not_change(self, path: str) -> bool:
         """Whether a file of a copy decides the verdict, and has to be as it was."""

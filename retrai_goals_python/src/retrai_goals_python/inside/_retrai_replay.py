@@ -25,7 +25,8 @@ from typing import Any, Dict, Generator, Iterator, List, Tuple, cast
 with suppress(ImportError):
     __import__("ctypes")  # a call that imports it first would count as one with effects
 
-CALL_LIMIT_S = 1.0
+CALL_LIMIT_CPU_S, CALL_LIMIT_S = 1.0, 10.0
+"""Of one call: processor time, which a busy machine does not use up, and wall-clock time."""
 TEST = "test:"
 """A call that is a test of its own: `test:[SOURCE, NAME, {PARAMETER: LITERAL}]`."""
 MAX_DIGITS = 20
@@ -109,10 +110,12 @@ class Player:
         """While it lasts, the project's code runs, and may have no effects."""
         self.clocks.ahead_s = LATER_S  # the modules are loaded
         self.playing = True
+        signal.setitimer(signal.ITIMER_PROF, CALL_LIMIT_CPU_S)
         signal.setitimer(signal.ITIMER_REAL, CALL_LIMIT_S)
         try:
             yield
         finally:
+            signal.setitimer(signal.ITIMER_PROF, 0)
             signal.setitimer(signal.ITIMER_REAL, 0)
             self.playing = False
 
@@ -291,7 +294,8 @@ def main(job: Dict[str, Any], rendering: Dict[str, Any], finder: Any) -> None:
     """
     sys.path[:] = job["paths"]
     player = Player(job["root"], rendering, finder)
-    signal.signal(signal.SIGALRM, lambda number, frame: player.forbid())
+    for number in (signal.SIGALRM, signal.SIGPROF):
+        signal.signal(number, lambda number, frame: player.forbid())
     sys.addaudithook(player.hear)
     with open(job["answers"], "a") as out:
         for line in play(job, player):
