@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from retrai_core import RunRecord
+import pytest
+
+from retrai_core import RunRecord, UsageError
+from retrai_core.plugins.catalog import Catalog
+from retrai_core.plugins.record import PluginRecord
 
 from .conftest import Ask
 
@@ -37,11 +41,33 @@ def lead(record: RunRecord) -> str:
 
 async def test_a_mentioned_file_is_outlined(ask: Ask, shop: Path) -> None:
     (shop / "shop" / "shipping.py").write_text(SHIPPING)
-    answer = str((await ask("What does @shop/shipping.py do?")).record.output)
-    for name in ("`shop/shipping.py`", "`Parcel`", "`post`"):
-        assert f"## {name}" in answer
-    assert "shop/cart.py" not in answer.partition("## Also related")[0]
-    assert "[unverified]" not in answer
+    record = (await ask("What does @shop/shipping.py do?")).record
+    assert str(record.output).partition("\n\n*No model")[0].split("\n") == [
+        "## `shop/shipping.py`",
+        "",
+        "It defines 3 names (`shop/shipping.py:1-19`): Getting items to customers.",
+        "",
+        "- `Parcel` (`shop/shipping.py:4-9`): What is sent.",
+        "- `post` (`shop/shipping.py:12-14`): Send a parcel.",
+        "- `total` (`shop/shipping.py:17-19`): The sum of all parcels.",
+    ]
+    assert record.data["unverified"] == 0
+
+
+async def test_a_mentioned_folder_is_listed_and_a_text_shown(ask: Ask, shop: Path) -> None:
+    listed = str((await ask("@shop")).record.output)
+    assert "It holds `shop/cart.py`, `shop/prices.py`." in listed
+    (shop / "NEWS.md").write_text("# News\n\nTea is cheaper.\n")
+    record = (await ask("@NEWS.md")).record
+    assert "Tea is cheaper." in str(record.output)
+    assert record.data["unverified"] == 0
+
+
+async def test_a_mentioned_path_that_is_missing_is_named_in_the_answer(ask: Ask) -> None:
+    for path in ("nope.py", "shop/nope"):
+        record = (await ask(f"How is the total made in @{path}?")).record
+        assert lead(record) == f"@{path}: the project has no such file or folder."
+        assert "`Cart.total`" in str(record.output)
 
 
 async def test_a_mentioned_file_or_folder_comes_before_others(ask: Ask, shop: Path) -> None:
@@ -57,8 +83,10 @@ async def test_a_follow_up_goes_on_from_the_question_before_it(ask: Ask) -> None
     first = (await ask("What does a cart cost?")).record
     second = (await ask("And who calls it?", continues=first.id)).record
     assert lead(second) == lead(first)
-    third = (await ask("How are prices of items kept?", continues=second.id)).record
-    assert "Cart" not in lead(third)
+    third = (await ask("Who calls price_of?", continues=second.id)).record
+    fourth = (await ask("Where is it defined?", continues=third.id)).record
+    assert lead(third) == lead(fourth)
+    assert "`price_of` (`shop/prices.py:" in lead(fourth)
 
 
 async def test_each_part_of_a_question_is_answered(ask: Ask) -> None:
@@ -71,11 +99,44 @@ async def test_each_part_of_a_question_is_answered(ask: Ask) -> None:
 async def test_a_misspelt_name_is_taken_for_the_nearest(ask: Ask) -> None:
     record = (await ask("What does Crat.totla return?")).record
     assert lead(record) == (
-        "Nothing in this project is called `Crat.totla`. Similar names: `Cart.total`"
-        " (`shop/cart.py:12-14`)."
+        "No definition is called `Crat.totla`; `Cart.total` (`shop/cart.py:12-14`) is taken for it."
     )
     assert "The best match is `Cart.total` (`shop/cart.py:12-14`)" in str(record.output)
     assert record.data["unverified"] == 0
+
+
+async def test_a_word_with_a_capital_may_be_a_name(ask: Ask, shop: Path) -> None:
+    (shop / "shop" / "more.py").write_text(
+        "def cart_options():\n    pass\n\n\ndef cart_class():\n    pass\n"
+    )
+    record = (await ask("What does the Cart class do?")).record
+    assert "`Cart` (`shop/cart.py:" in lead(record)
+
+
+async def test_an_index_that_cannot_be_written_ends_the_run(
+    ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "taken").write_text("")
+    monkeypatch.setenv("RETRAI_CACHE_DIR", str(tmp_path / "taken"))
+    record = (await ask("How is the total made?")).record
+    assert record.status == "error"
+    assert "cannot be used: Not a directory" in record.reason
+    assert "RETRAI_CACHE_DIR=FOLDER" in record.reason
+
+
+async def test_it_answers_where_nothing_serves_the_usual_model(
+    ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    served = Catalog.provider_for
+
+    def serves_no_other(self: Catalog, model: str, **kwargs: bool) -> PluginRecord:
+        if model != "extractive":
+            raise UsageError(f"no provider serves the model `{model}`")
+        return served(self, model, **kwargs)
+
+    monkeypatch.setattr(Catalog, "provider_for", serves_no_other)
+    asked = await ask("How is the total made?")
+    assert "`Cart.total`" in lead(asked.record)
 
 
 async def test_what_fits_nothing_says_what_to_ask_with(ask: Ask) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
@@ -99,6 +100,8 @@ class Research(Agent[ResearchOptions]):
         from .project_files import ProjectFiles
         from .steps import ResearchSteps
 
+        for warning in await asyncio.to_thread(_make_index, Path(context.workspace.root)):
+            context.publish("log", level="warning", message=warning)
         question = context.input.question
         if previous is not None:
             files, data = ProjectFiles(context.workspace), previous.data
@@ -167,6 +170,18 @@ class Research(Agent[ResearchOptions]):
             "evidence": evidence.as_json(),
             "digests": {path: files.digest(path) for path in evidence.paths},
         }
+
+
+def _make_index(project: Path) -> list[str]:
+    """Bring the index up to date before a model is asked; what a person should know of it.
+
+    Raises:
+        IndexUnavailableError: it cannot be written, so that no tool would find anything.
+    """
+    from retrai_codeindex import Index
+
+    with Index.open(project) as index:
+        return index.take_warnings()
 
 
 def _read_prompts(options: ResearchOptions, context: RunContext) -> Prompts:

@@ -9,14 +9,19 @@ from itertools import combinations
 from pathlib import PurePosixPath
 from typing import Self
 
-from .mentions import without_mentions
+from .mentions import is_like_a_path, without_mentions
 
-MAX_PARTS = 3
+MAX_PARTS = 5
 MAX_QUERIES = 5
 """Of one part."""
 EARLIER_WEIGHT = 0.5
-"""Of a word of the question that a follow-up goes on from; its own words count 1."""
+"""Of a word of the question that a follow-up goes on from, beside one of its own. A word of the one
+before that counts half of it, and so on."""
 _MAX_CHARS = 2000
+_MAX_EARLIER = 4
+_CALLERS = re.compile(
+    r"\b(?:who|what|which|where)\b.*\bcall(?:s|ed)?\b|\bcallers?\b", re.IGNORECASE
+)
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*")
 _NAME_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _NEXT_PART = re.compile(
@@ -48,13 +53,13 @@ class Asked:
 
     Attributes:
         text: without its `@path`s.
-        earlier: the question that it goes on from; empty if it stands alone.
+        earlier: the questions that it goes on from, the latest first; none if it stands alone.
         paths: the files and folders that it mentions.
         is_whole: it is the whole question, so that every search was made for it.
     """
 
     text: str
-    earlier: str = ""
+    earlier: tuple[str, ...] = ()
     paths: tuple[str, ...] = ()
     is_whole: bool = True
 
@@ -74,20 +79,17 @@ class Asked:
             >>> [part.text for part in parts]
             ['Where are hooks kept', 'how is a field loaded?']
             >>> Asked.parts_of("And which are dumped?", ["Which fields are loaded?"])[0].earlier
-            'Which fields are loaded?'
+            ('Which fields are loaded?',)
         """
-        before, paths = "", tuple(paths)
-        for each in earlier:
-            text = without_mentions(each)
-            before = f"{before} {text}".strip() if _goes_on(text) else text
+        paths = tuple(paths)
         parts: list[Self] = []
         for text in _NEXT_PART.split(without_mentions(question, paths)):
             if parts and (_refers_back(text) or len(parts) >= MAX_PARTS):
-                whole = f"{parts[-1].text} {text}".strip()
-                parts[-1] = cls(whole, parts[-1].earlier, paths)
+                parts[-1] = replace(parts[-1], text=f"{parts[-1].text} and {text.strip()}")
             else:
-                goes_on = not parts and not paths and _goes_on(text)
-                parts.append(cls(text.strip(), before if goes_on else "", paths))
+                parts.append(cls(text.strip(), paths=paths))
+        if not paths and _goes_on(parts[0].text):
+            parts[0] = replace(parts[0], earlier=_gone_on_from(earlier))
         return parts if len(parts) == 1 else [replace(part, is_whole=False) for part in parts]
 
     @property
@@ -98,30 +100,62 @@ class Asked:
             >>> Asked("What does Schema.load do with `many`, and an HTTPError?").identifiers
             ['many', 'Schema.load', 'HTTPError']
         """
-        quoted = [
-            m for each in re.findall(r"`([^`]+)`", self.text) for m in _WORD.findall(each)[:1]
-        ]
+        text = self._subject
+        marked = re.findall(r"`([^`]+)`", text)
+        quoted = [word for each in marked for word in _WORD.findall(each)[:1]]
         written = [
             word
-            for word in _WORD.findall(self.text)
+            for word in _WORD.findall(text)
             if "_" in word or "." in word or re.search(r"[a-z][A-Z]|[A-Z]{2,}[a-z]", word)
         ]
-        return list(dict.fromkeys([*quoted, *written]))[:5]
+        named = dict.fromkeys([*quoted, *written])
+        return [name for name in named if not is_like_a_path(name)][:5]
+
+    @property
+    def names(self) -> list[str]:
+        """The identifiers, and words that may be names: with a capital that begins no sentence.
+
+        Example:
+            >>> Asked("How does the Nested class differ from RAISE?").names
+            ['Nested', 'RAISE']
+        """
+        words = re.findall(r"(?<![.\w@])[A-Z]\w{2,}\b(?!\.\w)", self._subject)
+        first = next(iter(re.findall(r"\w+", self._subject)), "")
+        capital = [
+            word
+            for word in words
+            if word.lower() not in _STOP_WORDS and (word != first or word.isupper())
+        ]
+        return list(dict.fromkeys([*self.identifiers, *capital]))[:8]
+
+    @property
+    def asks_for_callers(self) -> bool:
+        """Whether it asks who calls something."""
+        return bool(_CALLERS.search(self.text))
 
     @property
     def queries(self) -> list[str]:
         """What to search: all of it, and pairs of its words, which other searches rank first."""
-        words = [*_words(self.text), *_words(self.earlier)]
-        pairs = [" ".join(pair) for pair in combinations(words[:5], 2)]
-        whole = f"{self.text} {self.earlier}".strip()[:_MAX_CHARS]
+        texts = [self.text, *self.earlier]
+        words = [word for text in texts for word in _words(text)]
+        pairs = [" ".join(pair) for pair in combinations(dict.fromkeys(words[:5]), 2)]
+        whole = " ".join(texts).strip()[:_MAX_CHARS]
         if not words:
             whole = " ".join(PurePosixPath(path).stem for path in self.paths)
         return [query for query in dict.fromkeys([whole, *pairs]) if query][:MAX_QUERIES]
 
     def weights(self) -> dict[str, float]:
         """Its words by their stems, with how much each counts."""
-        earlier = {stem: EARLIER_WEIGHT for word in _words(self.earlier) for stem in stems(word)}
-        return earlier | {stem: 1.0 for word in _words(self.text) for stem in stems(word)}
+        found: dict[str, float] = {}
+        for age, text in enumerate([self.text, *self.earlier]):
+            for stem in stems(" ".join(_words(text))):
+                found.setdefault(stem, EARLIER_WEIGHT**age)
+        return found
+
+    @property
+    def _subject(self) -> str:
+        """What says what it is about: itself, or else the question that it goes on from."""
+        return self.text if _words(self.text) or not self.earlier else self.earlier[0]
 
 
 def stems(text: str) -> list[str]:
@@ -147,7 +181,21 @@ def _refers_back(text: str) -> bool:
 
 def _goes_on(text: str) -> bool:
     """Whether a question is about what the one before it was about."""
-    return bool(_GOES_ON.search(text)) or _refers_back(text) or len(_words(text)) == 1
+    if _GOES_ON.search(text) or _refers_back(text):
+        return True
+    return len(_words(text)) == 1 and not Asked(text).identifiers
+
+
+def _gone_on_from(earlier: Sequence[str]) -> tuple[str, ...]:
+    """The last questions, back to one that stands alone; those without a word are left out."""
+    found: list[str] = []
+    for question in reversed(earlier):
+        text = without_mentions(question)
+        if _words(text):
+            found.append(text)
+        if not _goes_on(text):
+            break
+    return tuple(found[:_MAX_EARLIER])
 
 
 def _stem(word: str) -> str:

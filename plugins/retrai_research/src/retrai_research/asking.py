@@ -103,6 +103,8 @@ def answer_questions(options: AskOptions) -> int:
             continue
         if not question:
             continue
+        if question in ("exit", "quit"):
+            return 0
         try:
             record = answer_question(question, options)
         except RetraiError as error:

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 
 from .asked import Asked
-from .found import CallFound, Named, Place, calls, hits, outline, unknown_names
+from .found import CallFound, Named, Place, calls, end_of, hits, outline, unknown_names
+from .mentions import NOT_THERE
 from .ranking import Ranked, boost_by_calls, is_test, rank
 
 SHOWN = 5
@@ -16,7 +17,10 @@ SHOWN = 5
 _OTHERS = 6
 _LEAST_SHARE = 0.15
 """Of the best score, for a definition to be shown."""
-_CALLS = 6
+_CALLS, _ALL_CALLS = 6, 60
+"""Callers or callees that are listed, and where the question asks for callers."""
+_ENTRIES = 60
+"""Of an outline."""
 _DOC_CHARS = 600
 _SIGNATURE_CHARS = 160
 _QUOTED_LINES = 45
@@ -36,23 +40,31 @@ class Gathered:
         searches: the hits of each search.
         calls: the ends of calls.
         code: lines that were read, by their text's first line number.
-        unknown: names that nothing in the project has, with similar ones, the most similar first.
-        paths: the files and folders that the question mentions.
+        unknown: names that nothing in the project has, with similar ones, the closest first.
+        mentioned: what each file or folder that the question mentions holds.
+        outlines: the definitions of each file that was outlined, in their order.
     """
 
     searches: list[list[Named]] = field(default_factory=list[list[Named]])
     calls: list[CallFound] = field(default_factory=list[CallFound])
     code: list[dict[int, str]] = field(default_factory=list[dict[int, str]])
     unknown: dict[str, list[Named]] = field(default_factory=dict[str, list[Named]])
-    paths: list[str] = field(default_factory=list[str])
+    mentioned: dict[str, str] = field(default_factory=dict[str, str])
+    outlines: dict[str, list[Named]] = field(default_factory=dict[str, list[Named]])
 
 
 def gather(findings: Mapping[str, str]) -> Gathered:
     """Read the findings of a run, by step."""
-    gathered = Gathered(paths=[name[1:] for name in findings if name.startswith("@")])
-    for text in findings.values():
+    gathered = Gathered()
+    for key, text in findings.items():
+        if key.startswith("@"):
+            gathered.mentioned[key[1:]] = text
+            continue
         for part in text.split(_SEPARATOR):
-            if found := hits(part) or outline(part):
+            if outlined := outline(part):
+                gathered.outlines[outlined[0].place.path] = outlined
+                gathered.searches.append(outlined)
+            elif found := hits(part):
                 gathered.searches.append(found)
             gathered.calls += calls(part)
             gathered.unknown |= unknown_names(part)
@@ -65,8 +77,8 @@ def parts_of(question: str, earlier: Sequence[str], gathered: Gathered) -> list[
     """The parts of a question; a name that nothing has is taken for the most similar one."""
     for name, similar in gathered.unknown.items():
         if similar:
-            question = question.replace(name, similar[0].symbol)
-    return Asked.parts_of(question, earlier, gathered.paths)
+            question = question.replace(name, end_of(similar[0].symbol, name))
+    return Asked.parts_of(question, earlier, gathered.mentioned)
 
 
 def best(parts: Sequence[Asked], gathered: Gathered) -> list[Ranked]:
@@ -93,27 +105,65 @@ def write_digest(question: str, findings: Mapping[str, str], earlier: Sequence[s
     """
     gathered = gather(findings)
     parts = parts_of(question, earlier, gathered)
+    lines = [*_missing(gathered.mentioned), *_unknown(gathered.unknown, parts)]
+    if gathered.mentioned and not any(part.weights() for part in parts):
+        outlined = [line for path in gathered.mentioned for line in _outline(path, gathered)]
+        return "\n".join([*lines, *outlined]).rstrip() or NOTHING_FITS
     ranked = [each.named for each in best(parts, gathered)]
-    lines = _unknown(gathered.unknown)
     if not ranked:
         return "\n".join([*lines, NOTHING_FITS])
     top, others = ranked[:SHOWN], ranked[SHOWN : SHOWN + _OTHERS]
     lines += _lead(top[0], "") if len(parts) == 1 else _leads(parts, gathered)
+    limit = _ALL_CALLS if any(part.asks_for_callers for part in parts) else _CALLS
     for number, named in enumerate(top):
-        lines += ["", *_section(named, gathered, quotes=number == 0)]
+        lines += ["", *_section(named, gathered, quotes=number == 0, limit=limit)]
     if others:
         lines += ["", "## Also related", "", *(f"- {_mention(each)}" for each in others)]
     return "\n".join(lines)
 
 
-def _unknown(names: Mapping[str, Sequence[Named]]) -> list[str]:
-    """What the question may have meant by names that nothing has."""
+def _missing(mentioned: Mapping[str, str]) -> list[str]:
+    lines = [f"{text}." for text in mentioned.values() if text.endswith(NOT_THERE)]
+    return [*lines, ""] if lines else []
+
+
+def _unknown(names: Mapping[str, Sequence[Named]], parts: Sequence[Asked]) -> list[str]:
+    """Which name was taken for which; a word that only may be a name is not worth a line."""
+    written = {name for part in parts for name in part.identifiers}
     lines: list[str] = []
     for name, similar in names.items():
-        known = ", ".join(f"`{each.symbol}` (`{each.place}`)" for each in similar[:3])
-        meant = f" Similar names: {known}." if known else ""
-        lines += [f"Nothing in this project is called `{name}`.{meant}", ""]
+        if similar:
+            taken, *others = [f"`{end_of(each.symbol, name)}` (`{each.place}`)" for each in similar]
+            also = f"; similar: {', '.join(others)}" if others else ""
+            lines += [f"No definition is called `{name}`; {taken} is taken for it{also}.", ""]
+        elif name in written:
+            lines += [f"No definition is called `{name}`.", ""]
     return lines
+
+
+def _outline(path: str, gathered: Gathered) -> list[str]:
+    """A mentioned file with the definitions at its top level, or a folder with what is in it."""
+    text = gathered.mentioned[path]
+    if text.endswith(NOT_THERE):
+        return []
+    if path not in gathered.outlines:
+        if code := _code(text):
+            last = max(code)
+            place = Place(path, 1, min(last, _QUOTED_LINES))
+            named = Named(place, "text", "")
+            return [f"## `{path}`", *_quote(named, [code]), ""]
+        entries = text.split("\n")
+        more = f" and {len(entries) - _ENTRIES} more" if len(entries) > _ENTRIES else ""
+        names = ", ".join(f"`{entry}`" for entry in entries[:_ENTRIES])
+        return [f"## `{path}`", "", f"It holds {names}{more}.", ""]
+    module, *defined = gathered.outlines[path]
+    top = [each for each in defined if "." not in each.symbol]
+    says = f": {_sentence(module.doc)}" if module.doc else "."
+    lines = [f"## `{path}`", "", f"It defines {len(top)} names (`{module.place}`){says}", ""]
+    lines += [f"- {_mention(each)}" for each in top[:_ENTRIES]]
+    if len(top) > _ENTRIES:
+        lines.append(f"- and {len(top) - _ENTRIES} more")
+    return [*lines, ""]
 
 
 def _leads(parts: Sequence[Asked], gathered: Gathered) -> list[str]:
@@ -133,16 +183,16 @@ def _title(named: Named) -> str:
     return f"`{named.symbol or named.place.path}`"
 
 
-def _section(named: Named, gathered: Gathered, *, quotes: bool) -> list[str]:
+def _section(named: Named, gathered: Gathered, *, quotes: bool, limit: int) -> list[str]:
     lines = [f"## {_title(named)}", "", f"{named.kind.capitalize()} in `{named.place}`."]
     if named.signature:
         lines += ["", f"`{_plain_code(named.signature)}`"]
     if named.doc:
         lines += ["", *(f"> {line}" for line in _cut(named.doc).split("\n"))]
     related = [
-        *_calls_of(named, gathered.calls, "Called by", up=True),
-        *_calls_of(named, gathered.calls, "Perhaps called by", up=True, is_known=False),
-        *_calls_of(named, gathered.calls, "Calls", up=False),
+        *_calls_of(named, gathered.calls, "Called by", limit, up=True),
+        *_calls_of(named, gathered.calls, "Perhaps called by", limit, up=True, is_known=False),
+        *_calls_of(named, gathered.calls, "Calls", _CALLS, up=False),
     ]
     if related:
         lines += ["", *related]
@@ -152,7 +202,13 @@ def _section(named: Named, gathered: Gathered, *, quotes: bool) -> list[str]:
 
 
 def _calls_of(
-    named: Named, found: Sequence[CallFound], words: str, *, up: bool, is_known: bool = True
+    named: Named,
+    found: Sequence[CallFound],
+    words: str,
+    limit: int,
+    *,
+    up: bool,
+    is_known: bool = True,
 ) -> list[str]:
     """The other ends of its calls; those whose target the index does not know are guesses."""
     mine: dict[str, Place] = {}
@@ -163,8 +219,8 @@ def _calls_of(
         return []
     # Tests call everything: what else calls it says more.
     ends = sorted(mine.items(), key=lambda end: is_test(end[1].path))
-    shown = [f"`{_short(name)}` (`{place}`)" for name, place in ends[:_CALLS]]
-    more = f" and {len(mine) - _CALLS} more" if len(mine) > _CALLS else ""
+    shown = [f"`{_short(name)}` (`{place}`)" for name, place in ends[:limit]]
+    more = f" and {len(mine) - limit} more" if len(mine) > limit else ""
     return [f"- {words} {', '.join(shown)}{more}"]
 
 
@@ -210,7 +266,7 @@ def _mention(named: Named) -> str:
 
 def _sentence(doc: str) -> str:
     text = " ".join(doc.split())
-    end = re.search(r"(?<=[a-z)`\]][.!?])\s", text)
+    end = re.search(r"(?<=[a-z)`\]][.!?])(?<!e\.g\.)(?<!i\.e\.)\s", text)
     return _cut(text[: end.start()] if end else text)
 
 

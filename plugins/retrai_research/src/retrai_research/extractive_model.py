@@ -8,7 +8,7 @@ from the request's data, not from its words, which a user may have replaced.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any, cast
 
@@ -106,7 +106,7 @@ class ExtractiveModel(BaseChatModel):
         parts = parts_of(question, earlier, gathered)
         if about["step"] == FOLLOW_STEP and (gathered.searches or gathered.unknown):
             return self._calling(_following(parts, gathered))
-        return self._calling(_searching(parts, gathered.paths))
+        return self._calling(_searching(parts, gathered.mentioned))
 
     def _calling(self, calls: Sequence[Call]) -> AIMessage:
         known = self.tool_names
@@ -114,12 +114,12 @@ class ExtractiveModel(BaseChatModel):
         return _message("", *made)
 
 
-def _searching(parts: Sequence[Asked], paths: Sequence[str]) -> list[Call]:
+def _searching(parts: Sequence[Asked], paths: Iterable[str]) -> list[Call]:
     """The searches for each part of a question, and an outline of each file that it mentions."""
     files = [path for path in paths if PurePosixPath(path).suffix]
     outlines: list[Call] = [("get_module_summary", {"path": path}) for path in files]
     named: list[Call] = [
-        ("get_symbol_definition", {"name": name}) for part in parts for name in part.identifiers
+        ("get_symbol_definition", {"name": name}) for part in parts for name in part.names
     ]
     searches: list[Call] = [
         ("search_codebase", {"query": query, "n_results": _HITS})
@@ -132,7 +132,7 @@ def _searching(parts: Sequence[Asked], paths: Sequence[str]) -> list[Call]:
 def _following(parts: Sequence[Asked], gathered: Gathered) -> list[Call]:
     """What says more of the best matches, and of the names that unknown ones are taken for."""
     top = [each.named for each in best(parts, gathered)][:_FOLLOWED]
-    meant = [_name_of(similar[0]) for similar in gathered.unknown.values() if similar]
+    meant = [similar[0].symbol for similar in gathered.unknown.values() if similar]
     defined = [_name_of(each) for each in top if each.symbol and each.kind != "module"]
     return [
         *(("get_symbol_definition", {"name": name}) for name in meant),

@@ -24,6 +24,8 @@ _UNKNOWN_TARGET = re.compile(r"^(?:calls of this name whose target|with no known
 _NAMED = re.compile(rf"^\s*\S.*?  {_PLACE}$")
 _UNKNOWN = re.compile(r"^nothing in this project is called (?P<quote>['\"])(?P<name>.+)(?P=quote)$")
 _SIMILAR = re.compile(rf"^ {{4}}(?P<name>\S+)  {_PLACE}$")
+ALIKE = 0.75
+"""How similar a name must be to be taken for another: 1 is the same."""
 _OUTLINED = re.compile(rf"^(?P<indent>(?: {{4}})*)(?P<head>\S.*?)  {_PLACE}$")
 _DECLARED = re.compile(r"(\w+)\s*[(\[<]")
 _KEYWORDS = frozenset({"fn", "func", "function"})
@@ -115,21 +117,30 @@ def outline(text: str) -> list[Named]:
 def unknown_names(text: str) -> dict[str, list[Named]]:
     """The name that a tool did not find, with the similar ones that it lists, the closest first.
 
-    Their symbols are cut to as many parts as the name has.
+    Their symbols are whole dotted names; they are compared by as many parts as the name has.
     """
     first, *rest = text.split("\n")
     match = _UNKNOWN.match(first)
     if match is None:
         return {}
     name = match["name"]
-    parts = name.count(".") + 1
-    similar = {
-        ".".join(other["name"].split(".")[-parts:]): _place(other)
-        for line in rest
-        if (other := _SIMILAR.match(line))
-    }
-    closest = get_close_matches(name, similar, n=len(similar) or 1, cutoff=0)
-    return {name: [Named(similar[symbol], symbol=symbol) for symbol in closest]}
+    similar: dict[str, Named] = {}
+    for line in rest:
+        if other := _SIMILAR.match(line):
+            named = Named(_place(other), symbol=other["name"])
+            similar.setdefault(end_of(other["name"], name), named)
+    closest = get_close_matches(name, similar, n=3, cutoff=ALIKE)
+    return {name: [similar[each] for each in closest]}
+
+
+def end_of(symbol: str, name: str) -> str:
+    """The end of a dotted name, with as many parts as another has.
+
+    Example:
+        >>> end_of("shop.cart.Cart.total", "Crat.totla")
+        'Cart.total'
+    """
+    return ".".join(symbol.split(".")[-name.count(".") - 1 :])
 
 
 def calls(text: str) -> list[CallFound]:
@@ -234,7 +245,7 @@ def _place(match: re.Match[str]) -> Place:
 
 def _named(match: re.Match[str], below: Sequence[str]) -> Named:
     """Below a definition stand its signature and its docstring; either may be missing."""
-    symbol = match["symbol"] or ""
+    symbol = _within_file(match["symbol"] or "", match["path"])
     rest = list(below)
     last = re.split(r"[.:]", symbol)[-1]
     signature = rest.pop(0) if rest and last and last in rest[0] and _is_signature(rest[0]) else ""
@@ -243,3 +254,11 @@ def _named(match: re.Match[str], below: Sequence[str]) -> Named:
 
 def _is_signature(line: str) -> bool:
     return bool(re.match(r"[\w@*&<\[(#\"'~].*", line)) and not line.endswith(".")
+
+
+def _within_file(symbol: str, path: str) -> str:
+    """A dotted name without the module that its file is: `shop.cart.Cart` in `shop/cart.py`."""
+    parts = symbol.split(".")
+    module = path.rpartition(".")[0].removesuffix("/__init__").split("/")
+    known = (n for n in range(min(len(parts) - 1, len(module)), 0, -1) if parts[:n] == module[-n:])
+    return ".".join(parts[next(known, 0) :])

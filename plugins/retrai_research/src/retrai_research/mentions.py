@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterator, Sequence
+from pathlib import PurePosixPath
 
 from retrai_core import Workspace, WorkspaceError
 
@@ -13,6 +14,14 @@ from .project_files import ProjectFiles
 
 _MENTION = re.compile(r"(?<![\w@])@(?:\"(?P<quoted>[^\"\n]+)\"|(?P<plain>[^\s@\"]+))")
 _TRAILING = ".,;:!?)]}'\""
+_SUFFIXES = frozenset(
+    """
+    .c .cc .cfg .cpp .css .go .h .hpp .html .ini .java .js .json .jsx .md .py .pyi .rs .rst .sh
+    .toml .ts .tsx .txt .yaml .yml
+    """.split()  # noqa: SIM905 - as a list it would be thirty lines
+)
+"""Of what is taken for a file although it has no `/`: a decorator may be written `@app.route`."""
+NOT_THERE = "the project has no such file or folder"
 MAX_LINES, MAX_CHARS = 400, 40_000
 """Of a mentioned file; at least one line is shown, cut at the limit."""
 
@@ -39,7 +48,7 @@ def without_mentions(question: str, paths: Container[str] = ()) -> str:
 
     Args:
         question: as it was asked.
-        paths: what it mentions; whatever has a `/` counts too.
+        paths: what it mentions; whatever looks like a path counts too.
 
     Example:
         >>> without_mentions("What does @validates in @src/cart.py do?")
@@ -49,19 +58,27 @@ def without_mentions(question: str, paths: Container[str] = ()) -> str:
     def kept(match: re.Match[str]) -> str:
         written = match["quoted"] or match["plain"]
         path = written.rstrip(_TRAILING)
-        is_path = "/" in written or normal_path(path) in paths or normal_path(written) in paths
-        return written[len(path) :] if is_path else match[0]
+        is_path = (
+            is_like_a_path(path) or normal_path(path) in paths or normal_path(written) in paths
+        )
+        return "" if is_path else match[0]
 
     return " ".join(_MENTION.sub(kept, question).split())
 
 
+def is_like_a_path(written: str) -> bool:
+    """Whether it has a `/`, or ends like a file that most projects have."""
+    return "/" in written or PurePosixPath(written).suffix.lower() in _SUFFIXES
+
+
 def missing(question: str, workspace: Workspace) -> list[str]:
-    """What a question mentions like a path, with a `/`, and the project does not have."""
+    """What a question mentions like a path, and the project does not have."""
     found: list[str] = []
     for match in _MENTION.finditer(question):
         written = match["quoted"] or match["plain"]
-        if "/" in written and not any(mentioned(match[0], workspace)):
-            found.append(written.rstrip(_TRAILING))
+        path = written.rstrip(_TRAILING)
+        if is_like_a_path(path) and not any(mentioned(match[0], workspace)):
+            found.append(path)
     return found
 
 

@@ -17,8 +17,8 @@ _BESIDE = re.compile(
     re.IGNORECASE,
 )
 _KIND = {"module": 0.5, "text": 0.35}
-_MENTIONED = 5.0
-"""What a definition in a mentioned file or folder counts more."""
+_MENTIONED = 50.0
+"""What stands in a mentioned file or folder comes before everything else."""
 _LEAST_FIT = 0.4
 """How well a definition that shares no word with the question fits it."""
 _RANK = 6.0
@@ -36,12 +36,12 @@ class Ranked:
 def rank(asked: Asked, searches: Iterable[Sequence[Named]]) -> list[Ranked]:
     """The definitions that the searches found, best first.
 
-    What the question mentions by its path counts more. Tests and what stands beside the code count
+    What the question mentions by its path comes first. Tests and what stands beside the code count
     less, unless the question asks for them.
     """
     words = asked.weights()
     least = _LEAST_FIT if asked.is_whole else _LEAST_FIT / 4  # other parts' searches found it too
-    wanted = {name.lower() for name in asked.identifiers}
+    wanted = [f".{name}" for name in asked.names]
     asks_for_tests = bool(words.keys() & {"test", "pytest", "spec", "fixtur"})
     found: dict[Place, Named] = {}
     scores: dict[Place, float] = {}
@@ -51,15 +51,10 @@ def rank(asked: Asked, searches: Iterable[Sequence[Named]]) -> list[Ranked]:
             if known is None or len(named.symbol) < len(known.symbol):
                 found[named.place] = named
             scores[named.place] = scores.get(named.place, 0.0) + 1 / (position + _RANK)
-    ranked = [
-        Ranked(
-            named,
-            scores[place]
-            * (least + _fit(named, words, wanted))
-            * _weight(named, asked, asks_for_tests),
-        )
-        for place, named in found.items()
-    ]
+    ranked: list[Ranked] = []
+    for place, named in found.items():
+        fit = least + _fit(named, words, wanted)
+        ranked.append(Ranked(named, scores[place] * fit * _weight(named, asked, asks_for_tests)))
     ranked.sort(key=lambda each: (-each.score, str(each.named.place)))
     return _without_parts(ranked)
 
@@ -84,16 +79,15 @@ def is_test(path: str) -> bool:
     return bool(_TESTS.search(path))
 
 
-def _fit(named: Named, words: Mapping[str, float], wanted: set[str]) -> float:
+def _fit(named: Named, words: Mapping[str, float], wanted: Sequence[str]) -> float:
     """How much of the question the name and the docstring say."""
-    symbol = named.symbol.lower()
     name = set(stems(named.symbol))
     text = set(stems(f"{named.doc} {named.signature}"))
     total = sum(words.values()) or 1.0
     said = sum(weight for word, weight in words.items() if word in name)
     described = sum(weight for word, weight in words.items() if word in text - name)
     fit = 1.2 * said / total + 0.8 * described / total
-    if any(symbol == each or symbol.endswith(f".{each}") for each in wanted):
+    if any(f".{named.symbol}".endswith(each) for each in wanted):
         fit = 4 * (fit + _LEAST_FIT)
     return fit
 
@@ -101,9 +95,7 @@ def _fit(named: Named, words: Mapping[str, float], wanted: set[str]) -> float:
 def _weight(named: Named, asked: Asked, asks_for_tests: bool) -> float:
     path = named.place.path
     if any(path == each or path.startswith(f"{each}/") for each in asked.paths):
-        is_outline = not asked.weights()  # the module itself, then what stands at its top level
-        share = 1 / (1 + named.symbol.count(".")) if is_outline else _KIND.get(named.kind, 1.0)
-        return _MENTIONED * share
+        return _MENTIONED
     weight = _KIND.get(named.kind, 1.0)
     if is_test(path) and not asks_for_tests:
         weight *= 0.15

@@ -70,6 +70,7 @@ BY_VARIABLE = (
 )
 """The settings that the environment may give (`RETRAI_MODEL=offline`), as a file names them."""
 _OTHER_VARIABLES = (
+    "RETRAI_CACHE_DIR",
     "RETRAI_DEBUG",
     "RETRAI_DISABLE_PLUGINS",
     "RETRAI_PLUGINS",

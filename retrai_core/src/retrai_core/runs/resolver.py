@@ -399,28 +399,35 @@ class Resolver:
         return self._goal_part(record, record.name, options), evidence
 
     def provider(self, default: str | None = None) -> Part[LLMProvider]:
-        """The provider of the model; that of `default` where none was set and no key is there.
+        """The provider of the model; that of `default` where none was set, and no key is there or
+        nothing installed serves it.
 
         The model is then set: the run keeps it, whatever keys there are when it is resumed.
         """
         model = self.config.model_name
-        part = self._provider_of(model)
-        problem = self._problem_with(part, model)
-        if problem is None:
-            self.config = self.config.model_copy(update={"model_name": model})
-            return part
-        is_set = "model_name" in self.config.model_fields_set
-        other = None if is_set or default is None else self._default_part(default)
-        if other is None or default is None:
-            raise self._not_ready(model, problem)
+        other = None if "model_name" in self.config.model_fields_set else default
+        try:
+            part = self._provider_of(model)
+        except UsageError:
+            if other is None or (instead := self._default_part(other)) is None:
+                raise
+            why = f"nothing that is installed serves {model}"
+        else:
+            problem = self._problem_with(part, model)
+            if problem is None:
+                self.config = self.config.model_copy(update={"model_name": model})
+                return part
+            if other is None or (instead := self._default_part(other)) is None:
+                raise self._not_ready(model, problem)
+            why = f"no key for {model} is set"
         does = ": it fixes Python by searching for small edits, writes no new features"
         self._note(
             "info",
-            f"model {default}, since no key for {model} is set{does if default == OFFLINE else ''}"
+            f"model {other}, since {why}{does if other == OFFLINE else ''}"
             "; --model NAME takes another",
         )
-        self.config = self.config.model_copy(update={"model_name": default})
-        return other
+        self.config = self.config.model_copy(update={"model_name": other})
+        return instead
 
     def provider_of(self, model: str, *, has_key: bool = False) -> Part[LLMProvider]:
         """The provider of any model, ready to be asked.
