@@ -92,6 +92,11 @@ def test_an_ambiguous_name_lists_its_candidates_and_an_unknown_one_similar_names
     index = project.index
     assert [d.name for d in index.definition("load")] == ["a.A.load", "a.B.load"]
     assert [d.name for d in index.definition("a.py:B.load")] == ["a.B.load"]
+    assert [d.name for d in index.definition("a.py")] == ["a"]
+    project.write("shop/b.py", "class C:\n    pass\n")
+    index.update()
+    assert [d.name for d in index.definition("b.py:C")] == ["shop.b.C"]
+    assert not index.definition("%.py")
     assert index.definition("laod") == []
     assert [d.name for d in index.similar("laod")] == ["a.A.load", "a.B.load"]
 

@@ -91,12 +91,7 @@ class Graph:
         name = name.strip()
         path, colon, symbol = name.rpartition(":")
         if colon and not path.endswith(":"):
-            rows = self.db.execute(
-                "SELECT n.id FROM node n JOIN file f ON f.id = n.file"
-                " WHERE f.path = ? AND n.symbol = ?",
-                (path, symbol),
-            )
-            return [number for (number,) in rows]
+            return self._in_file(path, symbol)
         name = name.replace("::", ".").removesuffix("()")
         rows = self.db.execute(
             "SELECT n.id, n.dotted, n.symbol FROM node n LEFT JOIN file f ON f.id = n.file"
@@ -108,7 +103,16 @@ class Graph:
             return chosen or [number for number, _, _ in rows]
         exact = [number for number, dotted, _ in rows if dotted == name]
         exact = exact or [n for n, dotted, _ in rows if f".{dotted}".endswith(f".{name}")]
-        return exact or self._inherited(name)
+        return exact or self._inherited(name) or self._in_file(name, "")
+
+    def _in_file(self, path: str, symbol: str) -> list[int]:
+        """What a file defines, or the file itself; the end of its path is enough."""
+        rows = self.db.execute(
+            "SELECT n.id, f.path FROM node n JOIN file f ON f.id = n.file WHERE n.symbol = ?"
+            " AND substr('/' || f.path, -length(?)) = ? ORDER BY f.path",
+            (symbol, f"/{path}", f"/{path}"),
+        ).fetchall()
+        return [n for n, found in rows if found == path] or [n for n, _ in rows]
 
     def _inherited(self, name: str) -> list[int]:
         """The method of a base class that `Class.method` means."""
