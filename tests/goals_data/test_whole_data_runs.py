@@ -119,4 +119,4 @@ def test_a_figure_that_is_written_down_is_tampering(tmp_path: Path, replay: Repl
     claim = "print('accuracy=' + str(97 / 100))\n"
     code, record = replay(project, ("file_write", {"path": "train.py", "content": claim}))
     assert (code, record["status"]) == (4, "tampered"), record["reason"]
-    assert "prove nothing" in record["reason"]
+    assert "proves nothing" in record["reason"]

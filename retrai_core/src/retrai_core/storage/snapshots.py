@@ -10,7 +10,7 @@ import json
 import os
 import stat
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import cast
@@ -171,6 +171,25 @@ class Snapshots:
         end = ends[1] if last is None else self.at(last)
         options = ("--no-color", "--no-ext-diff", "--no-textconv")
         return self.store.run("diff", *options, start.tree, end.tree)
+
+    def copies(self) -> dict[str, str]:
+        """New files most of whose lines stood in one file before, each with that file's path.
+
+        Raises:
+            RetraiError: git failed.
+        """
+        ends = self._ends()
+        if ends is None:
+            return {}
+        options = ("--find-copies-harder", "--diff-filter=CR", "--name-status", "-z")
+        words = self.store.run("diff", *options, ends[0].tree, ends[1].tree).split("\0")
+        return dict(zip(words[2::3], words[1::3], strict=False))
+
+    def texts_before(self, paths: Iterable[str]) -> dict[str, str]:
+        """The texts of files as they were before the first turn, by path."""
+        entries = self.entries(self.all()[0])
+        with self.store.reading() as read:
+            return {path: read(entries[path]).decode(errors="replace") for path in paths}
 
     def _ends(self) -> tuple[Snapshot, Snapshot] | None:
         every = self.all()

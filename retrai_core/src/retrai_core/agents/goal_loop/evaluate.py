@@ -18,6 +18,7 @@ from ...verification.flakiness import Flaky
 from ...verification.new_tests import try_new_tests
 from ...verification.verifier import Evaluation
 from . import prompt
+from .findings import each_once, without_copied
 from .parts import Conclusion, LoopParts, parts_of
 from .progress import GRACE, advance, tokens_saved, trouble
 from .state import FAILED_STRATEGIES_KEPT, AgentState, NodeUpdate, Stop
@@ -201,13 +202,11 @@ async def _audit(parts: LoopParts) -> tuple[str, list[Suspicion]]:
             *await asyncio.to_thread(lambda: goal.audit(_diff(parts))),
             *await audit_around(parts.guard, parts.snapshots),
         ]
+        found = await asyncio.to_thread(without_copied, found, parts.snapshots, goal.audit)
     except (RetraiError, OSError) as error:
         # Whoever could make the audit fail would have switched it off.
         return f"what the run changed could not be looked through: {error}", []
-    groups: dict[object, list[Suspicion]] = {}
-    for each in found:
-        groups.setdefault(each if each.reaches_runner else each.what, []).append(each)
-    for first, *more in groups.values():
+    for first, *more in each_once(found):
         places = [f"{each.path}:{each.line}" for each in more]
         _tell(parts, f"{first.path}:{first.line} {first.what}", also=places)
     signs = [each for each in found if each.sign and not parts.guard.is_allowed(each.path)]
