@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
 
-from .asked import Asked
 from .found import CallFound, Named, Place, calls, end_of, hits, outline, unknown_names
-from .mentions import NOT_THERE
+from .mentions import not_there
+from .question import Question
 from .ranking import Ranked, boost_by_calls, is_test, rank
 
 SHOWN = 5
@@ -73,15 +73,15 @@ def gather(findings: Mapping[str, str]) -> Gathered:
     return gathered
 
 
-def parts_of(question: str, earlier: Sequence[str], gathered: Gathered) -> list[Asked]:
+def parts_of(question: str, earlier: Sequence[str], gathered: Gathered) -> list[Question]:
     """The parts of a question; a name that nothing has is taken for the most similar one."""
     for name, similar in gathered.unknown.items():
         if similar:
             question = question.replace(name, end_of(similar[0].symbol, name))
-    return Asked.parts_of(question, earlier, gathered.mentioned)
+    return Question.parts_of(question, earlier, gathered.mentioned)
 
 
-def best(parts: Sequence[Asked], gathered: Gathered) -> list[Ranked]:
+def best(parts: Sequence[Question], gathered: Gathered) -> list[Ranked]:
     """The definitions, best first: in turn the best of each part of the question."""
     every = [boost_by_calls(rank(part, gathered.searches), gathered.calls) for part in parts]
     fitting = [
@@ -123,11 +123,11 @@ def write_digest(question: str, findings: Mapping[str, str], earlier: Sequence[s
 
 
 def _missing(mentioned: Mapping[str, str]) -> list[str]:
-    lines = [f"{text}." for text in mentioned.values() if text.endswith(NOT_THERE)]
+    lines = [f"{text}." for path, text in mentioned.items() if text == not_there(path)]
     return [*lines, ""] if lines else []
 
 
-def _unknown(names: Mapping[str, Sequence[Named]], parts: Sequence[Asked]) -> list[str]:
+def _unknown(names: Mapping[str, Sequence[Named]], parts: Sequence[Question]) -> list[str]:
     """Which name was taken for which; a word that only may be a name is not worth a line."""
     written = {name for part in parts for name in part.identifiers}
     lines: list[str] = []
@@ -144,7 +144,7 @@ def _unknown(names: Mapping[str, Sequence[Named]], parts: Sequence[Asked]) -> li
 def _outline(path: str, gathered: Gathered) -> list[str]:
     """A mentioned file with the definitions at its top level, or a folder with what is in it."""
     text = gathered.mentioned[path]
-    if text.endswith(NOT_THERE):
+    if text == not_there(path):
         return []
     if path not in gathered.outlines:
         if code := _code(text):
@@ -166,7 +166,7 @@ def _outline(path: str, gathered: Gathered) -> list[str]:
     return [*lines, ""]
 
 
-def _leads(parts: Sequence[Asked], gathered: Gathered) -> list[str]:
+def _leads(parts: Sequence[Question], gathered: Gathered) -> list[str]:
     lines: list[str] = []
     for part in parts:
         if ranked := best([part], gathered):

@@ -27,9 +27,9 @@ from langchain_core.runnables import Runnable
 from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
-from .asked import Asked
 from .digest import SHOWN, Gathered, best, gather, parts_of, write_digest
 from .found import Named
+from .question import Question
 from .steps import REQUEST
 
 SEARCH_STEP = "Search the definitions that match the question"
@@ -114,7 +114,7 @@ class ExtractiveModel(BaseChatModel):
         return _message("", *made)
 
 
-def _searching(parts: Sequence[Asked], paths: Iterable[str]) -> list[Call]:
+def _searching(parts: Sequence[Question], paths: Iterable[str]) -> list[Call]:
     """The searches for each part of a question, and an outline of each file that it mentions."""
     files = [path for path in paths if PurePosixPath(path).suffix]
     outlines: list[Call] = [("get_module_summary", {"path": path}) for path in files]
@@ -129,7 +129,7 @@ def _searching(parts: Sequence[Asked], paths: Iterable[str]) -> list[Call]:
     return [*outlines, *named, *searches]
 
 
-def _following(parts: Sequence[Asked], gathered: Gathered) -> list[Call]:
+def _following(parts: Sequence[Question], gathered: Gathered) -> list[Call]:
     """What says more of the best matches, and of the names that unknown ones are taken for."""
     top = [each.named for each in best(parts, gathered)][:_FOLLOWED]
     meant = [similar[0].symbol for similar in gathered.unknown.values() if similar]

@@ -21,7 +21,6 @@ _SUFFIXES = frozenset(
     """.split()  # noqa: SIM905 - as a list it would be thirty lines
 )
 """Of what is taken for a file although it has no `/`: a decorator may be written `@app.route`."""
-NOT_THERE = "the project has no such file or folder"
 MAX_LINES, MAX_CHARS = 400, 40_000
 """Of a mentioned file; at least one line is shown, cut at the limit."""
 
@@ -69,6 +68,11 @@ def without_mentions(question: str, paths: Container[str] = ()) -> str:
 def is_like_a_path(written: str) -> bool:
     """Whether it has a `/`, or ends like a file that most projects have."""
     return "/" in written or PurePosixPath(written).suffix.lower() in _SUFFIXES
+
+
+def not_there(path: str) -> str:
+    """What is said of a mentioned path that the project does not have."""
+    return f"@{path}: the project has no such file or folder"
 
 
 def missing(question: str, workspace: Workspace) -> list[str]:

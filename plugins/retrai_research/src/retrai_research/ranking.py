@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from .asked import Asked, stems
 from .found import CallFound, Named, Place
+from .question import Question, stems
 
 _TESTS = re.compile(
     r"(?:^|/)(?:tests?|testing|spec|specs|__tests__)/|(?:^|/)(?:test_|conftest)|_test\."
@@ -33,7 +33,7 @@ class Ranked:
     score: float
 
 
-def rank(asked: Asked, searches: Iterable[Sequence[Named]]) -> list[Ranked]:
+def rank(asked: Question, searches: Iterable[Sequence[Named]]) -> list[Ranked]:
     """The definitions that the searches found, best first.
 
     What the question mentions by its path comes first. Tests and what stands beside the code count
@@ -92,7 +92,7 @@ def _fit(named: Named, words: Mapping[str, float], wanted: Sequence[str]) -> flo
     return fit
 
 
-def _weight(named: Named, asked: Asked, asks_for_tests: bool) -> float:
+def _weight(named: Named, asked: Question, asks_for_tests: bool) -> float:
     path = named.place.path
     if any(path == each or path.startswith(f"{each}/") for each in asked.paths):
         return _MENTIONED

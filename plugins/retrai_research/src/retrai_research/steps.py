@@ -21,7 +21,7 @@ from .digest import write_digest
 from .evidence import Evidence
 from .found import shown_places
 from .history import questions_of
-from .mentions import NOT_THERE, mentioned, missing, render_path
+from .mentions import mentioned, missing, not_there, render_path
 from .options import ResearchOptions
 from .parsing import parse_decision, parse_plan
 from .project_files import ProjectFiles
@@ -209,7 +209,7 @@ class ResearchSteps:
         if found:
             evidence.save(self._context.run_dir)
         for path in missing(question, self._context.workspace):
-            message = f"@{path}: {NOT_THERE}"
+            message = not_there(path)
             self._context.publish("log", level="warning", message=message)
             found[f"@{path}"] = message
         return found

@@ -1,4 +1,4 @@
-"""What a question is about, as far as its words say it. No model."""
+"""Reads from a question's words what it is about. No model."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ MAX_PARTS = 5
 MAX_QUERIES = 5
 """Of one part."""
 EARLIER_WEIGHT = 0.5
-"""Of a word of the question that a follow-up goes on from, beside one of its own. A word of the one
-before that counts half of it, and so on."""
+"""What a word of the question before counts, where a follow-up's own words count 1. Each question
+before that counts half as much as the one after it."""
 _MAX_CHARS = 2000
 _MAX_EARLIER = 4
 _CALLERS = re.compile(
@@ -48,7 +48,7 @@ _STOP_WORDS = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Question:
     """A question, or one part of it.
 
     Attributes:
@@ -75,10 +75,10 @@ class Asked:
             paths: what it mentions.
 
         Example:
-            >>> parts = Asked.parts_of("Where are hooks kept, and how is a field loaded?")
+            >>> parts = Question.parts_of("Where are hooks kept, and how is a field loaded?")
             >>> [part.text for part in parts]
             ['Where are hooks kept', 'how is a field loaded?']
-            >>> Asked.parts_of("And which are dumped?", ["Which fields are loaded?"])[0].earlier
+            >>> Question.parts_of("And which are dumped?", ["Which fields are loaded?"])[0].earlier
             ('Which fields are loaded?',)
         """
         paths = tuple(paths)
@@ -97,7 +97,7 @@ class Asked:
         """What is written as code is: dotted, with underscores, in mixed case, quoted.
 
         Example:
-            >>> Asked("What does Schema.load do with `many`, and an HTTPError?").identifiers
+            >>> Question("What does Schema.load do with `many`, and an HTTPError?").identifiers
             ['many', 'Schema.load', 'HTTPError']
         """
         text = self._subject
@@ -116,7 +116,7 @@ class Asked:
         """The identifiers, and words that may be names: with a capital that begins no sentence.
 
         Example:
-            >>> Asked("How does the Nested class differ from RAISE?").names
+            >>> Question("How does the Nested class differ from RAISE?").names
             ['Nested', 'RAISE']
         """
         words = re.findall(r"(?<![.\w@])[A-Z]\w{2,}\b(?!\.\w)", self._subject)
@@ -183,7 +183,7 @@ def _goes_on(text: str) -> bool:
     """Whether a question is about what the one before it was about."""
     if _GOES_ON.search(text) or _refers_back(text):
         return True
-    return len(_words(text)) == 1 and not Asked(text).identifiers
+    return len(_words(text)) == 1 and not Question(text).identifiers
 
 
 def _gone_on_from(earlier: Sequence[str]) -> tuple[str, ...]:
