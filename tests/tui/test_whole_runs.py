@@ -7,13 +7,14 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
 from textual.widgets import Input, OptionList, Select
 
-from retrai_core import RunManager, RunRecord
+from retrai_core import AgentEvent, RunManager, RunRecord
 from retrai_testkit import RetraiProject, ScriptedModel, Turn, call
 from retrai_tui.app import RetraiApp
 
@@ -275,3 +276,28 @@ async def test_a_run_that_cannot_begin_says_why(
         await until(pilot, "no-such-model")
         await pilot.press("escape")
         await until(pilot, "no run yet: n starts one")
+
+
+@pytest.mark.parametrize("key", ["escape", "q"])
+async def test_a_screen_can_be_left_while_its_run_is_busy(
+    opened: Opened, retrai_project: RetraiProject, monkeypatch: pytest.MonkeyPatch, key: str
+) -> None:
+    script(retrai_project, put("right"))
+
+    async def without_end(*_: object) -> AsyncIterator[AgentEvent]:
+        while True:
+            await asyncio.sleep(0.001)
+            yield logged[-1]
+
+    async with opened(goal="expected-files") as pilot:
+        await until(pilot, "models:")
+        await pilot.press("ctrl+s")
+        await until(pilot, "achieved")
+        run = await cast("RetraiApp", pilot.app).manager.get((await only_run()).id)
+        logged = await run.logged()
+        monkeypatch.setattr(type(run), "events", without_end)
+        await pilot.press("escape")
+        await until(pilot, "n New run")
+        await pilot.press("enter")
+        await until(pilot, "iteration 1")
+        await pilot.press(key)

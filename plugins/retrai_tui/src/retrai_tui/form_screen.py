@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import Any, ClassVar, cast
 
 from rich.text import Text
 from textual import on, work
@@ -15,7 +15,6 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
-from textual.screen import Screen
 from textual.widgets import Button, Checkbox, Footer, Input, Label, Select, Static
 
 from retrai_core import (
@@ -30,10 +29,8 @@ from retrai_core import (
 )
 
 from .dialogs import ChoiceDialog
+from .screen import RetraiScreen
 from .text import block, line_of
-
-if TYPE_CHECKING:
-    from .app import RetraiApp
 
 Prepare = Callable[..., Awaitable[RunRequest]]
 PROJECT_FILE = ".retrai.yml"
@@ -54,7 +51,7 @@ class CheckBox(Checkbox):
         return Content("[x]" if self.value else "[ ]")
 
 
-class FormScreen(Screen[None]):
+class FormScreen(RetraiScreen):
     """Asks what a new run needs, with what the project and the settings say filled in.
 
     Args:
@@ -77,10 +74,6 @@ class FormScreen(Screen[None]):
         self._has_looked = False
         self._is_starting = False
         self._questions: dict[str, tuple[str, str]] = {}
-
-    @property
-    def _app(self) -> RetraiApp:
-        return cast("RetraiApp", self.app)  # pyright: ignore[reportUnknownMemberType] - of App[Unknown]
 
     def _select(self, name: str) -> Select[str]:
         return cast("Select[str]", self.query_one(name))

@@ -6,7 +6,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
+from typing import Any, ClassVar, Literal, cast
 
 from rich.text import Text
 from textual import on, work
@@ -14,7 +14,6 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container
 from textual.content import Content
-from textual.screen import Screen
 from textual.widgets import Footer, OptionList, RichLog, Static
 from textual.widgets.option_list import Option
 
@@ -22,6 +21,7 @@ from retrai_core import AgentEvent, Question, RetraiError, Run, RunNotFoundError
 
 from .dialogs import ChoiceDialog, Field, FieldsDialog
 from .lines import Lines
+from .screen import RetraiScreen
 from .text import (
     NOT_ENDED,
     block,
@@ -36,9 +36,6 @@ from .text import (
     status_text,
 )
 from .timeline import Timeline, check_detail
-
-if TYPE_CHECKING:
-    from .app import RetraiApp
 
 _TICK_S = 1.0
 _BATCH = 200
@@ -59,7 +56,7 @@ _TITLES: Mapping[View, str] = {
 }
 
 
-class RunScreen(Screen[None]):
+class RunScreen(RetraiScreen):
     """A run of any process, as it goes on or as it ended.
 
     Args:
@@ -95,10 +92,6 @@ class RunScreen(Screen[None]):
     def run_id(self) -> str:
         """The run's id."""
         return self._run.id
-
-    @property
-    def _app(self) -> RetraiApp:
-        return cast("RetraiApp", self.app)  # pyright: ignore[reportUnknownMemberType] - of App[Unknown]
 
     def compose(self) -> ComposeResult:
         """The parts."""

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import ClassVar, cast
 
 from rich.text import Text
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.screen import Screen
 from textual.widgets import DataTable, Footer, Input, Static
 
 from retrai_core import RetraiError, RunRecord, UnreadableRun, UsageError
 
+from .screen import RetraiScreen
 from .text import age, first_line, goal_of, line_of, status_text
-
-if TYPE_CHECKING:
-    from .app import RetraiApp
 
 _LIMIT = 200
 _RELOAD_S = 5.0
@@ -26,7 +23,7 @@ _COLUMNS = ("STATUS", "GOAL", "ITER", "AGE", "MODEL", "PROJECT")
 _LONGEST_CELL = 24
 
 
-class RunsScreen(Screen[None]):
+class RunsScreen(RetraiScreen):
     """All runs, or those of this project, the newest first; it follows their status."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -42,10 +39,6 @@ class RunsScreen(Screen[None]):
         self._runs: dict[str, RunRecord | UnreadableRun] = {}
         self._is_for_project = False
         self._text = ""
-
-    @property
-    def _app(self) -> RetraiApp:
-        return cast("RetraiApp", self.app)  # pyright: ignore[reportUnknownMemberType] - of App[Unknown]
 
     @property
     def _table(self) -> DataTable[Text]:
