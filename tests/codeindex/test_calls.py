@@ -205,3 +205,24 @@ def test_inheritance_in_a_circle_and_endless_calls_end(project) -> None:
     )
 
     assert "a.f" in project.index.graph()["a"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.py", "class A:\n    pass\n\n\nclass B(A):\n    pass\n\n\nclass C(B):\n    pass\n"),
+        ("a.cpp", "class A {};\nclass B : public A {};\nclass C : public B {};\n"),
+        ("a.ts", "class A {}\nclass B extends A {}\nclass C extends B {}\n"),
+        ("A.java", "class A {}\nclass B extends A {}\nclass C extends B {}\n"),
+    ],
+)
+def test_subclasses_are_found_at_any_depth(project, name: str, text: str) -> None:
+    project.write(name, text)
+    assert [each.symbol for each in project.index.subclasses("A")] == ["B", "C"]
+    assert [each.symbol for each in project.index.subclasses("C")] == []
+    assert project.index.subclasses("nothing") == []
+
+
+def test_subclasses_in_a_circle_end(project) -> None:
+    project.write("a.ts", "class A extends B {}\nclass B extends A {}\n")
+    assert [each.symbol for each in project.index.subclasses("A")] == ["B"]

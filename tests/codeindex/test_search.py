@@ -132,3 +132,12 @@ def without_docstrings(text: str) -> str:
                     lines[number - 1] = ""
                 lines[first.lineno - 1] = " " * first.col_offset + "pass"
     return "\n".join(lines)
+
+
+def test_numbers_that_may_be_asked_for_are_words(project) -> None:
+    project.write("web.py", "def fetch(url):\n    return 404\n\n\ndef other():\n    return 1\n")
+    project.write("notes.md", "# Standards\n\nTokens follow RFC 7519.\n")
+
+    assert project.symbols("what answers with 404") == ["fetch"]
+    assert [hit.path for hit in project.index.search("7519")] == ["notes.md"]
+    assert Tokenizer().tokens("1 0x1F 12345678 8080") == ["8080"]

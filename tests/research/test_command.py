@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -96,6 +97,18 @@ def test_what_cannot_be_asked_is_one_clear_line(
     error = next(line for line in done.stderr.splitlines() if line.startswith("error: "))
     assert message in error
     assert done.stdout == ""
+
+
+def test_a_question_goes_on_from_none_about_another_project(
+    retrai: Retrai, shop: Path, tmp_path: Path
+) -> None:
+    first = json.loads(retrai("ask", "What is a cart?", "--json").stdout)
+    other = tmp_path / "another shop"
+    shutil.copytree(shop, other)
+    done = retrai("ask", "And?", "--continue", first["id"], "-C", str(other))
+    assert done.returncode == 2
+    assert f"run {first['id']} is about another project, {shop}" in done.stderr
+    assert f"`-C {shop}` names it" in done.stderr
 
 
 def test_an_empty_project_and_a_long_question_are_answered(retrai: Retrai, shop: Path) -> None:

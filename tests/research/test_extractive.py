@@ -143,3 +143,54 @@ async def test_what_fits_nothing_says_what_to_ask_with(ask: Ask) -> None:
     record = (await ask("Wozu ist das gut?")).record
     assert lead(record).startswith("Nothing in the project's code fits this question.")
     assert "names or words that stand in it" in lead(record)
+
+
+PARCELS = """
+class Parcel:
+    '''What is sent.'''
+
+
+class Letter(Parcel):
+    '''Is thin.'''
+
+
+class Registered(Letter):
+    '''Needs a signature.'''
+"""
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Which classes inherit from Parcel?",
+        "What are the subclasses of a parcel?",
+        "Who extends Parcel?",
+    ],
+)
+async def test_the_subclasses_of_a_class_are_listed(ask: Ask, shop: Path, question: str) -> None:
+    (shop / "shop" / "parcels.py").write_text(PARCELS)
+    record = (await ask(question)).record
+    assert "`Parcel` (`shop/parcels.py:2-3`)" in lead(record)
+    assert (
+        "- Inherited by `Letter` (`shop/parcels.py:6-7`), `Registered` (`shop/parcels.py:10-11`)"
+    ) in str(record.output)
+    assert record.data["unverified"] == 0
+
+
+async def test_many_subclasses_have_a_line_each(ask: Ask, shop: Path) -> None:
+    others = "".join(f"\n\nclass Kind{number}(Parcel):\n    pass\n" for number in range(80))
+    (shop / "shop" / "parcels.py").write_text(PARCELS + others)
+    output = str((await ask("Which classes inherit from Parcel?")).record.output)
+    assert "- Inherited by\n  - `Letter` (`shop/parcels.py:6-7`)\n" in output
+    assert "\n  - and 22 more\n" in output
+
+
+async def test_a_constant_is_an_answer(ask: Ask, shop: Path) -> None:
+    (shop / "shop" / "parcels.py").write_text(f"{PARCELS}\n\nMAX_WEIGHT = 20\n")
+    assert "`MAX_WEIGHT` (`shop/parcels.py:14`)" in lead((await ask("What is MAX_WEIGHT?")).record)
+
+
+async def test_a_mentioned_path_may_be_written_whole(ask: Ask, shop: Path) -> None:
+    (shop / "shop" / "shipping.py").write_text(SHIPPING)
+    output = str((await ask(f"What does @{shop}/shop/shipping.py do?")).record.output)
+    assert output.startswith("## `shop/shipping.py`")

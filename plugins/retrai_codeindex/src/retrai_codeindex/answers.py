@@ -57,6 +57,26 @@ def definition_lines(definition: Definition) -> list[str]:
     return lines
 
 
+def subclass_lines(
+    definitions: Sequence[Definition], subclasses: Sequence[Definition], limit: int = MAX_CALLS
+) -> list[str]:
+    """What inherits from some classes; nothing where nothing does.
+
+    Args:
+        definitions: the classes.
+        subclasses: what inherits from them.
+        limit: how many to list.
+    """
+    if not subclasses:
+        return []
+    names = ", ".join(each.name for each in definitions[:3])
+    lines = [f"subclasses of {names}: {len(subclasses)}"]
+    lines += [f"    {where(each)}" for each in subclasses[:limit]]
+    if len(subclasses) > limit:
+        lines.append(f"    ... and {len(subclasses) - limit} more")
+    return lines
+
+
 def call_lines(
     definitions: Sequence[Definition], calls: Sequence[Call], *, up: bool, limit: int = MAX_CALLS
 ) -> list[str]:

@@ -47,20 +47,20 @@ class _Target:
         return self.symbol.rpartition(".")[0]
 
 
-def resolve_by_name(files: Iterable[tuple[str, str, dict[str, Any]]]) -> Iterator[Found]:
-    """The calls of some files.
+def families(files: Iterable[tuple[str, str, dict[str, Any]]]) -> Iterator[Family]:
+    """Some files, by what can call what.
 
     Args:
         files: path, language and facts of each.
     """
     every = sorted(files, key=lambda item: item[0])
-    for family in _FAMILIES:
-        chosen = [item for item in every if item[1] in family]
+    for languages in _FAMILIES:
+        chosen = [item for item in every if item[1] in languages]
         if chosen:
-            yield from _Family(chosen).calls()
+            yield Family(chosen)
 
 
-class _Family:
+class Family:
     """The files of languages that can call each other."""
 
     def __init__(self, files: list[tuple[str, str, dict[str, Any]]]) -> None:
@@ -76,12 +76,25 @@ class _Family:
                 self.bases.setdefault(symbol.rpartition(".")[2], set()).update(names)
 
     def calls(self) -> Iterator[Found]:
+        """The calls, with their targets where they are known."""
         for path, _, facts in self.files:
             near = self._imported(path, facts["imports"])
             for caller, name, receiver, arguments, line in facts["calls"]:
                 target = self._target(path, near, caller, name, receiver, arguments)
                 dotted = f"{path}.{caller}" if caller else path
                 yield Found(dotted, target.dotted if target else None, name, line)
+
+    def inheritance(self) -> Iterator[tuple[str, list[str]]]:
+        """Each class with the classes that it is written to inherit from."""
+        for path, _, facts in self.files:
+            near = self._imported(path, facts["imports"])
+            for symbol, names in facts["bases"].items():
+                written = [
+                    [each for each in self.by_name.get(name, ()) if each.kind in CLASS_KINDS]
+                    for name in names
+                ]
+                bases = [self._nearest(some, path, near, -1) for some in written]
+                yield f"{path}.{symbol}", [base.dotted for base in bases if base is not None]
 
     def _imported(self, path: str, imports: list[str]) -> frozenset[str]:
         """The last words of imports and includes: `shop/cart.h` gives `cart`."""

@@ -14,7 +14,14 @@ import click
 
 from retrai_core import UsageError, echo
 
-from .answers import call_lines, chain_lines, definition_lines, hit_lines, unknown_name
+from .answers import (
+    call_lines,
+    chain_lines,
+    definition_lines,
+    hit_lines,
+    subclass_lines,
+    unknown_name,
+)
 
 if TYPE_CHECKING:
     from .index import Index
@@ -132,13 +139,33 @@ def search(
 @as_json_option
 @click.pass_context
 def definition(context: click.Context, name: str, project: Path, as_json: bool) -> int:
-    """Show where NAME is defined."""
+    """Show where NAME is defined, and the subclasses of a class."""
     with opened(_project(context, project)) as (found, _):
         definitions = found.definition(name)
         if as_json:
             echo(json.dumps([asdict(each) for each in definitions], indent=2))
         elif definitions:
-            echo("\n".join(line for each in definitions for line in definition_lines(each)))
+            lines = [line for each in definitions for line in definition_lines(each)]
+            echo("\n".join([*lines, *subclass_lines(definitions, found.subclasses(name))]))
+        if not definitions:
+            echo(unknown_name(name, found.similar(name)), err=as_json)
+    return 0 if definitions else 1
+
+
+@index.command()
+@click.argument("name")
+@in_project
+@as_json_option
+@click.pass_context
+def subclasses(context: click.Context, name: str, project: Path, as_json: bool) -> int:
+    """Show what inherits from the class NAME, directly or not."""
+    with opened(_project(context, project)) as (found, _):
+        definitions, below = found.definition(name), found.subclasses(name)
+        if as_json:
+            echo(json.dumps([asdict(each) for each in below], indent=2))
+        elif definitions:
+            lines = subclass_lines(definitions, below, limit=len(below))
+            echo("\n".join(lines) or f"nothing inherits from {definitions[0].name}")
         if not definitions:
             echo(unknown_name(name, found.similar(name)), err=as_json)
     return 0 if definitions else 1

@@ -27,6 +27,20 @@ _FUNCTION_VALUES = frozenset(
 _NEED_A_FUNCTION = frozenset(
     {"variable_declarator", "field_definition", "public_field_definition", "pair"}
 )
+_DECLARATIONS = frozenset(
+    {
+        "lexical_declaration",
+        "variable_declaration",
+        "const_declaration",
+        "field_declaration",
+        "declaration",
+    }
+)
+_NEED_A_NAME = frozenset(
+    {"variable_declarator", "field_definition", "public_field_definition", "init_declarator"}
+)
+"""They may define a constant; one whose name says so: `MAX_ITEMS`."""
+_NEED_A_VALUE = frozenset({"preproc_def"})
 _NEED_A_BODY = frozenset(
     {"struct_specifier", "union_specifier", "enum_specifier", "class_specifier"}
 )
@@ -116,32 +130,62 @@ class _Reader:
         self, node: Node, scope: tuple[str, ...], kind: str, owner: int
     ) -> tuple[tuple[str, ...], str, int] | None:
         value = node.child_by_field_name("value")
-        if node.type in _NEED_A_FUNCTION and (value is None or value.type not in _FUNCTION_VALUES):
-            return None
         if node.type in _NEED_A_BODY and node.child_by_field_name("body") is None:
             return None  # only a use of the type
         name, receiver = self._name(node)
         if not name or len(name) > 300:
             return None
-        made = self.grammar.definitions[node.type]
+        made = self._kind(node, name, value)
         if made == "function" and (kind in CLASS_KINDS or "." in name or receiver):
             made = "method"
+        is_constant = made == "constant"
+        if not made or (is_constant and kind and kind not in CLASS_KINDS):
+            return None
         symbol = ".".join((*scope, receiver, name) if receiver else (*scope, name))
         outer = self._with_decorators(node)
         start, end = outer.start_point[0] + 1, node.end_point[0] + 1
-        body = node.child_by_field_name("body") or value
-        head = self.data[node.start_byte : body.start_byte if body else node.end_byte]
-        signature = " ".join(head.decode("utf-8", "replace").split())[:MAX_SIGNATURE]
-        chunk = Chunk(made, symbol, start, end, signature.rstrip(" {="), self._doc(outer))
+        end -= node.end_point[1] == 0  # what ends with its line
+        chunk = Chunk(
+            made, symbol, start, end, self._signature(node, is_constant), self._doc(outer)
+        )
         if owner >= 0:
             self.inner.setdefault(owner, []).append((start, end))
         self.chunks.append(chunk)
+        if is_constant:
+            return None
         parameters = self._parameters(node)
         self.facts["defs"].append([symbol, made, parameters, start])
         bases = self._bases(node)
         if bases:
             self.facts["bases"][symbol] = bases
         return tuple(symbol.split(".")), made, len(self.chunks) - 1
+
+    def _kind(self, node: Node, name: str, value: Node | None) -> str:
+        """What a node defines; empty where it defines nothing."""
+        made = self.grammar.definitions[node.type]
+        if node.type in _NEED_A_FUNCTION and value is not None and value.type in _FUNCTION_VALUES:
+            return made
+        if node.type in _NEED_A_NAME:
+            return "constant" if len(name) > 1 and name.isupper() else ""
+        if node.type in _NEED_A_FUNCTION or (node.type in _NEED_A_VALUE and value is None):
+            return ""
+        named = node.child_by_field_name("declarator")
+        if node.type == "function_definition" and named is not None and named.type == "identifier":
+            # `class EXPORT Cart {`: the grammar does not know the macro.
+            read_as = node.child_by_field_name("type")
+            return read_as.type.removesuffix("_specifier") if read_as is not None else made
+        return made
+
+    def _signature(self, node: Node, is_constant: bool) -> str:
+        """The head of a definition in one line; a constant with its value."""
+        body = node.child_by_field_name("body")
+        value = node.child_by_field_name("value")
+        if value is not None and not is_constant:
+            body = value.child_by_field_name("body") or value
+        begin = _declaration(node).start_byte
+        head = self.data[begin : body.start_byte if body else node.end_byte]
+        signature = " ".join(head.decode("utf-8", "replace").split())[:MAX_SIGNATURE]
+        return signature.rstrip(" {=;,")
 
     def _name(self, node: Node) -> tuple[str, str]:
         """A definition's name, and the type that it belongs to where that stands beside it."""
@@ -184,6 +228,7 @@ class _Reader:
         return [name for name in found if name not in _BASE_WORDS][:20]
 
     def _with_decorators(self, node: Node) -> Node:
+        node = _declaration(node)
         parent = node.parent
         wraps = ("decorated_definition", "export_statement", "template_declaration")
         return parent if parent is not None and parent.type in wraps else node
@@ -226,6 +271,15 @@ class _Reader:
         count = len(arguments.named_children) if arguments is not None else -1
         line = called.end_point[0] + 1
         self.facts["calls"].append([".".join(scope), name, receiver[-100:], count, line])
+
+
+def _declaration(node: Node) -> Node:
+    """The statement that declares this alone; the node itself where it declares more."""
+    parent = node.parent
+    if parent is None or parent.type not in _DECLARATIONS:
+        return node
+    alike = [child for child in parent.named_children if child.type == node.type]
+    return parent if len(alike) == 1 else node
 
 
 _BASE_WORDS = frozenset({"extends", "implements", "public", "private", "protected", "virtual"})

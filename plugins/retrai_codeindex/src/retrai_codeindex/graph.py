@@ -148,6 +148,18 @@ class Graph:
             found += self.find(each)
         return found[:MAX_SIMILAR]
 
+    def subclasses(self, numbers: Iterable[int]) -> list[Definition]:
+        """What inherits from some classes, directly or not, by path and line."""
+        waiting = list(numbers)
+        found: set[int] = set(waiting)
+        while waiting:
+            rows = self.db.execute("SELECT class FROM base WHERE base = ?", (waiting.pop(),))
+            more = {number for (number,) in rows} - found
+            found |= more
+            waiting += more
+        definitions = [self.definition(number) for number in found.difference(numbers)]
+        return sorted(definitions, key=lambda each: (each.path, each.start_line))
+
     def callers(self, numbers: Iterable[int]) -> list[Call]:
         """The calls of some nodes; then the unresolved calls of their names."""
         chosen = list(dict.fromkeys(numbers))

@@ -197,6 +197,15 @@ class Index:
 
         return self._do(work)
 
+    def subclasses(self, name: str) -> list[Definition]:
+        """The classes of the project that inherit from those that a name means."""
+
+        def work() -> list[Definition]:
+            graph = self._graph()
+            return graph.subclasses(graph.find(name))
+
+        return self._do(work)
+
     def callers(self, name: str) -> list[Call]:
         """The calls of all definitions that a name means; then unresolved calls of that name."""
 

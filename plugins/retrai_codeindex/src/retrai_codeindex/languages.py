@@ -54,6 +54,8 @@ _C_DEFINITIONS = {
     "enum_specifier": "enum",
     "type_definition": "type",
     "preproc_function_def": "macro",
+    "preproc_def": "constant",
+    "init_declarator": "constant",
 }
 _C_CALLS = {"call_expression": "function"}
 _JS_DEFINITIONS = {
@@ -62,7 +64,7 @@ _JS_DEFINITIONS = {
     "class_declaration": "class",
     "class": "class",
     "method_definition": "method",
-    "variable_declarator": "function",  # only if its value is a function
+    "variable_declarator": "function",  # where its value is one; else a constant
     "field_definition": "method",
     "public_field_definition": "method",
     "pair": "function",
@@ -115,7 +117,12 @@ GRAMMARS: Mapping[str, Grammar] = {
     ),
     "go": Grammar(
         "tree_sitter_go",
-        {"function_declaration": "function", "method_declaration": "method", "type_spec": "type"},
+        {
+            "function_declaration": "function",
+            "method_declaration": "method",
+            "type_spec": "type",
+            "const_spec": "constant",
+        },
         _C_CALLS,
         frozenset({"import_spec"}),
     ),
@@ -130,6 +137,8 @@ GRAMMARS: Mapping[str, Grammar] = {
             "trait_item": "trait",
             "type_item": "type",
             "macro_definition": "macro",
+            "const_item": "constant",
+            "static_item": "constant",
         },
         {"call_expression": "function", "macro_invocation": "macro"},
         frozenset({"use_declaration"}),
@@ -145,6 +154,7 @@ GRAMMARS: Mapping[str, Grammar] = {
             "annotation_type_declaration": "interface",
             "method_declaration": "method",
             "constructor_declaration": "method",
+            "variable_declarator": "constant",
         },
         {"method_invocation": "name", "object_creation_expression": "type"},
         frozenset({"import_declaration"}),

@@ -15,7 +15,7 @@ from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from .by_name import resolve_by_name
+from .by_name import families
 from .indexer import set_meta
 from .module_names import module_names
 from .python_calls import Found, PythonCalls
@@ -73,17 +73,18 @@ class _Linker:
         with _without_collector():
             python = PythonCalls(self._modules())
             self._store(python.solve())
-            self._inheritance(python)
-        self._store(self._by_name())
+            self._inheritance(python.inheritance())
+        for family in families(self._other_files()):
+            self._store(family.calls())
+            self._inheritance(family.inheritance())
 
-    def _by_name(self) -> Iterable[Found]:
+    def _other_files(self) -> Iterator[tuple[str, str, dict[str, Any]]]:
         rows = self.db.execute(
             "SELECT path, language, facts FROM file"
             " WHERE language NOT IN ('python', 'text') AND facts IS NOT NULL"
         )
-        return resolve_by_name(
-            (path, language, json.loads(zlib.decompress(packed))) for path, language, packed in rows
-        )
+        for path, language, packed in rows:
+            yield path, language, json.loads(zlib.decompress(packed))
 
     def _definitions(self) -> None:
         rows = self.db.execute(
@@ -133,9 +134,9 @@ class _Linker:
                 (caller, callee, call.name, call.line),
             )
 
-    def _inheritance(self, python: PythonCalls) -> None:
+    def _inheritance(self, classes: Iterable[tuple[str, list[str]]]) -> None:
         numbers = self.numbers
-        for name, order in python.inheritance():
+        for name, order in classes:
             known = [numbers[base] for base in order if base in numbers]
             self.db.executemany(
                 "INSERT INTO base (class, position, base) VALUES (?, ?, ?)",

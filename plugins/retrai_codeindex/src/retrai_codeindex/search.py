@@ -39,7 +39,7 @@ COVERAGE = 3.2
 NAME_LENGTH = -0.5
 SIMILARITY = 8.0
 """Of the cosine between the vectors of question and hit, with an embedder."""
-KINDS = {"class": -2.0, "module": -2.0}
+KINDS = {"class": -2.0, "module": -2.0, "constant": -2.0}
 """They share words with all that stands in them: what stands there comes first."""
 SYMBOL = 4.0
 """For a question that is the hit's own name."""

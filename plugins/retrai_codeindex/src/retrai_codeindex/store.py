@@ -21,7 +21,7 @@ import platformdirs
 
 from retrai_core import RetraiError
 
-VERSION = 4
+VERSION = 5
 BUSY_TIMEOUT_S = 5.0
 MAX_WAIT_S = 900.0
 """How long to wait for another process that makes the same index."""
@@ -83,6 +83,7 @@ CREATE TABLE node (
 CREATE INDEX node_by_name ON node (name);
 CREATE TABLE base (class INTEGER NOT NULL, position INTEGER NOT NULL, base INTEGER NOT NULL);
 CREATE INDEX base_by_class ON base (class);
+CREATE INDEX base_by_base ON base (base);
 CREATE TABLE call (
     caller INTEGER NOT NULL,
     callee INTEGER,

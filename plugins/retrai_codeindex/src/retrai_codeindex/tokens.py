@@ -18,9 +18,11 @@ WHOLE = "="
 """Begins the token of a whole identifier, so that it never equals a word."""
 MAX_IDENTIFIER = 64
 """Longer runs of letters are data, not names."""
+NUMBER_DIGITS = range(2, 7)
+"""Of a number that may be asked for: a status, a port, a standard; others count or are data."""
 MAX_KNOWN = 500_000
 """Identifiers that are remembered: bounded, whatever the files hold."""
-_IDENTIFIER = re.compile(r"[^\W\d]\w*")
+_IDENTIFIER = re.compile(r"\w+")
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_A-Za-z]+")
 
 
@@ -80,6 +82,9 @@ class Tokenizer:
             self._known.clear()
         if len(identifier) > MAX_IDENTIFIER:
             return ()
+        if identifier[0].isdigit():
+            is_number = identifier.isdecimal() and len(identifier) in NUMBER_DIGITS
+            return (identifier,) if is_number else ()
         parts = [part.lower() for part in _PART.findall(identifier)]
         stems: list[str] = []
         for part in parts:

@@ -31,6 +31,7 @@ from .answers import (
     hit_lines,
     on_one_line,
     place_of,
+    subclass_lines,
     unknown_name,
 )
 from .graph import Call, Definition
@@ -180,8 +181,9 @@ class GetSymbolDefinition(IndexTool[DefinitionArgs, ToolOptions]):
 
     name: ClassVar[str] = "get_symbol_definition"
     description: ClassVar[str] = (
-        "Show where a function, method or class is defined: `path:line-line`, signature and "
-        "docstring. All definitions are listed if several have the name."
+        "Show where a function, method, class or constant is defined: `path:line-line`, signature "
+        "and docstring, and the subclasses of a class. All definitions are listed if several have "
+        "the name."
     )
 
     def answer(self, index: Index, args: DefinitionArgs, visible: VisibleFiles) -> list[str]:
@@ -190,7 +192,8 @@ class GetSymbolDefinition(IndexTool[DefinitionArgs, ToolOptions]):
         if not found:
             return _unknown(index, args.name, visible)
         lines = [f"{len(found)} definitions have this name:"] if len(found) > 1 else []
-        return lines + [line for each in found for line in definition_lines(each)]
+        lines += [line for each in found for line in definition_lines(each)]
+        return lines + subclass_lines(found, visible.definitions(index.subclasses(args.name)))
 
 
 class GetCallers(IndexTool[NameArgs, ToolOptions]):

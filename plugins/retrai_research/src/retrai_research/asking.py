@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import shlex
 import signal
 import sys
 from collections.abc import Generator, Mapping
@@ -195,6 +196,11 @@ async def _find_continued_run(manager: RunManager, options: AskOptions) -> str |
         raise UsageError(
             f"--continue: run {record.id} is one of the agent {record.agent}, not of {_AGENT}",
             hint="`retrai runs list` shows the runs",
+        )
+    if record.project != options.project.resolve():
+        raise UsageError(
+            f"--continue: run {record.id} is about another project, {record.project}",
+            hint=f"`-C {shlex.quote(str(record.project))}` names it",
         )
     return record.id
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
 
-from .found import CallFound, Named, Place, calls, end_of, hits, outline, unknown_names
+from .found import Named, Place, Related, Relation, end_of, hits, outline, related, unknown_names
 from .mentions import not_there
 from .question import Question
 from .ranking import Ranked, boost_by_calls, is_test, rank
@@ -17,13 +17,19 @@ SHOWN = 5
 _OTHERS = 6
 _LEAST_SHARE = 0.15
 """Of the best score, for a definition to be shown."""
-_CALLS, _ALL_CALLS = 6, 60
-"""Callers or callees that are listed, and where the question asks for callers."""
+_FEW, _MANY = 6, 60
+"""Callers, callees or subclasses that are listed, and where the question asks for them."""
 _ENTRIES = 60
 """Of an outline."""
 _DOC_CHARS = 600
 _SIGNATURE_CHARS = 160
 _QUOTED_LINES = 45
+_WORDS: Mapping[Relation, str] = {
+    "subclass": "Inherited by",
+    "caller": "Called by",
+    "possible caller": "Perhaps called by",
+    "callee": "Calls",
+}
 _NUMBERED = re.compile(r"^\s*([0-9]+)\t(.*)$")
 _SEPARATOR = "\n---\n"
 NOTHING_FITS = (
@@ -38,7 +44,7 @@ class Gathered:
 
     Attributes:
         searches: the hits of each search.
-        calls: the ends of calls.
+        related: what calls, is called by, or inherits from a definition.
         code: lines that were read, by their text's first line number.
         unknown: names that nothing in the project has, with similar ones, the closest first.
         mentioned: what each file or folder that the question mentions holds.
@@ -46,7 +52,7 @@ class Gathered:
     """
 
     searches: list[list[Named]] = field(default_factory=list[list[Named]])
-    calls: list[CallFound] = field(default_factory=list[CallFound])
+    related: list[Related] = field(default_factory=list[Related])
     code: list[dict[int, str]] = field(default_factory=list[dict[int, str]])
     unknown: dict[str, list[Named]] = field(default_factory=dict[str, list[Named]])
     mentioned: dict[str, str] = field(default_factory=dict[str, str])
@@ -66,7 +72,7 @@ def gather(findings: Mapping[str, str]) -> Gathered:
                 gathered.searches.append(outlined)
             elif found := hits(part):
                 gathered.searches.append(found)
-            gathered.calls += calls(part)
+            gathered.related += related(part)
             gathered.unknown |= unknown_names(part)
             if code := _code(part):
                 gathered.code.append(code)
@@ -83,7 +89,7 @@ def parts_of(question: str, earlier: Sequence[str], gathered: Gathered) -> list[
 
 def best(parts: Sequence[Question], gathered: Gathered) -> list[Ranked]:
     """The definitions, best first: in turn the best of each part of the question."""
-    every = [boost_by_calls(rank(part, gathered.searches), gathered.calls) for part in parts]
+    every = [boost_by_calls(rank(part, gathered.searches), gathered.related) for part in parts]
     fitting = [
         [each for each in ranked if each.score >= _LEAST_SHARE * ranked[0].score]
         for ranked in every
@@ -114,9 +120,9 @@ def write_digest(question: str, findings: Mapping[str, str], earlier: Sequence[s
         return "\n".join([*lines, NOTHING_FITS])
     top, others = ranked[:SHOWN], ranked[SHOWN : SHOWN + _OTHERS]
     lines += _lead(top[0], "") if len(parts) == 1 else _leads(parts, gathered)
-    limit = _ALL_CALLS if any(part.asks_for_callers for part in parts) else _CALLS
+    asked = {relation for part in parts for relation in part.relations}
     for number, named in enumerate(top):
-        lines += ["", *_section(named, gathered, quotes=number == 0, limit=limit)]
+        lines += ["", *_section(named, gathered, quotes=number == 0, asked=asked)]
     if others:
         lines += ["", "## Also related", "", *(f"- {_mention(each)}" for each in others)]
     return "\n".join(lines)
@@ -183,50 +189,54 @@ def _title(named: Named) -> str:
     return f"`{named.symbol or named.place.path}`"
 
 
-def _section(named: Named, gathered: Gathered, *, quotes: bool, limit: int) -> list[str]:
+def _section(
+    named: Named, gathered: Gathered, *, quotes: bool, asked: Container[Relation]
+) -> list[str]:
     lines = [f"## {_title(named)}", "", f"{named.kind.capitalize()} in `{named.place}`."]
     if named.signature:
         lines += ["", f"`{_plain_code(named.signature)}`"]
     if named.doc:
         lines += ["", *(f"> {line}" for line in _cut(named.doc).split("\n"))]
-    related = [
-        *_calls_of(named, gathered.calls, "Called by", limit, up=True),
-        *_calls_of(named, gathered.calls, "Perhaps called by", limit, up=True, is_known=False),
-        *_calls_of(named, gathered.calls, "Calls", _CALLS, up=False),
+    found = [
+        line
+        for relation, words in _WORDS.items()
+        for line in _related(named, gathered.related, relation, words, asked)
     ]
-    if related:
-        lines += ["", *related]
+    if found:
+        lines += ["", *found]
     if quotes:
         lines += _quote(named, gathered.code)
     return lines
 
 
-def _calls_of(
+def _related(
     named: Named,
-    found: Sequence[CallFound],
+    found: Sequence[Related],
+    relation: Relation,
     words: str,
-    limit: int,
-    *,
-    up: bool,
-    is_known: bool = True,
+    asked: Container[Relation],
 ) -> list[str]:
-    """The other ends of its calls; those whose target the index does not know are guesses."""
-    mine: dict[str, Place] = {}
-    for call in found:
-        if (call.up, call.is_known) == (up, is_known) and call.place and _is_of(call, named):
-            mine[call.symbol] = call.place
+    """What has a relation to a definition: in one line, or a line each where they are many."""
+    mine = {
+        each.symbol: each.place
+        for each in found
+        if each.relation == relation and each.place and _is_of(each, named)
+    }
     if not mine:
         return []
+    limit = _MANY if relation in asked else _FEW
     # Tests call everything: what else calls it says more.
-    ends = sorted(mine.items(), key=lambda end: is_test(end[1].path))
-    shown = [f"`{_short(name)}` (`{place}`)" for name, place in ends[:limit]]
-    more = f" and {len(mine) - limit} more" if len(mine) > limit else ""
-    return [f"- {words} {', '.join(shown)}{more}"]
+    others = sorted(mine.items(), key=lambda other: is_test(other[1].path))
+    shown = [f"`{_short(name)}` (`{place}`)" for name, place in others[:limit]]
+    more = [f"and {len(mine) - limit} more"] if len(mine) > limit else []
+    if len(shown) > _FEW:
+        return [f"- {words}", *(f"  - {each}" for each in [*shown, *more])]
+    return [" ".join([f"- {words} {', '.join(shown)}", *more])]
 
 
-def _is_of(call: CallFound, named: Named) -> bool:
-    """Whether a call was asked for by this definition's name."""
-    return call.of == named.symbol or call.of.endswith(f".{named.symbol}")
+def _is_of(other: Related, named: Named) -> bool:
+    """Whether it was asked for by this definition's name."""
+    return other.of == named.symbol or other.of.endswith(f".{named.symbol}")
 
 
 def _quote(named: Named, code: Sequence[Mapping[int, str]]) -> list[str]:

@@ -134,8 +134,10 @@ def _following(parts: Sequence[Question], gathered: Gathered) -> list[Call]:
     top = [each.named for each in best(parts, gathered)][:_FOLLOWED]
     meant = [similar[0].symbol for similar in gathered.unknown.values() if similar]
     defined = [_name_of(each) for each in top if each.symbol and each.kind != "module"]
+    asks_for_subclasses = any("subclass" in part.relations for part in parts)
+    described = [*meant, *(defined if asks_for_subclasses else ())]
     return [
-        *(("get_symbol_definition", {"name": name}) for name in meant),
+        *(("get_symbol_definition", {"name": name}) for name in described),
         *(
             (tool, {"function_name": name})
             for name in dict.fromkeys([*meant, *defined])

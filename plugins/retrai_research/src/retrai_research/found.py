@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, Literal
 
 Lines = Callable[[str], Sequence[str] | None]
 """The lines of a project file by its path; None where there is no such file."""
@@ -19,11 +19,11 @@ _CALLER = re.compile(rf"^ {{4}}(?P<symbol>\S+)  {_PLACE}  calls in lines? (?P<li
 _CALLEE = re.compile(
     rf"^ {{4}}(?P<symbol>\S+)(?:  {_PLACE})?  called in lines? (?P<lines>[0-9, .]+) of (?P<of>.+)$"
 )
-_CALLS_OF = re.compile(r"^(?P<what>callers|callees) of (?P<of>.+): (?:[0-9]+|none)$")
+_RELATED = re.compile(r"^(?P<what>callers|callees|subclasses) of (?P<of>.+): (?:[0-9]+|none)$")
 _UNKNOWN_TARGET = re.compile(r"^(?:calls of this name whose target|with no known target)")
 _NAMED = re.compile(rf"^\s*\S.*?  {_PLACE}$")
 _UNKNOWN = re.compile(r"^nothing in this project is called (?P<quote>['\"])(?P<name>.+)(?P=quote)$")
-_SIMILAR = re.compile(rf"^ {{4}}(?P<name>\S+)  {_PLACE}$")
+_LISTED = re.compile(rf"^ {{4}}(?P<name>\S+)  {_PLACE}$")
 ALIKE = 0.75
 """How similar a name must be to be taken for another: 1 is the same."""
 _OUTLINED = re.compile(rf"^(?P<indent>(?: {{4}})*)(?P<head>\S.*?)  {_PLACE}$")
@@ -59,23 +59,25 @@ class Named:
     doc: str = ""
 
 
+Relation = Literal["caller", "possible caller", "callee", "possible callee", "subclass"]
+"""Possible is what has the name, where the index does not know the target of the call."""
+
+
 @dataclass(frozen=True, slots=True)
-class CallFound:
-    """One end of a call: a caller, or what is called.
+class Related:
+    """What calls a definition, is called by it, or inherits from it.
 
     Attributes:
         of: the dotted name that was asked about.
-        symbol: the dotted name of the other end.
+        symbol: the dotted name of the related definition.
         place: where that is defined; None outside the project.
-        up: it is a caller.
-        is_known: the index knows that it is this one.
+        relation: what it is of the one that was asked about.
     """
 
     of: str
     symbol: str
     place: Place | None
-    up: bool
-    is_known: bool
+    relation: Relation
 
 
 def normal_path(path: str) -> str:
@@ -89,6 +91,8 @@ def hits(text: str) -> list[Named]:
     for line in text.split("\n"):
         if match := _HIT.match(line) or _DEFINITION.match(line):
             found.append((match, []))
+        elif _RELATED.match(line):
+            break
         elif found and line.startswith("    "):
             found[-1][1].append(line.strip())
     return [_named(match, below) for match, below in found]
@@ -126,7 +130,7 @@ def unknown_names(text: str) -> dict[str, list[Named]]:
     name = match["name"]
     similar: dict[str, Named] = {}
     for line in rest:
-        if other := _SIMILAR.match(line):
+        if other := _LISTED.match(line):
             named = Named(_place(other), symbol=other["name"])
             similar.setdefault(end_of(other["name"], name), named)
     closest = get_close_matches(name, similar, n=3, cutoff=ALIKE)
@@ -143,20 +147,24 @@ def end_of(symbol: str, name: str) -> str:
     return ".".join(symbol.split(".")[-name.count(".") - 1 :])
 
 
-def calls(text: str) -> list[CallFound]:
-    """The results of `get_callers` and `get_callees`."""
-    found: list[CallFound] = []
-    of, is_known = "", True
+def related(text: str) -> list[Related]:
+    """What the results of `get_callers`, `get_callees` and `get_symbol_definition` list."""
+    found: list[Related] = []
+    of, is_known, lists_subclasses = "", True, False
     for line in text.split("\n"):
-        if head := _CALLS_OF.match(line):
-            of, is_known = head["of"], True
+        if head := _RELATED.match(line):
+            of, is_known, lists_subclasses = head["of"], True, head["what"] == "subclasses"
         elif _UNKNOWN_TARGET.match(line):
             is_known = False
         elif match := _CALLER.match(line):
-            found.append(CallFound(of, match["symbol"], _place(match), True, is_known))
+            relation = "caller" if is_known else "possible caller"
+            found.append(Related(of, match["symbol"], _place(match), relation))
         elif match := _CALLEE.match(line):
             place = _place(match) if match["path"] else None
-            found.append(CallFound(of, match["symbol"], place, False, is_known))
+            relation = "callee" if is_known else "possible callee"
+            found.append(Related(of, match["symbol"], place, relation))
+        elif lists_subclasses and (match := _LISTED.match(line)):
+            found.append(Related(of, match["name"], _place(match), "subclass"))
     return found
 
 

@@ -31,7 +31,9 @@ def mentioned(question: str, workspace: Workspace) -> Iterator[str]:
     for match in _MENTION.finditer(question):
         written = match["quoted"] or match["plain"]
         stripped = written.rstrip(_TRAILING)
-        for path in dict.fromkeys(map(normal_path, filter(None, [written, stripped]))):
+        root = f"{workspace.root}/"  # a whole path may be typed
+        for each in dict.fromkeys(filter(None, [written, stripped])):
+            path = normal_path(each.removeprefix(root))
             try:
                 there = workspace.stat(path) is not None
             except WorkspaceError:

@@ -9,6 +9,7 @@ from itertools import combinations
 from pathlib import PurePosixPath
 from typing import Self
 
+from .found import Relation
 from .mentions import is_like_a_path, without_mentions
 
 MAX_PARTS = 5
@@ -21,6 +22,10 @@ _MAX_CHARS = 2000
 _MAX_EARLIER = 4
 _CALLERS = re.compile(
     r"\b(?:who|what|which|where)\b.*\bcall(?:s|ed)?\b|\bcallers?\b", re.IGNORECASE
+)
+_SUBCLASSES = re.compile(
+    r"\b(?:sub-?class(?:es)?|child class(?:es)?|inherits?|derived?s?|extends?|implementations)\b",
+    re.IGNORECASE,
 )
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*")
 _NAME_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
@@ -129,9 +134,15 @@ class Question:
         return list(dict.fromkeys([*self.identifiers, *capital]))[:8]
 
     @property
-    def asks_for_callers(self) -> bool:
-        """Whether it asks who calls something."""
-        return bool(_CALLERS.search(self.text))
+    def relations(self) -> list[Relation]:
+        """What it asks for: callers, subclasses.
+
+        Example:
+            >>> Question("Who calls load?").relations, Question("What derives from it?").relations
+            (['caller'], ['subclass'])
+        """
+        asked: dict[Relation, re.Pattern[str]] = {"caller": _CALLERS, "subclass": _SUBCLASSES}
+        return [relation for relation, words in asked.items() if words.search(self.text)]
 
     @property
     def queries(self) -> list[str]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from .found import CallFound, Named, Place
+from .found import Named, Place, Related
 from .question import Question, stems
 
 _TESTS = re.compile(
@@ -59,11 +59,11 @@ def rank(asked: Question, searches: Iterable[Sequence[Named]]) -> list[Ranked]:
     return _without_parts(ranked)
 
 
-def boost_by_calls(ranked: Sequence[Ranked], calls: Sequence[CallFound]) -> list[Ranked]:
+def boost_by_calls(ranked: Sequence[Ranked], calls: Sequence[Related]) -> list[Ranked]:
     """Those again; what several of the best call, or are called by, counts more."""
     by_name: dict[str, set[Place]] = {}
     for call in calls:
-        if call.place is not None and call.is_known:
+        if call.place is not None and call.relation in ("caller", "callee"):
             by_name.setdefault(call.of, set()).add(call.place)
     counts: dict[Place, int] = {}
     for places in by_name.values():

@@ -1,0 +1,110 @@
+"""Constants are definitions, in every language."""
+
+from __future__ import annotations
+
+import pytest
+
+PYTHON = """
+import os
+
+MAX_ITEMS: int = 10
+Other = 3
+X = 1
+if os.name == "nt":
+    SEPARATOR = (
+        ";"
+    )
+
+
+class Cart:
+    LIMIT = 4
+
+    def total(self):
+        INNER = 3
+        return INNER
+"""
+JAVASCRIPT = """
+/** How many. */
+export const MAX_ITEMS = 10;
+const other = 3;
+class Cart { static LIMIT = 4; total() { const INNER = 3; return INNER; } }
+"""
+CPP = """
+#ifndef CART_H
+#define CART_H
+// How many.
+#define MAX_ITEMS 10
+constexpr int LIMIT = 4;
+int total() { const int INNER = 3; return INNER; }
+#endif
+"""
+GO = """package cart
+
+// How many.
+const MAX_ITEMS = 10
+
+const (
+	LIMIT = iota
+	other
+)
+
+func total() { const INNER = 3 }
+"""
+RUST = """
+/// How many.
+pub const MAX_ITEMS: usize = 10;
+static NAME: &str = "x";
+impl Cart { const LIMIT: u8 = 4; fn total() { const INNER: u8 = 3; } }
+"""
+JAVA = """
+class Cart {
+  /** How many. */
+  public static final int MAX_ITEMS = 10;
+  int other = 3;
+  int total() { final int INNER = 3; return INNER; }
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "constants"),
+    [
+        ("cart.py", PYTHON, ["MAX_ITEMS", "SEPARATOR", "Cart.LIMIT"]),
+        ("cart.js", JAVASCRIPT, ["MAX_ITEMS", "Cart.LIMIT"]),
+        ("cart.cpp", CPP, ["MAX_ITEMS", "LIMIT"]),
+        ("cart.go", GO, ["MAX_ITEMS", "LIMIT", "other"]),
+        ("cart.rs", RUST, ["MAX_ITEMS", "NAME", "Cart.LIMIT"]),
+        ("Cart.java", JAVA, ["Cart.MAX_ITEMS"]),
+    ],
+)
+def test_constants_are_definitions(project, name: str, text: str, constants: list[str]) -> None:
+    project.write(name, text)
+
+    defined = project.index.module_summary(name)
+    assert [each.symbol for each in defined if each.kind == "constant"] == constants
+    (most,) = project.index.definition("MAX_ITEMS")
+    assert text.split("\n")[most.start_line - 1].strip(" ;").endswith(most.signature)
+    assert most.doc == ("" if name == "cart.py" else "How many.")
+    assert project.symbols("MAX_ITEMS")[0].endswith("MAX_ITEMS")
+
+
+def test_a_constant_of_several_lines_is_shown_whole(project) -> None:
+    project.write("cart.py", PYTHON)
+
+    (found,) = project.index.definition("SEPARATOR")
+    assert (found.start_line, found.end_line, found.signature) == (8, 10, 'SEPARATOR = ( ";" )')
+
+
+def test_a_class_is_one_where_a_macro_stands_before_its_name(project) -> None:
+    text = "class EXPORT Cart : public Base {\n  int total() { return 3; }\n};\n"
+    project.write("cart.cpp", f"{text}struct Item *first(int n) {{ return 0; }}\n")
+
+    kinds = {each.symbol: each.kind for each in project.index.module_summary("cart.cpp")}
+    assert kinds == {"Cart": "class", "Cart.total": "method", "first": "function"}
+
+
+def test_a_function_in_a_variable_has_the_comment_above(project) -> None:
+    project.write("cart.js", "/** Adds. */\nexport const add = (a, b) => a + b;\n")
+
+    (found,) = project.index.definition("add")
+    assert (found.signature, found.doc) == ("const add = (a, b) =>", "Adds.")
