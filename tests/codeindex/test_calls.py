@@ -214,6 +214,13 @@ def test_inheritance_in_a_circle_and_endless_calls_end(project) -> None:
         ("a.cpp", "class A {};\nclass B : public A {};\nclass C : public B {};\n"),
         ("a.ts", "class A {}\nclass B extends A {}\nclass C extends B {}\n"),
         ("A.java", "class A {}\nclass B extends A {}\nclass C extends B {}\n"),
+        (
+            "a.rs",
+            (
+                "trait A {}\nstruct B;\nenum C { D }\nimpl a::A for B {}\nimpl A for C {}\n"
+                "impl A for Vec<u8> {}\nimpl From<A> for C {}\n"
+            ),
+        ),
     ],
 )
 def test_subclasses_are_found_at_any_depth(project, name: str, text: str) -> None:
@@ -221,6 +228,14 @@ def test_subclasses_are_found_at_any_depth(project, name: str, text: str) -> Non
     assert [each.symbol for each in project.index.subclasses("A")] == ["B", "C"]
     assert [each.symbol for each in project.index.subclasses("C")] == []
     assert project.index.subclasses("nothing") == []
+
+
+def test_a_trait_may_be_implemented_far_from_the_type(project) -> None:
+    project.write("a.rs", "pub trait Draw {}\n")
+    project.write("b.rs", "pub struct Circle;\n")
+    project.write("c.rs", "use crate::a::Draw;\nuse crate::b::Circle;\nimpl Draw for Circle {}\n")
+    (found,) = project.index.subclasses("Draw")
+    assert (found.path, found.symbol) == ("b.rs", "Circle")
 
 
 def test_subclasses_in_a_circle_end(project) -> None:

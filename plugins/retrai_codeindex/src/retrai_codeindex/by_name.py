@@ -89,12 +89,16 @@ class Family:
         for path, _, facts in self.files:
             near = self._imported(path, facts["imports"])
             for symbol, names in facts["bases"].items():
-                written = [
-                    [each for each in self.by_name.get(name, ()) if each.kind in CLASS_KINDS]
-                    for name in names
-                ]
-                bases = [self._nearest(some, path, near, -1) for some in written]
-                yield f"{path}.{symbol}", [base.dotted for base in bases if base is not None]
+                below = self._class(symbol, path, near)
+                bases = [self._class(name, path, near) for name in names]
+                if below is not None:
+                    yield below.dotted, [base.dotted for base in bases if base is not None]
+
+    def _class(self, symbol: str, path: str, near: frozenset[str]) -> _Target | None:
+        named = self.by_name.get(symbol.rpartition(".")[2], ())
+        classes = [each for each in named if each.kind in CLASS_KINDS]
+        exact = [each for each in classes if (each.path, each.symbol) == (path, symbol)]
+        return self._nearest(exact or classes, path, near, -1)
 
     def _imported(self, path: str, imports: list[str]) -> frozenset[str]:
         """The last words of imports and includes: `shop/cart.h` gives `cart`."""

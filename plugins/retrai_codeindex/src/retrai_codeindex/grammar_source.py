@@ -34,8 +34,11 @@ _DECLARATIONS = frozenset(
         "const_declaration",
         "field_declaration",
         "declaration",
+        "type_declaration",
     }
 )
+_TYPES_WITH_FIELDS = frozenset({"struct_type", "interface_type"})
+_FIELDS = frozenset({"field_declaration_list", "{"})
 _NEED_A_NAME = frozenset(
     {"variable_declarator", "field_definition", "public_field_definition", "init_declarator"}
 )
@@ -104,6 +107,9 @@ class _Reader:
                 self._call(node, scope)
             elif at in self.grammar.scopes:
                 name = self._scope_name(node)
+                trait = self.text(node.child_by_field_name("trait")).partition("<")[0]
+                if found := _IDENTIFIER.findall(trait):
+                    self.facts["bases"].setdefault(name, []).append(found[-1])
                 scope, kind = (
                     (*scope, name) if name else scope,
                     "class" if at == "impl_item" else "",
@@ -143,8 +149,7 @@ class _Reader:
             return None
         symbol = ".".join((*scope, receiver, name) if receiver else (*scope, name))
         outer = self._with_decorators(node)
-        start, end = outer.start_point[0] + 1, node.end_point[0] + 1
-        end -= node.end_point[1] == 0  # what ends with its line
+        start, end = outer.start_point[0] + 1, _last_row(node) + 1
         chunk = Chunk(
             made, symbol, start, end, self._signature(node, is_constant), self._doc(outer)
         )
@@ -157,7 +162,7 @@ class _Reader:
         self.facts["defs"].append([symbol, made, parameters, start])
         bases = self._bases(node)
         if bases:
-            self.facts["bases"][symbol] = bases
+            self.facts["bases"].setdefault(symbol, []).extend(bases)
         return tuple(symbol.split(".")), made, len(self.chunks) - 1
 
     def _kind(self, node: Node, name: str, value: Node | None) -> str:
@@ -180,8 +185,11 @@ class _Reader:
         """The head of a definition in one line; a constant with its value."""
         body = node.child_by_field_name("body")
         value = node.child_by_field_name("value")
+        written = node.child_by_field_name("type")
         if value is not None and not is_constant:
             body = value.child_by_field_name("body") or value
+        elif written is not None and written.type in _TYPES_WITH_FIELDS:
+            body = next((each for each in written.children if each.type in _FIELDS), None)
         begin = _declaration(node).start_byte
         head = self.data[begin : body.start_byte if body else node.end_byte]
         signature = " ".join(head.decode("utf-8", "replace").split())[:MAX_SIGNATURE]
@@ -234,17 +242,18 @@ class _Reader:
         return parent if parent is not None and parent.type in wraps else node
 
     def _doc(self, node: Node) -> str:
-        """The comment that stands directly above."""
+        """The comment that stands directly above, or else behind it on its line."""
         found: list[str] = []
-        before, line = node.prev_sibling, node.start_point[0]
-        while before is not None and before.type in _COMMENTS:
-            if before.end_point[0] < line - 1:
+        before, line = node.prev_named_sibling, node.start_point[0]
+        while before is not None and before.type in _COMMENTS and len(found) <= 50:
+            above = before.prev_named_sibling
+            if before.end_point[0] < line - 1 or _is_behind(before, above):
                 break
             found.append(self.text(before))
-            line = before.start_point[0]
-            before = before.prev_sibling
-            if len(found) > 50:
-                break
+            before, line = above, before.start_point[0]
+        after = node.next_named_sibling
+        if not found and after is not None and after.type in _COMMENTS and _is_behind(after, node):
+            found.append(self.text(after))
         return _COMMENT_MARKS.sub("", "\n".join(reversed(found))).strip()[:MAX_DOC]
 
     def _body(self, chunk: Chunk, inner: list[tuple[int, int]]) -> str:
@@ -280,6 +289,19 @@ def _declaration(node: Node) -> Node:
         return node
     alike = [child for child in parent.named_children if child.type == node.type]
     return parent if len(alike) == 1 else node
+
+
+def _last_row(node: Node) -> int:
+    """The row of its last character; some nodes have the end of their line too."""
+    row, column = node.end_point
+    return row if column else row - 1
+
+
+def _is_behind(comment: Node, before: Node | None) -> bool:
+    """Whether a comment stands behind code on the same line."""
+    if before is None or before.type in _COMMENTS:
+        return False
+    return _last_row(before) == comment.start_point[0]
 
 
 _BASE_WORDS = frozenset({"extends", "implements", "public", "private", "protected", "virtual"})

@@ -24,7 +24,8 @@ _CALLERS = re.compile(
     r"\b(?:who|what|which|where)\b.*\bcall(?:s|ed)?\b|\bcallers?\b", re.IGNORECASE
 )
 _SUBCLASSES = re.compile(
-    r"\b(?:sub-?class(?:es)?|child class(?:es)?|inherits?|derived?s?|extends?|implementations)\b",
+    r"\b(?:sub-?class(?:es)?|child class(?:es)?|inherits?|derived?s?|extends?|"
+    r"implements?|implementations?|implementors?)\b",
     re.IGNORECASE,
 )
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*")
@@ -181,7 +182,7 @@ def stems(text: str) -> list[str]:
 
 def _words(text: str) -> list[str]:
     """The words that say what a text is about, in their order."""
-    words = re.findall(r"[A-Za-z_][A-Za-z0-9_]*", text)
+    words = re.findall(r"[A-Za-z_]\w*|(?<![\w.])[0-9]{2,}(?![\w.])", text)
     return list(dict.fromkeys(word for word in words if word.lower() not in _STOP_WORDS))
 
 

@@ -1,4 +1,4 @@
-"""Constants are definitions, in every language."""
+"""What is a definition in which language, with its head and its comment."""
 
 from __future__ import annotations
 
@@ -108,3 +108,25 @@ def test_a_function_in_a_variable_has_the_comment_above(project) -> None:
 
     (found,) = project.index.definition("add")
     assert (found.signature, found.doc) == ("const add = (a, b) =>", "Adds.")
+
+
+def test_a_type_of_go_has_its_head_and_the_comment_above(project) -> None:
+    text = "package x\n\n// Server serves.\ntype Server struct {\n\t// Addr.\n\tAddr string\n}\n"
+    project.write("x.go", f"{text}\n// Names are many.\ntype Names []string\n")
+
+    found = [(each.signature, each.doc) for each in project.index.module_summary("x.go")]
+    assert found == [
+        ("type Server struct", "Server serves."),
+        ("type Names []string", "Names are many."),
+    ]
+
+
+def test_a_comment_behind_a_line_belongs_to_that_line(project) -> None:
+    constants = "const (\n\tGone = 410 // RFC 9110, 15.5.11\n\tFound = 302 // RFC 9110, 15.4.3\n)\n"
+    project.write("x.go", f"package x\n\n{constants}")
+    project.write("x.c", "#define GONE 410\nint found(void) { return 302; } // the answer\n")
+
+    docs = {each.symbol: each.doc for each in project.index.module_summary("x.go")}
+    assert docs == {"Gone": "RFC 9110, 15.5.11", "Found": "RFC 9110, 15.4.3"}
+    docs = {each.symbol: each.doc for each in project.index.module_summary("x.c")}
+    assert docs == {"GONE": "", "found": "the answer"}
