@@ -238,6 +238,15 @@ def test_a_trait_may_be_implemented_far_from_the_type(project) -> None:
     assert (found.path, found.symbol) == ("b.rs", "Circle")
 
 
+def test_of_several_copies_the_one_beside_is_meant(project) -> None:
+    for folder in ("src/internal", "dist/internal"):
+        project.write(f"{folder}/Subject.ts", "export class Subject {}\n")
+        text = "import { Subject } from './Subject';\nclass Replay extends Subject {}\n"
+        project.write(f"{folder}/Replay.ts", text)
+    found = project.index.subclasses("src/internal/Subject.ts:Subject")
+    assert [each.path for each in found] == ["src/internal/Replay.ts"]
+
+
 def test_subclasses_in_a_circle_end(project) -> None:
     project.write("a.ts", "class A extends B {}\nclass B extends A {}\n")
     assert [each.symbol for each in project.index.subclasses("A")] == ["B"]

@@ -130,3 +130,27 @@ def test_a_comment_behind_a_line_belongs_to_that_line(project) -> None:
     assert docs == {"Gone": "RFC 9110, 15.5.11", "Found": "RFC 9110, 15.4.3"}
     docs = {each.symbol: each.doc for each in project.index.module_summary("x.c")}
     assert docs == {"GONE": "", "found": "the answer"}
+
+
+def test_a_function_that_is_assigned_is_a_definition(project) -> None:
+    project.write(
+        "app.js",
+        "/** Sends. */\nres.sendFile = function sendFile(path) { return stat(path); };\n"
+        "exports.parse = (a) => a;\nmodule.exports = function createApp() {};\n"
+        "Route.prototype.match = function (x) {};\nobj[key] = function () {};\nother = 3;\n",
+    )
+    project.write("main.js", "res.sendFile('a');\n")
+
+    found = {each.symbol: each for each in project.index.module_summary("app.js")}
+    assert list(found) == ["res.sendFile", "parse", "createApp", "Route.match"]
+    assert found["res.sendFile"].doc == "Sends."
+    assert found["res.sendFile"].signature == "res.sendFile = function sendFile(path)"
+    callers = project.index.callers("sendFile")
+    assert [call.caller.path for call in callers] == ["main.js"]
+
+
+def test_what_a_module_exports_is_a_definition(project) -> None:
+    project.write("a.ts", "export const asyncScheduler = new Scheduler();\nconst other = 3;\n")
+
+    (found,) = project.index.module_summary("a.ts")
+    assert (found.symbol, found.kind) == ("asyncScheduler", "constant")

@@ -194,3 +194,10 @@ async def test_a_mentioned_path_may_be_written_whole(ask: Ask, shop: Path) -> No
     (shop / "shop" / "shipping.py").write_text(SHIPPING)
     output = str((await ask(f"What does @{shop}/shop/shipping.py do?")).record.output)
     assert output.startswith("## `shop/shipping.py`")
+
+
+async def test_names_of_other_languages_are_shown_without_their_files(ask: Ask, shop: Path) -> None:
+    (shop / "shop" / "app.js").write_text("function deliver(parcel) {}\ndeliver(1);\n")
+    output = str((await ask("Who calls `delivr`?")).record.output)
+    assert "`deliver` (`shop/app.js:1`) is taken for it" in output
+    assert "- Called by `shop/app.js` (`shop/app.js:1-2`)" in output

@@ -12,7 +12,7 @@ MAX_BLOCK_CHARS = 20_000
 def read_blocks(text: str, language: str = "text") -> Source:
     """The blocks of a text, without definitions."""
     lines = text.split("\n")
-    source = Source(language, line_count=len(lines), parsed="blocks")
+    source = Source(language, line_count=last_line(lines), parsed="blocks")
     source.chunks = block_chunks(lines, 1, last_line(lines))
     return source
 

@@ -156,6 +156,7 @@ class Family:
             lambda each: each.path == path,
             lambda each: _stem(each.path) in near,
             lambda each: posixpath.dirname(each.path) == folder,
+            lambda each: _top(each.path) == _top(path),
             lambda _: True,
         )
         for test in tests:
@@ -163,13 +164,18 @@ class Family:
             if not left:
                 continue
             fitting = [each for each in left if each.parameters in (arguments, -1)] or left
-            places = {each.dotted for each in fitting}
-            if len(places) == 1:
-                return fitting[0]
             # A header declares what a source defines.
             bodies = [each for each in fitting if not each.path.endswith((".h", ".hpp", ".hh"))]
-            return bodies[0] if len({each.dotted for each in bodies}) == 1 else None
+            for some in (fitting, bodies):
+                if len({each.dotted for each in some}) == 1:
+                    return some[0]
+            chosen = left
         return None
+
+
+def _top(path: str) -> str:
+    """The first folder of a path."""
+    return path.partition("/")[0]
 
 
 def _stem(path: str) -> str:

@@ -25,7 +25,13 @@ _FUNCTION_VALUES = frozenset(
     {"arrow_function", "function_expression", "function", "generator_function", "class"}
 )
 _NEED_A_FUNCTION = frozenset(
-    {"variable_declarator", "field_definition", "public_field_definition", "pair"}
+    {
+        "variable_declarator",
+        "field_definition",
+        "public_field_definition",
+        "pair",
+        "assignment_expression",
+    }
 )
 _DECLARATIONS = frozenset(
     {
@@ -35,6 +41,7 @@ _DECLARATIONS = frozenset(
         "field_declaration",
         "declaration",
         "type_declaration",
+        "expression_statement",
     }
 )
 _TYPES_WITH_FIELDS = frozenset({"struct_type", "interface_type"})
@@ -63,7 +70,7 @@ def read_by_grammar(text: str, language: str) -> Source:
         source.parsed = "partly" if tree.root_node.has_error else "whole"
         source.facts = reader.facts if language != "python" else None
         return source
-    source = Source(language, line_count=len(lines))
+    source = Source(language, line_count=last_line(lines))
     source.parsed = "partly" if tree.root_node.has_error else "whole"
     source.chunks = [*reader.chunks, *_between(lines, reader.chunks)]
     source.chunks.sort(key=lambda chunk: (chunk.start_line, -chunk.end_line))
@@ -135,7 +142,7 @@ class _Reader:
     def _definition(
         self, node: Node, scope: tuple[str, ...], kind: str, owner: int
     ) -> tuple[tuple[str, ...], str, int] | None:
-        value = node.child_by_field_name("value")
+        value = _value(node)
         if node.type in _NEED_A_BODY and node.child_by_field_name("body") is None:
             return None  # only a use of the type
         name, receiver = self._name(node)
@@ -171,7 +178,9 @@ class _Reader:
         if node.type in _NEED_A_FUNCTION and value is not None and value.type in _FUNCTION_VALUES:
             return made
         if node.type in _NEED_A_NAME:
-            return "constant" if len(name) > 1 and name.isupper() else ""
+            is_exported = self._with_decorators(node).type == "export_statement"
+            is_one = _IDENTIFIER.fullmatch(name) and (is_exported or name.isupper())
+            return "constant" if is_one and len(name) > 1 else ""
         if node.type in _NEED_A_FUNCTION or (node.type in _NEED_A_VALUE and value is None):
             return ""
         named = node.child_by_field_name("declarator")
@@ -184,7 +193,7 @@ class _Reader:
     def _signature(self, node: Node, is_constant: bool) -> str:
         """The head of a definition in one line; a constant with its value."""
         body = node.child_by_field_name("body")
-        value = node.child_by_field_name("value")
+        value = _value(node)
         written = node.child_by_field_name("type")
         if value is not None and not is_constant:
             body = value.child_by_field_name("body") or value
@@ -200,6 +209,10 @@ class _Reader:
         named = node.child_by_field_name("name") or node.child_by_field_name("key")
         if named is None and node.type == "field_definition":
             named = node.child_by_field_name("property")
+        if node.type == "assignment_expression":
+            left, right = (node.child_by_field_name(side) for side in ("left", "right"))
+            own = right.child_by_field_name("name") if right is not None else None
+            return _assigned_name(self.text(left)) or self.text(own), ""
         receiver = node.child_by_field_name("receiver")
         if receiver is not None:  # Go: `func (c *Cart) Total()`
             types = _IDENTIFIER.findall(self.text(receiver).partition("[")[0])
@@ -289,6 +302,17 @@ def _declaration(node: Node) -> Node:
         return node
     alike = [child for child in parent.named_children if child.type == node.type]
     return parent if len(alike) == 1 else node
+
+
+def _value(node: Node) -> Node | None:
+    """What a name is bound to."""
+    return node.child_by_field_name("value") or node.child_by_field_name("right")
+
+
+def _assigned_name(written: str) -> str:
+    """The name of a function that is assigned: `exports.load` is `load`; empty for no name."""
+    name = re.sub(r"^(?:module\.)?exports\.|^this\.", "", written).replace(".prototype.", ".")
+    return name if re.fullmatch(r"[\w$]+(?:\.[\w$]+)*", name) and name != "module.exports" else ""
 
 
 def _last_row(node: Node) -> int:

@@ -74,17 +74,17 @@ class Graph:
     def _read(self, number: int) -> Definition:
         row = self.db.execute(
             "SELECT n.dotted, f.path, n.symbol, c.kind, c.start_line, c.end_line, c.signature,"
-            " c.doc FROM node n LEFT JOIN file f ON f.id = n.file"
+            " c.doc, f.line_count FROM node n LEFT JOIN file f ON f.id = n.file"
             " LEFT JOIN chunk c ON c.file = n.file AND c.symbol = n.symbol AND c.kind != 'text'"
             " WHERE n.id = ? ORDER BY c.start_line LIMIT 1",
             (number,),
         ).fetchone()
-        dotted, path, symbol, kind, start, end, signature, doc = row
+        dotted, path, symbol, kind, start, end, signature, doc, lines = row
         if path is None:
             return Definition(dotted, "", "", "external", 0, 0)
-        return Definition(
-            dotted, path, symbol, kind or "module", start or 1, end or 1, signature or "", doc or ""
-        )
+        if kind is None:
+            return Definition(dotted, path, symbol, "module", 1, max(1, lines))
+        return Definition(dotted, path, symbol, kind, start, end, signature, doc)
 
     def find(self, name: str) -> list[int]:
         """The nodes of the project that a name means, by path and line."""

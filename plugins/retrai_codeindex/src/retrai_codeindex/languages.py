@@ -68,6 +68,7 @@ _JS_DEFINITIONS = {
     "field_definition": "method",
     "public_field_definition": "method",
     "pair": "function",
+    "assignment_expression": "function",  # where a function is assigned
 }
 _JS_CALLS = {"call_expression": "function", "new_expression": "constructor"}
 _JS_IMPORTS = frozenset({"import_statement"})

@@ -32,7 +32,7 @@ def read_python(text: str) -> Source:
         except (ValueError, RecursionError, MemoryError) as error:
             raise SyntaxError(str(error)) from error
     lines = text.split("\n")
-    source = Source("python", line_count=len(lines), facts=facts)
+    source = Source("python", line_count=last_line(lines), facts=facts)
     spans: list[tuple[int, int]] = []
     _Reader(lines, source.chunks).definitions(tree.body, "", "module", spans)
     rest = _without(lines, 1, len(lines), spans)

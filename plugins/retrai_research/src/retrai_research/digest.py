@@ -227,7 +227,7 @@ def _related(
     limit = _MANY if relation in asked else _FEW
     # Tests call everything: what else calls it says more.
     others = sorted(mine.items(), key=lambda other: is_test(other[1].path))
-    shown = [f"`{_short(name)}` (`{place}`)" for name, place in others[:limit]]
+    shown = [f"`{_short(name, place)}` (`{place}`)" for name, place in others[:limit]]
     more = [f"and {len(mine) - limit} more"] if len(mine) > limit else []
     if len(shown) > _FEW:
         return [f"- {words}", *(f"  - {each}" for each in [*shown, *more])]
@@ -290,8 +290,10 @@ def _plain_code(text: str) -> str:
     return line if len(line) <= _SIGNATURE_CHARS else f"{line[:_SIGNATURE_CHARS]}..."
 
 
-def _short(name: str) -> str:
-    """A dotted name without the modules before the class or function."""
+def _short(name: str, place: Place) -> str:
+    """A dotted name without the modules before the class or function; a file's own path."""
+    if name == place.path:
+        return name
     parts = name.split(".")
     return ".".join(parts[-2:]) if len(parts) > 1 and parts[-2][:1].isupper() else parts[-1]
 

@@ -132,7 +132,7 @@ def _searching(parts: Sequence[Question], paths: Iterable[str]) -> list[Call]:
 def _following(parts: Sequence[Question], gathered: Gathered) -> list[Call]:
     """What says more of the best matches, and of the names that unknown ones are taken for."""
     top = [each.named for each in best(parts, gathered)][:_FOLLOWED]
-    meant = [similar[0].symbol for similar in gathered.unknown.values() if similar]
+    meant = [_name_of(similar[0]) for similar in gathered.unknown.values() if similar]
     defined = [_name_of(each) for each in top if each.symbol and each.kind != "module"]
     asks_for_subclasses = any("subclass" in part.relations for part in parts)
     described = [*meant, *(defined if asks_for_subclasses else ())]

@@ -121,7 +121,7 @@ def outline(text: str) -> list[Named]:
 def unknown_names(text: str) -> dict[str, list[Named]]:
     """The name that a tool did not find, with the similar ones that it lists, the closest first.
 
-    Their symbols are whole dotted names; they are compared by as many parts as the name has.
+    They are compared by as many parts as the name has.
     """
     first, *rest = text.split("\n")
     match = _UNKNOWN.match(first)
@@ -131,8 +131,8 @@ def unknown_names(text: str) -> dict[str, list[Named]]:
     similar: dict[str, Named] = {}
     for line in rest:
         if other := _LISTED.match(line):
-            named = Named(_place(other), symbol=other["name"])
-            similar.setdefault(end_of(other["name"], name), named)
+            named = Named(_place(other), symbol=_within_file(other["name"], other["path"]))
+            similar.setdefault(end_of(named.symbol, name), named)
     closest = get_close_matches(name, similar, n=3, cutoff=ALIKE)
     return {name: [similar[each] for each in closest]}
 
@@ -266,6 +266,8 @@ def _is_signature(line: str) -> bool:
 
 def _within_file(symbol: str, path: str) -> str:
     """A dotted name without the module that its file is: `shop.cart.Cart` in `shop/cart.py`."""
+    if symbol.startswith(f"{path}."):
+        return symbol.removeprefix(f"{path}.")
     parts = symbol.split(".")
     module = path.rpartition(".")[0].removesuffix("/__init__").split("/")
     known = (n for n in range(min(len(parts) - 1, len(module)), 0, -1) if parts[:n] == module[-n:])
