@@ -97,10 +97,29 @@ def test_a_constant_of_several_lines_is_shown_whole(project) -> None:
 
 def test_a_class_is_one_where_a_macro_stands_before_its_name(project) -> None:
     text = "class EXPORT Cart : public Base {\n  int total() { return 3; }\n};\n"
-    project.write("cart.cpp", f"{text}struct Item *first(int n) {{ return 0; }}\n")
+    text += "API\nclass EXPORT Shop : private std::Base {\n  int size() { return 3; }\n};\n"
+    text += "class Base {};\nstruct Item *first(int n) { return 0; }\n"
+    project.write("cart.cpp", text)
 
     kinds = {each.symbol: each.kind for each in project.index.module_summary("cart.cpp")}
-    assert kinds == {"Cart": "class", "Cart.total": "method", "first": "function"}
+    assert kinds == {
+        "Cart": "class",
+        "Cart.total": "method",
+        "Shop": "class",
+        "Shop.size": "method",
+        "Base": "class",
+        "first": "function",
+    }
+    assert [each.symbol for each in project.index.subclasses("Base")] == ["Cart", "Shop"]
+
+
+def test_a_header_may_be_one_of_cpp(project) -> None:
+    project.write("cart.h", "namespace shop {\nclass Cart : public Base {\n  int n;\n};\n}\n")
+    project.write("item.h", "struct item { int n; };\n")
+
+    assert project.index.files() == {"cart.h": "cpp", "item.h": "c"}
+    (found,) = project.index.definition("Cart")
+    assert (found.kind, found.symbol) == ("class", "shop.Cart")
 
 
 def test_a_function_in_a_variable_has_the_comment_above(project) -> None:

@@ -54,6 +54,11 @@ _NEED_A_VALUE = frozenset({"preproc_def"})
 _NEED_A_BODY = frozenset(
     {"struct_specifier", "union_specifier", "enum_specifier", "class_specifier"}
 )
+_CLASS_HEAD = re.compile(
+    r"\b(?P<kind>class|struct|union)\s+(?:[A-Z_][A-Z0-9_]*(?:\([^()]*\))?\s+)?(?P<name>\w+)"
+    r"(?:\s+final)?\s*(?::(?P<bases>.*))?$",
+    re.DOTALL,
+)
 _IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*")
 _COMMENT_MARKS = re.compile(r"^\s*(?:/\*+|\*+/|\*|//[/!]?|#)\s?|\*/\s*$", re.MULTILINE)
 
@@ -183,12 +188,19 @@ class _Reader:
             return "constant" if is_one and len(name) > 1 else ""
         if node.type in _NEED_A_FUNCTION or (node.type in _NEED_A_VALUE and value is None):
             return ""
-        named = node.child_by_field_name("declarator")
-        if node.type == "function_definition" and named is not None and named.type == "identifier":
-            # `class EXPORT Cart {`: the grammar does not know the macro.
-            read_as = node.child_by_field_name("type")
-            return read_as.type.removesuffix("_specifier") if read_as is not None else made
+        if written := self._written_class(node):
+            return written["kind"]
         return made
+
+    def _written_class(self, node: Node) -> re.Match[str] | None:
+        """The head of a class that the grammar takes for a function, as it knows no macros:
+        `class EXPORT Cart : public Base {`."""
+        body, named = (node.child_by_field_name(name) for name in ("body", "declarator"))
+        is_function = named is None or named.type not in ("identifier", "qualified_identifier")
+        if node.type != "function_definition" or body is None or is_function:
+            return None
+        head = self.data[node.start_byte : body.start_byte].decode("utf-8", "replace")
+        return _CLASS_HEAD.search(head.strip())
 
     def _signature(self, node: Node, is_constant: bool) -> str:
         """The head of a definition in one line; a constant with its value."""
@@ -213,6 +225,8 @@ class _Reader:
             left, right = (node.child_by_field_name(side) for side in ("left", "right"))
             own = right.child_by_field_name("name") if right is not None else None
             return _assigned_name(self.text(left)) or self.text(own), ""
+        if written := self._written_class(node):
+            return written["name"], ""
         receiver = node.child_by_field_name("receiver")
         if receiver is not None:  # Go: `func (c *Cart) Total()`
             types = _IDENTIFIER.findall(self.text(receiver).partition("[")[0])
@@ -241,7 +255,8 @@ class _Reader:
         return -1
 
     def _bases(self, node: Node) -> list[str]:
-        found: list[str] = []
+        written = self._written_class(node)
+        found: list[str] = _IDENTIFIER.findall((written["bases"] or "") if written else "")
         for child in node.named_children:
             is_base = "base_class" in child.type or "heritage" in child.type
             if is_base or child.type in ("superclass", "super_interfaces", "extends_type_clause"):
@@ -260,9 +275,11 @@ class _Reader:
         before, line = node.prev_named_sibling, node.start_point[0]
         while before is not None and before.type in _COMMENTS and len(found) <= 50:
             above = before.prev_named_sibling
-            if before.end_point[0] < line - 1 or _is_behind(before, above):
+            text = self.text(before)
+            gap = 2 if text.startswith("/**") else 1  # an empty line may follow documentation
+            if before.end_point[0] < line - gap or _is_behind(before, above):
                 break
-            found.append(self.text(before))
+            found.append(text)
             before, line = above, before.start_point[0]
         after = node.next_named_sibling
         if not found and after is not None and after.type in _COMMENTS and _is_behind(after, node):

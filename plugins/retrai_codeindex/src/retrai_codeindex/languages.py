@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -22,8 +24,28 @@ _EXTENSIONS = {
     "rust": ".rs",
     "java": ".java",
 }
-LANGUAGE_OF = {ext: name for name, exts in _EXTENSIONS.items() for ext in exts.split()}
-"""The language of a file, by the end of its name."""
+_LANGUAGE_OF = {ext: name for name, exts in _EXTENSIONS.items() for ext in exts.split()}
+_CPP = re.compile(
+    r"^\s*(?:class|namespace|template|using)\b|^\s*(?:public|protected|private)\s*:|\bstd::",
+    re.MULTILINE,
+)
+"""What no header of C has."""
+
+
+def language_of(path: str, text: str) -> str:
+    """The language of a file, by the end of its name; `text` for what is none that is known.
+
+    Args:
+        path: its path.
+        text: what is in it: a header may be one of C or of C++.
+
+    Example:
+        >>> language_of("a.h", "int x;"), language_of("a.h", "class X;"), language_of("a.md", "")
+        ('c', 'cpp', 'text')
+    """
+    suffix = PurePosixPath(path).suffix.lower()
+    language = _LANGUAGE_OF.get(suffix, "text")
+    return "cpp" if suffix == ".h" and _CPP.search(text) else language
 
 
 @dataclass(frozen=True, slots=True)

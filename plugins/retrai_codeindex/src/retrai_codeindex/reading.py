@@ -18,7 +18,7 @@ from . import files
 from .blocks import read_blocks
 from .documents import weights
 from .grammar_source import read_by_grammar
-from .languages import LANGUAGE_OF
+from .languages import language_of
 from .model import Chunk, Source
 from .python_source import read_python
 from .tokens import Tokenizer
@@ -74,7 +74,7 @@ class Reader:
         if text is None:
             read.skipped = "binary"
             return read
-        language = LANGUAGE_OF.get(PurePosixPath(path).suffix.lower(), "text")
+        language = language_of(path, text)
         if language != "text" and len(text) > 1000 and is_minified(text):
             read.skipped = "minified"
             return read

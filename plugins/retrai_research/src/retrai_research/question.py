@@ -106,7 +106,7 @@ class Question:
             >>> Question("What does Schema.load do with `many`, and an HTTPError?").identifiers
             ['many', 'Schema.load', 'HTTPError']
         """
-        text = self._subject
+        text = self._subject.replace("::", ".")
         marked = re.findall(r"`([^`]+)`", text)
         quoted = [word for each in marked for word in _WORD.findall(each)[:1]]
         written = [

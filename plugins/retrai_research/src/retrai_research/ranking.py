@@ -13,7 +13,7 @@ _TESTS = re.compile(
     r"(?:^|/)(?:tests?|testing|spec|specs|__tests__)/|(?:^|/)(?:test_|conftest)|_test\."
 )
 _BESIDE = re.compile(
-    r"(?:^|/)(?:docs?|examples?|benchmarks?|scripts|performance)/|(?:^|/)(?:change|history|news)",
+    r"(?:^|/)(?:docs?|examples?|benchmarks?|scripts|performance|dist|build|generated)/|(?:^|/)(?:change|history|news)",
     re.IGNORECASE,
 )
 _KIND = {"module": 0.5, "text": 0.35}
