@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from ..errors import UsageError
-
-_TIMEOUT_S = 300.0
-_CAREFUL = ("safe.directory=*", "core.fsmonitor=false", "core.hooksPath=/dev/null", "gc.auto=0")
-"""The repository's own configuration may name programs; none of them is run."""
+from ..errors import RetraiError, UsageError
+from ..storage.git_store import GitStore
 
 _OUTSIDE = "or give the held-out files as a path outside the project"
 
@@ -44,7 +40,7 @@ def repository_of(project: Path) -> Path | None:
 def make_substitute(repository: Path, held: Iterable[str], target: Path) -> None:
     """Make a `.git` with one commit: HEAD's tree without the held-out files.
 
-    Nothing is written into the real repository.
+    Nothing is written into the real repository, and no program that its configuration names is run.
 
     Args:
         repository: the folder with the real `.git`.
@@ -54,37 +50,53 @@ def make_substitute(repository: Path, held: Iterable[str], target: Path) -> None
     Raises:
         UsageError: git is missing, or the repository cannot be read.
     """
-    real = repository / ".git"
     shutil.rmtree(target, ignore_errors=True)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    shown = _git(real, "rev-parse", "--show-object-format", cwd=repository).strip() or "sha1"
-    _git(target, "init", "-q", "--template=", f"--object-format={shown}", cwd=repository)
-    _git(target, "config", "core.bare", "false", cwd=repository)
+    target.mkdir(parents=True)
+    real, store = GitStore(repository / ".git"), GitStore(target)
+    if not store.available:
+        raise UsageError(
+            "holdout: the project is a git repository, and no git is here to hide its history",
+            hint=f"install git, {_OUTSIDE}",
+        )
+    try:
+        _fill(real, repository / ".git", store, target, sorted(held))
+    except RetraiError as error:
+        raise UsageError(
+            f"holdout: the repository's history cannot be hidden: {error}",
+            hint=f"take `holdout:` out, {_OUTSIDE}",
+        ) from error
+
+
+def _fill(real: GitStore, source: Path, store: GitStore, target: Path, held: Sequence[str]) -> None:
+    object_format = real.run("rev-parse", "--show-object-format").strip()
+    store.run("init", "--quiet", "--template=", f"--object-format={object_format}")
+    store.run("config", "core.bare", "false")
     (target / "info").mkdir(exist_ok=True)
-    _keep_excludes(real, target, held := sorted(held))
-    branch = _git(real, "symbolic-ref", "-q", "HEAD", cwd=repository, may_fail=True).strip()
-    branch = branch or "refs/heads/main"
-    _git(target, "symbolic-ref", "HEAD", branch, cwd=repository)
-    head = _git(real, "rev-parse", "-q", "--verify", "HEAD^{tree}", cwd=repository, may_fail=True)
-    if not head.strip():
+    _keep_excludes(source, target, held)
+    branch = _asked(real, "symbolic-ref", "-q", "HEAD") or "refs/heads/main"
+    store.run("symbolic-ref", "HEAD", branch)
+    head = _asked(real, "rev-parse", "-q", "--verify", "HEAD^{tree}")
+    if not head:
         return  # no commit yet
-    borrowed = {"GIT_ALTERNATE_OBJECT_DIRECTORIES": str(real / "objects")}
+    borrowed = target / "objects" / "info" / "alternates"
+    borrowed.parent.mkdir(exist_ok=True)
+    borrowed.write_bytes(os.fsencode(source / "objects") + b"\n")
+    tree = store.write_tree(target, head, held, {})
+    who = {f"GIT_{role}_NAME": "retrai" for role in ("AUTHOR", "COMMITTER")}
+    who |= {f"GIT_{role}_EMAIL": "retrai@localhost" for role in ("AUTHOR", "COMMITTER")}
+    commit = store.run("commit-tree", tree, "-m", "The project before the run", **who).strip()
+    store.run("update-ref", branch, commit)
+    store.run("read-tree", commit)
+    store.run("repack", "-a", "-d", "-q")  # now it has the objects that it borrowed
+    borrowed.unlink()
 
-    def git(*words: str, text: str | None = None) -> str:
-        return _git(target, *words, cwd=repository, text=text, more=borrowed)
 
-    git("read-tree", head.strip())
-    git("update-index", "--force-remove", "-z", "--stdin", text="".join(f"{p}\0" for p in held))
-    tree = git("write-tree").strip()
-    date = _git(real, "show", "-s", "--format=%cI", "HEAD", cwd=repository).strip()
-    borrowed |= {
-        f"GIT_{who}_{what}": value
-        for who in ("AUTHOR", "COMMITTER")
-        for what, value in (("NAME", "retrai"), ("EMAIL", "retrai@localhost"), ("DATE", date))
-    }
-    commit = git("commit-tree", tree, "-m", "The project before the run").strip()
-    git("update-ref", branch, commit)
-    git("repack", "-a", "-d", "-q")  # now it has the objects that it borrowed
+def _asked(store: GitStore, *words: str) -> str:
+    """What git says of a repository; empty where it says nothing, and fails."""
+    try:
+        return store.run(*words).strip()
+    except RetraiError:
+        return ""
 
 
 def _keep_excludes(real: Path, target: Path, held: Sequence[str]) -> None:
@@ -96,52 +108,3 @@ def _keep_excludes(real: Path, target: Path, held: Sequence[str]) -> None:
     names = {part for path in held for part in Path(path).parts}
     kept = [line for line in lines if not any(name in line for name in names)]
     (target / "info" / "exclude").write_text("\n".join(kept) + "\n", encoding="utf-8")
-
-
-def _git(
-    git: Path,
-    *words: str,
-    cwd: Path,
-    text: str | None = None,
-    more: Mapping[str, str] | None = None,
-    may_fail: bool = False,
-) -> str:
-    environment = {
-        "PATH": os.environ.get("PATH", os.defpath),
-        "HOME": "/nonexistent",
-        "LC_ALL": "C",
-        "GIT_CONFIG_NOSYSTEM": "1",
-        "GIT_CONFIG_GLOBAL": os.devnull,
-        "GIT_DIR": str(git),
-        "GIT_OPTIONAL_LOCKS": "0",
-        **(more or {}),
-    }
-    try:
-        done = subprocess.run(
-            ["git", *(word for setting in _CAREFUL for word in ("-c", setting)), *words],
-            cwd=cwd,
-            env=environment,
-            input=text,
-            stdin=subprocess.DEVNULL if text is None else None,
-            capture_output=True,
-            text=True,
-            errors="surrogateescape",
-            timeout=_TIMEOUT_S,
-            check=False,
-        )
-    except FileNotFoundError as error:
-        raise UsageError(
-            "holdout: the project is a git repository, and no git is here to hide its history",
-            hint=f"install git, {_OUTSIDE}",
-        ) from error
-    except subprocess.TimeoutExpired as error:
-        raise UsageError(
-            f"holdout: `git {words[0]}` took more than {_TIMEOUT_S:.0f} s", hint=_OUTSIDE
-        ) from error
-    if done.returncode and not may_fail:
-        raise UsageError(
-            f"holdout: the repository's history cannot be hidden: `git {words[0]}` says "
-            f"{done.stderr.strip()[:300]}",
-            hint=f"take `holdout:` out, {_OUTSIDE}",
-        )
-    return done.stdout
