@@ -6,7 +6,7 @@ import asyncio
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
@@ -24,6 +24,21 @@ from .goal_loop.state import PendingCall
 from .messages import MALFORMED, calls_of, with_every_call_valid
 from .pricing import cost_of, price_of, tokens_of
 from .spending import Spending, Usage
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An answer of a model.
+
+    Attributes:
+        message: what it said.
+        calls: the tool calls in it, malformed ones too, each with an id of its own.
+        used: what it cost; it is booked already.
+    """
+
+    message: AIMessage
+    calls: list[PendingCall]
+    used: Usage
 
 
 class Account:
@@ -166,21 +181,31 @@ class CountedModel(BaseChatModel):
     async def _ask_within_limits(
         self, messages: list[BaseMessage], stop: list[str] | None, given: dict[str, Any]
     ) -> ChatResult:
-        account: Account = self.account
-        allowed = await account.allowance(messages, self.schema_chars)
+        allowed = await self.allowance(messages)
         if allowed.problem:
-            account.spending.refused = allowed
+            self.account.spending.refused = allowed
             raise BudgetSpentError(allowed.problem)
-        if allowed.output_tokens is not None:
-            longest = given.get("max_tokens", allowed.output_tokens)
-            given = given | {"max_tokens": min(longest, allowed.output_tokens)}
         if stop is not None:
             given = given | {"stop": stop}
+        answer = await self.ask(messages, allowed, **given)
+        return ChatResult(generations=[ChatGeneration(message=answer.message)])
+
+    async def allowance(self, messages: Sequence[BaseMessage]) -> Allowance:
+        """Whether the budget lets them be sent."""
+        account: Account = self.account
+        return await account.allowance(messages, self.schema_chars)
+
+    async def ask(self, messages: list[BaseMessage], allowed: Allowance, **given: Any) -> Answer:
+        """The model's answer, which is booked; raises whatever its provider does."""
+        account: Account = self.account
+        if allowed.output_tokens is not None:
+            longest = given.get("max_tokens", allowed.output_tokens)
+            given["max_tokens"] = min(longest, allowed.output_tokens)
         started = time.monotonic()
-        answer = await self._answer(messages, given)
-        calls = calls_of(answer, account.context.tools)
-        await account.book(answer, calls, time.monotonic() - started)
-        return ChatResult(generations=[ChatGeneration(message=answer)])
+        message = await self._answer(messages, given)
+        calls = calls_of(message, account.context.tools)
+        used = await account.book(message, calls, time.monotonic() - started)
+        return Answer(message, calls, used)
 
     async def _answer(self, messages: list[BaseMessage], given: dict[str, Any]) -> AIMessage:
         return await self.model.ainvoke(messages, **given)
@@ -191,9 +216,11 @@ class AgentModel(CountedModel):
 
     Attributes:
         context: the run's `RunContext`.
+        title: the model's provider and its distribution, for messages.
     """
 
     context: Any
+    title: str
 
     async def _answer(self, messages: list[BaseMessage], given: dict[str, Any]) -> AIMessage:
         context = cast("RunContext", self.context)

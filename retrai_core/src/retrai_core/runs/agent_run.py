@@ -15,7 +15,6 @@ from ..agents.goal_loop.graph import GoalLoopAgent
 from ..agents.goal_loop.outcome import ending, sound_state, verdict
 from ..agents.goal_loop.parts import LoopParts
 from ..agents.loop_watchdog import BlockedLoopWatch
-from ..agents.model_client import ModelClient
 from ..agents.node_calls import NodeCalls
 from ..agents.tool_call import ToolCaller
 from ..agents.tool_schema import bind, schema
@@ -92,7 +91,6 @@ class AgentRun:
         )
         context.calling_part = NodeCalls(context, self._caller)
         self._parts: LoopParts | None = None
-        self._system_prompt = ""
         self.messages: list[AnyMessage] = []
         self.tried: Sequence[str] = ()
 
@@ -114,18 +112,13 @@ class AgentRun:
             raise WrongAnswerError(context.provider, what) from error
         account = Account(context, spending, context.model_name, context.provider, beside=False)
         chars = _schema_chars(context)
-        with_and_without = {
-            True: AgentModel(
-                model=with_tools, account=account, context=context, schema_chars=chars
-            ),
-            False: AgentModel(model=model, account=account, context=context),
-        }
-        context.agent_model_part = with_and_without.__getitem__
         provider = self._session.resolved.provider
         title = "the provider" if provider is None else f"the provider {provider.record.full_name}"
-        self._client = ModelClient(context, with_tools, account, title, self._system_prompt, chars)
+        plain = AgentModel(model=model, account=account, context=context, title=title)
+        self._model = plain.model_copy(update={"model": with_tools, "schema_chars": chars})
+        context.agent_model_part = {True: self._model, False: plain}.__getitem__
         if self._parts is not None:
-            self._parts.model = self._client
+            self._parts.model = self._model
 
     async def _loop_parts(self) -> LoopParts | None:
         """What the goal loop's nodes work with; None in a run without a goal."""
@@ -135,7 +128,7 @@ class AgentRun:
             self.take_model(config_of(self._record).temperature)
             return None
         tools = context.redact(prompt.tool_list(list(context.tools.values())))
-        self._system_prompt = await system_prompt(session, tools)
+        first_message = await system_prompt(session, tools)
         # Nothing is awaited from here on: a model that is chosen meanwhile would be lost.
         self.take_model(config_of(self._record).temperature)
         return LoopParts(
@@ -144,7 +137,8 @@ class AgentRun:
             caller=self._caller,
             snapshots=session.snapshots,
             verifier=verifier,
-            model=self._client,
+            model=self._model,
+            system_prompt=first_message,
             spending=session.spending,
             max_tampering=resolved.config.max_tampering,
             neighbors=NEIGHBORS if resolved.config.behaviour else 0,

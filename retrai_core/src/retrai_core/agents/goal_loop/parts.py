@@ -12,7 +12,7 @@ from ...storage.snapshots import Snapshots
 from ...verification.behaviour import NEIGHBORS, Observation
 from ...verification.guard import Guard
 from ...verification.new_tests import NewTests
-from ..model_client import ModelClient
+from ..counted_model import AgentModel
 from ..spending import Spending
 from ..tool_call import ToolCaller
 
@@ -46,7 +46,8 @@ class LoopParts:
         guard: decides what counts.
         caller: makes the tool calls.
         snapshots: remembers trees.
-        model: asks the model.
+        model: the run's, with its tools.
+        system_prompt: the first message of every request.
         spending: what the run's model calls may use and have used.
         max_tampering: how many refused changes end the run.
         refusals_counted: how many of the guard's refusals the state's `refused` already holds.
@@ -67,7 +68,8 @@ class LoopParts:
     caller: ToolCaller
     snapshots: Snapshots
     verifier: Verifier
-    model: ModelClient
+    model: AgentModel
+    system_prompt: str
     spending: Spending
     max_tampering: int = 3
     neighbors: int = NEIGHBORS

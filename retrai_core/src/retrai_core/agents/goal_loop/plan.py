@@ -13,12 +13,12 @@ from langgraph.types import Command
 from ...contracts.llm import GAVE_UP
 from ...errors import ModelError, RetraiError
 from ..cancellation import raise_if_cancelled
-from ..messages import with_every_call_valid
-from ..model_client import Answer
+from ..counted_model import Answer
 from . import prompt
 from .parts import LoopParts, parts_of
 from .routers import should_call_tools
 from .state import AgentState, NodeUpdate, PendingCall, Stop
+from .window import shown
 
 MAX_MODEL_FAILURES = 3
 """Model calls that fail in a row before the run ends as `error`; each has had its own retries."""
@@ -31,19 +31,19 @@ async def plan(state: AgentState, config: RunnableConfig) -> NodeUpdate:
     """Ask the model what to do next."""
     parts = parts_of(config)
     parts.context.iteration = state["iteration"]
-    client = parts.model  # a request goes to the model that was there when it began
-    messages = client.messages(state)
-    allowed = await client.allowance(messages)
+    model = parts.model  # a request goes to the model that was there when it began
+    messages = shown(state, parts.system_prompt)
+    allowed = await model.allowance(messages)
     if allowed.problem:
         stop = Stop(outcome="budget", reason=allowed.problem)
         if allowed.needed is not None:
             stop["needed"] = allowed.needed.model_dump()
         return {"pending_tool_calls": [], "stop": stop}
     try:
-        answer = await client.ask(messages, allowed)
+        answer = await model.ask(messages, allowed)
     except (Exception, SystemExit, asyncio.CancelledError) as error:  # noqa: BLE001 - whatever a provider raises is told, and counted
         raise_if_cancelled(error)
-        return _failed_call(parts, client.title, state, error)
+        return _failed_call(parts, model.title, state, error)
     return _answered(state, answer)
 
 
@@ -79,8 +79,6 @@ def _failed_call(
 
 def _answered(state: AgentState, asked: Answer) -> NodeUpdate:
     answer, pending = asked.message, asked.calls
-    if [call["id"] for call in answer.tool_calls] != [call["id"] for call in pending]:
-        answer = with_every_call_valid(answer, pending)
     cost, more = state["estimated_cost_usd"], asked.used.cost_usd
     idle = 0 if pending else state["idle_turns"] + 1
     update: NodeUpdate = {

@@ -3,11 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
+from langchain_core.messages import (
+    AIMessage,
+    AnyMessage,
+    BaseMessage,
+    HumanMessage,
+    SystemMessage,
+    ToolMessage,
+)
+
+from . import prompt
+
+if TYPE_CHECKING:
+    from .state import AgentState
 
 MAX_MESSAGES = 60
 """System message, goal and conversation together, as DESIGN.md fixes it."""
+
+
+def shown(state: AgentState, system_prompt: str) -> list[BaseMessage]:
+    """What the next request sends: the system prompt, and the conversation as far as it fits."""
+    conversation = window(state["messages"])
+    messages: list[BaseMessage] = [SystemMessage(system_prompt), *conversation]
+    strategies = state["failed_strategies"]
+    last = messages[-1] = messages[-1].model_copy(deep=True)  # providers put marks on it
+    is_cut = len(conversation) < len(state["messages"])
+    if is_cut and strategies and isinstance(last, HumanMessage):
+        # Before that each stands in the message after its check, and what a provider has cached of
+        # the conversation stays as it was.
+        messages[-1] = HumanMessage(f"{last.text}\n\n{prompt.tried(strategies)}", id=last.id)
+    return messages
 
 
 def window(messages: Sequence[AnyMessage], limit: int = MAX_MESSAGES - 1) -> list[AnyMessage]:
