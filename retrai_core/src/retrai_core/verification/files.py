@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from ..workspace.owners import give_to_owner_of, make_folders
@@ -31,19 +31,48 @@ def project_files(project: Path) -> Iterator[str]:
 def project_entries(project: Path) -> Iterator[tuple[str, bool]]:
     """The same, each with whether it is a symlink; no file is looked at to find out."""
     yield from ((name, False) for name in OWN if (project / name).is_file())
-    pending = [(os.fspath(project), "")]
-    while pending:
-        folder, prefix = pending.pop()
-        try:
-            with os.scandir(folder) as found:
-                entries = sorted(found, key=lambda entry: entry.name)
-        except OSError:
-            continue  # not readable by us, and so not by the runner
+    for path, entry in walk(project, _is_not_the_projects):
+        yield path, entry.is_symlink()
+
+
+def walk(
+    root: Path, leaves_out: Callable[[os.DirEntry[str]], bool]
+) -> Iterator[tuple[str, os.DirEntry[str]]]:
+    """The files, symlinks and special files below a folder, each with its relative path.
+
+    Args:
+        root: the folder; one that we cannot read, as one below it, has no entries.
+        leaves_out: which entries, and all that is in them, are passed over.
+    """
+    for prefix, entries in folders(root, leaves_out):
         for entry in entries:
             if not entry.is_dir(follow_symlinks=False):
-                yield f"{prefix}{entry.name}", entry.is_symlink()
-            elif entry.name not in _NOT_THE_PROJECTS and not is_virtual_environment(entry.path):
-                pending.append((entry.path, f"{prefix}{entry.name}/"))
+                yield f"{prefix}{entry.name}", entry
+
+
+def folders(
+    root: Path, leaves_out: Callable[[os.DirEntry[str]], bool] = lambda _: False
+) -> Iterator[tuple[str, list[os.DirEntry[str]]]]:
+    """Each folder, as the beginning of its entries' relative paths, with the entries by name."""
+    pending = [""]
+    while pending:
+        prefix = pending.pop()
+        try:
+            with os.scandir(root / prefix) as found:
+                entries = [entry for entry in found if not leaves_out(entry)]
+        except OSError:
+            continue  # not readable by us, and so not by the runner
+        entries.sort(key=lambda entry: entry.name)
+        yield prefix, entries
+        pending += [
+            f"{prefix}{entry.name}/" for entry in entries if entry.is_dir(follow_symlinks=False)
+        ]
+
+
+def _is_not_the_projects(entry: os.DirEntry[str]) -> bool:
+    return entry.is_dir(follow_symlinks=False) and (
+        entry.name in _NOT_THE_PROJECTS or is_virtual_environment(entry.path)
+    )
 
 
 def is_virtual_environment(folder: str | Path) -> bool:

@@ -18,10 +18,19 @@ from typing import Any
 
 from ..contracts.context import RunContext
 from ..errors import ToolError
-from ..workspace.installed import INSTALLED, is_package
+from ..workspace.installed import INSTALLED, is_package, stands_in_modules
 from ..workspace.tree_walk import NEVER_WALKED
 from .clean_copy import make_clean_copy
-from .files import CACHES, copy_file, fingerprint, is_virtual_environment, project_files, remove
+from .files import (
+    CACHES,
+    copy_file,
+    fingerprint,
+    folders,
+    is_virtual_environment,
+    project_files,
+    remove,
+    walk,
+)
 
 INSTALL_TIMEOUT_S = 300.0
 _NPM = ("npm", "ci", "--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error")
@@ -40,6 +49,7 @@ _CACHES = ("npm_config_cache", "YARN_CACHE_FOLDER", "BUN_INSTALL_CACHE_DIR")
 _HAS_SCRIPTS = b'"hasInstallScript": true'
 _SETTINGS = ".npmrc"
 _SHOWN = 300
+_SKIPPED = NEVER_WALKED | CACHES | {INSTALLED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,41 +219,24 @@ def take_out(copy: Path, paths: Sequence[str]) -> None:
 
 def _package_folders(project: Path) -> Iterator[str]:
     """Every `node_modules` of the project that is in no other, by relative path."""
-    for base, folders, files in os.walk(project):
-        if INSTALLED in (*folders, *files):
-            yield os.path.relpath(os.path.join(base, INSTALLED), project)
-        folders[:] = [
-            name
-            for name in folders
-            if name not in (INSTALLED, *NEVER_WALKED, *CACHES)
-            and not is_virtual_environment(os.path.join(base, name))
-        ]
+
+    def leaves_out(entry: os.DirEntry[str]) -> bool:
+        return entry.name in _SKIPPED or is_virtual_environment(entry.path)
+
+    for prefix, _ in folders(project, leaves_out):
+        if os.path.lexists(project / prefix / INSTALLED):
+            yield f"{prefix}{INSTALLED}"
 
 
-def _changed(project: Path, modules: str, since_s: float) -> Iterator[str]:
-    if os.path.islink(project / modules):
-        # What is behind it counts too, wherever it is.
-        if _is_newer(project / modules, since_s) or any(
-            _is_newer(os.path.join(base, name), since_s)
-            for base, name in _entries(os.path.realpath(project / modules))
-        ):
-            yield modules
-        return
-    for base, name in _entries(os.fspath(project / modules)):
-        path = os.path.join(base, name)
-        if _is_newer(path, since_s):
-            yield os.path.relpath(path, project)
-
-
-def _entries(modules: str) -> Iterator[tuple[str, str]]:
-    """Files and links of packages, each with its folder."""
-    for base, folders, files in os.walk(modules):
-        links = [name for name in folders if os.path.islink(os.path.join(base, name))]
-        for name in [*files, *links]:
-            if os.path.basename(base) != INSTALLED or is_package(name):
-                yield base, name
-        if os.path.basename(base) == INSTALLED:
-            folders[:] = [name for name in folders if is_package(name)]
+def _changed(project: Path, modules: str, since_s: float) -> list[str]:
+    place = project / modules
+    # In `node_modules` itself, what is no package is a cache or a note of a tool.
+    found = walk(place.resolve(), lambda e: stands_in_modules(e) and not is_package(e.name))
+    newer = (f"{modules}/{path}" for path, entry in found if _is_newer(entry.path, since_s))
+    if not place.is_symlink():
+        return list(newer)
+    # What is behind it counts too, wherever it is.
+    return [modules] if _is_newer(place, since_s) or any(newer) else []
 
 
 def _is_newer(path: str | Path, since_s: float) -> bool:

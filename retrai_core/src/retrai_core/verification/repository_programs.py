@@ -14,8 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from ..workspace.owners import give_to_owner_of_folder
-from .files import copy_file, fingerprint, remove
-from .folders import folders
+from .files import copy_file, fingerprint, folders, remove
 from .refusal import Refusal
 from .repository_settings import included, without_programs
 from .restore import back_up

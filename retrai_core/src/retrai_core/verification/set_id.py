@@ -12,8 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from .files import fingerprint
-from .folders import folders
+from .files import fingerprint, walk
 from .refusal import Refusal
 
 
@@ -45,13 +44,12 @@ def drop_set_id(
 
 def _find(project: Path) -> Iterator[tuple[str, int]]:
     """The regular files with such bits, ignored ones too, with their modes."""
-    for prefix, entries in folders(project):
-        for entry in entries:
-            with suppress(OSError):  # it went away meanwhile
-                if entry.is_file(follow_symlinks=False):
-                    mode = entry.stat(follow_symlinks=False).st_mode
-                    if _bits(mode):
-                        yield f"{prefix}{entry.name}", mode
+    for path, entry in walk(project, lambda _: False):
+        with suppress(OSError):  # it went away meanwhile
+            if entry.is_file(follow_symlinks=False):
+                mode = entry.stat(follow_symlinks=False).st_mode
+                if _bits(mode):
+                    yield path, mode
 
 
 def _bits(mode: int) -> int:

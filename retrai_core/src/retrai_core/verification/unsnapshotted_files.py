@@ -13,10 +13,10 @@ import stat
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
-from ..workspace.installed import INSTALLED, is_package
+from ..workspace.installed import is_package, stands_in_modules
 from ..workspace.tree_hash import CACHE_FOLDERS
 from ..workspace.tree_walk import NEVER_WALKED
-from .files import is_virtual_environment
+from .files import is_virtual_environment, walk
 
 MAX_BYTES = 20_000_000
 """Of all files together that are read; what is beyond is told."""
@@ -72,26 +72,21 @@ def unseen_changes(
 def _changed(project: Path, since_s: float) -> Iterator[tuple[str, int]]:
     """Every file that was changed since, ignored or not, but for packages and environments, with
     its size in bytes."""
-    for base, folders, files in os.walk(project):
-        in_modules = os.path.basename(base) == INSTALLED
-        folders[:] = sorted(
-            name
-            for name in folders
-            if name not in _SKIPPED
-            and not (in_modules and is_package(name))
-            and not is_virtual_environment(os.path.join(base, name))
-        )
-        for name in sorted(files):
-            if in_modules and is_package(name):
-                continue
-            path = os.path.join(base, name)
-            try:
-                status = os.lstat(path)
-            except OSError:
-                continue  # gone since it was listed
-            # The change time cannot be set back, unlike that of the content.
-            if stat.S_ISREG(status.st_mode) and status.st_ctime > since_s:
-                yield os.path.relpath(path, project), status.st_size
+
+    def leaves_out(entry: os.DirEntry[str]) -> bool:
+        if stands_in_modules(entry) and is_package(entry.name):
+            return True
+        is_folder = entry.is_dir(follow_symlinks=False)
+        return is_folder and (entry.name in _SKIPPED or is_virtual_environment(entry.path))
+
+    for path, entry in walk(project, leaves_out):
+        try:
+            status = entry.stat(follow_symlinks=False)
+        except OSError:
+            continue  # gone since it was listed
+        # The change time cannot be set back, unlike that of the content.
+        if stat.S_ISREG(status.st_mode) and status.st_ctime > since_s:
+            yield path, status.st_size
 
 
 def _is_named(path: str, named: Collection[str]) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 INSTALLED = "node_modules"
 """Where packages stand beside the sources; no snapshot holds them, wherever it is."""
 _WITH_DOT = frozenset({".bin", ".bun", ".pnpm", ".store"})
@@ -13,3 +15,8 @@ def is_package(name: str) -> bool:
     Other names with a dot are caches and notes of tools.
     """
     return not name.startswith(".") or name in _WITH_DOT
+
+
+def stands_in_modules(entry: os.DirEntry[str]) -> bool:
+    """Whether an entry of a folder is one of a `node_modules`."""
+    return os.path.basename(os.path.dirname(entry.path)) == INSTALLED
