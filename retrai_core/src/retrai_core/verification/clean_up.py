@@ -96,7 +96,7 @@ def clean_up_killed_runs(state: Path, project: Path) -> list[str]:
             if known is None or known["project"] != str(project):
                 continue
             killed_ns = place.stat().st_mtime_ns + _SLACK_NS
-        except (OSError, ValueError, KeyError):  # damaged, or gone meanwhile
+        except (OSError, ValueError):  # damaged, or gone meanwhile
             continue
 
         def is_later(path: Path, killed_ns: int = killed_ns) -> bool:
@@ -131,9 +131,12 @@ def clean_up_before(project: Path, state: Path) -> list[str]:
 
 def _read(run_dir: Path) -> dict[str, Any] | None:
     try:
-        return cast("dict[str, Any]", json.loads((run_dir / _NOTE).read_bytes()))
+        known = cast("dict[str, Any]", json.loads((run_dir / _NOTE).read_bytes()))
     except FileNotFoundError:
         return None
+    if not known.keys() >= {"project", "allow_edit", "set_id", "programs"}:
+        raise ValueError("what the project was like was noted by another version of retrai")
+    return known
 
 
 def _restore(project: Path, folder: Path, is_later: Callable[[Path], bool]) -> list[Refusal]:

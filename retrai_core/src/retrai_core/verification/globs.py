@@ -23,16 +23,15 @@ class Globs:
 
     def __init__(self, patterns: Iterable[str]) -> None:
         lines = list(patterns)
-        # Where no `!` takes anything back, the order says nothing, and of the thousands that a goal
-        # may give (`/src/json.py`) only those are tried that begin like the path.
-        plain = not any(line.startswith("!") for line in lines)
-        self._others = GitIgnoreSpec.from_lines(
-            line for line in lines if not (plain and line.startswith("/"))
-        )
-        self._anchored: dict[str, list[str]] = {}
-        for line in lines if plain else ():
-            if line.startswith("/"):
-                self._anchored.setdefault(fixed_start(line[1:]), []).append(line)
+        # A goal may give thousands of plain paths (`/src/json.py`), which are looked up instead of
+        # being tried one by one. Where a `!` takes something back, the order counts.
+        if any(line.startswith("!") for line in lines):
+            self._places: frozenset[str] = frozenset()
+        else:
+            self._places = frozenset(
+                line for line in lines if line.startswith("/") and fixed_start(line) == line
+            )
+        self._others = GitIgnoreSpec.from_lines(line for line in lines if line not in self._places)
         # Every check asks about every file again.
         self._known: dict[str, bool] = {}
 
@@ -43,11 +42,11 @@ class Globs:
         return self._known[path]
 
     def _decide(self, path: str) -> bool:
-        if self._others.match_file(path):
-            return True
-        begin_alike = (self._anchored.get(path[:end], ()) for end in range(len(path) + 1))
-        lines = [line for lines in begin_alike for line in lines]
-        return bool(lines) and bool(GitIgnoreSpec.from_lines(lines).match_file(path))
+        place = f"/{path}"
+        # A place stands for all that is below it; one that ends with `/` for nothing else.
+        above = {place[:end] for end, sign in enumerate(place) if sign == "/"}
+        within = {place, *above, *(f"{folder}/" for folder in above)}
+        return not within.isdisjoint(self._places) or self._others.match_file(path)
 
 
 def fixed_start(glob: str) -> str:
