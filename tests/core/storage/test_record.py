@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from retrai_core import CheckReport
+from retrai_core import CheckReport, GoalResult
 from retrai_core.contracts.record import EXIT_CODES, CheckEvidence, GoalRecord, RunRecord
 
 
@@ -133,10 +133,10 @@ def test_evidence_counts_cases_and_names_command_and_interpreter() -> None:
     report = CheckReport(
         {"a": "passed", "b": "failed", "c": "passed"}, command=["pytest"], interpreter="/py"
     )
-    evidence = CheckEvidence.of(False, "1 failed", report)
+    evidence = CheckEvidence.of(GoalResult(False, "1 failed", report=report))
     assert evidence.counts == {"passed": 2, "failed": 1}
     assert (evidence.command, evidence.interpreter) == (["pytest"], "/py")
-    assert CheckEvidence.of(True, "ok", None).counts == {}
+    assert CheckEvidence.of(GoalResult(True, "ok")).counts == {}
 
 
 SAVING = """

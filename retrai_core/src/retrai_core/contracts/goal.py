@@ -100,6 +100,16 @@ class GoalResult:
     cut_off: Literal["", "killed", "timed_out"] = ""
     calls: Sequence[RecordedCall] = ()
 
+    @property
+    def cases(self) -> Mapping[str, CaseOutcome]:
+        """The outcomes by case id, in the runner's order; empty without a report."""
+        return {} if self.report is None else self.report.cases
+
+    @property
+    def failing(self) -> list[str]:
+        """The cases that failed, in the runner's order."""
+        return [case for case, outcome in self.cases.items() if outcome in ("failed", "error")]
+
 
 @dataclass(frozen=True, slots=True)
 class Detection:

@@ -12,7 +12,7 @@ from typing import Any, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from .goal import CheckReport
+from .goal import CheckReport, GoalResult
 
 Status = Literal[
     "pending",
@@ -95,13 +95,12 @@ class CheckEvidence(BaseModel):
     """The program that ran the project's code."""
 
     @classmethod
-    def of(cls, achieved: bool, reason: str, report: CheckReport | None) -> CheckEvidence:
+    def of(cls, result: GoalResult) -> CheckEvidence:
         """Evidence from a goal's answer."""
-        if report is None:
-            return cls(achieved=achieved, reason=reason)
+        report = result.report or CheckReport({}, ())
         return cls(
-            achieved=achieved,
-            reason=reason,
+            achieved=result.achieved,
+            reason=result.reason,
             counts=report.counts(),
             command=list(report.command),
             interpreter=report.interpreter,

@@ -20,12 +20,11 @@ from ..agents.tool_call import ToolCaller
 from ..agents.tool_schema import bind, schema
 from ..contracts.agent import Agent, AgentResult, StateUpdate
 from ..contracts.context import RunContext
-from ..contracts.record import CheckEvidence, Limits, Status
+from ..contracts.record import Limits, Status
 from ..contracts.store import Journal
 from ..plugins.answers import problem
 from ..plugins.error_attribution import WrongAnswerError
 from ..verification.behaviour import NEIGHBORS
-from ..verification.flakiness import SHOWN as FLAKY_NAMED
 from .holder import Holder
 from .run_end import config_of
 from .session import RunSession
@@ -296,14 +295,8 @@ class AgentRun:
         record.output, record.data = context.redact(result.output), data
 
     def _note_last_check(self) -> None:
-        verifier = self._session.verifier
-        if verifier is None:
-            return
-        evidence, last = self._record.evidence, verifier.last
-        if verifier.flaky is not None:
-            evidence.flaky = list(verifier.flaky.cases)[:FLAKY_NAMED]
-        if last is not None:
-            evidence.after = CheckEvidence.of(last.achieved, last.reason, last.report)
+        if self._session.verifier is not None:
+            self._session.verifier.note_in(self._record)
 
 
 def _schema_chars(context: RunContext) -> int:

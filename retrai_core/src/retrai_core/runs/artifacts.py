@@ -8,16 +8,15 @@ from typing import Any, cast
 
 from ..contracts.event_sink import RunInfo
 from ..contracts.verdict import Verdict
-from ..errors import RetraiError, UsageError
+from ..errors import UsageError
 from ..plugins.answers import problem
 from ..plugins.daemon_call import aside
 from ..plugins.hooks import HookCaller
 from ..verification.guard import Guard
+from ..verification.guarded_sandbox import can_read
 from ..verification.verifier import Verifier
 from .check import verdict_of
 from .holder import Holder
-
-_PROBE_TIMEOUT_S = 20
 
 
 async def keep_artifacts(
@@ -77,14 +76,5 @@ async def verdict_of_run(
 
 async def _is_state_within_reach(guard: Guard, sandboxes: list[str]) -> bool:
     """Whether the agent's commands could read the state folder; found out by trying."""
-    if len(sandboxes) != 1:
-        return True
-    context = guard.context
-    baseline = context.run_dir / "baseline" / "baseline.json"
-    try:
-        done = await context.sandbox.run(
-            ["/bin/sh", "-c", '[ -r "$1" ]', "sh", str(baseline)], timeout_s=_PROBE_TIMEOUT_S
-        )
-    except RetraiError:
-        return True
-    return done.exit_code != 1
+    baseline = guard.context.run_dir / "baseline" / "baseline.json"
+    return len(sandboxes) != 1 or await can_read(guard.context.sandbox, baseline)

@@ -58,7 +58,7 @@ def verdict_of(guard: Guard, result: GoalResult, suspect: str, evidence: dict[st
         achieved=result.achieved and not suspect,
         reason=suspect or result.reason,
         counts={} if report is None else report.counts(),
-        cases={} if report is None else dict(report.cases),
+        cases=dict(result.cases),
         suspicions=[suspect] if suspect else [],
         evidence=evidence,
     )

@@ -76,8 +76,8 @@ def _by_rule(
     tried: Sequence[str],
     redact: Callable[[str], str],
 ) -> str:
-    cases = dict(last.report.cases) if last is not None and last.report is not None else {}
-    bad = [case for case, outcome in cases.items() if outcome in _BAD]
+    cases = last.cases.items() if last is not None else ()
+    bad = [case for case, outcome in cases if outcome in _BAD]
     reason = record.evidence.after.reason if record.evidence.after else ""
     places = _places(record.project, last.details if last is not None else "")
     look_at = [*places, *(f"{path} (changed)" for path in record.changed_files)]

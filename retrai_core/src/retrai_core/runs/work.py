@@ -22,7 +22,6 @@ from ..contracts.record import CheckEvidence, HeldOutCounts, Status
 from ..errors import BudgetSpentError, RetraiError, UsageError
 from ..redaction.redactor import Redactor
 from ..verification.clean_up import keep_note_fresh, note, take_back
-from ..verification.flakiness import SHOWN as FLAKY_NAMED
 from ..verification.guard import Guard
 from ..verification.verifier import Verifier
 from ..workspace.file_system import is_read_only
@@ -274,11 +273,8 @@ class RunWork:
             return await saver.aget_tuple(thread) is not None
 
     def _without_a_turn(self, verifier: Verifier, baseline: GoalResult) -> tuple[Status, str]:
-        self._record.evidence.after = CheckEvidence.of(
-            baseline.achieved, baseline.reason, baseline.report
-        )
+        verifier.note_in(self._record)
         if verifier.flaky is not None:
-            self._record.evidence.flaky = list(verifier.flaky.cases)[:FLAKY_NAMED]
             return "flaky", verifier.flaky.reason
         return "achieved", f"{baseline.reason}; nothing had to be done"
 
@@ -287,7 +283,7 @@ class RunWork:
             self._record.tree_before = tree_digest(verifier.files)
         if context.sandbox.name not in self._record.sandboxes:
             self._record.sandboxes.append(context.sandbox.name)
-        evidence = CheckEvidence.of(baseline.achieved, baseline.reason, baseline.report)
+        evidence = CheckEvidence.of(baseline)
         self._record.evidence.before = self._record.evidence.before or evidence
         self._record.evidence.after = self._record.evidence.after or evidence
 

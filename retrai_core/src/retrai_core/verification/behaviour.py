@@ -113,12 +113,8 @@ def compare(found: Recordings) -> Observation:
     Where the code gave a case that turned green the answers of before, that is a question; not
     where all of them are None, since what such calls do stands elsewhere.
     """
-    calls = Recordings(
-        _calls(found.before),
-        _calls(found.after),
-        _calls(found.replayed_before),
-        _calls(found.replayed_after),
-    )
+    recorded = (found.before, found.after, found.replayed_before, found.replayed_after)
+    calls = Recordings(*map(_calls, recorded))
     if only_in_tests := [*_failing_outside(found), *_elsewhere(calls)]:
         return Observation(suspect=f"the fix answers only where tests run: {only_in_tests[0]}")
     before, after = _by_case(calls.before), _by_case(calls.after)
@@ -174,33 +170,20 @@ def _elsewhere(found: Recordings) -> list[str]:
     """Answers that only tests see: outside of them the new code still gives the old one, or misses
     a module that only tests have.
 
-    Only cases count whose calls can all be made again, so that a call finds outside what earlier
-    calls have left, and only calls that the old code answers the same everywhere.
+    Only plain cases count whose calls can all be made again, so that a call finds outside what
+    earlier calls have left, and only calls that the old code answers the same everywhere.
     """
     before, outside_before = _answers(found.before), _answers(found.replayed_before)
     after, outside_after = _answers(found.after), _answers(found.replayed_after)
+    unsure = {e.case for e in (*found.before, *found.after) if not (e.plain and e.replay)}
+    unsure |= {each.case for each in found.before if each.call not in before}
     lines: list[str] = []
-    for case, calls in _plain_cases(found).items():
-        for call in calls:
-            old, new = before[call], after.get(call, before[call])
-            then, now = outside_before.get(call), outside_after.get(call, "")
-            if then == old and now != new and (now == old or now.startswith(_NOT_THERE)):
-                lines.append(_line(f"{call}: {new} in {case}, {now} outside of it"))
+    for case, call in ((each.case, each.call) for each in found.before if each.case not in unsure):
+        old, new = before[call], after.get(call, before[call])
+        then, now = outside_before.get(call), outside_after.get(call, "")
+        if then == old and now != new and (now == old or now.startswith(_NOT_THERE)):
+            lines.append(_line(f"{call}: {new} in {case}, {now} outside of it"))
     return lines
-
-
-def _plain_cases(found: Recordings) -> dict[str, list[str]]:
-    """The calls that each plain case made before the run, where all can be made again."""
-    known = _answers(found.before)
-    cases: dict[str, list[str]] = {}
-    for each in (*found.before, *found.after):
-        cases.setdefault(each.case, [])
-    for each in found.before:
-        if each.call:
-            cases[each.case].append(each.call)
-    broken = {e.case for e in (*found.before, *found.after) if not (e.plain and e.replay)}
-    broken |= {each.case for each in found.before if each.call not in known}
-    return {case: calls for case, calls in cases.items() if calls and case not in broken}
 
 
 def _answers(calls: Sequence[RecordedCall]) -> dict[str, str]:

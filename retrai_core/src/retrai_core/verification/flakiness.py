@@ -35,7 +35,7 @@ class Flaky:
 
 def differ(first: GoalResult, second: GoalResult, how: str) -> Flaky | None:
     """Why two answers on the same tree do not agree; None where they do."""
-    one, other = _outcomes(first), _outcomes(second)
+    one, other = first.cases, second.cases
     cases = [
         case
         for case in one.keys() & other.keys()
@@ -43,13 +43,8 @@ def differ(first: GoalResult, second: GoalResult, how: str) -> Flaky | None:
     ]
     if cases or first.achieved != second.achieved:
         failing = second if first.achieved else first
-        return Flaky(sorted(cases) or failing_cases(failing), how)
+        return Flaky(sorted(cases or failing.failing), how)
     return None
-
-
-def failing_cases(result: GoalResult) -> list[str]:
-    """The cases that failed, sorted."""
-    return sorted(case for case, outcome in _outcomes(result).items() if outcome in _FAILED)
 
 
 class Verdicts:
@@ -71,7 +66,7 @@ class Verdicts:
         """Remember an answer on the tree with this hash."""
         if tree in self._known:
             return
-        self._known[tree] = (result.achieved, failing_cases(result)[:SHOWN])
+        self._known[tree] = (result.achieved, sorted(result.failing)[:SHOWN])
         achieved, failing = self._known[tree]
         entry = {"tree": tree, "achieved": achieved, "failing": failing}
         with self._path.open("a", encoding="utf-8") as file:
@@ -83,7 +78,7 @@ class Verdicts:
         if known is None or known[0] == result.achieved:
             return None
         achieved, failing = known
-        cases = failing_cases(result)[:SHOWN] if achieved else failing
+        cases = sorted(result.failing)[:SHOWN] if achieved else failing
         return Flaky(cases, "in an earlier check of this run and now")
 
     def _take(self, line: str) -> None:
@@ -92,7 +87,3 @@ class Verdicts:
             self._known[str(entry["tree"])] = (bool(entry["achieved"]), list(entry["failing"]))
         except (ValueError, KeyError, TypeError):
             return  # a line that a kill left half written
-
-
-def _outcomes(result: GoalResult) -> dict[str, str]:
-    return dict(result.report.cases) if result.report is not None else {}

@@ -8,10 +8,12 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import ClassVar, Unpack
 
 from ..contracts.goal import GoalResult
 from ..contracts.sandbox import CommandOptions, Completed, Sandbox, View
+from ..errors import RetraiError
 
 _FROM_OUTSIDE = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 _BY_A_SHELL = (signal.SIGKILL, signal.SIGTERM)
@@ -24,6 +26,7 @@ _BY_A_RUNNER = re.compile(
 )
 """How make, cargo and go say that a program which they had started was ended so."""
 _LAST_CHARS = 4_000
+_PROBE_TIMEOUT_S = 20.0
 
 
 @dataclass
@@ -117,6 +120,17 @@ def guarded_sandbox(inner: Sandbox) -> GuardedSandbox:
         arranges_view: ClassVar[bool] = inner.arranges_view
 
     return _Guarded(inner)
+
+
+async def can_read(sandbox: Sandbox, path: Path) -> bool:
+    """Whether commands could read a file or folder of the machine; true where that is not known."""
+    try:
+        done = await sandbox.run(
+            ["/bin/sh", "-c", '[ -r "$1" ]', "sh", str(path)], timeout_s=_PROBE_TIMEOUT_S
+        )
+    except RetraiError:
+        return True
+    return done.exit_code != 1
 
 
 def _killed(done: Completed) -> str:

@@ -18,11 +18,11 @@ from ..contracts.goal import CaseOutcome, GoalResult
 from ..errors import UsageError
 from .baseline import Baseline
 from .files import copy_file, project_files, remove
+from .guarded_sandbox import can_read
 from .held_out_paths import files_of, find_held, folders_to_hide, is_outside, outside
 from .masked_git import make_substitute, repository_of
 from .verdict import judge
 
-_PROBE_TIMEOUT_S = 20.0
 _NAME = "held out"
 NOT_ALL = "the visible cases pass, and held-out ones that nobody shows you do not all pass yet"
 """What the model is told: neither how many nor which, and no output."""
@@ -98,7 +98,7 @@ class Holdout:
         await asyncio.to_thread(self._make_substitutes)
         for real in list(self.shown):
             # A monorepo's, above the project: what is hidden anyway is better left hidden.
-            if not real.is_relative_to(self._project) and not await self._is_seen(real):
+            if not real.is_relative_to(self._project) and not await can_read(sandbox, real):
                 del self.shown[real]
         self._hide_names()
 
@@ -125,7 +125,7 @@ class Holdout:
         kept = self._folder / "hidden"
         kept.touch()
         for path in (self._project / self._paths[0], kept):
-            if await self._is_seen(path):
+            if await can_read(self._context.sandbox, path):
                 raise UsageError(
                     f"holdout: commands in the sandbox {self._context.sandbox.name} can read "
                     f"{path}",
@@ -169,8 +169,7 @@ class Holdout:
         baseline = self._baseline or Baseline()
         judged, known = judge(baseline, result), baseline.cases
         cases = _held_cases(result, visible)
-        there = set(visible.report.cases) if visible.report else set[str]()
-        missing = [case for case in known if case not in cases and case not in there]
+        missing = [case for case in known if case not in cases and case not in visible.cases]
         # A file that could not be read was one case; fixed, its cases begin with its name.
         missing = [case for case in missing if not any(name.startswith(case) for name in cases)]
         failed = len(missing) + sum(not _counts(case, cases, known) for case in cases)
@@ -231,20 +230,9 @@ class Holdout:
             names += [path.name, path.stem] if path.name not in seen else []
         self._context.redactor.hide((name for name in names if len(name) > 4), _NAME)
 
-    async def _is_seen(self, path: Path) -> bool:
-        """Whether commands see it."""
-        script = '[ -e "$1" ]'
-        done = await self._context.sandbox.run(
-            ["/bin/sh", "-c", script, "sh", str(path)], timeout_s=_PROBE_TIMEOUT_S
-        )
-        return done.exit_code == 0
-
 
 def _held_cases(result: GoalResult, visible: GoalResult) -> Mapping[str, CaseOutcome]:
-    if result.report is None:
-        return {}
-    there = set(visible.report.cases) if visible.report is not None else set[str]()
-    return {case: outcome for case, outcome in result.report.cases.items() if case not in there}
+    return {case: how for case, how in result.cases.items() if case not in visible.cases}
 
 
 def _counts(case: str, cases: Mapping[str, CaseOutcome], before: Mapping[str, CaseOutcome]) -> bool:

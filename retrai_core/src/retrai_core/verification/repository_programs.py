@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from ..workspace.owners import give_to_owner_of_folder
+from ..storage.git_store import FILE, Entry
+from ..storage.restore import put_entry
 from .files import copy_file, fingerprint, folders, remove
 from .refusal import Refusal
 from .repository_settings import included, without_programs
@@ -66,9 +67,8 @@ def undo_programs(
         if clean is None:
             continue
         backup = back_up(run_dir / "baseline", target, path) if now else None
-        mode = stat.S_IMODE(target.stat().st_mode) if now and not target.is_symlink() else 0o644
         if clean and not before:
-            _write(target, clean, mode)
+            put_entry(target, Entry(FILE, ""), clean)
         else:
             remove(target)
             if before:
@@ -154,10 +154,3 @@ def _read(path: Path) -> bytes | None:
     except OSError:
         pass
     return None
-
-
-def _write(target: Path, data: bytes, mode: int) -> None:
-    remove(target)
-    target.write_bytes(data)
-    target.chmod(mode)
-    give_to_owner_of_folder(target, target.parent)

@@ -10,7 +10,6 @@ from ..contracts.goal import CaseOutcome, CheckReport, Contradiction, GoalResult
 from .baseline import Baseline
 
 _SHOWN = 10
-_BAD: frozenset[CaseOutcome] = frozenset({"failed", "error"})
 _DODGED: frozenset[CaseOutcome] = frozenset({"skipped", "xfailed"})
 
 
@@ -27,7 +26,7 @@ def judge(baseline: Baseline, result: GoalResult) -> GoalResult:
         return result if not baseline.cases else _refuse(result, "the check left no report")
     if not result.report.complete:
         return _refuse(result, "the runner did not end well, so its report does not count")
-    if failing := [case for case, outcome in result.report.cases.items() if outcome in _BAD]:
+    if failing := result.failing:
         named = ", ".join(failing[:3])
         return _refuse(result, f"{len(failing)} failed in the check's own report: {named}")
     problems = [

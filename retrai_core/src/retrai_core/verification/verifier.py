@@ -12,12 +12,13 @@ from typing import Any, Literal
 
 from ..contracts.context import RunContext
 from ..contracts.goal import GoalResult
+from ..contracts.record import CheckEvidence, RunRecord
 from ..workspace.own_output import own_output
 from ..workspace.portable_tree import portable_files
 from ..workspace.tree_hash import TreeHasher, TreeState
 from ..workspace.tree_walk import Listing
 from .final_check import check_with, final_check
-from .flakiness import Flaky, Verdicts, differ
+from .flakiness import SHOWN, Flaky, Verdicts, differ
 from .guard import Guard
 from .holdout import NOT_ALL
 from .refusal import Refusal
@@ -97,6 +98,13 @@ class Verifier:
             return {}
         files = portable_files(self._tree.without(self._guard.baseline.volatile))
         return {path: known for path, known in files.items() if not self._guard.is_held_out(path)}
+
+    def note_in(self, record: RunRecord) -> None:
+        """Write the latest verdict into the run's record."""
+        if self.flaky is not None:
+            record.evidence.flaky = list(self.flaky.cases)[:SHOWN]
+        if self.last is not None:
+            record.evidence.after = CheckEvidence.of(self.last)
 
     @property
     def listing(self) -> Listing | None:
@@ -290,18 +298,11 @@ class Verifier:
             achieved=result.achieved,
             reason=result.reason,
             details=result.details,
-            failing=_failing(result),
+            failing=result.failing[:_MOST_NAMES],
             counts=result.report.counts() if result.report else {},
             duration_s=round(duration_s, 3),
             remembered=remembered,
         )
-
-
-def _failing(result: GoalResult) -> list[str]:
-    if result.report is None:
-        return []
-    cases = result.report.cases.items()
-    return [case for case, outcome in cases if outcome in ("failed", "error")][:_MOST_NAMES]
 
 
 def _disbelieved(result: GoalResult, flaky: Flaky) -> Evaluation:
