@@ -102,7 +102,7 @@ if TYPE_CHECKING:
     from .runs.usable_models import UsableModel
     from .storage.checkpoints import Checkpoints
     from .storage.files import FilesStore
-    from .verification.clean_copy import make_clean_copy
+    from .verification.clean_copy import make_clean_copy, without_files
     from .workspace.portable_tree import tree_digest, tree_files
     from .workspace.processes.runner import ProcessOptions, ProcessRunner, command_words
     from .workspace.safe_paths import SafeWorkspace
@@ -187,7 +187,7 @@ _HOME = {
     # For distributions that call hooks of their own.
     "plugins.own_hooks": ("HookAnswer", "OwnHooks"),
     # For goals that try something which changes the project.
-    "verification.clean_copy": ("make_clean_copy",),
+    "verification.clean_copy": ("make_clean_copy", "without_files"),
     # For agents: they import langgraph.
     "agents.goal_loop.graph": ("GoalLoopAgent",),
     "agents.goal_loop.state": ("AgentState",),
@@ -349,6 +349,7 @@ __all__ = [
     "tree_digest",
     "tree_files",
     "visible",
+    "without_files",
 ]
 
 

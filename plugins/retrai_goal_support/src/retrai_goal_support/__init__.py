@@ -5,7 +5,7 @@ The names below are public, as those of `retrai_core` are; everything else is pr
 
 from __future__ import annotations
 
-from retrai_core import temporary_prefix
+from retrai_core import temporary_prefix, without_files
 
 from .audits import LOOKS_FOR_RETRAI, Trick, audit_lines, changed_lines
 from .contradictions import (
@@ -15,7 +15,7 @@ from .contradictions import (
     contradiction_of,
     is_one_expression,
 )
-from .folders import text_of, without_files
+from .folders import text_of
 from .lessons import insight_lines, prompt_line, what_worked
 from .options import FolderOptions, ProjectFile, ShellWords, globs_below, missing_folder
 from .results import code_result, shorten, suite_result

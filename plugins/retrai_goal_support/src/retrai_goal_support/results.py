@@ -21,7 +21,6 @@ def suite_result(
     problem: str = "",
     failures: Mapping[str, str] | None = None,
     output: str = "",
-    max_chars: int = MAX_CHARS,
 ) -> GoalResult:
     """What one run of a test suite comes to; achieved when it was whole and every case is well.
 
@@ -32,7 +31,6 @@ def suite_result(
         problem: one line that says why the run is not complete; empty when it is.
         failures: what the model reads of each failing case, by its id.
         output: the end of what was printed; given to the model where no case tells why.
-        max_chars: the longest `details`, in characters.
 
     Example:
         >>> result = suite_result({"a": "passed", "b": "failed"}, ["t"], failures={"b": "1 != 2"})
@@ -48,7 +46,7 @@ def suite_result(
     bad = [name for name, outcome in cases.items() if outcome in _FAILING]
     ran = any(outcome != "skipped" for outcome in cases.values())
     achieved = not problem and ran and not bad
-    details = "" if achieved else _details(cases, problem, failures or {}, output, max_chars)
+    details = "" if achieved else _details(cases, problem, failures or {}, output)
     return GoalResult(achieved, _reason(report, problem, len(bad)), details, report)
 
 
@@ -76,12 +74,11 @@ def _details(
     problem: str,
     failures: Mapping[str, str],
     output: str,
-    max_chars: int,
 ) -> str:
     parts = [f"The run is not complete: {problem}"] if problem else []
     told = {name: text for name, text in failures.items() if text.strip()}
     silent = [name for name, outcome in cases.items() if outcome in _FAILING and name not in told]
-    left = max_chars - sum(map(len, parts))
+    left = MAX_CHARS - sum(map(len, parts))
     shown: list[str] = []
     for name, text in list(told.items())[:MAX_FULL]:
         title = "ERROR" if cases.get(name) == "error" else "FAILED"
@@ -98,7 +95,7 @@ def _details(
         parts.append(f"{len(rest)} {also}:\n{listed}{more}")
     if output.strip() and (problem or not told):
         parts.append(f"The end of the output:\n{shorten(output.strip(), max(left // 2, 400))}")
-    return shorten("\n\n".join(parts), max_chars)
+    return shorten("\n\n".join(parts), MAX_CHARS)
 
 
 def _tests(count: int) -> str:

@@ -6,10 +6,12 @@ import fcntl
 import os
 import shutil
 import stat
-from contextlib import suppress
+import tempfile
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from .files import CACHES, is_virtual_environment
+from .files import CACHES, is_virtual_environment, remove
 
 # _IOW(0x94, 9, int) of linux/fs.h: the two files share their blocks until one is written to.
 _FICLONE = 0x40049409
@@ -40,6 +42,42 @@ def make_clean_copy(project: Path, target: Path, *, without: frozenset[str] = fr
     """
     target.parent.mkdir(parents=True, exist_ok=True)
     _copy_folder(os.fspath(project), os.fspath(target), CACHES | without)
+
+
+@contextmanager
+def without_files(copy: Path, paths: Iterable[str]) -> Generator[None]:
+    """While it lasts, `copy` does not have these files; then each is back as it was.
+
+    Args:
+        copy: a copy of the project, never the project itself.
+        paths: relative to it.
+
+    Raises:
+        OSError: one of them is not there, or cannot be renamed.
+
+    Example:
+        >>> copy = Path(tempfile.mkdtemp()) / "shop"
+        >>> copy.mkdir()
+        >>> _ = (copy / "new_test.go").write_text("package shop")
+        >>> with without_files(copy, ["new_test.go"]):
+        ...     (copy / "new_test.go").exists()
+        False
+        >>> (copy / "new_test.go").read_text()
+        'package shop'
+    """
+    with tempfile.TemporaryDirectory(dir=copy.parent) as room:
+        taken: dict[Path, Path] = {}
+        try:
+            for number, path in enumerate(paths):
+                place = Path(room, str(number))
+                (copy / path).rename(place)
+                taken[copy / path] = place
+            yield
+        finally:
+            for path, place in taken.items():
+                remove(path)  # what the check has put there
+                path.parent.mkdir(parents=True, exist_ok=True)
+                place.rename(path)
 
 
 def _copy_folder(source: str, target: str, left_behind: frozenset[str]) -> None:

@@ -7,8 +7,8 @@ import asyncio
 import os
 import shutil
 import tempfile
-from collections.abc import AsyncGenerator, Callable, Generator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from ..contracts.goal import CheckReport, GoalResult
 from ..errors import ToolError
 from ..workspace.temporary import temporary_prefix
 from .baseline import differing, stamp_of
-from .clean_copy import make_clean_copy
+from .clean_copy import make_clean_copy, without_files
 from .files import project_files
 from .guard import Guard
 from .node_packages import take_out
@@ -138,7 +138,7 @@ async def _leans_on_new(guard: Guard, state: State, copy: Path) -> GoalResult | 
     new = await asyncio.to_thread(_new_files_of_check, guard, copy) if baseline.cases else ()
     beside = [path for path in new if _is_beside_check(guard, copy, path)]
     others = [path for path in new if path not in beside]
-    with _moved_away(copy, beside):
+    with without_files(copy, beside):
         alone = await guard.ask_without(state, copy, others) if others else None
         if alone is None and beside:
             alone = await guard.ask(state, copy)
@@ -256,18 +256,3 @@ def _says_nothing(path: Path) -> bool:
     except (SyntaxError, ValueError, RecursionError):
         return False
     return all(isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant) for one in body)
-
-
-@contextmanager
-def _moved_away(copy: Path, paths: Sequence[str]) -> Generator[None]:
-    """While these files of a copy are elsewhere."""
-    with tempfile.TemporaryDirectory(dir=copy.parent) as room:
-        kept = {copy / path: Path(room) / str(number) for number, path in enumerate(paths)}
-        for path, place in kept.items():
-            path.rename(place)
-        try:
-            yield
-        finally:
-            for path, place in kept.items():
-                path.parent.mkdir(parents=True, exist_ok=True)
-                place.rename(path)
