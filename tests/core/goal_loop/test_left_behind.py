@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 import subprocess
 from pathlib import Path
@@ -245,6 +246,26 @@ async def test_what_a_new_repository_may_have_set_stays(runs: Runs, git: Any) ->
     assert [line.split(":")[0] for line in record.refused] == [".git/config"]
     aside = runs.store.folder(record.id) / "baseline" / "set_aside"
     assert any("evil" in path.read_text() for path in aside.rglob("config"))
+
+
+async def test_hooks_that_are_a_link_are_left_alone(runs: Runs, git: Any) -> None:
+    git("init", "-q", cwd=runs.project)
+    (runs.project / ".githooks").mkdir()
+    (runs.project / ".githooks" / "pre-commit").write_text("#!/bin/sh\n")
+    shutil.rmtree(runs.project / ".git" / "hooks", ignore_errors=True)
+    (runs.project / ".git" / "hooks").symlink_to("../.githooks")
+    record = await runs.run([call("put", path="a.txt", text="right\n")])
+    assert (record.status, record.refused) == ("achieved", [])
+    assert (runs.project / ".git" / "hooks" / "pre-commit").exists()
+
+
+async def test_a_source_folder_that_looks_like_a_repository_is_left_alone(runs: Runs) -> None:
+    names = [f"src/{folder}/a.js" for folder in ("objects", "refs", "config")]
+    for name in names:
+        (runs.project / name).parent.mkdir(parents=True)
+        (runs.project / name).write_text("x")
+    await runs.run([call("put", path="a.txt", text="right\n")])
+    assert all((runs.project / name).exists() for name in names)
 
 
 async def test_what_a_killed_run_left_is_undone_by_the_next(runs: Runs, git: Any) -> None:

@@ -33,11 +33,11 @@ _SLACK_NS = 2_000_000_000
 
 def note(project: Path, run_dir: Path, allow_edit: list[str]) -> None:
     """Remember what is there now."""
+    note_programs(project, run_dir)
     known = {
         "project": str(project),
         "allow_edit": allow_edit,
         "set_id": find_set_id(project),
-        "programs": note_programs(project, run_dir),
     }
     replace_file(run_dir / _NOTE, json.dumps(known).encode())
 
@@ -74,7 +74,7 @@ def take_back(run_dir: Path, is_later: Callable[[Path], bool] = lambda _: False)
     if known is None:
         return []
     project, allowed = Path(known["project"]), Globs(known["allow_edit"])
-    undone = undo_programs(project, run_dir, known["programs"], allowed.match, is_later)
+    undone = undo_programs(project, run_dir, allowed.match, is_later)
     undone += drop_set_id(project, known["set_id"], is_later)
     (run_dir / _NOTE).unlink(missing_ok=True)
     remove(run_dir / COPIES)
@@ -134,7 +134,7 @@ def _read(run_dir: Path) -> dict[str, Any] | None:
         known = cast("dict[str, Any]", json.loads((run_dir / _NOTE).read_bytes()))
     except FileNotFoundError:
         return None
-    if not known.keys() >= {"project", "allow_edit", "set_id", "programs"}:
+    if not known.keys() >= {"project", "allow_edit", "set_id"}:
         raise ValueError("what the project was like was noted by another version of retrai")
     return known
 

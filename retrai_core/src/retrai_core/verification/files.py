@@ -36,7 +36,7 @@ def project_entries(project: Path) -> Iterator[tuple[str, bool]]:
 
 
 def walk(
-    root: Path, leaves_out: Callable[[os.DirEntry[str]], bool]
+    root: Path, leaves_out: Callable[[os.DirEntry[str]], bool] = lambda _: False
 ) -> Iterator[tuple[str, os.DirEntry[str]]]:
     """The files, symlinks and special files below a folder, each with its relative path.
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
 from ..storage.git_store import FILE, Entry
 from ..storage.restore import put_entry
-from .files import copy_file, fingerprint, folders, remove
+from .files import copy_file, fingerprint, folders, remove, walk
 from .refusal import Refusal
 from .repository_settings import included, without_programs
 from .restore import back_up
@@ -27,21 +27,17 @@ _CONFIGS = ("config", "config.worktree", "hgrc", "hgrc-not-shared")
 _LIMIT_BYTES = 2**20
 
 
-def note_programs(project: Path, run_dir: Path) -> dict[str, str]:
-    """Copy what names programs now; the fingerprint of each, by relative path."""
+def note_programs(project: Path, run_dir: Path) -> None:
+    """Copy what names programs now."""
     remove(run_dir / COPIES)
-    known: dict[str, str] = {}
     for path in _controls(project):
-        known[path] = fingerprint(project / path)
-        if known[path]:
+        if fingerprint(project / path):
             copy_file(project / path, run_dir / COPIES / path)
-    return known
 
 
 def undo_programs(
     project: Path,
     run_dir: Path,
-    known: Mapping[str, str],
     allowed: Callable[[str], bool],
     is_later: Callable[[Path], bool],
 ) -> list[Refusal]:
@@ -49,20 +45,17 @@ def undo_programs(
 
     Args:
         project: the project.
-        run_dir: the run's folder.
-        known: from `note_programs`.
+        run_dir: the run's folder, with the copies of `note_programs`.
         allowed: whether the user lets the run change the file.
         is_later: whether somebody has changed it since the run was over.
     """
     found: list[Refusal] = []
-    for path in sorted({*_controls(project), *known}):
-        target, before = project / path, known.get(path, "")
-        now = fingerprint(target)
-        if (now == before and os.path.lexists(target) == bool(before)) or allowed(path):
+    copies = run_dir / COPIES
+    for path in sorted({*_controls(project), *(copy for copy, _ in walk(copies))}):
+        target, kept = project / path, copies / path
+        before, now = fingerprint(kept), fingerprint(target)
+        if now == before or allowed(path) or is_later(target) or not _is_reached(project, target):
             continue
-        if is_later(target) or not _is_reached(project, target):
-            continue
-        kept = run_dir / COPIES / path
         clean = _settings_left(target, kept if before else None, project, is_hook=_is_hook(path))
         if clean is None:
             continue
@@ -110,6 +103,7 @@ def _hooks(folder: Path, prefix: str) -> Iterator[str]:
     hooks = folder / "hooks"
     if hooks.is_symlink():  # as one: what it leads to may be any folder
         yield f"{prefix}hooks"
+        return
     with suppress(OSError):
         for entry in os.scandir(hooks):
             if not entry.name.endswith(".sample") and not entry.is_dir(follow_symlinks=False):

@@ -44,7 +44,7 @@ def drop_set_id(
 
 def _find(project: Path) -> Iterator[tuple[str, int]]:
     """The regular files with such bits, ignored ones too, with their modes."""
-    for path, entry in walk(project, lambda _: False):
+    for path, entry in walk(project):
         with suppress(OSError):  # it went away meanwhile
             if entry.is_file(follow_symlinks=False):
                 mode = entry.stat(follow_symlinks=False).st_mode
