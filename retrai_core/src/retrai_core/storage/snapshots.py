@@ -10,7 +10,7 @@ import json
 import os
 import stat
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import cast
@@ -154,10 +154,17 @@ class Snapshots:
         names = self.store.run("diff", *options, ends[0].tree, ends[1].tree)
         return sorted(_printable(name) for name in names.split("\0") if name)
 
-    def diff(self, first: int | None = None, last: int | None = None) -> str:
+    def diff(
+        self, first: int | None = None, last: int | None = None, *, find_copies: bool = False
+    ) -> str:
         """A unified diff of what the run changed between two iterations; all of it by default.
 
         Bytes that are not UTF-8 are in it as surrogate escapes, so that it can be applied.
+
+        Args:
+            first, last: the iterations.
+            find_copies: a new file most of whose lines stood in one file before has only what is
+                different.
 
         Raises:
             UsageError: git is not there, or there is no such snapshot.
@@ -169,27 +176,9 @@ class Snapshots:
             return ""
         start = ends[0] if first is None else self.at(first)
         end = ends[1] if last is None else self.at(last)
-        options = ("--no-color", "--no-ext-diff", "--no-textconv")
+        options = ["--no-color", "--no-ext-diff", "--no-textconv"]
+        options += ["--find-copies-harder"] if find_copies else []
         return self.store.run("diff", *options, start.tree, end.tree)
-
-    def copies(self) -> dict[str, str]:
-        """New files most of whose lines stood in one file before, each with that file's path.
-
-        Raises:
-            RetraiError: git failed.
-        """
-        ends = self._ends()
-        if ends is None:
-            return {}
-        options = ("--find-copies-harder", "--diff-filter=CR", "--name-status", "-z")
-        words = self.store.run("diff", *options, ends[0].tree, ends[1].tree).split("\0")
-        return dict(zip(words[2::3], words[1::3], strict=False))
-
-    def texts_before(self, paths: Iterable[str]) -> dict[str, str]:
-        """The texts of files as they were before the first turn, by path."""
-        entries = self.entries(self.all()[0])
-        with self.store.reading() as read:
-            return {path: read(entries[path]).decode(errors="replace") for path in paths}
 
     def _ends(self) -> tuple[Snapshot, Snapshot] | None:
         every = self.all()

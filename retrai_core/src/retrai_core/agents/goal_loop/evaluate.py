@@ -18,7 +18,7 @@ from ...verification.flakiness import Flaky
 from ...verification.new_tests import try_new_tests
 from ...verification.verifier import Evaluation
 from . import prompt
-from .findings import each_once, without_copied
+from .findings import each_once
 from .parts import Conclusion, LoopParts, parts_of
 from .progress import GRACE, advance, tokens_saved, trouble
 from .state import FAILED_STRATEGIES_KEPT, AgentState, NodeUpdate, Stop
@@ -196,13 +196,9 @@ async def _audit(parts: LoopParts) -> tuple[str, list[Suspicion]]:
     Most findings only raise suspicion and are told; source that reaches into the runner or reads
     the tests is suspect by itself, since it could pass every check that the runner makes.
     """
-    goal = parts.context.goal
     try:
-        found = [
-            *await asyncio.to_thread(lambda: goal.audit(_diff(parts))),
-            *await audit_around(parts.guard, parts.snapshots),
-        ]
-        found = await asyncio.to_thread(without_copied, found, parts.snapshots, goal.audit)
+        found = await asyncio.to_thread(_audit_diff, parts)
+        found += await audit_around(parts.guard, parts.snapshots)
     except (RetraiError, OSError) as error:
         # Whoever could make the audit fail would have switched it off.
         return f"what the run changed could not be looked through: {error}", []
@@ -215,6 +211,22 @@ async def _audit(parts: LoopParts) -> tuple[str, list[Suspicion]]:
         return "", signs
     first = reaching[0]
     return f"the change reaches into the check: {first.path}:{first.line} {first.what}", signs
+
+
+def _audit_diff(parts: LoopParts) -> list[Suspicion]:
+    """What the goal finds in the diff, without what a file has only as a copy of another one.
+
+    What makes the verdict suspect stays: code that was copied runs where it did not run before.
+    """
+    audit = parts.context.goal.audit
+    found = list(audit(_diff(parts)))
+    if all(each.reaches_runner for each in found):
+        return found
+    known = audit(parts.snapshots.diff(find_copies=True))
+    new = {(each.path, each.line, each.what) for each in known}
+    return [
+        each for each in found if each.reaches_runner or (each.path, each.line, each.what) in new
+    ]
 
 
 def _diff(parts: LoopParts) -> str:
