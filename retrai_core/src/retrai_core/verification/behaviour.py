@@ -6,6 +6,7 @@ too, and what changed beside them is shown to people.
 
 from __future__ import annotations
 
+import asyncio
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -87,7 +88,7 @@ async def observe(
     after = [one for one in result.calls if one.case not in failing]
     if not before:
         return Observation()
-    changes = await SourceChanges.of(guard, snapshots, report)
+    changes = await asyncio.to_thread(SourceChanges.of, guard, snapshots, report)
     if not changes.sources:
         return Observation()
     known = {(each.call, each.case) for each in after}

@@ -42,7 +42,9 @@ class OutsideFiles:
         self._folder = folder
         self._index_file = folder / "index.json"
         self._seen: dict[str, tuple[StatKey, str]] = {}
-        self._index = self._load()
+        self._index = _Index()
+        if self._index_file.exists():
+            self._index = _Index.model_validate_json(self._index_file.read_text(encoding="utf-8"))
 
     def keep(self, environment: Environment) -> None:
         """Hash and copy what is there now."""
@@ -91,11 +93,6 @@ class OutsideFiles:
             if self._fingerprint(path) != self._index.byte_code.get(str(path)):
                 remove(path)
         return undone
-
-    def _load(self) -> _Index:
-        if not self._index_file.exists():
-            return _Index()
-        return _Index.model_validate_json(self._index_file.read_text(encoding="utf-8"))
 
     def _fingerprint(self, path: Path) -> str:
         """As `fingerprint`, but a file whose stat is the one last seen is not read again."""

@@ -3,6 +3,7 @@ change."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -49,7 +50,7 @@ async def try_new_tests(
     """
     if report is None or report.ids_may_change or not guard.baseline.cases:
         return NewTests()
-    changes = await SourceChanges.of(guard, snapshots, report)
+    changes = await asyncio.to_thread(SourceChanges.of, guard, snapshots, report)
     tried = _functions(guard, report, changes.tests) if changes.tests else []
     result = await check_with(guard, state, changes.undo) if tried else None
     if result is None or result.report is None:

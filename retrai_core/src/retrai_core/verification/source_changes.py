@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -30,12 +29,8 @@ class SourceChanges:
     sources: Mapping[str, Entry | None] = field(default_factory=dict[str, Entry | None])
 
     @classmethod
-    async def of(cls, guard: Guard, snapshots: Snapshots, report: CheckReport) -> SourceChanges:
+    def of(cls, guard: Guard, snapshots: Snapshots, report: CheckReport) -> SourceChanges:
         """The changes between the first and the last snapshot; none where there are not two."""
-        return await asyncio.to_thread(cls._of, guard, snapshots, report)
-
-    @classmethod
-    def _of(cls, guard: Guard, snapshots: Snapshots, report: CheckReport) -> SourceChanges:
         every = snapshots.all()
         if not snapshots.available or len(every) < 2:
             return cls(snapshots)
