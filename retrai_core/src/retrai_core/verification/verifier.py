@@ -271,7 +271,7 @@ class Verifier:
             self._context.publish("log", level="warning", message=message)
 
     async def look_at_tree(self) -> TreeState:
-        """The tree as it stands, without what the suite itself writes; `files` say the same then."""
+        """The tree as it stands, without what the suite itself writes; `files` follow it."""
         # What the suite itself writes is put back before every check, and so says nothing.
         written = self._own_output.union(self._guard.baseline.volatile)
         self._tree = await asyncio.to_thread(self._hasher.state, written)
