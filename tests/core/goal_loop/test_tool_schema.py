@@ -9,7 +9,8 @@ from langchain_core.language_models import FakeListChatModel
 from pydantic import BaseModel, Field
 
 from retrai_core import RunContext, Tool, ToolArgs, ToolResult
-from retrai_core.agents.tool_schema import bind, schema
+from retrai_core.agents.counted_model import CountedModel
+from retrai_core.agents.tool_schema import schema
 
 
 class Place(BaseModel):
@@ -89,5 +90,5 @@ def test_a_schema_is_json() -> None:
 
 
 def test_a_model_without_tools_stays_as_it_is() -> None:
-    model = FakeListChatModel(responses=["done"])
-    assert bind(model, []) is model
+    model = CountedModel(model=FakeListChatModel(responses=["done"]), account=None)
+    assert model.bind_tools([]) is model

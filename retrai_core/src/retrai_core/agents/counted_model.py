@@ -142,7 +142,9 @@ class CountedModel(BaseChatModel):
         return "counted"
 
     def bind_tools(self, tools: Sequence[Any], **kwargs: Any) -> Any:
-        """The same with tools; raises what the model does that cannot call any."""
+        """The same with tools, where there are some; raises what a model does that takes none."""
+        if not tools:
+            return self
         bound = self.model.bind_tools(tools, **kwargs)
         chars = sum(len(str(convert_to_openai_tool(tool))) for tool in tools)
         return self.model_copy(update={"model": bound, "schema_chars": chars})

@@ -2,21 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, cast
-
-from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, BaseMessage
-from langchain_core.runnables import Runnable
 
 from ..contracts.tool import Tool
 from .tool_names import wire_name
-
-
-def bind(model: BaseChatModel, tools: Sequence[Tool]) -> Runnable[list[BaseMessage], AIMessage]:
-    """The model with the tools bound to it; without tools, the model as it is."""
-    bound = model.bind_tools([schema(tool) for tool in tools]) if tools else model
-    return cast("Runnable[list[BaseMessage], AIMessage]", bound)
 
 
 def schema(tool: Tool) -> dict[str, Any]:

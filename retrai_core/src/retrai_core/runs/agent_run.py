@@ -17,9 +17,8 @@ from ..agents.goal_loop.parts import LoopParts
 from ..agents.loop_watchdog import BlockedLoopWatch
 from ..agents.node_calls import NodeCalls
 from ..agents.tool_call import ToolCaller
-from ..agents.tool_schema import bind, schema
+from ..agents.tool_schema import schema
 from ..contracts.agent import Agent, AgentResult, StateUpdate
-from ..contracts.context import RunContext
 from ..contracts.record import Limits, Status
 from ..contracts.store import Journal
 from ..plugins.answers import problem
@@ -104,17 +103,16 @@ class AgentRun:
         if not isinstance(cast("object", model), BaseChatModel):
             what = f"create() returned {problem(model, BaseChatModel)}"
             raise WrongAnswerError(context.provider, what)
-        try:
-            with_tools = bind(model, list(context.tools.values()))
-        except NotImplementedError as error:
-            what = "create() returned a model without bind_tools, which cannot call tools"
-            raise WrongAnswerError(context.provider, what) from error
         account = Account(context, spending, context.model_name, context.provider, beside=False)
-        chars = _schema_chars(context)
         provider = self._session.resolved.provider
         title = "the provider" if provider is None else f"the provider {provider.record.full_name}"
         plain = AgentModel(model=model, account=account, context=context, title=title)
-        self._model = plain.model_copy(update={"model": with_tools, "schema_chars": chars})
+        tools = [schema(tool) for tool in context.tools.values()]
+        try:
+            self._model: AgentModel = plain.bind_tools(tools)
+        except NotImplementedError as error:
+            what = "create() returned a model without bind_tools, which cannot call tools"
+            raise WrongAnswerError(context.provider, what) from error
         context.agent_model_part = {True: self._model, False: plain}.__getitem__
         if self._parts is not None:
             self._parts.model = self._model
@@ -297,10 +295,6 @@ class AgentRun:
     def _note_last_check(self) -> None:
         if self._session.verifier is not None:
             self._session.verifier.note_in(self._record)
-
-
-def _schema_chars(context: RunContext) -> int:
-    return sum(len(str(schema(tool))) for tool in context.tools.values())
 
 
 def _recursion_limit(agent: Agent, limits: Limits) -> int:
