@@ -31,7 +31,7 @@ def project_files(project: Path) -> Iterator[str]:
 def project_entries(project: Path) -> Iterator[tuple[str, bool]]:
     """The same, each with whether it is a symlink; no file is looked at to find out."""
     yield from ((name, False) for name in OWN if (project / name).is_file())
-    for path, entry in walk(project, _is_not_the_projects):
+    for path, entry in walk(project, lambda entry: is_skipped(entry, _NOT_THE_PROJECTS)):
         yield path, entry.is_symlink()
 
 
@@ -69,10 +69,10 @@ def folders(
         ]
 
 
-def _is_not_the_projects(entry: os.DirEntry[str]) -> bool:
-    return entry.is_dir(follow_symlinks=False) and (
-        entry.name in _NOT_THE_PROJECTS or is_virtual_environment(entry.path)
-    )
+def is_skipped(entry: os.DirEntry[str], names: frozenset[str]) -> bool:
+    """Whether it is a folder with one of these names, or a virtual environment."""
+    is_folder = entry.is_dir(follow_symlinks=False)
+    return is_folder and (entry.name in names or is_virtual_environment(entry.path))
 
 
 def is_virtual_environment(folder: str | Path) -> bool:

@@ -26,7 +26,7 @@ from .files import (
     copy_file,
     fingerprint,
     folders,
-    is_virtual_environment,
+    is_skipped,
     project_files,
     remove,
     walk,
@@ -219,11 +219,7 @@ def take_out(copy: Path, paths: Sequence[str]) -> None:
 
 def _package_folders(project: Path) -> Iterator[str]:
     """Every `node_modules` of the project that is in no other, by relative path."""
-
-    def leaves_out(entry: os.DirEntry[str]) -> bool:
-        return entry.name in _SKIPPED or is_virtual_environment(entry.path)
-
-    for prefix, _ in folders(project, leaves_out):
+    for prefix, _ in folders(project, lambda entry: is_skipped(entry, _SKIPPED)):
         if os.path.lexists(project / prefix / INSTALLED):
             yield f"{prefix}{INSTALLED}"
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from ..workspace.installed import is_package, stands_in_modules
 from ..workspace.tree_hash import CACHE_FOLDERS
 from ..workspace.tree_walk import NEVER_WALKED
-from .files import is_virtual_environment, walk
+from .files import is_skipped, walk
 
 MAX_BYTES = 20_000_000
 """Of all files together that are read; what is beyond is told."""
@@ -74,10 +74,7 @@ def _changed(project: Path, since_s: float) -> Iterator[tuple[str, int]]:
     its size in bytes."""
 
     def leaves_out(entry: os.DirEntry[str]) -> bool:
-        if stands_in_modules(entry) and is_package(entry.name):
-            return True
-        is_folder = entry.is_dir(follow_symlinks=False)
-        return is_folder and (entry.name in _SKIPPED or is_virtual_environment(entry.path))
+        return is_skipped(entry, _SKIPPED) or (stands_in_modules(entry) and is_package(entry.name))
 
     for path, entry in walk(project, leaves_out):
         try:
