@@ -392,7 +392,7 @@ class RunWork:
         limit_s = _LATE_LIMIT_S if self._deadline.has_passed else _ARTIFACTS_LIMIT_S
         try:
             if self._is_tree_changed:
-                await verifier.look_at_tree()  # artifacts are about the tree as it stands
+                await verifier.look()  # artifacts are about the tree as it stands
             verdict = await verdict_of_run(holder, guard, verifier, achieved=achieved)
             await keep_artifacts(hooks, self._run_info(), verdict, holder, limit_s)
         except Exception as error:  # noqa: BLE001 - the run has ended; its outcome stands
