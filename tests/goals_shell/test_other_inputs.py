@@ -17,7 +17,7 @@ from retrai_goals_shell import trial_copy
 from retrai_goals_shell.input_trials import InputTrials
 from retrai_goals_shell.other_inputs import OtherInput, candidates
 from retrai_goals_shell.perf_check import PerfCheckGoal
-from retrai_goals_shell.trial_copy import TrialCopy
+from retrai_goals_shell.perf_options import PerfCheckOptions
 
 from ..goal_bench import Bench
 
@@ -116,7 +116,7 @@ def test_what_is_no_input_is_not_changed(bench: Bench) -> None:
     ]
 
 
-def test_what_cannot_be_read_stops_no_trial(tmp_path: Path) -> None:
+async def test_what_cannot_be_read_stops_no_trial(tmp_path: Path) -> None:
     project = tmp_path / "project"
     (project / "data").mkdir(parents=True)
     (project / "data" / "numbers.txt").write_text("11\n")
@@ -125,7 +125,7 @@ def test_what_cannot_be_read_stops_no_trial(tmp_path: Path) -> None:
     os.mkfifo(project / "data" / "pipe.txt")
     found = {each.path for each in candidates(project, "bash job.sh", [], "s", [])}
     assert found == {"data/numbers.txt"}
-    with TrialCopy(project, project) as copy:
+    async with trial_copy.trial_copy(project, project) as copy:
         copied = sorted(path.name for path in copy.folder.rglob("*") if path.is_file())
     assert copied == ["numbers.txt"]
 
@@ -145,39 +145,25 @@ def as_a_user() -> Generator[Path]:
         shutil.rmtree(room)
 
 
-def test_folders_that_a_trial_write_protects_stop_no_other_trial() -> None:
+async def test_folders_that_a_trial_write_protects_are_removed_with_it() -> None:
     with as_a_user() as room:
         project = room / "project"
         (project / "data").mkdir(parents=True)
         (project / "data" / "numbers.txt").write_text("11\n")
-        with TrialCopy(project, project) as copy:
-            scratch = copy.fresh()
-            for folder in (scratch / "cache" / "module", copy.folder / "made" / "inner"):
+        async with trial_copy.trial_copy(project, project) as copy:
+            for folder in (copy.room / "cache" / "module", copy.folder / "made" / "inner"):
                 folder.mkdir(parents=True)
                 (folder / "file").write_text("x")
                 folder.chmod(0o500)
                 folder.parent.chmod(0o500)
-            (copy.folder / "data" / "numbers.txt").write_text("22\n")
             (copy.folder / "data").chmod(0o500)
-            copy.fresh()
-            assert sorted(path.name for path in copy.room.iterdir()) == ["project", "scratch-2"]
-            left = sorted(str(path.relative_to(copy.folder)) for path in copy.folder.rglob("*"))
-            assert left == ["data", "data/numbers.txt"]
-            assert (copy.folder / "data" / "numbers.txt").read_text() == "11\n"
         assert not copy.room.exists()
+        assert (project / "data" / "numbers.txt").read_text() == "11\n"
 
 
 def trials(bench: Bench, command: str) -> InputTrials:
     """Trials of a command in the bench's project."""
-    return InputTrials(
-        sandbox=bench.context.sandbox,
-        home=bench.project,
-        command=command,
-        path=".",
-        ignored=[],
-        timeout_s=60,
-        salt="salt",
-    )
+    return InputTrials(bench.context, PerfCheckOptions(command=command, max_seconds=60))
 
 
 JOB = """\
@@ -192,16 +178,16 @@ async def test_a_command_in_the_projects_environment_is_tried(bench: Bench, tmp_
     bench.write({"job.sh": SEQUENCE, "env/pyvenv.cfg": "", "env/bin/run": '#!/bin/sh\n. "$1"\n'})
     (bench.project / "env" / "bin" / "run").chmod(0o755)
     line = "env/bin/run ./job.sh; rm -rf env"
-    found = await trials(bench, line).find(bench.project, ["job.sh"], [], "another", 60)
+    found = await trials(bench, line).find(bench.project, [], "another", 60)
     assert found
     assert (bench.project / "env" / "bin" / "run").exists()
     # As a final check sees it: without the environment, or with the place of one.
     copy = tmp_path / "copy"
     (copy / "env").mkdir(parents=True)
     shutil.copy(bench.project / "job.sh", copy)
-    assert await trials(bench, line).differs(copy, [*found, *found], 60) == ""
+    assert await trials(bench, line).differs(copy, [*found, *found]) == ""
     (copy / "job.sh").write_text("echo 80200\n")
-    assert "which is nowhere now" in await trials(bench, line).differs(copy, found, 60)
+    assert "which is nowhere now" in await trials(bench, line).differs(copy, found)
 
 
 async def test_no_trial_writes_into_the_project_or_sees_what_another_one_wrote(
@@ -210,39 +196,13 @@ async def test_no_trial_writes_into_the_project_or_sees_what_another_one_wrote(
     bench.write({"job.sh": JOB, "data.txt": "100\n200\n", **STATE})
     bench.project.joinpath(".git").mkdir()
     command = "bash job.sh 500"
-    found = await trials(bench, command).find(bench.project, ["job.sh"], [], "another", 60)
+    found = await trials(bench, command).find(bench.project, [], "another", 60)
     assert len(found) == 2
     assert {name: (bench.project / name).read_text() for name in STATE} == STATE
     assert not (bench.project / "new").exists()
     # Every one of them again, the other way round: none depends on what was tried before.
     others = [*reversed(found), *found]
-    assert await trials(bench, command).differs(bench.project, others, 60) == ""
-
-
-def test_a_copy_is_brought_back_to_what_it_was(bench: Bench) -> None:
-    bench.write({"a/b/text.txt": "one\n", "c.txt": "two\n", "d/e.txt": "three\n", "kept/f": "4"})
-    (bench.project / "link").symlink_to("c.txt")
-    with TrialCopy(bench.project, bench.project) as copy:
-        was = shape(copy.folder)
-        copy.fresh().joinpath("left").write_text("x")
-        (copy.folder / "a" / "b" / "text.txt").write_text("1ne\n")
-        (copy.folder / "c.txt").unlink()
-        (copy.folder / "c.txt").mkdir()
-        (copy.folder / "c.txt" / "inside").write_text("x")
-        shutil.rmtree(copy.folder / "d")
-        (copy.folder / "d").write_text("a file now")
-        (copy.folder / "link").unlink()
-        (copy.folder / "link").symlink_to("a")
-        (copy.folder / "new" / "deep").mkdir(parents=True)
-        (copy.folder / "a").chmod(0o700)
-        shutil.rmtree(copy.folder / "kept")
-        (copy.folder / "kept").symlink_to(bench.project / "kept")
-        assert list(copy.fresh().iterdir()) == []
-        assert shape(copy.folder) == was
-        assert len(list(copy.room.iterdir())) == 2
-        room = copy.room
-    assert not room.exists()
-    assert (bench.project / "kept" / "f").read_text() == "4"
+    assert await trials(bench, command).differs(bench.project, others) == ""
 
 
 @contextmanager
@@ -255,17 +215,6 @@ def full_disk(monkeypatch: pytest.MonkeyPatch) -> Generator[None]:
     with monkeypatch.context() as patched:
         patched.setattr(trial_copy, "make_clean_copy", full)
         yield
-
-
-def shape(folder: Path) -> dict[str, tuple[int, str]]:
-    """Mode and content of everything below."""
-    return {
-        path.relative_to(folder).as_posix(): (
-            path.lstat().st_mode,
-            os.readlink(path) if path.is_symlink() else ("" if path.is_dir() else path.read_text()),
-        )
-        for path in folder.rglob("*")
-    }
 
 
 async def test_no_room_for_a_copy_is_told_and_fails_a_check_that_needs_one(

@@ -14,7 +14,6 @@ from typing import Any, ClassVar
 from retrai_core import CaseOutcome, CheckReport, GoalResult, Limits, ToolError
 from retrai_goal_support import suite_result, temporary_prefix
 
-from .command_files import named_files
 from .command_goal import CommandGoal
 from .input_trials import LONGEST_S, InputTrials
 from .kept_output import (
@@ -108,8 +107,7 @@ class PerfCheckGoal(CommandGoal[PerfCheckOptions]):
             return suite_result({}, command, problem=kept.problem)
         if self.options.compare_output and cwd != self.context.project and kept.others:
             try:
-                limit_s = self.options.max_seconds
-                measured.difference = await self._trials.differs(cwd, kept.others, limit_s)
+                measured.difference = await self._trials.differs(cwd, kept.others)
             except OSError as error:
                 return suite_result({}, command, problem=NOT_TRIED.format(error))
         return self._judge(measured, kept, command)
@@ -175,16 +173,7 @@ class PerfCheckGoal(CommandGoal[PerfCheckOptions]):
 
     @property
     def _trials(self) -> InputTrials:
-        options = self.options
-        return InputTrials(
-            sandbox=self.context.sandbox,
-            home=self.context.project,
-            command=options.command,
-            path=options.path,
-            ignored=options.ignore_output,
-            timeout_s=options.timeout_s,
-            salt=self.context.run_id,
-        )
+        return InputTrials(self.context, self.options)
 
     async def _record_output(self, measured: Measured, cwd: Path) -> KeptOutput:
         problem = ""
@@ -199,11 +188,9 @@ class PerfCheckGoal(CommandGoal[PerfCheckOptions]):
         others: list[OtherInput] = []
         usual_s = median(measured.slowest) if measured.groups else 0.0
         if digest and self.options.compare_output and usual_s < LONGEST_S:
-            folder = cwd / self.options.path
-            programs = named_files(self.options.command, folder)
             written = [*measured.written, *self.options.output_files]
             try:
-                others = await self._trials.find(cwd, programs, written, digest, usual_s)
+                others = await self._trials.find(cwd, written, digest, usual_s)
             except OSError as error:
                 message = f"perf-check: {NOT_TRIED.format(error)}"
                 self.context.publish("log", level="warning", message=message)

@@ -89,7 +89,6 @@ class UnmetExpectations:
         found: Sequence[_TestFile],
         passes: Callable[[TrialCopy], Awaitable[bool]],
     ) -> dict[str, str]:
-        await asyncio.to_thread(copy.fresh)
         places = [await asyncio.to_thread(file.mark, copy.folder, copy.room) for file in found]
         await passes(copy)
         answers: dict[str, str] = {}
