@@ -19,11 +19,11 @@ WITH_EXAMPLES = (
     "retrai_goals_js.js_audit",
     "retrai_goals_python.diff_audit",
     "retrai_goals_python.runner",
-    "retrai_goals_shell.brackets",
     "retrai_goals_shell.command_audit",
     "retrai_goals_shell.edits",
     "retrai_goals_shell.go_guarding",
     "retrai_goals_shell.rust_guarding",
+    "retrai_goals_shell.rust_source",
 )
 
 

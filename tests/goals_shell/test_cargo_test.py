@@ -13,7 +13,7 @@ from retrai_goals_shell.cargo_test import CargoTestGoal
 from retrai_goals_shell.exact_forms import RUST
 from retrai_goals_shell.inline_tests import changed_tests, read_tests
 from retrai_goals_shell.rust_guarding import audit_rust
-from retrai_goals_shell.rust_source import items
+from retrai_goals_shell.rust_source import items, parse_rust
 
 from ..goal_bench import Bench
 from .conftest import needs_cargo
@@ -295,7 +295,7 @@ async fn two() {}
 
 
 def test_items_are_found_through_strings_comments_and_lifetimes() -> None:
-    found = {item.path: item.kind for item in items(SOURCE)}
+    found = {item.path: item.kind for item in items(parse_rust(SOURCE))}
     assert found["f"] == "fn"
     assert "not_me" not in found
     kept = read_tests(SOURCE)

@@ -1,4 +1,4 @@
-"""Reads the JSON report that jest writes, and vitest in the same form."""
+"""Reads the JSON report that jest writes; vitest, and our reporters for mocha and node, write it too."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class _Part(BaseModel):
 
 
 class Assertion(_Part):
-    """One test."""
+    """One test; without titles, what stands for the file or the suite as a whole."""
 
     ancestor_titles: list[str] = Field(default_factory=list[str])
     title: str
@@ -40,17 +40,17 @@ class FileResult(_Part):
     """One test file; `name` is its absolute path."""
 
     name: str
-    status: str = ""
+    status: str = "passed"
     message: str = ""
     assertion_results: list[Assertion] = Field(default_factory=list[Assertion])
 
 
 class JestReport(_Part):
-    """What `--json --outputFile` writes."""
+    """What `--json --outputFile` writes; `problem` is only known to our reporters."""
 
     success: bool
-    num_total_tests: int = 0
     was_interrupted: bool = False
+    problem: str = ""
     test_results: list[FileResult]
 
 
@@ -71,13 +71,14 @@ def read_jest_report(data: bytes, folder: Path) -> SuiteRun:
         run.problem = "the runner's report cannot be read"
         return run
     for file in sorted(report.test_results, key=lambda file: file.name):
-        place = relative(file.name, folder)
+        place = relative(file.name, folder) if file.name else ""
         for test in file.assertion_results:
-            name = "::".join([*(title for title in test.ancestor_titles if title), test.title])
+            name = "::".join(filter(None, [place, *test.ancestor_titles, test.title]))
             text = "\n\n".join(readable(said, folder) for said in test.failure_messages or ())
-            run.add(f"{place}::{name}", _OUTCOMES.get(test.status, "error"), text)
+            run.add(name, _OUTCOMES.get(test.status, "error"), text)
         if not file.assertion_results and file.status != "passed":
             run.add(place, "error", readable(file.message, folder) or "it could not be loaded")
+    run.problem = report.problem
     if report.was_interrupted:
         run.problem = "the runner was interrupted"
     elif not report.success and not run.failures and "failed" not in run.cases.values():

@@ -15,9 +15,7 @@ from retrai_goal_support import ShellWords, missing_folder
 
 from .jest_report import read_jest_report
 from .js_goal import JsGoal
-from .mocha_report import read_mocha_report
 from .node_programs import HOW_TO_INSTALL_NODE
-from .node_report import read_node_report
 from .package_json import (
     Runner,
     TestScript,
@@ -29,7 +27,11 @@ from .place import PlaceOptions
 from .suite_run import SuiteRun, report_bytes
 
 PRIORITY = 70
-REPORTER = "retrai-node-reporter.mjs"
+REPORTERS: Mapping[Runner, str] = {
+    "mocha": "retrai-reporter-for-mocha.cjs",
+    "node": "retrai-reporter-for-node.mjs",
+}
+"""Programs of ours that write the report; they are put beside it."""
 PROMPT = """\
 The goal is `npm-test`: every test that the project's own `npm test` runs passes, test by test, as \
 its runner (jest, vitest, mocha or node:test) reports it.
@@ -49,7 +51,7 @@ for.
 _ARGUMENTS: Mapping[Runner, Sequence[str]] = {
     "jest": ("--ci", "--json", "--outputFile={report}", "--watchAll=false"),
     "vitest": ("--run", "--reporter=default", "--reporter=json", "--outputFile.json={report}"),
-    "mocha": ("--reporter", "json", "--reporter-option", "output={report}"),
+    "mocha": ("--reporter", "{reporter}"),
     "node": (),
 }
 
@@ -118,7 +120,13 @@ class NpmTestGoal(JsGoal[NpmTestOptions]):
         if isinstance(script, str):
             return SuiteRun(), script
         report = reports / "report"
-        arguments = [part.format(report=report) for part in _ARGUMENTS[script.runner]]
+        reporter = reports / REPORTERS.get(script.runner, "")
+        if script.runner in REPORTERS:
+            source = Path(__file__).parent / "inside" / reporter.name
+            await asyncio.to_thread(shutil.copyfile, source, reporter)
+        arguments = [
+            part.format(report=report, reporter=reporter) for part in _ARGUMENTS[script.runner]
+        ]
         caches = self.context.run_dir / "npm-test"
         await asyncio.to_thread(caches.mkdir, parents=True, exist_ok=True)
         env = {
@@ -130,7 +138,6 @@ class NpmTestGoal(JsGoal[NpmTestOptions]):
         if script.program == "jest":
             arguments.append(f"--cacheDirectory={caches / 'jest'}")
         if script.runner == "node":
-            reporter = await asyncio.to_thread(_lay_out_reporter, reports)
             env["NODE_OPTIONS"] = f"--test-reporter={reporter} --test-reporter-destination={report}"
         given = [*arguments, *self.options.args]
         command = [shutil.which("npm") or "npm", "run", script.script]
@@ -142,7 +149,7 @@ class NpmTestGoal(JsGoal[NpmTestOptions]):
             self.options.timeout_s,
         )
         data = await asyncio.to_thread(report_bytes, report)
-        return await asyncio.to_thread(_read_report, script.runner, data, folder), done
+        return await asyncio.to_thread(read_jest_report, data, folder), done
 
     def test_line(self, folder: Path) -> str:
         script = self._script(folder)
@@ -160,17 +167,6 @@ class NpmTestGoal(JsGoal[NpmTestOptions]):
         return (
             package if isinstance(package, str) else find_test_script(package, self.options.script)
         )
-
-
-def _read_report(runner: Runner, data: bytes, folder: Path) -> SuiteRun:
-    if runner == "mocha":
-        return read_mocha_report(data, folder)
-    return read_node_report(data, folder) if runner == "node" else read_jest_report(data, folder)
-
-
-def _lay_out_reporter(reports: Path) -> Path:
-    source = Path(__file__).parent / "inside" / REPORTER
-    return Path(shutil.copyfile(source, reports / REPORTER))
 
 
 def _is_installed(script: TestScript, folder: Path) -> bool:

@@ -17,13 +17,15 @@ from pydantic import BaseModel, Field
 
 from retrai_goal_support import SavedModel, text_of
 
-from .rust_source import items
+from .rust_source import items, parse_rust, text_of_node
 
 MAX_FILE_BYTES = 2_000_000
 _NOT_OURS = {"target", "node_modules", "vendor"}
 _DOC_LINE = re.compile(r"^\s*//[/!] ?(.*)$")
 _FENCE = re.compile(r"^\s*(?:```|~~~)\s*(.*)$")
 _RUN = re.compile(r"^(?:rust|should_panic|no_run|compile_fail|edition20\d\d|[\s,]+)*$")
+_TEST = re.compile(r"#\[\s*(?:\w+::)*(?:test|rstest|test_case|proptest)\b")
+_FOR_TESTS = re.compile(rf"{_TEST.pattern}|#\[\s*cfg\s*\(\s*test\s*\)\s*\]")
 _CONDITION = re.compile(r"#\[\s*cfg(?:_attr)?\s*\((?!\s*test\s*\))")
 
 
@@ -63,14 +65,15 @@ def read_tests(source: str) -> InlineTests:
     """
     kept: dict[str, str] = {}
     names: list[str] = []
-    for item in items(source):
-        if not item.for_tests or item.kind in ("mod", "use"):
+    for item in items(parse_rust(source)):
+        if item.kind in ("mod", "use") or not _FOR_TESTS.search(item.attributes):
             continue
-        text = _plain(item.attributes + source[item.start : item.end])
+        text = _plain(item.attributes + text_of_node(item.node))
         key = f"{item.kind} {item.path}"
         # Two of one name under different conditions: what counts is unknown, so both are kept.
         kept[key] = f"{kept[key]}\n{text}" if key in kept else text
-        if item.is_test and not _CONDITION.search(item.attributes):
+        is_test = item.kind == "fn" and _TEST.search(item.attributes)
+        if is_test and not _CONDITION.search(item.attributes):
             names.append(item.path.rpartition("::")[2])
     return InlineTests(items=kept, examples=list(_examples(source)), names=names)
 
