@@ -6,22 +6,19 @@ runner: it wraps what they load of the project, and the functions of the tests t
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import re
 import shlex
-import shutil
-import tempfile
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field
 
-from retrai_core import Limits, RecordedCall, Sandbox, ToolError, make_clean_copy
-from retrai_goal_support import SavedModel, text_of
+from retrai_core import RecordedCall, Sandbox, make_clean_copy
+from retrai_goal_support import SavedModel, json_lines, play_calls, text_of
 
 from .js_audit import is_test
 from .js_contradiction import TEST
@@ -124,7 +121,7 @@ def read_recording(report: Path, folder: Path, test_line: str) -> Recording:
     """
     lines: dict[tuple[str, int], _Line] = {}
     signs: dict[str, bool] = {}
-    for line in _lines(report):
+    for line in json_lines(report.read_bytes().splitlines() if report.exists() else (), _Line):
         if line.sign:
             signs[line.sign] = line.alone
         else:
@@ -179,37 +176,21 @@ async def replay_calls(
         timeout_s: wall-clock seconds.
         readable: the program's own folders.
     """
-    again = [each for each in calls if each.replay]
-    if not again:
-        return []
-    room = await asyncio.to_thread(lambda: Path(tempfile.mkdtemp()).resolve())
     loaders, variables = _loaders_and_variables(test_line)
-    job = {
-        "root": str(root),
-        "answers": str(room / "answers"),
-        "calls": [each.replay for each in again],
-        "neighbors": neighbors,
-        "variables": _KEPT,
-        "env": variables,
-    }
-    try:
-        (room / "job").write_text(json.dumps(job), encoding="utf-8")
-        player = _inside("retrai-player.js").replace("JOB_FILE", json.dumps(str(room / "job")))
-        source = f"{_inside('retrai-values.js')} {player}"
-        try:
-            await sandbox.run(
-                [program, *loaders, "-e", source],
-                timeout_s=timeout_s,
-                cwd=root,
-                limits=Limits(output_bytes=1000),
-                writable=[room],
-                readable=readable,
-            )
-        except ToolError:
-            return []
-        return list(await asyncio.to_thread(_answers, room / "answers", again))
-    finally:
-        await asyncio.to_thread(shutil.rmtree, room, ignore_errors=True)
+
+    def command(job: Path) -> list[str]:
+        player = _inside("retrai-player.js").replace("JOB_FILE", json.dumps(str(job)))
+        return [program, *loaders, "-e", f"{_inside('retrai-values.js')} {player}"]
+
+    return await play_calls(
+        sandbox,
+        command,
+        {"neighbors": neighbors, "variables": _KEPT, "env": variables},
+        calls,
+        root=root,
+        timeout_s=timeout_s,
+        readable=readable,
+    )
 
 
 def remove_tests(copy: Path) -> None:
@@ -228,22 +209,6 @@ def remove_tests(copy: Path) -> None:
         while left != copy and not os.listdir(left):
             left.rmdir()
             left = left.parent
-
-
-def _answers(path: Path, calls: Sequence[RecordedCall]) -> Iterator[RecordedCall]:
-    class Answer(BaseModel):
-        at: int = -1
-        call: str = ""
-        answer: str
-
-    with suppress(FileNotFoundError):
-        for line in path.read_bytes().splitlines():
-            with suppress(ValidationError):
-                found = Answer.model_validate_json(line)
-                if found.at in range(len(calls)):
-                    yield replace(calls[found.at], answer=found.answer)
-                elif found.call:
-                    yield RecordedCall("", found.call, found.answer)
 
 
 def _with_recorder(
@@ -375,13 +340,6 @@ def _is_set_up(folder: Path, test_line: str) -> bool:
     if any(_SETUP.search(json.dumps(section)) for section in sections):
         return True
     return (folder / "bunfig.toml").is_file()
-
-
-def _lines(report: Path) -> Iterator[_Line]:
-    with suppress(FileNotFoundError):
-        for line in report.read_bytes().splitlines():
-            with suppress(ValidationError):
-                yield _Line.model_validate_json(line)
 
 
 def _inside(name: str) -> str:

@@ -18,6 +18,7 @@ from .contradictions import (
 from .folders import text_of
 from .lessons import insight_lines, prompt_line, what_worked
 from .options import FolderOptions, ProjectFile, ShellWords, globs_below, missing_folder
+from .replays import json_lines, play_calls
 from .results import code_result, shorten, suite_result
 from .saved_model import SavedModel
 
@@ -38,7 +39,9 @@ __all__ = [
     "globs_below",
     "insight_lines",
     "is_one_expression",
+    "json_lines",
     "missing_folder",
+    "play_calls",
     "prompt_line",
     "shorten",
     "suite_result",

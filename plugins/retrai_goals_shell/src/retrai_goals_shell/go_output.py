@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_pascal
+
+from retrai_goal_support import json_lines
 
 _FRAME = re.compile(r"^(?:=== (?:RUN|PAUSE|CONT|NAME)|\s*--- (?:FAIL|PASS|SKIP):)")
 _BUILD_FAILED = re.compile(r"^FAIL\t(\S+) \[(?:build|setup) failed\]")
@@ -70,7 +71,7 @@ def read_packages(stdout: str, stderr: str) -> dict[str, PackageRun]:
     """
     packages: dict[str, PackageRun] = {}
     builds = _build_messages(stderr)
-    for event in _events(stdout):
+    for event in json_lines(stdout.splitlines(), Event):
         if event.action in ("build-output", "build-fail"):
             name = event.import_path.partition(" ")[0]
             builds[name] = builds.get(name, "") + event.output
@@ -89,22 +90,7 @@ def read_packages(stdout: str, stderr: str) -> dict[str, PackageRun]:
 
 def packages_listed(stdout: str) -> list[ListedPackage]:
     """What `go list -json` printed: objects one after the other."""
-    found: list[ListedPackage] = []
-    for text in re.split(r"(?m)^(?=\{)", stdout):
-        try:
-            found.append(ListedPackage.model_validate_json(text))
-        except ValidationError:
-            continue  # before the first object
-    return found
-
-
-def _events(stdout: str) -> Iterator[Event]:
-    for line in stdout.splitlines():
-        if line.startswith("{"):
-            try:
-                yield Event.model_validate_json(line)
-            except ValidationError:
-                continue  # a test may print what looks like an event
+    return list(json_lines(re.split(r"(?m)^(?=\{)", stdout), ListedPackage))
 
 
 def _take(package: PackageRun, event: Event) -> None:

@@ -118,10 +118,10 @@ class LintGoal(CommandGoal[LintOptions]):
         Raises:
             LinterError: it cannot say.
         """
-        if linter.read_files is None:
-            return None
-        listing = await self._start(linter.list_files, folder) if linter.list_files else done
-        return frozenset(self._below + name for name in linter.read_files(listing, folder))
+        if linter.list_files:
+            done = await self._start([linter.program, *linter.list_files], folder)
+        names = linter.read_files(done, folder)
+        return None if names is None else frozenset(self._below + name for name in names)
 
     @property
     def _below(self) -> str:
@@ -147,7 +147,7 @@ class LintGoal(CommandGoal[LintOptions]):
             return ""
         try:
             linter = await asyncio.to_thread(self._linter, project / self.options.path)
-            done = await self._start([linter.command[0], "--version"], project)
+            done = await self._start([linter.program, "--version"], project)
         except (LinterError, ToolError, FileNotFoundError) as error:
             return str(error)
         return done.stdout.strip()
@@ -160,7 +160,7 @@ class LintGoal(CommandGoal[LintOptions]):
             linter = await asyncio.to_thread(self._linter, project / self.options.path)
         except LinterError:
             return found
-        program = Path(linter.command[0])
+        program = Path(linter.program)
         files = [*found.files, *([program] if program.is_absolute() else [])]
         return Environment(files=files, steering=found.steering)
 
@@ -241,7 +241,7 @@ class LintGoal(CommandGoal[LintOptions]):
         cases: dict[str, CaseOutcome] = dict.fromkeys(names, "passed")
         cases |= dict.fromkeys(sorted(found), "failed")
         report = CheckReport(
-            cases, linter.command, linter.command[0], excused=excused, ids_may_change=True
+            cases, linter.command, linter.program, excused=excused, ids_may_change=True
         )
         if not cases:
             problem = f"there is no file for {linter.name}"

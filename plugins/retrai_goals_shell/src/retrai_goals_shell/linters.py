@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import shutil
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from retrai_core import Completed
 
@@ -85,36 +85,79 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Linter:
-    """A linter, ready to be run.
+    """A linter: how it is found, what is run, and how its report is read.
 
     Attributes:
         name: its name.
-        command: what is run, in the folder.
+        is_configured: whether a folder has a configuration of it.
+        program: its program; the path, once `find_linter` has found it.
+        arguments: of the program, for a report.
+        by_hand: the command as a person types it.
         suffixes: the names of the files that it looks at end so.
-        read: its findings.
-        list_files: what is run to see the files that it looks at; empty where its report says it.
-        read_files: those files; None where it does not say.
+        findings: those of a report; their paths are as the linter writes them.
+        how_to_install: what a person without it is told.
+        parse: reads the report from standard output; a ValueError says that it is none.
+        ends_well: the exit statuses of a run that ended by itself.
+        list_files: arguments to see the files that it looks at; empty where its report says it.
+        files: those files, from standard output; None where it does not say.
     """
 
     name: str
-    command: Sequence[str]
-    suffixes: Sequence[str]
-    read: Callable[[Completed, Path], list[Finding]]
-    list_files: Sequence[str] = ()
-    read_files: Callable[[Completed, Path], list[str]] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class _Kind:
-    configured: Callable[[Path], bool]
+    is_configured: Callable[[Path], bool]
     program: str
     arguments: Sequence[str]
     by_hand: Sequence[str]
     suffixes: Sequence[str]
-    read: Callable[[Completed, Path], list[Finding]]
+    findings: Callable[[Any], Iterable[Finding]]
     how_to_install: str
+    parse: Callable[[str], Any] = json.loads
+    ends_well: Sequence[int] = (0, 1)
     list_files: Sequence[str] = ()
-    read_files: Callable[[Completed, Path], list[str]] | None = None
+    files: Callable[[str], Iterable[str]] | None = None
+
+    @property
+    def command(self) -> list[str]:
+        """What is run for the report."""
+        return [self.program, *self.arguments]
+
+    def read(self, done: Completed, folder: Path) -> list[Finding]:
+        """The findings of a run in a folder.
+
+        Raises:
+            LinterError: it was cut off or went wrong by itself; status and report must agree.
+        """
+        self.check_end(done, self.ends_well)
+        try:
+            report = self.parse(done.stdout)
+        except ValueError:
+            printed = f"{done.stdout}\n{done.stderr}"
+            raise LinterError(f"{self.name} left no report", printed) from None
+        found = [
+            replace(each, path=_relative(each.path, folder)) for each in self.findings(report)
+        ]
+        if done.exit_code and not found:
+            self.check_end(done, ())
+        return list(dict.fromkeys(found))
+
+    def read_files(self, done: Completed, folder: Path) -> list[str] | None:
+        """The files that it looked at, relative to the folder; None where it does not say.
+
+        Raises:
+            LinterError: it was cut off or went wrong by itself.
+        """
+        if self.files is None:
+            return None
+        self.check_end(done, self.ends_well)
+        return [_relative(name, folder) for name in self.files(done.stdout)]
+
+    def check_end(self, done: Completed, well: Sequence[int]) -> None:
+        """Raise a LinterError where it was cut off or went wrong by itself."""
+        if done.timed_out:
+            raise LinterError(f"{self.name} was ended by its time-out", done.stderr)
+        if done.exit_code not in well:
+            said = (done.stderr.strip() or done.stdout.strip() or "no output").splitlines()
+            message = f"{self.name} ended with exit status {done.exit_code}: {said[0][:_FIRST_LINE]}"
+            raise LinterError(message, done.stderr)
 
 
 def find_linter(folder: Path, wanted: str, python: str) -> Linter:
@@ -128,27 +171,19 @@ def find_linter(folder: Path, wanted: str, python: str) -> Linter:
     Raises:
         LinterError: none is configured, or it is not installed.
     """
-    name = wanted
-    if wanted == "auto":
-        name = next((name for name, kind in BY_NAME.items() if kind.configured(folder)), "")
-    if not name:
+    configured = (linter for linter in BY_NAME.values() if linter.is_configured(folder))
+    linter = next(configured, None) if wanted == "auto" else BY_NAME[wanted]
+    if linter is None:
         raise LinterError(
             f"{folder} has no configuration of a linter ({', '.join(BY_NAME)}); name one with "
             "--option linter=ruff, or give --option lint_command='...'"
         )
-    kind = BY_NAME[name]
-    places = [Path(python).parent / kind.program, folder / "node_modules/.bin" / kind.program]
-    program = next((str(path) for path in places if path.is_file()), shutil.which(kind.program))
+    name = linter.program
+    places = [Path(python).parent / name, folder / "node_modules/.bin" / name]
+    program = next((str(path) for path in places if path.is_file()), shutil.which(name))
     if program is None:
-        raise LinterError(f"{name} is not installed; {kind.how_to_install}")
-    return Linter(
-        name,
-        [program, *kind.arguments],
-        kind.suffixes,
-        kind.read,
-        [program, *kind.list_files] if kind.list_files else (),
-        kind.read_files,
-    )
+        raise LinterError(f"{linter.name} is not installed; {linter.how_to_install}")
+    return replace(linter, program=program)
 
 
 def _has(*names: str) -> Callable[[Path], bool]:
@@ -156,13 +191,11 @@ def _has(*names: str) -> Callable[[Path], bool]:
 
 
 def _has_ruff(folder: Path) -> bool:
-    if _has("ruff.toml", ".ruff.toml")(folder):
-        return True
     try:
         data = tomllib.loads((folder / "pyproject.toml").read_text("utf-8"))
     except (OSError, ValueError):
-        return False
-    return "ruff" in data.get("tool", {})
+        data = {}
+    return "ruff" in data.get("tool", {}) or _has("ruff.toml", ".ruff.toml")(folder)
 
 
 def _has_eslint(folder: Path) -> bool:
@@ -182,157 +215,90 @@ def _relative(name: str, folder: Path) -> str:
     return path.as_posix()
 
 
-def _ended(done: Completed, name: str, well: Sequence[int]) -> None:
-    """Refuse a run that was cut off or that went wrong by itself."""
-    said = (done.stderr.strip() or done.stdout.strip()).splitlines()
-    if done.timed_out:
-        raise LinterError(f"{name} was ended by its time-out", done.stderr)
-    if done.exit_code not in well:
-        first = next((line for line in said if line.strip()), "no output")[:_FIRST_LINE]
-        raise LinterError(f"{name} ended with exit status {done.exit_code}: {first}", done.stderr)
+def _of_ruff(report: Any) -> Iterator[Finding]:
+    for item in report:
+        row = (item.get("location") or {}).get("row", 0)
+        yield Finding(item["filename"], row, item.get("code") or "syntax", item.get("message", ""))
 
 
-def _json_of(done: Completed, name: str) -> Any:
-    try:
-        return json.loads(done.stdout)
-    except ValueError:
-        raise LinterError(f"{name} left no report", f"{done.stdout}\n{done.stderr}") from None
+def _of_eslint(report: Any) -> Iterator[Finding]:
+    for item in report:
+        for message in item["messages"]:
+            text = " ".join(message.get("message", "").split())
+            rule = message.get("ruleId") or "error"
+            yield Finding(item["filePath"], message.get("line") or 0, rule, text)
 
 
-def _read_ruff(done: Completed, folder: Path) -> list[Finding]:
-    _ended(done, "ruff", (0, 1))
-    items = cast("list[dict[str, Any]]", _json_of(done, "ruff"))
-    found = [
-        Finding(
-            _relative(str(item["filename"]), folder),
-            _row_of(item.get("location")),
-            str(item.get("code") or "syntax"),
-            str(item.get("message", "")),
-        )
-        for item in items
-    ]
-    return _all_or_error(found, done, "ruff")
+def _of_golangci(report: Any) -> Iterator[Finding]:
+    for item in report.get("Issues") or ():
+        place = item["Pos"]
+        rule, text = item.get("FromLinter", ""), item.get("Text", "")
+        yield Finding(place["Filename"], place.get("Line", 0), rule, text)
 
 
-def _files_of_ruff(done: Completed, folder: Path) -> list[str]:
-    _ended(done, "ruff", (0,))
-    return [_relative(line, folder) for line in done.stdout.splitlines()]
+def _parse_clippy(stdout: str) -> list[Any]:
+    """The messages of cargo, one a line; none where the build did not come to its end."""
+    items = [json.loads(line) for line in stdout.splitlines() if line.startswith("{")]
+    if not any(item.get("reason") == "build-finished" for item in items):
+        raise ValueError
+    return items
 
 
-def _row_of(location: object) -> int:
-    return int(cast("dict[str, Any]", location).get("row", 0)) if location else 0
+def _of_clippy(report: Any) -> Iterator[Finding]:
+    for message in (item.get("message") or {} for item in report):
+        if message.get("level") in ("warning", "error"):
+            rule = (message.get("code") or {}).get("code") or message["level"]
+            # A count of what was told before has no place.
+            for span in [each for each in message["spans"] if each.get("is_primary")][:1]:
+                yield Finding(span["file_name"], span["line_start"], rule, message["message"])
 
 
-def _read_eslint(done: Completed, folder: Path) -> list[Finding]:
-    _ended(done, "eslint", (0, 1))
-    items = cast("list[dict[str, Any]]", _json_of(done, "eslint"))
-    found = [
-        Finding(
-            _relative(str(item["filePath"]), folder),
-            int(message.get("line") or 0),
-            str(message.get("ruleId") or "error"),
-            " ".join(str(message.get("message", "")).split()),
-        )
-        for item in items
-        for message in item["messages"]
-    ]
-    return _all_or_error(found, done, "eslint")
-
-
-def _files_of_eslint(done: Completed, folder: Path) -> list[str]:
-    items = cast("list[dict[str, Any]]", _json_of(done, "eslint"))
-    return [_relative(str(item["filePath"]), folder) for item in items]
-
-
-def _read_clippy(done: Completed, folder: Path) -> list[Finding]:
-    found: dict[Finding, None] = {}
-    finished = False
-    for line in done.stdout.splitlines():
-        try:
-            item = json.loads(line)
-        except ValueError:
-            continue
-        finished = finished or item.get("reason") == "build-finished"
-        message = item.get("message")
-        if item.get("reason") != "compiler-message" or message.get("level") not in (
-            "warning",
-            "error",
-        ):
-            continue
-        spans = cast("list[dict[str, Any]]", message["spans"])
-        span = next((span for span in spans if span.get("is_primary")), None)
-        if span is None:  # a count of what was told before
-            continue
-        code = cast("dict[str, Any]", message.get("code") or {})
-        rule = code.get("code") or message["level"]
-        path = _relative(str(span["file_name"]), folder)
-        found[Finding(path, int(span["line_start"]), str(rule), str(message["message"]))] = None
-    if done.timed_out or not finished or (done.exit_code != 0 and not found):
-        _ended(done, "clippy", ())
-    return list(found)
-
-
-def _read_golangci(done: Completed, folder: Path) -> list[Finding]:
-    _ended(done, "golangci-lint", (0, 1))
-    items = cast("dict[str, Any]", _json_of(done, "golangci-lint"))
-    found = [
-        Finding(
-            _relative(str(item["Pos"]["Filename"]), folder),
-            int(item["Pos"].get("Line", 0)),
-            str(item.get("FromLinter", "")),
-            str(item.get("Text", "")),
-        )
-        for item in items.get("Issues") or ()
-    ]
-    return _all_or_error(found, done, "golangci-lint")
-
-
-def _all_or_error(found: list[Finding], done: Completed, name: str) -> list[Finding]:
-    """The findings; status and report must say the same."""
-    if bool(found) != bool(done.exit_code) and done.exit_code:
-        raise LinterError(f"{name} ended with exit status {done.exit_code} without a finding")
-    return found
-
-
-BY_NAME: Mapping[str, _Kind] = {
-    "ruff": _Kind(
-        configured=_has_ruff,
+_LINTERS = (
+    Linter(
+        name="ruff",
+        is_configured=_has_ruff,
         program="ruff",
         arguments=("check", "--no-fix", "--no-cache", "--quiet", "--output-format=json", "."),
         by_hand=("ruff", "check"),
         suffixes=(".py", ".pyi", ".ipynb"),
-        read=_read_ruff,
+        findings=_of_ruff,
         how_to_install="`pip install ruff` in the project's environment",
         list_files=("check", "--show-files", "--no-cache", "."),
-        read_files=_files_of_ruff,
+        files=str.splitlines,
     ),
-    "eslint": _Kind(
-        configured=_has_eslint,
+    Linter(
+        name="eslint",
+        is_configured=_has_eslint,
         program="eslint",
         arguments=("--format=json", "--no-error-on-unmatched-pattern", "."),
         by_hand=("npx", "eslint", "."),
         suffixes=(".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts", ".vue"),
-        read=_read_eslint,
+        findings=_of_eslint,
         how_to_install="`npm install --save-dev eslint` in the project",
-        read_files=_files_of_eslint,
+        files=lambda stdout: [item["filePath"] for item in json.loads(stdout)],
     ),
-    "clippy": _Kind(
-        configured=_has("Cargo.toml"),
+    Linter(
+        name="clippy",
+        is_configured=_has("Cargo.toml"),
         program="cargo",
         arguments=("clippy", "--all-targets", "--message-format=json"),
         by_hand=("cargo", "clippy", "--all-targets"),
         suffixes=(".rs",),
-        read=_read_clippy,
+        parse=_parse_clippy,
+        findings=_of_clippy,
+        ends_well=(0, 101),
         how_to_install="`rustup component add clippy`",
     ),
-    "golangci-lint": _Kind(
-        configured=_has(".golangci.*"),
+    Linter(
+        name="golangci-lint",
+        is_configured=_has(".golangci.*"),
         program="golangci-lint",
         arguments=("run", "--output.json.path=stdout", "--output.text.path=/dev/null"),
         by_hand=("golangci-lint", "run"),
         suffixes=(".go",),
-        read=_read_golangci,
+        findings=_of_golangci,
         how_to_install="see https://golangci-lint.run (version 2)",
     ),
-}
-"""By name, in the order in which their configuration is looked for."""
+)
+BY_NAME: Mapping[str, Linter] = {linter.name: linter for linter in _LINTERS}
+"""In the order in which their configuration is looked for."""

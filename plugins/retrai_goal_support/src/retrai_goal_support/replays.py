@@ -1,0 +1,104 @@
+"""Make recorded calls again, for `GoalBase.replay_calls`: in a process in which no tests run."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from retrai_core import Limits, RecordedCall, Sandbox, ToolError
+
+ModelT = TypeVar("ModelT", bound=BaseModel)
+
+
+class _Answer(BaseModel):
+    """A line of the player: the answer of a recorded call, by its number, or of a neighbor."""
+
+    at: int = -1
+    call: str = ""
+    answer: str
+
+
+async def play_calls(
+    sandbox: Sandbox,
+    command: Callable[[Path], Sequence[str]],
+    job: Mapping[str, object],
+    calls: Sequence[RecordedCall],
+    *,
+    root: Path,
+    timeout_s: float,
+    env: Mapping[str, str] | None = None,
+    readable: Sequence[Path] = (),
+) -> list[RecordedCall]:
+    """Let a player make calls again; those that it answered, and their neighbors.
+
+    The player reads a JSON object from the job's file: what is in `job`, `root`, `calls` (the
+    `replay` of each) and `answers`, the file that it writes. It writes an answer a line, as
+    `{"at": 0, "answer": "3"}` for a call by its number, or as `{"call": "f(2)", "answer": "4"}` for
+    one with other arguments. An empty answer is none.
+
+    Args:
+        sandbox: where it is started.
+        command: the player's command, for the file of its job.
+        job: what it needs to know beside the calls.
+        calls: as recorded; those without `replay` are left out.
+        root: where it runs, without tests.
+        timeout_s: wall-clock seconds.
+        env: environment variables for it.
+        readable: folders that it needs.
+    """
+    again = [each for each in calls if each.replay]
+    if not again:
+        return []
+    room = await asyncio.to_thread(lambda: Path(tempfile.mkdtemp()).resolve())
+    given = {"root": str(root), "calls": [each.replay for each in again]}
+    try:
+        (room / "job").write_text(
+            json.dumps({**job, **given, "answers": str(room / "answers")}), encoding="utf-8"
+        )
+        await sandbox.run(
+            command(room / "job"),
+            timeout_s=timeout_s,
+            cwd=root,
+            env=env,
+            limits=Limits(output_bytes=1000),
+            writable=[room],
+            readable=readable,
+        )
+        return list(await asyncio.to_thread(_answers, room / "answers", again))
+    except (ToolError, FileNotFoundError):
+        return []  # it was not started, or wrote nothing
+    finally:
+        await asyncio.to_thread(shutil.rmtree, room, ignore_errors=True)
+
+
+def _answers(path: Path, calls: Sequence[RecordedCall]) -> Iterator[RecordedCall]:
+    for found in json_lines(path.read_bytes().splitlines(), _Answer):
+        if found.at in range(len(calls)) and found.answer:
+            yield replace(calls[found.at], answer=found.answer)
+        elif found.call:
+            yield RecordedCall("", found.call, found.answer)
+
+
+def json_lines(lines: Iterable[str | bytes], model: type[ModelT]) -> Iterator[ModelT]:
+    """The lines that are objects of a model; others are passed over, the half one at the end of a
+    process that died among them.
+
+    Example:
+        >>> class Event(BaseModel):
+        ...     name: str
+        >>> list(json_lines(['{"name": "begun"}', "printed", '{"na'], Event))
+        [Event(name='begun')]
+    """
+    for line in lines:
+        try:
+            yield model.model_validate_json(line)
+        except ValidationError:
+            continue
