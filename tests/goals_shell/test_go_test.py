@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from retrai_goals_shell.go_cache import GoCache
+from retrai_goals_shell.go_cache import go_cache, keep_first_build
 from retrai_goals_shell.go_guarding import audit_go
 from retrai_goals_shell.go_output import packages_listed, read_packages
 from retrai_goals_shell.go_source import test_names as names_of
@@ -289,16 +289,15 @@ def test_plain_source_is_not_remarked_on(line: str, diff_of: Callable[[str, str]
 async def test_the_cache_of_a_copy_begins_with_the_first_checks_and_goes_with_it(
     tmp_path: Path,
 ) -> None:
-    cache = GoCache(tmp_path)
-    async with cache.of(in_place=True) as place:
+    async with go_cache(tmp_path, is_in_place=True) as place:
         (place / "testing").write_text("as go built it")
-    await cache.keep_first()
-    async with cache.of(in_place=True) as place:
+    await keep_first_build(tmp_path)
+    async with go_cache(tmp_path, is_in_place=True) as place:
         assert (place / "testing").exists()
         (place / "testing").write_text("as the agent's code left it")
-    await cache.keep_first()
+    await keep_first_build(tmp_path)
     for _ in range(2):
-        async with cache.of(in_place=False) as own:
+        async with go_cache(tmp_path, is_in_place=False) as own:
             assert {path.name: path.read_text() for path in own.iterdir()} == {
                 "testing": "as go built it"
             }

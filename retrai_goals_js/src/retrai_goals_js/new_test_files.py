@@ -11,12 +11,11 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from retrai_goal_support import text_of
+from retrai_goal_support import project_files, text_of
 
 MAX_CHARS = 1_000_000
 _RELATIVE = re.compile(r"""["'`](\.\.?/[^"'`\s]*|\.\.?)["'`]""")
 _CODE = re.compile(r"\.(?:[cm]?[jt]sx?|vue|svelte|json)$")
-_NOT_OURS = frozenset({"node_modules", ".git", "coverage"})
 
 
 def loaded_by_none(copy: Path, paths: Sequence[str]) -> list[str]:
@@ -33,14 +32,11 @@ def loaded_by_none(copy: Path, paths: Sequence[str]) -> list[str]:
 def _loaded_by_others(copy: Path, paths: set[str]) -> set[str]:
     """What the other files load by relative names, without endings."""
     found: set[str] = set()
-    for base, folders, files in os.walk(copy):
-        folders[:] = [name for name in folders if name not in _NOT_OURS]
-        for name in files:
-            path = os.path.join(base, name)
-            if not _CODE.search(name) or os.path.relpath(path, copy) in paths:
-                continue
-            for relative in _RELATIVE.findall(text_of(Path(path), MAX_CHARS)):
-                found.add(_stem(Path(os.path.normpath(os.path.join(base, relative)))))
+    for name in project_files(copy):
+        if _CODE.search(name) and name not in paths:
+            base = (copy / name).parent
+            for relative in _RELATIVE.findall(text_of(copy / name, MAX_CHARS)):
+                found.add(_stem(Path(os.path.normpath(base / relative))))
     return found
 
 

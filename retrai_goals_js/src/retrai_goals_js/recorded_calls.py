@@ -18,7 +18,7 @@ from pathlib import Path
 from pydantic import BaseModel, Field
 
 from retrai_core import RecordedCall, Sandbox, make_clean_copy
-from retrai_goal_support import SavedModel, json_lines, play_calls, text_of
+from retrai_goal_support import SavedModel, json_lines, play_calls, project_files, text_of
 
 from .js_audit import is_test
 from .js_contradiction import TEST
@@ -198,17 +198,14 @@ def remove_tests(copy: Path) -> None:
 
     What the source may read there, fixtures say, stays.
     """
-    for base, folders, names in os.walk(copy):
-        folders[:] = [name for name in folders if name not in ("node_modules", ".git")]
-        for name in names:
-            file = Path(base, name)
-            path = file.relative_to(copy).as_posix()
-            if is_test(path) and name.endswith(_CODE) and _DECLARES.search(text_of(file)):
-                file.unlink()
-        left = Path(base)
-        while left != copy and not os.listdir(left):
-            left.rmdir()
-            left = left.parent
+    for path in list(project_files(copy)):
+        file = copy / path
+        if is_test(path) and path.endswith(_CODE) and _DECLARES.search(text_of(file)):
+            file.unlink()
+            left = file.parent
+            while left != copy and not any(left.iterdir()):
+                left.rmdir()
+                left = left.parent
 
 
 def _with_recorder(

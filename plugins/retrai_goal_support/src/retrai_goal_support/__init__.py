@@ -15,7 +15,7 @@ from .contradictions import (
     contradiction_of,
     is_one_expression,
 )
-from .folders import text_of
+from .folders import project_files, text_of
 from .lessons import insight_lines, prompt_line, what_worked
 from .options import FolderOptions, ProjectFile, ShellWords, globs_below, missing_folder
 from .replays import json_lines, play_calls
@@ -42,6 +42,7 @@ __all__ = [
     "json_lines",
     "missing_folder",
     "play_calls",
+    "project_files",
     "prompt_line",
     "shorten",
     "suite_result",

@@ -2,7 +2,36 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
 from pathlib import Path
+
+_NOT_OURS = frozenset(
+    {".git", ".hg", ".svn", ".retrai", "__pycache__", "node_modules", "target", "vendor"}
+)
+
+
+def project_files(folder: Path) -> Iterator[str]:
+    """Relative paths of a project's own files, with forward slashes, in a fixed order.
+
+    What is installed, fetched or built (`node_modules`, `vendor`, `target`, virtual environments)
+    and version control are left out; what git ignores is not.
+
+    Example:
+        >>> import tempfile
+        >>> project = Path(tempfile.mkdtemp())
+        >>> for name in ("node_modules", "src"):
+        ...     project.joinpath(name).mkdir()
+        ...     project.joinpath(name, "shop.js").touch()
+        >>> list(project_files(project))
+        ['src/shop.js']
+    """
+    for base, folders, names in os.walk(folder):
+        own = (name for name in folders if name not in _NOT_OURS)
+        folders[:] = sorted(name for name in own if not Path(base, name, "pyvenv.cfg").exists())
+        for name in sorted(names):
+            yield os.path.relpath(os.path.join(base, name), folder).replace(os.sep, "/")
+
 
 
 def text_of(path: Path, max_chars: int = -1) -> str:

@@ -39,12 +39,11 @@ from .cargo_output import compile_errors, read_targets
 from .cargo_project import CargoProject, read_metadata
 from .exact_forms import RUST
 from .inline_tests import KeptTests, changed_tests, read_project, source_files
-from .merged_run import OUTPUT_BYTES, run_merged
+from .merged_run import OUTPUT_BYTES, merged
 from .place import PlaceOptions
 from .rust_guarding import PROTECTED, STEERING, audit_rust, is_test_program
-from .tool_chain_goal import ToolChainGoal
+from .tool_chain_goal import SHORT_TIMEOUT_S, ToolChainGoal
 
-METADATA_TIMEOUT_S = 60.0
 _METADATA = ("metadata", "--no-deps", "--format-version", "1")
 PROMPT = """\
 The goal is `cargo-test`: every test of this Rust project passes, test by test, as libtest reports \
@@ -90,6 +89,7 @@ class CargoTestGoal(ToolChainGoal[CargoTestOptions]):
     programs: ClassVar[Sequence[str]] = ("cargo",)
     manifest: ClassVar[str] = "Cargo.toml"
     how_to_install: ClassVar[str] = HOW_TO_INSTALL
+    asks_version: ClassVar[str] = "--version"
     version_begins: ClassVar[str] = "cargo "
     protects: ClassVar[str] = "the tests, their snapshots, and Cargo's own files"
     steers: ClassVar[str] = "new files that configure cargo or the tool chain"
@@ -100,9 +100,6 @@ class CargoTestGoal(ToolChainGoal[CargoTestOptions]):
         if not self.options.protect_inline_tests:
             return result
         return await asyncio.to_thread(self._hold_to_text, result, folder, bool(state))
-
-    async def ask_version(self) -> Completed:
-        return await self._cargo(self.context.project, ["--version"])
 
     def is_test(self, path: str) -> bool:
         return is_test_program(path)
@@ -134,16 +131,8 @@ class CargoTestGoal(ToolChainGoal[CargoTestOptions]):
         command = ["cargo", "test", "--no-fail-fast", *self.options.args]
         try:
             async with without_new_lock(folder):
-                project = read_metadata((await self._cargo(folder, _METADATA)).stdout)
-                done = await run_merged(
-                    self.context.sandbox,
-                    [cargo, *command[1:]],
-                    timeout_s=self.options.timeout_s,
-                    cwd=folder,
-                    env=cargo_environment(self._build, self.options.offline),
-                    writable=[self._build],
-                    readable=tool_chain_folders(),
-                )
+                project = read_metadata((await self.start(folder, _METADATA)).stdout)
+                done = await self.start(folder, command[1:], self.options.timeout_s, is_merged=True)
         except (ToolError, FileNotFoundError) as error:
             return suite_result({}, command, problem=f"cargo cannot be started: {error}")
         return self._judge(done, project, folder, command, cargo)
@@ -216,12 +205,17 @@ class CargoTestGoal(ToolChainGoal[CargoTestOptions]):
         folder.mkdir(parents=True, exist_ok=True)
         return folder
 
-    async def _cargo(
-        self, folder: Path, arguments: Sequence[str], timeout_s: float = METADATA_TIMEOUT_S
+    async def start(
+        self,
+        folder: Path,
+        arguments: Sequence[str],
+        timeout_s: float = SHORT_TIMEOUT_S,
+        *,
+        is_merged: bool = False,
     ) -> Completed:
-        cargo = shutil.which("cargo") or "cargo"
+        command = [shutil.which("cargo") or "cargo", *arguments]
         return await self.context.sandbox.run(
-            [cargo, *arguments],
+            merged(command) if is_merged else command,
             timeout_s=timeout_s,
             cwd=folder,
             env=cargo_environment(self._build, self.options.offline),

@@ -19,7 +19,6 @@ from retrai_core import (
     GoalResult,
     Limits,
     Marker,
-    RunContext,
     Suspicion,
     ToolError,
 )
@@ -31,16 +30,15 @@ from retrai_goal_support import (
 )
 
 from .exact_forms import GO
-from .go_cache import GoCache
+from .go_cache import go_cache, keep_first_build
 from .go_cases import GoCases, expected_tests, judge_packages
 from .go_environment import HOW_TO_INSTALL, go_environment, module_folders
 from .go_guarding import PROTECTED, STEERING, audit_go
 from .go_output import packages_listed, read_packages
 from .merged_run import OUTPUT_BYTES
 from .place import PlaceOptions
-from .tool_chain_goal import ToolChainGoal
+from .tool_chain_goal import SHORT_TIMEOUT_S, ToolChainGoal
 
-LIST_TIMEOUT_S = 120.0
 PROMPT = """\
 The goal is `go-test`: every test of this Go module passes, as `go test -json` reports it, subtest \
 by subtest.
@@ -84,21 +82,20 @@ class GoTestGoal(ToolChainGoal[GoTestOptions]):
     programs: ClassVar[Sequence[str]] = ("go",)
     manifest: ClassVar[str] = "go.mod"
     how_to_install: ClassVar[str] = HOW_TO_INSTALL
+    asks_version: ClassVar[str] = "version"
     version_begins: ClassVar[str] = "go version"
     protects: ClassVar[str] = "the tests, their data, and the module's own files"
     steers: ClassVar[str] = "new workspaces, vendored modules and settings of go"
-
-    def __init__(self, options: GoTestOptions, context: RunContext) -> None:
-        super().__init__(options, context)
-        self._cache = GoCache(context.run_dir / "go-test")
 
     async def check(self, state: Mapping[str, Any], cwd: Path) -> GoalResult:
         folder = cwd / self.options.path
         command = ["go", "test", "-json", "-count=1", *self.options.args, *self.options.packages]
         go = shutil.which("go") or "go"
         try:
-            listed = await self._run_go(folder, ["list", "-e", "-json", *self._tags, *self._named])
-            done = await self._run_go(folder, command[1:])
+            listed = await self.start(folder, ["list", "-e", "-json", *self._tags, *self._named])
+            done = await self.start(folder, command[1:], self.options.timeout_s)
+            if folder.is_relative_to(self.context.project):
+                await keep_first_build(self._kept)
         except ToolError as error:
             return suite_result({}, command, problem=f"go cannot be started: {error}")
         found = packages_listed(listed.stdout)
@@ -118,9 +115,6 @@ class GoTestGoal(ToolChainGoal[GoTestOptions]):
             failures=judged.failures,
             output=done.stderr or done.stdout[-4000:],
         )
-
-    async def ask_version(self) -> Completed:
-        return await self._run_go(self.context.project, ["version"])
 
     def is_test(self, path: str) -> bool:
         # It is compiled into the same program as the others; data that tests read is not.
@@ -164,6 +158,10 @@ class GoTestGoal(ToolChainGoal[GoTestOptions]):
         return ""
 
     @property
+    def _kept(self) -> Path:
+        return self.context.run_dir / "go-test"
+
+    @property
     def _runs_all(self) -> bool:
         """Whether every test function is meant to run."""
         return not any(arg.lstrip("-").startswith(("run", "skip")) for arg in self.options.args)
@@ -183,20 +181,17 @@ class GoTestGoal(ToolChainGoal[GoTestOptions]):
             for part in (flag, value)
         ]
 
-    async def _run_go(self, folder: Path, arguments: Sequence[str]) -> Completed:
-        project = self.context.project
-        in_place = folder == project or project in folder.parents
-        listing = arguments[0] != "test"
-        async with self._cache.of(in_place) as cache:
-            done = await self.context.sandbox.run(
+    async def start(
+        self, folder: Path, arguments: Sequence[str], timeout_s: float = SHORT_TIMEOUT_S
+    ) -> Completed:
+        is_in_place = folder.is_relative_to(self.context.project)
+        async with go_cache(self._kept, is_in_place) as cache:
+            return await self.context.sandbox.run(
                 [shutil.which("go") or "go", *arguments],
-                timeout_s=LIST_TIMEOUT_S if listing else self.options.timeout_s,
+                timeout_s=timeout_s,
                 cwd=folder,
                 env=go_environment(cache, self.options.offline),
                 limits=Limits(output_bytes=OUTPUT_BYTES),
                 writable=[cache],
                 readable=module_folders(),
             )
-        if in_place and not listing:
-            await self._cache.keep_first()
-        return done

@@ -7,7 +7,6 @@ run begins. New ones may come; those that were there must still be there, word f
 
 from __future__ import annotations
 
-import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -15,12 +14,11 @@ from pathlib import Path
 
 from pydantic import BaseModel, Field
 
-from retrai_goal_support import SavedModel, text_of
+from retrai_goal_support import SavedModel, project_files, text_of
 
 from .rust_source import items, parse_rust, text_of_node
 
 MAX_FILE_BYTES = 2_000_000
-_NOT_OURS = {"target", "node_modules", "vendor"}
 _DOC_LINE = re.compile(r"^\s*//[/!] ?(.*)$")
 _FENCE = re.compile(r"^\s*(?:```|~~~)\s*(.*)$")
 _RUN = re.compile(r"^(?:rust|should_panic|no_run|compile_fail|edition20\d\d|[\s,]+)*$")
@@ -112,12 +110,9 @@ def changed_tests(before: dict[str, InlineTests], now: dict[str, InlineTests]) -
 
 def source_files(folder: Path) -> Iterator[Path]:
     """The Rust files below `folder`, without what was built or is not the project's own."""
-    for base, folders, files in os.walk(folder):
-        folders[:] = sorted(n for n in folders if n not in _NOT_OURS and not n.startswith("."))
-        for name in sorted(files):
-            path = Path(base, name)
-            if name.endswith(".rs") and path.is_file() and path.stat().st_size <= MAX_FILE_BYTES:
-                yield path
+    for path in (folder / name for name in project_files(folder) if name.endswith(".rs")):
+        if path.is_file() and path.stat().st_size <= MAX_FILE_BYTES:
+            yield path
 
 
 def _examples(source: str) -> Iterator[str]:

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from pydantic import Field
 
-from retrai_goal_support import SavedModel
+from retrai_goal_support import SavedModel, project_files
 
 from .other_inputs import OtherInput
 
 SHOWN_CHARS = 2000
-_NOT_THE_PROJECTS = {".git", ".hg", "node_modules", "__pycache__", ".venv", "venv", "target"}
 _BUILT = re.compile(
     r"(?:^|/)(?:build|out|bin|obj|dist|\.cache)/|\.(?:o|d|a|so|dylib|dll|exe|obj|class|rlib|pyc|gcda)$"
 )
@@ -73,15 +72,10 @@ def digest_files(folder: Path, names: Sequence[str]) -> dict[str, str]:
 def file_stats(project: Path) -> dict[str, tuple[int, int]]:
     """Size and change time of the project's files, by relative path."""
     found: dict[str, tuple[int, int]] = {}
-    for base, folders, files in os.walk(project):
-        folders[:] = [name for name in folders if name not in _NOT_THE_PROJECTS]
-        for name in files:
-            path = os.path.join(base, name)
-            try:
-                stat = os.lstat(path)
-            except OSError:
-                continue  # gone since it was listed
-            found[os.path.relpath(path, project)] = stat.st_size, stat.st_mtime_ns
+    for name in project_files(project):
+        with suppress(OSError):  # gone since it was listed
+            status = (project / name).lstat()
+            found[name] = status.st_size, status.st_mtime_ns
     return found
 
 

@@ -26,7 +26,7 @@ from .command_files import SHADOWS
 from .command_goal import CommandGoal, CommandOptions
 from .lint_excuses import excuses_in
 from .linters import BY_NAME, CONFIGURATION, Finding, Linter, LinterError, find_linter
-from .merged_run import OUTPUT_BYTES, run_merged
+from .merged_run import OUTPUT_BYTES, merged
 
 MOST_SHOWN = 60
 MAX_BLANK = 10_000
@@ -195,12 +195,11 @@ class LintGoal(CommandGoal[LintOptions]):
     async def _by_command(self, cwd: Path, folder: Path) -> GoalResult:
         command = ["bash", "-c", self.options.lint_command]
         try:
-            done = await run_merged(
-                self.context.sandbox,
-                command,
+            done = await self.context.sandbox.run(
+                merged(command),
+                limits=Limits(output_bytes=OUTPUT_BYTES),
                 timeout_s=self.options.timeout_s,
                 cwd=folder,
-                env={},
                 readable=tool_chain_folders(),
             )
         except (ToolError, FileNotFoundError) as error:

@@ -11,7 +11,7 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from retrai_core import Completed, Detection, GoalResult, Marker, ToolError
+from retrai_core import Completed, Detection, GoalResult, Limits, Marker, ToolError
 from retrai_goal_support import ShellWords, globs_below, suite_result
 
 from .command_goal import CommandOptions, TestingCommandGoal
@@ -26,7 +26,7 @@ from .makefile import (
     recipe_of,
     script_of,
 )
-from .merged_run import run_merged
+from .merged_run import OUTPUT_BYTES, merged
 
 PRIORITY = 80
 HOW_TO_INSTALL = "install it with your system's packages (Debian: `apt-get install make`)"
@@ -160,9 +160,9 @@ class MakeTestGoal(TestingCommandGoal[MakeTestOptions]):
     async def _make(
         self, command: Sequence[str], folder: Path, writable: Sequence[Path]
     ) -> Completed:
-        return await run_merged(
-            self.context.sandbox,
-            command,
+        return await self.context.sandbox.run(
+            merged(command),
+            limits=Limits(output_bytes=OUTPUT_BYTES),
             timeout_s=self.options.timeout_s,
             cwd=folder,
             # What make says is looked at, and must not be in the user's language.

@@ -2,32 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-
-from retrai_core import Completed, Limits, Sandbox
+from collections.abc import Sequence
 
 OUTPUT_BYTES = 20_000_000
-_MERGE = 'exec "$@" 2>&1'
 
 
-async def run_merged(
-    sandbox: Sandbox,
-    command: Sequence[str],
-    *,
-    timeout_s: float,
-    cwd: Path,
-    env: Mapping[str, str],
-    writable: Sequence[Path] = (),
-    readable: Sequence[Path] = (),
-) -> Completed:
-    """Like `Sandbox.run`, with everything in `stdout`."""
-    return await sandbox.run(
-        ["sh", "-c", _MERGE, "sh", *command],
-        timeout_s=timeout_s,
-        cwd=cwd,
-        env=env,
-        limits=Limits(output_bytes=OUTPUT_BYTES),
-        writable=writable,
-        readable=readable,
-    )
+def merged(command: Sequence[str]) -> list[str]:
+    """The command that writes everything to standard output.
+
+    Example:
+        >>> merged(["make", "test"])
+        ['sh', '-c', 'exec "$@" 2>&1', 'sh', 'make', 'test']
+    """
+    return ["sh", "-c", 'exec "$@" 2>&1', "sh", *command]

@@ -9,13 +9,14 @@ answer is looked up is quick, and the next one is as slow as ever.
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Literal
 
 from pydantic import BaseModel
+
+from retrai_goal_support import project_files
 
 MAX_BYTES = 2_000_000
 MAX_FILES = 3
@@ -30,8 +31,6 @@ _NO_DATA = re.compile(
 _CODE = re.compile(r"\.(?:py|[cm]?[jt]s|rb|pl|php|lua|go|rs|c|cc|cpp|h|java|sh)$")
 _NUMBER = re.compile(r"(?<![\w.#-])\d{1,15}(?![\w.])")
 _LARGE = re.compile(r"(?<![\w.])\d(?:_?\d){2,14}(?![\w.])")
-_LINKED = frozenset({"node_modules", ".venv", "venv", "target", "vendor"})
-_LEFT_OUT = frozenset({".git", ".hg", ".svn", ".retrai", "__pycache__"})
 
 
 class OtherInput(BaseModel):
@@ -153,28 +152,22 @@ def _near(number: str, salt: str, *, more: bool) -> str:
 
 
 def _data_files(folder: Path) -> list[str]:
-    found: list[str] = []
-    for base, folders, files in os.walk(folder):
-        folders[:] = sorted(n for n in folders if n not in _LINKED | _LEFT_OUT and n[0] != ".")
-        for name in sorted(files):
-            path = os.path.relpath(os.path.join(base, name), folder).replace(os.sep, "/")
-            if _DATA.search(name) and not _NO_DATA.search(path) and _is_small(folder / path):
-                found.append(path)
-    return found
+    return [
+        name
+        for name in project_files(folder)
+        if _DATA.search(name) and not _NO_DATA.search(name) and _is_small(folder / name)
+    ]
 
 
 def _is_written_somewhere(folder: Path, value: int) -> bool:
     """Whether the value may still be there: as it is, by powers and products, or computed."""
     digits = str(value).rstrip("0")
-    for base, folders, files in os.walk(folder):
-        folders[:] = [n for n in folders if n not in _LINKED | _LEFT_OUT]
-        for name in files:
-            if not (_CODE.search(name) or _DATA.search(name)):
-                continue
-            text = _text(Path(base, name)).replace("_", "").replace(".", "")
-            if re.search(rf"(?<!\d){digits}(?:0*(?!\d)|e)", text, re.IGNORECASE):
-                return True
-    return False
+    pattern = re.compile(rf"(?<!\d){digits}(?:0*(?!\d)|e)", re.IGNORECASE)
+    return any(
+        pattern.search(_text(folder / name).replace("_", "").replace(".", ""))
+        for name in project_files(folder)
+        if _CODE.search(name) or _DATA.search(name)
+    )
 
 
 def _text(path: Path) -> str:

@@ -56,7 +56,7 @@ class Measured:
         outputs: digests of what they printed, to be compared.
         shown: the beginning of the last one.
         files: digests of the files that the last one wrote.
-        written: files of the project that the first one made or changed.
+        written: files of the project that they made or changed.
         difference: why other inputs do not give what they gave at the start, or are slow; empty
             when they do and are not.
         problem: why it could not be measured; empty when it was.
@@ -127,10 +127,8 @@ class PerfCheckGoal(CommandGoal[PerfCheckOptions]):
         """Repeat it until one figure is too slow, or all are in."""
         measured = Measured()
         before = await asyncio.to_thread(file_stats, cwd)
-        for number in range(self.options.warmup):
+        for _ in range(self.options.warmup):
             await self._once(command, cwd, measured)
-            if number == 0:
-                measured.written = changed_files(before, await asyncio.to_thread(file_stats, cwd))
             if measured.problem:
                 return measured
         for _ in range(self.options.runs):
@@ -142,8 +140,7 @@ class PerfCheckGoal(CommandGoal[PerfCheckOptions]):
             measured.groups.append(seconds)
             if median(seconds) >= self.options.max_seconds:
                 break
-        if not self.options.warmup:
-            measured.written = changed_files(before, await asyncio.to_thread(file_stats, cwd))
+        measured.written = changed_files(before, await asyncio.to_thread(file_stats, cwd))
         return measured
 
     async def _once(self, command: Sequence[str], cwd: Path, measured: Measured) -> float:

@@ -5,12 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from tree_sitter import Node, Query, QueryCursor
-
 from retrai_core import Suspicion
-from retrai_goal_support import LOOKS_FOR_RETRAI, Trick, audit_lines, changed_lines, text_of
-
-from .rust_source import RUST, parse_rust, text_of_node
+from retrai_goal_support import LOOKS_FOR_RETRAI, Trick, audit_lines
 
 PROTECTED = [
     "/tests/",
@@ -91,14 +87,6 @@ OF_PROGRAMS = (
     Trick.reaching(r"\benv::args(?:_os)?\s*\(", "asks how it was started"),
 )
 """What a program does for good reasons, and a library that is tested does not."""
-_COMPARES = Query(
-    RUST,
-    """(function_item
-         name: (identifier) @name (#match? @name "^(eq|ne)$")
-         parameters: (parameters (self_parameter) (parameter pattern: (identifier) @other))
-         body: (block) @body)""",
-)
-_DROPPED = re.compile(r"let\s+_\w*\s*=\s*&?\w+\s*;|drop\s*\(\s*\w+\s*\)")
 _PROGRAM = re.compile(r"(?:^|/)(?:main\.rs$|bin/)")
 
 
@@ -111,8 +99,6 @@ def audit_rust(diff: str, project: Path | None = None) -> list[Suspicion]:
         [(2, True)]
     """
     found = audit_lines(diff, TRICKS, is_source=_is_source, project=project)
-    if project is not None:
-        found += _equal_to_everything(diff, project)
     return found + audit_lines(diff, OF_PROGRAMS, is_source=_is_library, project=project)
 
 
@@ -127,30 +113,6 @@ def is_test_program(path: str) -> bool:
     """
     folder = path.rpartition("/")[0]
     return path.endswith(".rs") and folder.rpartition("/")[2] in ("tests", "benches")
-
-
-def _equal_to_everything(diff: str, project: Path) -> list[Suspicion]:
-    """Comparisons that the run changed and that do not look at what they compare with."""
-    added: dict[str, set[int]] = {}
-    for sign, path, number, _ in changed_lines(diff):
-        if sign == "+" and _is_source(path):
-            added.setdefault(path, set()).add(number)
-    found: list[Suspicion] = []
-    for path, lines in added.items():
-        compared = QueryCursor(_COMPARES).matches(parse_rust(text_of(project / path)))
-        for other, body in ((match["other"][0], match["body"][0]) for _, match in compared):
-            first, last = body.start_point.row + 1, body.end_point.row + 1
-            is_new = not lines.isdisjoint(range(first, last + 1))
-            if is_new and not _looks_at(body, text_of_node(other)):
-                found.append(Suspicion(path, first, "equals everything", reaches_runner=True))
-    return found
-
-
-def _looks_at(node: Node, name: str) -> bool:
-    text = text_of_node(node)
-    if node.type == "identifier" or _DROPPED.fullmatch(text):
-        return text == name
-    return any(_looks_at(child, name) for child in node.named_children)
 
 
 def _is_source(path: str) -> bool:

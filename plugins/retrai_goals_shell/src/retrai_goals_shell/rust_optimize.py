@@ -133,7 +133,7 @@ class RustOptimizeGoal(CargoTestGoal):
         """The figures of one run, or why there are none."""
         try:
             async with without_new_lock(folder):
-                done = await self._cargo(folder, command[1:], self.options.timeout_s)
+                done = await self.start(folder, command[1:], self.options.timeout_s)
         except (ToolError, FileNotFoundError) as error:
             return suite_result({}, command, problem=f"cargo cannot be started: {error}")
         output = f"{done.stdout[-2000:]}\n{done.stderr[-4000:]}"

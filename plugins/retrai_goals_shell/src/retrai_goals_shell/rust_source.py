@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import tree_sitter_rust
 from tree_sitter import Language, Node, Parser
 
-RUST = Language(tree_sitter_rust.language())
 _COMMENTS = frozenset({"line_comment", "block_comment"})
 _ATTRIBUTES = frozenset({"attribute_item", "inner_attribute_item"})
 
@@ -35,7 +34,7 @@ class Item:
 
 def parse_rust(source: str) -> Node:
     """The syntax tree of a file; what cannot be parsed is an `ERROR` in it."""
-    return Parser(RUST).parse(source.encode()).root_node
+    return Parser(Language(tree_sitter_rust.language())).parse(source.encode()).root_node
 
 
 def items(module: Node, path: str = "", around: str = "") -> Iterator[Item]:

@@ -8,11 +8,11 @@ from typing import ClassVar
 
 from pydantic import Field, field_validator
 
-from retrai_core import Completed, GoalResult, ToolError
+from retrai_core import CheckReport, Completed, GoalResult, Limits, ToolError
 from retrai_goal_support import suite_result
 
 from .command_goal import CommandOptions, TestingCommandGoal
-from .merged_run import run_merged
+from .merged_run import OUTPUT_BYTES, merged
 from .success_condition import SuccessCondition
 
 PROMPT = """\
@@ -66,32 +66,25 @@ class ShellGoal(TestingCommandGoal[ShellGoalOptions]):
     async def verdict(self, cwd: Path, writable: Sequence[Path] = ()) -> GoalResult:
         command = ["bash", "-c", self.options.check_command]
         try:
-            done = await run_merged(
-                self.context.sandbox,
-                command,
+            done = await self.context.sandbox.run(
+                merged(command),
+                limits=Limits(output_bytes=OUTPUT_BYTES),
                 timeout_s=self.options.timeout_s,
                 cwd=cwd / self.options.path,
-                env={},
                 writable=writable,
             )
         except (ToolError, FileNotFoundError) as error:
             return suite_result({}, command, problem=f"the command cannot be started: {error}")
         problem = self._problem(done)
         judged = self.options.success_condition.judge(done)
-        result = suite_result(
-            {name: outcome for name, (outcome, _) in judged.items()},
-            command,
-            problem=problem,
-            failures={
-                name: said for name, (outcome, said) in judged.items() if outcome == "failed"
-            },
-        )
-        if problem:
-            return GoalResult(False, problem, _printed(done), result.report)
         wrong = [said for outcome, said in judged.values() if outcome == "failed"]
-        reason = "; ".join(wrong) or f"{', '.join(judged)} ({done.duration_s:.2f} s)"
-        details = "" if not wrong else f"{reason}\n\n{_printed(done)}"
-        return GoalResult(result.achieved, reason, details, result.report)
+        cases = {name: outcome for name, (outcome, _) in judged.items()}
+        report = CheckReport(cases, command, complete=not problem)
+        achieved = bool(cases) and not problem and not wrong
+        passed = f"{', '.join(judged)} ({done.duration_s:.2f} s)"
+        reason = problem or "; ".join(wrong) or passed
+        details = "" if achieved else f"{reason}\n\n{_printed(done)}"
+        return GoalResult(achieved, reason, details, report)
 
     def system_prompt(self) -> str:
         condition = self.options.success_condition.model_dump(exclude_none=True)

@@ -14,6 +14,8 @@ from retrai_goal_support import missing_folder, without_files
 
 from .place import PlaceOptions
 
+SHORT_TIMEOUT_S = 120.0
+"""For what builds nothing and runs no test, in seconds."""
 PlaceT = TypeVar("PlaceT", bound=PlaceOptions)
 """The options of a goal that builds on `ToolChainGoal`."""
 
@@ -26,6 +28,8 @@ class ToolChainGoal(GoalBase[PlaceT]):
     """The file that makes a folder a project (`go.mod`)."""
     how_to_install: ClassVar[str]
     """What a person without the program is told."""
+    asks_version: ClassVar[str]
+    """The argument for which it tells its version."""
     version_begins: ClassVar[str]
     """How its answer begins when it is asked for its version."""
 
@@ -34,8 +38,10 @@ class ToolChainGoal(GoalBase[PlaceT]):
         self._version: str | None = None
 
     @abstractmethod
-    async def ask_version(self) -> Completed:
-        """Ask the program for its version.
+    async def start(
+        self, folder: Path, arguments: Sequence[str], timeout_s: float = SHORT_TIMEOUT_S
+    ) -> Completed:
+        """Start the program in a folder.
 
         Raises:
             ToolError: it cannot be started.
@@ -82,7 +88,7 @@ class ToolChainGoal(GoalBase[PlaceT]):
         """What the program says of itself, asked once a run; why it says nothing."""
         if self._version is None:
             try:
-                done = await self.ask_version()
+                done = await self.start(self.context.project, [self.asks_version])
                 self._version = (done.stdout or done.stderr).strip()
             except ToolError as error:
                 self._version = str(error)

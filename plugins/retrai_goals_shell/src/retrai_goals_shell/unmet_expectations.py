@@ -11,7 +11,6 @@ from __future__ import annotations
 import ast
 import asyncio
 import hashlib
-import os
 import secrets
 import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
@@ -23,7 +22,7 @@ from pathspec import GitIgnoreSpec
 from pydantic import Field
 
 from retrai_core import Contradiction
-from retrai_goal_support import SavedModel, contradiction_of
+from retrai_goal_support import SavedModel, contradiction_of, project_files
 
 from .edits import edited, read_editable
 from .expectations import Expectation, comparisons, expectations_in, marks_of
@@ -36,7 +35,6 @@ MAX_SECONDS = 3.0
 MOST = 2.0
 """All contradictions together take at most so long, or so many times as long as one check."""
 _MAX_CHARS = 500_000
-_NOT_OURS = frozenset({".git", "node_modules", "target", "vendor"})
 _GARBLED = ")(\n"
 """No test, in any language."""
 
@@ -143,7 +141,7 @@ class UnmetExpectations:
 
     def _files(self, folder: Path) -> Iterator[_TestFile]:
         belongs = GitIgnoreSpec.from_lines(self.globs).match_file
-        for name in sorted(_project_files(folder)):
+        for name in project_files(folder):
             if belongs(name) and not (folder / name).is_symlink():
                 text = read_editable(folder / name) or ""
                 found = expectations_in(name, text) if len(text) < _MAX_CHARS else []
@@ -188,18 +186,6 @@ class _TestFile:
                     answer = _answer(each, value)
                     answers |= {} if answer is None else {self.key(each): answer}
         return answers
-
-
-def _project_files(folder: Path) -> Iterator[str]:
-    """Relative paths of a project's own files, without what tools install or build."""
-    for base, folders, files in os.walk(folder):
-        folders[:] = [
-            name
-            for name in folders
-            if name not in _NOT_OURS and not Path(base, name, "pyvenv.cfg").exists()
-        ]
-        for name in files:
-            yield os.path.relpath(os.path.join(base, name), folder).replace(os.sep, "/")
 
 
 def _answer(each: Expectation, value: str) -> str | None:
