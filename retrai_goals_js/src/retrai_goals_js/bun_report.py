@@ -17,10 +17,11 @@ from retrai_core import CaseOutcome
 from .suite_run import SuiteRun, readable
 
 MAX_BYTES = 50_000_000
-_FILE = re.compile(r"^(?P<file>\S.*\.(?:[cm]?[jt]sx?)):$")
-_ENDED = re.compile(r"^\((?P<how>pass|fail|skip|todo)\) (?P<name>.+?)(?: \[[\d.]+m?s\])?$")
-_UNHANDLED = re.compile(r"^# Unhandled error between tests$")
-_TOTALS = re.compile(r"^ *(\d+) (pass|fail|skip|todo|errors?)$")
+_MARK = re.compile(
+    r"^(?P<file>\S.*\.[cm]?[jt]sx?):$|^(?P<unhandled># Unhandled error between tests)$"
+    r"|^\((?P<ended>pass|fail|skip|todo)\) (?P<name>.+?)(?: \[[\d.]+m?s\])?$",
+    re.MULTILINE,
+)
 
 
 def read_bun_report(data: bytes, printed: str, folder: Path) -> SuiteRun:
@@ -45,8 +46,8 @@ def read_bun_report(data: bytes, printed: str, folder: Path) -> SuiteRun:
             return run
         for name, outcome, said in _cases(root, "", ()):
             run.add(name, outcome, texts.get(name.replace(" > ", "::"), "") or said)
-    for file, text in broken.items():
-        run.add(file, "error", text)
+    for file in dict.fromkeys(broken):
+        run.add(file, "error", "it could not be loaded")
     if run.problem and broken and set(run.cases) == set(broken):
         run.problem = ""  # nothing could be loaded, so there was nothing to report
     return run
@@ -77,25 +78,18 @@ def _outcome(case: ET.Element) -> tuple[CaseOutcome, str]:
     return ("skipped", "") if case.find("skipped") is not None else ("passed", "")
 
 
-def _printed_failures(printed: str) -> tuple[dict[str, str], dict[str, str]]:
-    """What stands before each failing test, and what stands below a file that is broken."""
+def _printed_failures(printed: str) -> tuple[dict[str, str], list[str]]:
+    """What stands before each failing test, and the files that are broken."""
     texts: dict[str, str] = {}
-    broken: dict[str, str] = {}
-    file, lines, unhandled = "", list[str](), False
-    for line in printed.splitlines():
-        if found := _FILE.match(line):
-            file, lines, unhandled = found["file"], [], False
-        elif found := _ENDED.match(line):
-            if found["how"] == "fail":
-                title = found["name"].replace(" > ", "::")
-                texts[f"{file}::{title}"] = "\n".join(lines).strip()
-            lines, unhandled = [], False
-        elif _UNHANDLED.match(line):
-            lines, unhandled = [], True
-        elif unhandled and _TOTALS.match(line):
-            unhandled = False
-        else:
-            lines.append(line)
-            if unhandled and line.strip("- "):
-                broken[file] = f"{broken.get(file, '')}{line}\n"
-    return texts, {file or "bun": text.strip() for file, text in broken.items()}
+    broken: list[str] = []
+    file, start = "", 0
+    for found in _MARK.finditer(printed):
+        if found["file"]:
+            file = found["file"]
+        elif found["unhandled"]:
+            broken.append(file or "bun")
+        elif found["ended"] == "fail":
+            title = found["name"].replace(" > ", "::")
+            texts[f"{file}::{title}"] = printed[start : found.start()].strip()
+        start = found.end()
+    return texts, broken

@@ -1,4 +1,4 @@
-"""Reads the JSON report that jest writes; vitest, and our reporters for mocha and node, write it too."""
+"""Reads the JSON report of jest, which vitest and our reporters for mocha and node write too."""
 
 from __future__ import annotations
 

@@ -102,7 +102,7 @@ def _ask(url: Any, request: dict[str, Any]) -> dict[str, Any]:
     try:
         headers = dict(request["headers"])
         body = None
-        if request["has_json"]:
+        if request["json"] is not None:
             body = json.dumps(request["json"]).encode()
             if "content-type" not in {name.lower() for name in headers}:
                 headers["Content-Type"] = "application/json"

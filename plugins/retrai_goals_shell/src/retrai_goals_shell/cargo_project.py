@@ -5,30 +5,34 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ValidationError
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True)
-
-
-class CargoTarget(_Part):
+class CargoTarget(BaseModel):
     """One library, program or test; `src_path` is absolute."""
 
     name: str
     src_path: str
 
 
-class CargoPackage(_Part):
+class CargoPackage(BaseModel):
     """One package of the workspace."""
 
     targets: list[CargoTarget]
 
 
-class CargoProject(_Part):
+class CargoProject(BaseModel):
     """What `cargo metadata --no-deps` prints."""
 
-    packages: list[CargoPackage]
+    packages: list[CargoPackage] = []
+
+    @classmethod
+    def read(cls, stdout: str) -> CargoProject:
+        """cargo's answer; no package where it gave none."""
+        try:
+            return cls.model_validate_json(stdout[stdout.find("{") :])
+        except ValidationError:
+            return cls()
 
     def source_of(self, crate: str, path: str, folder: Path) -> str:
         """Where a target's root file stands, relative to `folder`; else crate and path.
@@ -48,12 +52,3 @@ class CargoProject(_Part):
         if len(found) != 1:
             return f"{crate}:{path}"
         return os.path.relpath(found.pop(), os.path.realpath(folder)).replace(os.sep, "/")
-
-
-def read_metadata(stdout: str) -> CargoProject | None:
-    """cargo's answer, or None when it gave none."""
-    start = stdout.find("{")
-    try:
-        return CargoProject.model_validate_json(stdout[start:]) if start >= 0 else None
-    except ValidationError:
-        return None

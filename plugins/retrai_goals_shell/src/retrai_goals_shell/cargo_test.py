@@ -36,7 +36,7 @@ from .cargo_environment import (
     without_new_lock,
 )
 from .cargo_output import compile_errors, read_targets
-from .cargo_project import CargoProject, read_metadata
+from .cargo_project import CargoProject
 from .exact_forms import RUST
 from .inline_tests import KeptTests, changed_tests, read_project, source_files
 from .merged_run import OUTPUT_BYTES, merged
@@ -131,16 +131,16 @@ class CargoTestGoal(ToolChainGoal[CargoTestOptions]):
         command = ["cargo", "test", "--no-fail-fast", *self.options.args]
         try:
             async with without_new_lock(folder):
-                project = read_metadata((await self.start(folder, _METADATA)).stdout)
+                metadata = await self.start(folder, _METADATA)
                 done = await self.start(folder, command[1:], self.options.timeout_s, is_merged=True)
         except (ToolError, FileNotFoundError) as error:
             return suite_result({}, command, problem=f"cargo cannot be started: {error}")
-        return self._judge(done, project, folder, command, cargo)
+        return self._judge(done, CargoProject.read(metadata.stdout), folder, command, cargo)
 
     def _judge(
         self,
         done: Completed,
-        project: CargoProject | None,
+        project: CargoProject,
         folder: Path,
         command: Sequence[str],
         cargo: str,
@@ -151,9 +151,7 @@ class CargoTestGoal(ToolChainGoal[CargoTestOptions]):
         for target in read_targets(done.stdout):
             place = f"{target.crate} documentation"
             if target.path:
-                source_of = project.source_of if project else None
-                here = (target.crate, target.path)
-                place = source_of(*here, folder) if source_of else ":".join(here)
+                place = project.source_of(target.crate, target.path, folder)
             cases |= {f"{place}::{name}": outcome for name, outcome in target.cases.items()}
             failures |= {f"{place}::{name}": text for name, text in target.failures.items()}
             problem = problem or target.problem

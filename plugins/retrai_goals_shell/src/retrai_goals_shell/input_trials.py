@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from retrai_core import Limits, RunContext
+from retrai_core import Completed, Limits, RunContext
 
 from .command_files import named_files
 from .kept_output import comparable, digest_of
@@ -61,6 +61,8 @@ class InputTrials:
         programs = named_files(command, folder)
         every = candidates(folder, command, programs, self.context.run_id, written)
         found: list[OtherInput] = []
+        if usual_s >= LONGEST_S:
+            return found
         for other in islice(every, TRIES):
             printed, seconds = await self._run(project, other, MOST * usual_s + SLOWER_S)
             # One that it fails for is no input.
@@ -115,14 +117,24 @@ class InputTrials:
             folder = copy.folder / self.options.path
             if not await asyncio.to_thread(put_in, folder, other, self.context.run_id):
                 return None, 0.0
-            done = await self.context.sandbox.run(
-                ["bash", "-c", other.line],
-                timeout_s=min(self.options.timeout_s, limit_s),
-                cwd=folder,
-                env={"TMPDIR": str(copy.room), "XDG_CACHE_HOME": str(copy.room / "cache")},
-                limits=Limits(output_bytes=OUTPUT_BYTES),
-                writable=[copy.room],
-            )
+            done = await self.start(["bash", "-c", other.line], folder, copy.room, limit_s)
         if done.timed_out or done.exit_code:
             return "", done.duration_s
         return digest_of(comparable(done.stdout, self.options.ignore_output)), done.duration_s
+
+    async def start(
+        self, command: Sequence[str], folder: Path, fresh: Path, limit_s: float = math.inf
+    ) -> Completed:
+        """Start a command, with a fresh folder for what programs keep.
+
+        Raises:
+            ToolError: it cannot be started.
+        """
+        return await self.context.sandbox.run(
+            command,
+            timeout_s=min(self.options.timeout_s, limit_s),
+            cwd=folder,
+            env={"TMPDIR": str(fresh), "XDG_CACHE_HOME": str(fresh / "cache")},
+            limits=Limits(output_bytes=OUTPUT_BYTES),
+            writable=[fresh],
+        )

@@ -132,9 +132,7 @@ class Linter:
         except ValueError:
             printed = f"{done.stdout}\n{done.stderr}"
             raise LinterError(f"{self.name} left no report", printed) from None
-        found = [
-            replace(each, path=_relative(each.path, folder)) for each in self.findings(report)
-        ]
+        found = [replace(each, path=_relative(each.path, folder)) for each in self.findings(report)]
         if done.exit_code and not found:
             self.check_end(done, ())
         return list(dict.fromkeys(found))
@@ -156,7 +154,9 @@ class Linter:
             raise LinterError(f"{self.name} was ended by its time-out", done.stderr)
         if done.exit_code not in well:
             said = (done.stderr.strip() or done.stdout.strip() or "no output").splitlines()
-            message = f"{self.name} ended with exit status {done.exit_code}: {said[0][:_FIRST_LINE]}"
+            message = (
+                f"{self.name} ended with exit status {done.exit_code}: {said[0][:_FIRST_LINE]}"
+            )
             raise LinterError(message, done.stderr)
 
 

@@ -6,6 +6,7 @@ import asyncio
 import re
 import shutil
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import ClassVar
 
@@ -15,7 +16,6 @@ from retrai_core import Completed, Detection, GoalResult, Limits, Marker, ToolEr
 from retrai_goal_support import ShellWords, globs_below, suite_result
 
 from .command_goal import CommandOptions, TestingCommandGoal
-from .made_before import keep_made, remove_made_since
 from .makefile import (
     NAMES,
     find_makefile,
@@ -100,15 +100,14 @@ class MakeTestGoal(TestingCommandGoal[MakeTestOptions]):
         folder = cwd / self.options.path
         command = ["make", *self.options.args, self.options.target]
         text = await asyncio.to_thread(makefile_text, folder)
-        made = made_for(text, self.options.target)
-        before = self.context.run_dir / "make-test" / "made.json"
         try:
             if cwd == self.context.project:
-                await asyncio.to_thread(keep_made, before, folder, made)
+                await asyncio.to_thread(self._note_beginning)
             else:
                 if has_target(text, "clean"):
                     await self._make(["make", "clean"], folder, writable)
-                await asyncio.to_thread(remove_made_since, before, folder, made)
+                made = made_for(text, self.options.target)
+                await asyncio.to_thread(self._remove_made_since, folder, made)
             done = await self._make(command, folder, writable)
         except (ToolError, FileNotFoundError) as error:
             return suite_result({}, command, problem=f"make cannot be started: {error}")
@@ -131,6 +130,30 @@ class MakeTestGoal(TestingCommandGoal[MakeTestOptions]):
         included = globs_below(self.options.path, read)
         shared = super().steering(project)
         return [*done, *(f"!{glob}/**" for glob in done), *shared, "*.mk", *included]
+
+    @property
+    def _begun(self) -> Path:
+        """A file that is as old as the run."""
+        return self.context.run_dir / "make-test" / "begun"
+
+    def _note_beginning(self) -> None:
+        self._begun.parent.mkdir(parents=True, exist_ok=True)
+        if not self._begun.exists():
+            self._begun.touch()
+
+    def _remove_made_since(self, copy: Path, names: Sequence[str]) -> None:
+        """Take away, in a copy, what was made or touched since the run began: make makes it again.
+
+        The status change time of the original counts, which no command can set.
+        """
+        if not self._begun.exists():
+            return
+        for name in names:
+            original = self.context.project / self.options.path / name
+            with suppress(FileNotFoundError):
+                is_newer = original.lstat().st_ctime_ns > self._begun.stat().st_mtime_ns
+                if is_newer and not original.is_dir():
+                    (copy / name).unlink()
 
     def _judge(self, done: Completed, command: Sequence[str]) -> GoalResult:
         name = f"make {self.options.target}"

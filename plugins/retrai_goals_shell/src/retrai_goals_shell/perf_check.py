@@ -11,11 +11,11 @@ from pathlib import Path
 from statistics import median
 from typing import Any, ClassVar
 
-from retrai_core import CaseOutcome, CheckReport, GoalResult, Limits, ToolError
+from retrai_core import CaseOutcome, CheckReport, GoalResult, ToolError
 from retrai_goal_support import suite_result, temporary_prefix
 
 from .command_goal import CommandGoal
-from .input_trials import LONGEST_S, InputTrials
+from .input_trials import InputTrials
 from .kept_output import (
     SHOWN_CHARS,
     KeptOutput,
@@ -25,11 +25,9 @@ from .kept_output import (
     digest_of,
     file_stats,
 )
-from .other_inputs import OtherInput
 from .perf_options import PerfCheckOptions
 from .timings import with_spread
 
-OUTPUT_BYTES = 50_000_000
 NOT_TRIED = "other inputs could not be tried: {}"
 PROMPT = """\
 The goal is `perf-check`: this command, run by bash in {place}, ends in under {limit:g} seconds, \
@@ -101,11 +99,10 @@ class PerfCheckGoal(CommandGoal[PerfCheckOptions]):
         if kept is None or (not state and cwd == self.context.project):
             kept = await self._record_output(measured, cwd)
             await asyncio.to_thread(kept.save, place)
-        if measured.problem:
-            return suite_result({}, command, problem=measured.problem, output=measured.printed)
-        if self.options.compare_output and kept.problem:
-            return suite_result({}, command, problem=kept.problem)
-        if self.options.compare_output and cwd != self.context.project and kept.others:
+        compares = self.options.compare_output
+        if problem := measured.problem or (kept.problem if compares else ""):
+            return suite_result({}, command, problem=problem, output=measured.printed)
+        if compares and cwd != self.context.project:
             try:
                 measured.difference = await self._trials.differs(cwd, kept.others)
             except OSError as error:
@@ -145,16 +142,10 @@ class PerfCheckGoal(CommandGoal[PerfCheckOptions]):
 
     async def _once(self, command: Sequence[str], cwd: Path, measured: Measured) -> float:
         """One repeat, in fresh folders for what programs keep; its seconds."""
+        folder = cwd / self.options.path
         fresh = await asyncio.to_thread(_fresh_folder)
         try:
-            done = await self.context.sandbox.run(
-                command,
-                timeout_s=self.options.timeout_s,
-                cwd=cwd / self.options.path,
-                env={"TMPDIR": str(fresh), "XDG_CACHE_HOME": str(fresh / "cache")},
-                limits=Limits(output_bytes=OUTPUT_BYTES),
-                writable=[fresh],
-            )
+            done = await self._trials.start(command, folder, fresh)
         finally:
             await asyncio.to_thread(shutil.rmtree, fresh, ignore_errors=True)
         measured.problem = self.unfinished(done, "the command")
@@ -164,7 +155,6 @@ class PerfCheckGoal(CommandGoal[PerfCheckOptions]):
         text = comparable(done.stdout, self.options.ignore_output)
         measured.outputs.add(digest_of(text))
         measured.shown = text[:SHOWN_CHARS]
-        folder = cwd / self.options.path
         measured.files = await asyncio.to_thread(digest_files, folder, self.options.output_files)
         return done.duration_s
 
@@ -173,32 +163,25 @@ class PerfCheckGoal(CommandGoal[PerfCheckOptions]):
         return InputTrials(self.context, self.options)
 
     async def _record_output(self, measured: Measured, cwd: Path) -> KeptOutput:
-        problem = ""
+        kept = KeptOutput(shown=measured.shown, files=measured.files, written=measured.written)
         if measured.problem:
-            problem = f"there is no output to compare with: at the start {measured.problem}"
+            kept.problem = f"there is no output to compare with: at the start {measured.problem}"
         elif len(measured.outputs) > 1:
-            problem = (
+            kept.problem = (
                 "its output differs from one repeat to the next, so it cannot be compared; name "
                 "what differs with ignore_output, or set compare_output: false"
             )
-        digest = next(iter(measured.outputs), "") if not problem else ""
-        others: list[OtherInput] = []
-        usual_s = median(measured.slowest) if measured.groups else 0.0
-        if digest and self.options.compare_output and usual_s < LONGEST_S:
+        else:
+            (kept.digest,) = measured.outputs
+        if kept.digest and self.options.compare_output:
             written = [*measured.written, *self.options.output_files]
+            usual_s = median(measured.slowest)
             try:
-                others = await self._trials.find(cwd, written, digest, usual_s)
+                kept.others = await self._trials.find(cwd, written, kept.digest, usual_s)
             except OSError as error:
                 message = f"perf-check: {NOT_TRIED.format(error)}"
                 self.context.publish("log", level="warning", message=message)
-        return KeptOutput(
-            digest=digest,
-            shown=measured.shown,
-            files=measured.files,
-            written=measured.written,
-            others=others,
-            problem=problem,
-        )
+        return kept
 
     def _judge(self, measured: Measured, kept: KeptOutput, command: Sequence[str]) -> GoalResult:
         slowest, limit = measured.slowest, self.options.max_seconds

@@ -6,6 +6,7 @@ import ast
 import io
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate
 
 Span = tuple[int, int]
 Found = tuple[Span, Span, int]
@@ -36,12 +37,9 @@ def find_in_python(text: str) -> list[Found]:
 
 class _Finder:
     def __init__(self, text: str, tree: ast.Module) -> None:
-        self._text = text
+        self._bytes = text.encode()
         # As the parser counts lines: a form feed ends none.
-        self._lines = list(io.StringIO(text, newline=""))
-        self._starts = [0]
-        for line in self._lines:
-            self._starts.append(self._starts[-1] + len(line))
+        self._starts = [0, *accumulate(map(len, io.BytesIO(self._bytes)))]
         self._tables = {
             target.id: node.value
             for node in ast.walk(tree)
@@ -108,8 +106,7 @@ class _Finder:
         )
 
     def _place(self, line: int, column: int) -> int:
-        before = self._lines[line - 1].encode()[:column]
-        return self._starts[line - 1] + len(before.decode())
+        return len(self._bytes[: self._starts[line - 1] + column].decode())
 
 
 def _may_fail(node: ast.AST) -> bool:

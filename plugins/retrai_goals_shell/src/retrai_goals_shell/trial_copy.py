@@ -44,18 +44,22 @@ async def trial_copy(project: Path, home: Path) -> AsyncGenerator[TrialCopy]:
     Raises:
         OSError: it could not be made.
     """
-    room = await asyncio.to_thread(
+    temporary = await asyncio.to_thread(
         lambda: tempfile.TemporaryDirectory(
             prefix=temporary_prefix("tmp"), ignore_cleanup_errors=True
         )
     )
     try:
-        folder = Path(room.name).resolve() / project.name
-        await asyncio.to_thread(make_clean_copy, project, folder, without=WITHOUT)
-        await asyncio.to_thread(_link_environments, folder, home)
-        yield TrialCopy(folder.parent, folder)
+        yield await asyncio.to_thread(_copy, project, home, temporary.name)
     finally:
-        await asyncio.to_thread(room.cleanup)
+        await asyncio.to_thread(temporary.cleanup)
+
+
+def _copy(project: Path, home: Path, place: str) -> TrialCopy:
+    room = Path(place).resolve()
+    make_clean_copy(project, room / project.name, without=WITHOUT)
+    _link_environments(room / project.name, home)
+    return TrialCopy(room, room / project.name)
 
 
 def _link_environments(folder: Path, home: Path) -> None:
