@@ -331,6 +331,16 @@ def test_formatting_is_no_change() -> None:
     assert changed_tests({"a.rs": read_tests(SOURCE)}, {"a.rs": read_tests(moved)}) == {}
 
 
+@pytest.mark.parametrize(
+    "broken", ["fn add(a: i32 -> i32 { a }", "fn add() { (1 }", "fn f() { if x 1 } }"]
+)
+def test_a_bracket_that_is_missing_hides_no_test(broken: str) -> None:
+    tests = "#[cfg(test)]\nmod tests {\n    #[test]\n    fn one() { assert!(true); }\n}\n"
+    kept = read_tests(f"{broken}\n{tests}")
+    assert list(kept.items) == ["fn tests::one"]
+    assert changed_tests({"a.rs": kept}, {"a.rs": read_tests(tests)}) == {}
+
+
 def test_a_file_that_was_moved_takes_its_tests_along() -> None:
     before = {"a.rs": read_tests(SOURCE)}
     assert changed_tests(before, {"a/mod.rs": read_tests(SOURCE)}) == {}

@@ -178,7 +178,7 @@ async def test_a_command_in_the_projects_environment_is_tried(bench: Bench, tmp_
     bench.write({"job.sh": SEQUENCE, "env/pyvenv.cfg": "", "env/bin/run": '#!/bin/sh\n. "$1"\n'})
     (bench.project / "env" / "bin" / "run").chmod(0o755)
     line = "env/bin/run ./job.sh; rm -rf env"
-    found = await trials(bench, line).find(bench.project, [], "another", 60)
+    found = await trials(bench, line).find(bench.project, [], "another", 30)
     assert found
     assert (bench.project / "env" / "bin" / "run").exists()
     # As a final check sees it: without the environment, or with the place of one.
@@ -196,7 +196,7 @@ async def test_no_trial_writes_into_the_project_or_sees_what_another_one_wrote(
     bench.write({"job.sh": JOB, "data.txt": "100\n200\n", **STATE})
     bench.project.joinpath(".git").mkdir()
     command = "bash job.sh 500"
-    found = await trials(bench, command).find(bench.project, [], "another", 60)
+    found = await trials(bench, command).find(bench.project, [], "another", 30)
     assert len(found) == 2
     assert {name: (bench.project / name).read_text() for name in STATE} == STATE
     assert not (bench.project / "new").exists()

@@ -70,11 +70,8 @@ def _cases(
 
 
 def _outcome(case: ET.Element) -> tuple[CaseOutcome, str]:
-    for tag in ("failure", "error"):
-        found = case.find(tag)
-        if found is not None:
-            said = " ".join(filter(None, [found.get("type"), found.get("message"), found.text]))
-            return "failed", said.strip()
+    for found in (*case.findall("failure"), *case.findall("error")):
+        return "failed", found.get("message") or found.get("type") or ""
     return ("skipped", "") if case.find("skipped") is not None else ("passed", "")
 
 

@@ -10,7 +10,7 @@ from typing import ClassVar
 from pydantic import Field
 
 from retrai_core import Completed, Detection, Marker
-from retrai_goal_support import ShellWords, missing_folder
+from retrai_goal_support import ShellWords
 
 from .bun_report import read_bun_report
 from .js_goal import JsGoal
@@ -70,8 +70,7 @@ class BunTestGoal(JsGoal[BunTestOptions]):
         return find_bun()
 
     async def ready(self) -> str | None:
-        problem = await asyncio.to_thread(missing_folder, self.context.project, self.options.path)
-        if problem:
+        if problem := await super().ready():
             return problem
         bun = self.program()
         if bun is None:

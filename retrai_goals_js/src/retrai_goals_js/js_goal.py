@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-import shutil
-import tempfile
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -27,9 +25,10 @@ from retrai_core import (
 )
 from retrai_goal_support import (
     contradict_suite,
+    fresh_folder,
     globs_below,
+    missing_folder,
     suite_result,
-    temporary_prefix,
     without_files,
 )
 
@@ -42,6 +41,7 @@ from .js_guarding import (
 )
 from .new_test_files import loaded_by_none
 from .node_programs import program_folders, user_configuration
+from .package_json import TestScript
 from .place import PlaceOptions
 from .recorded_calls import (
     BEFORE,
@@ -78,14 +78,10 @@ class JsGoal(GoalBase[PlaceT]):
         super().__init__(options, context)
         self._versions: dict[str, str] = {}
         self._signs: Mapping[str, bool] = {}
-        self._known_before: BeforeRun | None = None
-        self._writable: Sequence[Path] = ()
 
     @property
     def _before(self) -> BeforeRun:
-        if self._known_before is None:
-            self._known_before = BeforeRun.load(self.context.run_dir / BEFORE) or BeforeRun()
-        return self._known_before
+        return BeforeRun.load(self.context.run_dir / BEFORE) or BeforeRun()
 
     @abstractmethod
     async def run_suite(self, folder: Path, reports: Path) -> tuple[SuiteRun, Completed | str]:
@@ -99,13 +95,12 @@ class JsGoal(GoalBase[PlaceT]):
     def program(self) -> str | None:
         """The program that runs the project's code; None where it is not installed."""
 
-    def test_line(self, folder: Path) -> str:
-        """The command line of the runner itself; its loaders and variables count."""
-        return ""
+    def script(self, folder: Path) -> TestScript | None:
+        """How a script of the project starts the runner; None where none does."""
+        return None
 
-    def hoists(self, folder: Path) -> bool:
-        """Whether the runner turns `import` into `require`, so that no module can be awaited."""
-        return False
+    async def ready(self) -> str | None:
+        return await asyncio.to_thread(missing_folder, self.context.project, self.options.path)
 
     async def check(self, state: Mapping[str, Any], cwd: Path) -> GoalResult:
         result, run = await self._run_once(cwd)
@@ -121,10 +116,8 @@ class JsGoal(GoalBase[PlaceT]):
         failed = [case for case, outcome in cases.items() if outcome in ("failed", "error")]
         answers = {case: received(text) for case, text in run.failures.items()}
         recording = await self._record(cwd, failed, result)
-        self._known_before = BeforeRun(
-            failed=failed, answers=answers, signs=sorted(recording.signs)
-        )
-        await asyncio.to_thread(self._known_before.save, self.context.run_dir / BEFORE)
+        before = BeforeRun(failed=failed, answers=answers, signs=sorted(recording.signs))
+        await asyncio.to_thread(before.save, self.context.run_dir / BEFORE)
         return replace(result, calls=recording.calls)
 
     async def _record(self, project: Path, cases: Sequence[str], known: GoalResult) -> Recording:
@@ -132,38 +125,42 @@ class JsGoal(GoalBase[PlaceT]):
         wanted = [case for case in cases if "::" in case]
         if not wanted:
             return Recording()
-        room = await asyncio.to_thread(_fresh_folder)
-        calls = room / "calls"
-        self._writable = [room]
         try:
-            copy = await asyncio.to_thread(copy_project, project, room)
-            folder = copy / self.options.path
-            await asyncio.to_thread(
-                add_recorder, folder, wanted, calls, hoisted=self.hoists(folder)
-            )
-            result, _ = await self._run_once(copy)
-            if known.report is None or result.report is None:
-                return Recording()
-            if dict(result.report.cases) != dict(known.report.cases):
-                path = wanted[0].partition("::")[0]
-                return Recording((), {f"{path} ends otherwise where its calls are recorded": False})
-            line = self.test_line(project / self.options.path)
-            return await asyncio.to_thread(read_recording, calls, project / self.options.path, line)
+            async with fresh_folder("retrai-js") as room:
+                return await self._record_in(room, project, wanted, known)
         except OSError:
             return Recording()  # a file that went meanwhile
-        finally:
-            self._writable = ()
-            await asyncio.to_thread(shutil.rmtree, room, ignore_errors=True)
+
+    async def _record_in(
+        self, room: Path, project: Path, cases: Sequence[str], known: GoalResult
+    ) -> Recording:
+        calls = room / "calls"
+        copy = await asyncio.to_thread(copy_project, project, room / "copy")
+        folder = copy / self.options.path
+        script = self.script(folder)
+        # Its `import` becomes `require`, so that no module can be awaited.
+        hoists = script is not None and script.runner == "jest"
+        await asyncio.to_thread(add_recorder, folder, cases, calls, hoisted=hoists)
+        result, _ = await self._run_in(room, copy)
+        if known.report is None or result.report is None:
+            return Recording()
+        if dict(result.report.cases) != dict(known.report.cases):
+            path = cases[0].partition("::")[0]
+            return Recording((), {f"{path} ends otherwise where its calls are recorded": False})
+        line = script.line if script else ""
+        return await asyncio.to_thread(read_recording, calls, project / self.options.path, line)
 
     async def _run_once(self, cwd: Path) -> tuple[GoalResult, SuiteRun]:
+        async with fresh_folder("retrai-js") as room:
+            return await self._run_in(room, cwd)
+
+    async def _run_in(self, room: Path, cwd: Path) -> tuple[GoalResult, SuiteRun]:
+        """Run all tests, which may write to `room`."""
         folder = cwd / self.options.path
-        reports = await asyncio.to_thread(_fresh_folder)
         try:
-            run, done = await self.run_suite(folder, reports)
+            run, done = await self.run_suite(folder, room)
         except (ToolError, FileNotFoundError) as error:
             run, done = SuiteRun(), f"the runner cannot be started: {error}"
-        finally:
-            await asyncio.to_thread(shutil.rmtree, reports, ignore_errors=True)
         if isinstance(done, str):
             return suite_result({}, self.command(), problem=done), run
         printed = readable(f"{done.stdout[-8000:]}\n{done.stderr[-8000:]}", folder)
@@ -220,7 +217,7 @@ class JsGoal(GoalBase[PlaceT]):
     async def replay_calls(
         self, copy: Path, calls: Sequence[RecordedCall], *, neighbors: int, timeout_s: float
     ) -> Sequence[RecordedCall]:
-        line = self.test_line(copy / self.options.path)
+        script = self.script(copy / self.options.path)
         await asyncio.to_thread(remove_tests, copy)
         sandbox, project = self.context.sandbox, self.context.project
         root = project if sandbox.arranges_view else copy
@@ -232,7 +229,7 @@ class JsGoal(GoalBase[PlaceT]):
             program,
             root / self.options.path,
             calls,
-            test_line=line,
+            test_line=script.line if script else "",
             neighbors=neighbors,
             timeout_s=timeout_s,
             readable=[*program_folders(*self._outside(program)), *_linked(copy)],
@@ -278,7 +275,7 @@ class JsGoal(GoalBase[PlaceT]):
             # The runners must neither colour what they say, nor wait for keys, nor write snapshots.
             env={"CI": "true", "NO_COLOR": "1", "FORCE_COLOR": "0", "DO_NOT_TRACK": "1", **env},
             limits=Limits(output_bytes=OUTPUT_BYTES),
-            writable=[*writable, *self._writable],
+            writable=writable,
             readable=[*program_folders(*self._outside(command[0])), *_linked(folder)],
         )
 
@@ -303,10 +300,6 @@ class JsGoal(GoalBase[PlaceT]):
         if done.exit_code == 0 and bad:
             return "a test failed, but the command ended with success"
         return ""
-
-
-def _fresh_folder() -> Path:
-    return Path(tempfile.mkdtemp(prefix=temporary_prefix("retrai-js"))).resolve()
 
 
 def _linked(folder: Path) -> list[Path]:

@@ -11,7 +11,7 @@ from typing import ClassVar
 from pydantic import Field
 
 from retrai_core import Completed, Detection, Marker
-from retrai_goal_support import ShellWords, missing_folder
+from retrai_goal_support import ShellWords
 
 from .jest_report import read_jest_report
 from .js_goal import JsGoal
@@ -102,8 +102,7 @@ class NpmTestGoal(JsGoal[NpmTestOptions]):
 
     async def ready(self) -> str | None:
         folder = self.context.project / self.options.path
-        problem = await asyncio.to_thread(missing_folder, self.context.project, self.options.path)
-        if problem:
+        if problem := await super().ready():
             return problem
         if self.program() is None or shutil.which("npm") is None:
             missing = "node" if self.program() is None else "npm"
@@ -151,13 +150,9 @@ class NpmTestGoal(JsGoal[NpmTestOptions]):
         data = await asyncio.to_thread(report_bytes, report)
         return await asyncio.to_thread(read_jest_report, data, folder), done
 
-    def test_line(self, folder: Path) -> str:
+    def script(self, folder: Path) -> TestScript | None:
         script = self._script(folder)
-        return "" if isinstance(script, str) else script.line
-
-    def hoists(self, folder: Path) -> bool:
-        script = self._script(folder)
-        return not isinstance(script, str) and script.runner == "jest"
+        return None if isinstance(script, str) else script
 
     def system_prompt(self) -> str:
         return PROMPT

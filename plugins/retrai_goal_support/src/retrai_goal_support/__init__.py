@@ -15,7 +15,7 @@ from .contradictions import (
     contradiction_of,
     is_one_expression,
 )
-from .folders import project_files, text_of
+from .folders import fresh_folder, project_files, text_of
 from .lessons import insight_lines, prompt_line, what_worked
 from .options import FolderOptions, ProjectFile, ShellWords, globs_below, missing_folder
 from .replays import json_lines, play_calls
@@ -36,6 +36,7 @@ __all__ = [
     "code_result",
     "contradict_suite",
     "contradiction_of",
+    "fresh_folder",
     "globs_below",
     "insight_lines",
     "is_one_expression",

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
-from collections.abc import Iterator
+import tempfile
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import asynccontextmanager
 from pathlib import Path
+
+from retrai_core import temporary_prefix
 
 _NOT_OURS = frozenset(
     {".git", ".hg", ".svn", ".retrai", "__pycache__", "node_modules", "target", "vendor"}
@@ -31,6 +36,32 @@ def project_files(folder: Path) -> Iterator[str]:
         folders[:] = sorted(name for name in own if not Path(base, name, "pyvenv.cfg").exists())
         for name in sorted(names):
             yield os.path.relpath(os.path.join(base, name), folder).replace(os.sep, "/")
+
+
+@asynccontextmanager
+async def fresh_folder(start: str) -> AsyncGenerator[Path]:
+    """A new folder, which is removed in the end; if this run is killed, a later run removes it.
+
+    Args:
+        start: how its name begins.
+
+    Example:
+        >>> async def use() -> bool:
+        ...     async with fresh_folder("shop-") as room:
+        ...         (room / "kept").write_text("x")
+        ...     return room.exists()
+        >>> asyncio.run(use())
+        False
+    """
+    folder = await asyncio.to_thread(
+        lambda: tempfile.TemporaryDirectory(
+            prefix=temporary_prefix(start), ignore_cleanup_errors=True
+        )
+    )
+    try:
+        yield await asyncio.to_thread(Path(folder.name).resolve)
+    finally:
+        await asyncio.to_thread(folder.cleanup)
 
 
 

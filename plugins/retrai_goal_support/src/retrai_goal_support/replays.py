@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import shutil
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +12,8 @@ from typing import TypeVar
 from pydantic import BaseModel, ValidationError
 
 from retrai_core import Limits, RecordedCall, Sandbox, ToolError
+
+from .folders import fresh_folder
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
 
@@ -57,26 +57,24 @@ async def play_calls(
     again = [each for each in calls if each.replay]
     if not again:
         return []
-    room = await asyncio.to_thread(lambda: Path(tempfile.mkdtemp()).resolve())
     given = {"root": str(root), "calls": [each.replay for each in again]}
-    try:
-        (room / "job").write_text(
-            json.dumps({**job, **given, "answers": str(room / "answers")}), encoding="utf-8"
-        )
-        await sandbox.run(
-            command(room / "job"),
-            timeout_s=timeout_s,
-            cwd=root,
-            env=env,
-            limits=Limits(output_bytes=1000),
-            writable=[room],
-            readable=readable,
-        )
-        return list(await asyncio.to_thread(_answers, room / "answers", again))
-    except (ToolError, FileNotFoundError):
-        return []  # it was not started, or wrote nothing
-    finally:
-        await asyncio.to_thread(shutil.rmtree, room, ignore_errors=True)
+    async with fresh_folder("tmp") as room:
+        place, answers = room / "job", room / "answers"
+        text = json.dumps({**job, **given, "answers": str(answers)})
+        await asyncio.to_thread(place.write_text, text, encoding="utf-8")
+        try:
+            await sandbox.run(
+                command(place),
+                timeout_s=timeout_s,
+                cwd=root,
+                env=env,
+                limits=Limits(output_bytes=1000),
+                writable=[room],
+                readable=readable,
+            )
+            return list(await asyncio.to_thread(_answers, answers, again))
+        except (ToolError, FileNotFoundError):
+            return []  # it was not started, or wrote nothing
 
 
 def _answers(path: Path, calls: Sequence[RecordedCall]) -> Iterator[RecordedCall]:

@@ -25,7 +25,6 @@ from .command_audit import audit_commands
 from .command_environment import command_environment
 from .command_files import CONFIGURATION, TESTS, files_in_command, named_files, steering_globs
 from .place import PlaceOptions
-from .trial_copy import TrialCopy
 from .unmet_expectations import UnmetExpectations
 
 
@@ -107,19 +106,13 @@ class TestingCommandGoal(CommandGoal[CommandT]):
         begun = time.monotonic()
         result = await self.verdict(cwd)
         if not state and cwd == self.context.project and not result.achieved:
-            await self._unmet.keep(cwd, self._passes_in, time.monotonic() - begun)
+            await self._unmet.keep(cwd, time.monotonic() - begun)
         return result
 
     async def contradict(self, copy: Path, cases: Sequence[str]) -> Contradiction:
-        async def passes() -> bool:
-            return (await self.verdict(copy)).achieved
-
-        return await self._unmet.contradict(copy, ", ".join(cases), passes)
+        return await self._unmet.contradict(copy, ", ".join(cases))
 
     @property
     def _unmet(self) -> UnmetExpectations:
         place = self.context.run_dir / self.name / "unmet.json"
-        return UnmetExpectations(place, self.protected(self.context.project))
-
-    async def _passes_in(self, copy: TrialCopy) -> bool:
-        return (await self.verdict(copy.folder, [copy.room])).achieved
+        return UnmetExpectations(place, self.protected(self.context.project), self.verdict)

@@ -18,11 +18,52 @@ _OUTCOMES: Mapping[Ending, CaseOutcome] = {"pass": "passed", "fail": "failed", "
 
 @dataclass
 class GoCases:
-    """Outcomes by case id, what the model reads of failures, and why it is not complete."""
+    """Outcomes by case id, what the model reads of failures, and why it is not complete.
 
+    Attributes:
+        root: the folder that go ran in, which is cut from what tests print.
+    """
+
+    root: str
     cases: dict[str, CaseOutcome] = field(default_factory=dict[str, CaseOutcome])
     failures: dict[str, str] = field(default_factory=dict[str, str])
     problem: str = ""
+
+    def add(self, name: str, package: PackageRun, files: Mapping[str, str], runs_all: bool) -> None:
+        """Take every case of a package.
+
+        Args:
+            name: its import path.
+            package: what was reported.
+            files: the file of each test function.
+            runs_all: no argument leaves tests out.
+        """
+        broken = [test for test, ending in package.tests.items() if ending == "fail"]
+        for test, ending in package.tests.items():
+            case = _case(name, test, files)
+            self.cases[case] = _OUTCOMES.get(ending, "error")
+            inner = any(other.startswith(f"{test}/") for other in broken)
+            if ending == "fail" and not inner:
+                text = "".join(package.output.get(test, ())) or "it failed without a word"
+                self.failures[case] = _readable(text, self.root)
+            elif not ending:
+                self.failures[case] = f"it did not end{_first(package)}"
+        missing = [test for test in files if test not in package.tests] if runs_all else []
+        if package.ended == "fail":
+            why = package.build or f"it was not run{_first(package)}"
+            untested = [_case(name, test, files) for test in missing]
+            self.cases |= dict.fromkeys(untested, "error")
+            for case in untested[:1]:
+                self.failures[case] = _readable(f"{name} was not tested:\n{why}", self.root)
+            if not missing and not broken and not self.problem:
+                said = _readable("".join(package.printed) or package.build, self.root)
+                self.problem = f"{name} failed, though no test of it did: {said[:300]}"
+        elif missing and not self.problem:
+            more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
+            self.problem = (
+                f"{name} ended without running {missing[0]}{more} (look for os.Exit in an init or "
+                "a TestMain)"
+            )
 
 
 def expected_tests(packages: Sequence[ListedPackage], folder: Path) -> dict[str, dict[str, str]]:
@@ -55,48 +96,11 @@ def judge_packages(
         runs_all: no argument leaves tests out.
         root: the folder that go ran in, which is cut from what tests print.
     """
-    found = GoCases()
+    found = GoCases(root)
     for name in sorted({*packages, *(expected if runs_all else ())}):
         package = packages.get(name, PackageRun())
-        _judge_package(found, name, package, expected.get(name, {}), runs_all, root)
+        found.add(name, package, expected.get(name, {}), runs_all)
     return found
-
-
-def _judge_package(
-    found: GoCases,
-    name: str,
-    package: PackageRun,
-    files: Mapping[str, str],
-    runs_all: bool,
-    root: str,
-) -> None:
-    broken = [test for test, ending in package.tests.items() if ending == "fail"]
-    for test, ending in package.tests.items():
-        case = _case(name, test, files)
-        found.cases[case] = _OUTCOMES.get(ending, "error")
-        inner = any(other.startswith(f"{test}/") for other in broken)
-        if ending == "fail" and not inner:
-            text = "".join(package.output.get(test, ())) or "it failed without a word"
-            found.failures[case] = _readable(text, root)
-        elif not ending:
-            found.failures[case] = f"it did not end{_first(package)}"
-    missing = [test for test in files if test not in package.tests] if runs_all else []
-    if package.ended == "fail":
-        why = package.build or f"it was not run{_first(package)}"
-        for number, test in enumerate(missing):
-            case = _case(name, test, files)
-            found.cases[case] = "error"
-            if number == 0:
-                found.failures[case] = _readable(f"{name} was not tested:\n{why}", root)
-        if not missing and not broken and not found.problem:
-            said = _readable("".join(package.printed) or package.build, root)
-            found.problem = f"{name} failed, though no test of it did: {said[:300]}"
-    elif missing and not found.problem:
-        more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
-        found.problem = (
-            f"{name} ended without running {missing[0]}{more} (look for os.Exit in an init or a "
-            "TestMain)"
-        )
 
 
 def _readable(text: str, root: str) -> str:

@@ -12,8 +12,8 @@ from pathlib import Path
 from retrai_core import Completed, Limits, RunContext
 
 from .command_files import named_files
-from .kept_output import comparable, digest_of
-from .other_inputs import Gone, OtherInput, candidates, put_in
+from .kept_output import comparable
+from .other_inputs import Gone, OtherInput, candidates, digest_of, put_in
 from .perf_options import PerfCheckOptions
 from .trial_copy import trial_copy
 

@@ -53,11 +53,6 @@ def comparable(stdout: str, ignored: Sequence[str]) -> str:
     return stdout
 
 
-def digest_of(text: str) -> str:
-    """SHA-256 of a text."""
-    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
-
-
 def digest_files(folder: Path, names: Sequence[str]) -> dict[str, str]:
     """SHA-256 of each file; empty where there is none."""
     found: dict[str, str] = {}

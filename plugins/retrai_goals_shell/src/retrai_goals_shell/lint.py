@@ -89,21 +89,18 @@ class LintGoal(CommandGoal[LintOptions]):
         folder = cwd / self.options.path
         if self.options.lint_command:
             return await self._by_command(cwd, folder)
+        command = ["lint"]
         try:
             linter = await asyncio.to_thread(self._linter, folder)
-        except LinterError as error:
-            return suite_result({}, ["lint"], problem=str(error))
-        try:
-            done = await self._start(linter.command, folder)
+            command = linter.command
+            done = await self._start(command, folder)
             findings = linter.read(done, folder)
             looked_at = await self._looked_at(linter, done, folder)
         except LinterError as error:
-            return suite_result(
-                {}, linter.command, problem=str(error), output=_end_of(error.output)
-            )
+            printed = error.output.strip()[-4000:]
+            return suite_result({}, command, problem=str(error), output=printed)
         except (ToolError, FileNotFoundError) as error:
-            problem = f"{linter.name} cannot be started: {error}"
-            return suite_result({}, linter.command, problem=problem)
+            return suite_result({}, command, problem=f"{command[0]} cannot be started: {error}")
         names = await asyncio.to_thread(self._sources, cwd, linter.suffixes)
         excused = await asyncio.to_thread(excuses_in, cwd, names)
         if looked_at is not None:
@@ -261,7 +258,3 @@ def _is_blank(path: Path) -> bool:
         return path.stat().st_size < MAX_BLANK and not path.read_bytes().strip()
     except OSError:
         return False
-
-
-def _end_of(output: str) -> str:
-    return output.strip()[-4000:]

@@ -91,7 +91,7 @@ def candidates(
         text = _text(folder / name)
         for more in (False, True):
             if _varied(text, salt, more=more) != text:
-                known = _hash(text)
+                known = digest_of(text)
                 yield OtherInput(kind="data", path=name, known=known, line=command, more=more)
     for name, text in zip([n for n in programs if _CODE.search(n)], sources, strict=True):
         numbers = sorted(set(_LARGE.findall(text)), key=lambda each: -int(each))
@@ -111,7 +111,7 @@ def put_in(folder: Path, other: OtherInput, salt: str) -> bool:
     path = folder / other.path
     text = _text(path)
     if other.kind == "data":
-        if _hash(text) != other.known:
+        if digest_of(text) != other.known:
             return False  # it is no input any more, or another
         path.write_text(_varied(text, salt, more=other.more), "utf-8", "surrogateescape")
         return True
@@ -182,5 +182,6 @@ def _is_small(path: Path) -> bool:
     return path.is_file() and path.stat().st_size <= MAX_BYTES
 
 
-def _hash(text: str) -> str:
+def digest_of(text: str) -> str:
+    """SHA-256 of a text."""
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,7 +10,7 @@ from statistics import median
 from typing import Any, ClassVar
 
 from retrai_core import CaseOutcome, CheckReport, GoalResult, ToolError
-from retrai_goal_support import suite_result, temporary_prefix
+from retrai_goal_support import fresh_folder, suite_result
 
 from .command_goal import CommandGoal
 from .input_trials import InputTrials
@@ -22,9 +20,9 @@ from .kept_output import (
     changed_files,
     comparable,
     digest_files,
-    digest_of,
     file_stats,
 )
+from .other_inputs import digest_of
 from .perf_options import PerfCheckOptions
 from .timings import with_spread
 
@@ -143,11 +141,8 @@ class PerfCheckGoal(CommandGoal[PerfCheckOptions]):
     async def _once(self, command: Sequence[str], cwd: Path, measured: Measured) -> float:
         """One repeat, in fresh folders for what programs keep; its seconds."""
         folder = cwd / self.options.path
-        fresh = await asyncio.to_thread(_fresh_folder)
-        try:
+        async with fresh_folder("tmp") as fresh:
             done = await self._trials.start(command, folder, fresh)
-        finally:
-            await asyncio.to_thread(shutil.rmtree, fresh, ignore_errors=True)
         measured.problem = self.unfinished(done, "the command")
         if not measured.problem and done.exit_code:
             measured.problem = f"the command failed with exit status {done.exit_code}"
@@ -213,7 +208,3 @@ class PerfCheckGoal(CommandGoal[PerfCheckOptions]):
         reason = "; ".join(told)
         report = CheckReport(cases, command)
         return GoalResult(fast and right, reason, "\n\n".join([reason, *details]), report)
-
-
-def _fresh_folder() -> Path:
-    return Path(tempfile.mkdtemp(prefix=temporary_prefix("tmp"))).resolve()

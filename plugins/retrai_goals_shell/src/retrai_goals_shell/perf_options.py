@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import re
+from typing import Annotated
 
-from pydantic import Field, field_validator
+from pydantic import Field
 
 from .command_goal import CommandOptions
+from .option_types import IsRegex, OneOrMore
 
 
 class PerfCheckOptions(CommandOptions):
@@ -30,25 +31,16 @@ class PerfCheckOptions(CommandOptions):
     """Number of warm-up repeats, which do not count."""
     compare_output: bool = Field(default=True, json_schema_extra={"loosens": True})
     """Whether standard output must be the same as at the start of the run."""
-    ignore_output: list[str] = Field(default_factory=list[str], json_schema_extra={"loosens": True})
+    ignore_output: Annotated[list[str], OneOrMore, IsRegex] = Field(
+        default_factory=list[str], json_schema_extra={"loosens": True}
+    )
     """Regular expressions, applied line by line, for output that may differ (such as a printed
     time)."""
-    output_files: list[str] = Field(default_factory=list[str], json_schema_extra={"loosens": False})
+    output_files: Annotated[list[str], OneOrMore] = Field(
+        default_factory=list[str], json_schema_extra={"loosens": False}
+    )
     """Output files whose content is also compared."""
-    protect: list[str] = Field(default_factory=list[str], json_schema_extra={"loosens": False})
+    protect: Annotated[list[str], OneOrMore] = Field(
+        default_factory=list[str], json_schema_extra={"loosens": False}
+    )
     """Globs of additional protected files that belong to the check (its input data)."""
-
-    @field_validator("protect", "output_files", "ignore_output", mode="before")
-    @classmethod
-    def _one_is_a_list(cls, value: object) -> object:
-        return [value] if isinstance(value, str) else value
-
-    @field_validator("ignore_output")
-    @classmethod
-    def _compile(cls, value: list[str]) -> list[str]:
-        for pattern in value:
-            try:
-                re.compile(pattern)
-            except re.error as error:
-                raise ValueError(f"{pattern!r} is no regular expression: {error}") from error
-        return value

@@ -57,6 +57,10 @@ def items(module: Node, path: str = "", around: str = "") -> Iterator[Item]:
         if node.type in _ATTRIBUTES:
             attributes += f"{text_of_node(node)}\n"
             continue
+        if node.type == "ERROR":
+            # What is broken there is no item, and what can be read in it stands in this module.
+            yield from items(node, path, attributes)
+            continue
         named = node.child_by_field_name("name")
         # An `impl` or a macro call is known by its first line.
         name = text_of_node(named) if named else text_of_node(node).partition("{")[0]
@@ -64,8 +68,6 @@ def items(module: Node, path: str = "", around: str = "") -> Iterator[Item]:
         yield item
         if node.type == "mod_item" and (body := node.child_by_field_name("body")):
             yield from items(body, f"{item.path}::", attributes)
-        elif node.type == "ERROR":
-            yield from items(node, path, attributes)
         attributes = around
 
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field
 
 from retrai_core import CaseOutcome, Completed
+
+from .option_types import IsRegex, OneOrMore
 
 _SHOWN = 80
 
@@ -19,29 +22,14 @@ class SuccessCondition(BaseModel):
 
     exit_code: int | None = Field(default=0, ge=0, le=255)
     """Required exit status; null accepts any."""
-    output_contains: list[str] = Field(default_factory=list[str])
+    output_contains: Annotated[list[str], OneOrMore] = Field(default_factory=list[str])
     """Texts that the output must contain."""
-    output_matches: str | None = Field(
+    output_matches: Annotated[str | None, IsRegex] = Field(
         default=None, json_schema_extra={"aliases": ["output_regex"]}
     )
     """Regular expression that some line of the output must match."""
     max_seconds: float | None = Field(default=None, gt=0)
     """Maximum wall-clock seconds."""
-
-    @field_validator("output_contains", mode="before")
-    @classmethod
-    def _one_is_a_list(cls, value: object) -> object:
-        return [value] if isinstance(value, str) else value or []
-
-    @field_validator("output_matches")
-    @classmethod
-    def _compiles(cls, value: str | None) -> str | None:
-        if value is not None:
-            try:
-                re.compile(value)
-            except re.error as error:
-                raise ValueError(f"is no regular expression: {error}") from error
-        return value
 
     def judge(self, done: Completed) -> Mapping[str, tuple[CaseOutcome, str]]:
         """Each condition: its outcome, and what was found, for people."""

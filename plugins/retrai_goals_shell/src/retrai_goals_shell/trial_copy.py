@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import os
-import tempfile
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from retrai_core import make_clean_copy
-from retrai_goal_support import temporary_prefix
+from retrai_goal_support import fresh_folder
 
 WITHOUT = frozenset({".git", ".hg", ".svn"})
 """No trial may read what the history holds; a held-out test can be in it."""
@@ -44,22 +43,11 @@ async def trial_copy(project: Path, home: Path) -> AsyncGenerator[TrialCopy]:
     Raises:
         OSError: it could not be made.
     """
-    temporary = await asyncio.to_thread(
-        lambda: tempfile.TemporaryDirectory(
-            prefix=temporary_prefix("tmp"), ignore_cleanup_errors=True
-        )
-    )
-    try:
-        yield await asyncio.to_thread(_copy, project, home, temporary.name)
-    finally:
-        await asyncio.to_thread(temporary.cleanup)
-
-
-def _copy(project: Path, home: Path, place: str) -> TrialCopy:
-    room = Path(place).resolve()
-    make_clean_copy(project, room / project.name, without=WITHOUT)
-    _link_environments(room / project.name, home)
-    return TrialCopy(room, room / project.name)
+    async with fresh_folder("tmp") as room:
+        folder = room / "copy" / project.name
+        await asyncio.to_thread(make_clean_copy, project, folder, without=WITHOUT)
+        await asyncio.to_thread(_link_environments, folder, home)
+        yield TrialCopy(room, folder)
 
 
 def _link_environments(folder: Path, home: Path) -> None:

@@ -21,12 +21,12 @@ from pathlib import Path
 from pathspec import GitIgnoreSpec
 from pydantic import Field
 
-from retrai_core import Contradiction
+from retrai_core import Contradiction, GoalResult
 from retrai_goal_support import SavedModel, contradiction_of, project_files
 
 from .edits import edited, read_editable
 from .expectations import Expectation, comparisons, expectations_in, marks_of
-from .trial_copy import TrialCopy, trial_copy
+from .trial_copy import trial_copy
 
 LONGEST_S = 60.0
 """A command that takes longer is not run once more when the run begins."""
@@ -56,64 +56,52 @@ class UnmetExpectations:
     Attributes:
         path: where they are remembered.
         globs: what belongs to the check, in gitignore syntax.
+        verdict: runs the command in a folder; other folders that it may write come second.
     """
 
     path: Path
     globs: Sequence[str]
+    verdict: Callable[[Path, Sequence[Path]], Awaitable[GoalResult]]
 
-    async def keep(
-        self, project: Path, passes: Callable[[TrialCopy], Awaitable[bool]], check_s: float
-    ) -> None:
+    async def keep(self, project: Path, check_s: float) -> None:
         """Find what is not met, and remember it.
 
         Args:
             project: as it stands when the run begins; the command fails there.
-            passes: runs the command in a copy.
             check_s: wall-clock seconds that it took.
         """
         if self.path.exists() or check_s > LONGEST_S:
             return
-        found = await asyncio.to_thread(lambda: list(self._files(project)))
-        answers: dict[str, str] = {}
+        files = await asyncio.to_thread(lambda: list(self._files(project)))
+        unmet = Unmet()
         with suppress(OSError):  # without a copy nothing is known
-            if found:
+            if files:
                 async with trial_copy(project, project) as copy:
-                    answers = await self._compared(copy, found, passes)
-        await asyncio.to_thread(Unmet(answers=answers).save, self.path)
+                    marked = [(file, copy.room / f"seen-{secrets.token_hex(4)}") for file in files]
+                    for file, seen in marked:
+                        await asyncio.to_thread(file.mark, copy.folder, seen)
+                    await self.verdict(copy.folder, [copy.room])
+                    for file, seen in marked:
+                        unmet.answers |= await asyncio.to_thread(file.unmet, seen)
+        await asyncio.to_thread(unmet.save, self.path)
 
-    async def _compared(
-        self,
-        copy: TrialCopy,
-        found: Sequence[_TestFile],
-        passes: Callable[[TrialCopy], Awaitable[bool]],
-    ) -> dict[str, str]:
-        places = [await asyncio.to_thread(file.mark, copy.folder, copy.room) for file in found]
-        await passes(copy)
-        answers: dict[str, str] = {}
-        for file, place in zip(found, places, strict=True):
-            answers |= await asyncio.to_thread(file.unmet, place)
-        return answers
-
-    async def contradict(
-        self, copy: Path, case: str, passes: Callable[[], Awaitable[bool]]
-    ) -> Contradiction:
+    async def contradict(self, copy: Path, case: str) -> Contradiction:
         """Whether the command fails when another value is expected in place of what was not met.
 
         Args:
             copy: a copy of the project, which is changed and brought back.
             case: the one that stands for the whole command.
-            passes: runs the command in the copy.
         """
         known = await asyncio.to_thread(Unmet.load, self.path)
         if known is None or not known.answers:
             return Contradiction()
         begun, tried = time.monotonic(), 0
         for file, each, other in await asyncio.to_thread(self._changes, copy, known):
-            await asyncio.to_thread(file.write, copy, edited(file.text, [(*each, other)]))
             began = time.monotonic()
-            passed = await passes()
+            passed = await self._passes_with(copy, file, edited(file.text, [(*each, other)]))
             tried += 1
-            if passed and await self._is_read(copy, file, passes):
+            # One that passes without a test in the file too was not built anew.
+            if passed and not await self._passes_with(copy, file, _GARBLED):
                 return Contradiction([case], [case])
             await asyncio.to_thread(file.write, copy, file.text)
             now = time.monotonic()
@@ -121,12 +109,9 @@ class UnmetExpectations:
                 break
         return Contradiction([case] if tried else [])
 
-    async def _is_read(
-        self, copy: Path, file: _TestFile, passes: Callable[[], Awaitable[bool]]
-    ) -> bool:
-        """Whether the command fails when the file is no test any more: it may not be built anew."""
-        await asyncio.to_thread(file.write, copy, _GARBLED)
-        return not await passes()
+    async def _passes_with(self, copy: Path, file: _TestFile, text: str) -> bool:
+        await asyncio.to_thread(file.write, copy, text)
+        return (await self.verdict(copy, ())).achieved
 
     def _changes(self, copy: Path, known: Unmet) -> list[tuple[_TestFile, tuple[int, int], str]]:
         """Which literals to change, and to what: the likeliest way round first for each."""
@@ -162,12 +147,10 @@ class _TestFile:
     def write(self, folder: Path, text: str) -> None:
         (folder / self.name).write_text(text, encoding="utf-8")
 
-    def mark(self, folder: Path, room: Path) -> Path:
-        """Have the test in a copy note what it compares; the file that it writes."""
-        place = room / f"seen-{secrets.token_hex(4)}"
-        edits = marks_of(self.text, comparisons(self.found), str(place))
+    def mark(self, folder: Path, seen: Path) -> None:
+        """Have the test in a copy note what it compares, in the file `seen`."""
+        edits = marks_of(self.text, comparisons(self.found), str(seen))
         self.write(folder, edited(self.text, edits))
-        return place
 
     def unmet(self, place: Path) -> dict[str, str]:
         """What was compared and not met, with the answer where that is a literal."""
