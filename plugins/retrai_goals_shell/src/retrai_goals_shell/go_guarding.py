@@ -50,7 +50,7 @@ TRICKS = (
 
 OF_PROGRAMS = (
     Trick.reaching(
-        r"\bos\.Exit\(|\bsyscall\.(?:Exit|Kill)\(|\bruntime\.Goexit\(", "ends the process"
+        r"\bos\.Exit\(|\bsyscall\.(?:Exit|Kill|Exec)\(|\bruntime\.Goexit\(", "ends the process"
     ),
     Trick.reaching(r"\bos\.(?:Args|Executable)\b", "asks how it was started"),
 )
