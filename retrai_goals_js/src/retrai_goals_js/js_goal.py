@@ -28,6 +28,7 @@ from retrai_goal_support import (
     fresh_folder,
     globs_below,
     missing_folder,
+    play_calls,
     suite_result,
     without_files,
 )
@@ -49,9 +50,9 @@ from .recorded_calls import (
     Recording,
     add_recorder,
     copy_project,
+    player,
     read_recording,
     remove_tests,
-    replay_calls,
 )
 from .suite_run import SuiteRun, readable
 
@@ -224,13 +225,13 @@ class JsGoal(GoalBase[PlaceT]):
         program = self.program()
         if program is None:
             return ()
-        return await replay_calls(
+        command, job = player(program, script.line if script else "")
+        return await play_calls(
             sandbox,
-            program,
-            root / self.options.path,
+            command,
+            {"neighbors": neighbors, **job},
             calls,
-            test_line=script.line if script else "",
-            neighbors=neighbors,
+            root=root / self.options.path,
             timeout_s=timeout_s,
             readable=[*program_folders(*self._outside(program)), *_linked(copy)],
         )

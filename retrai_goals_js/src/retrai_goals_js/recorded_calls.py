@@ -17,8 +17,8 @@ from pathlib import Path
 
 from pydantic import BaseModel, Field
 
-from retrai_core import RecordedCall, Sandbox, make_clean_copy
-from retrai_goal_support import SavedModel, json_lines, play_calls, project_files, text_of
+from retrai_core import RecordedCall, make_clean_copy
+from retrai_goal_support import SavedModel, json_lines, project_files, text_of
 
 from .js_audit import is_test
 from .js_contradiction import TEST
@@ -153,44 +153,16 @@ def copy_project(project: Path, room: Path) -> Path:
     return copy
 
 
-async def replay_calls(
-    sandbox: Sandbox,
-    program: str,
-    root: Path,
-    calls: Sequence[RecordedCall],
-    *,
-    test_line: str,
-    neighbors: int,
-    timeout_s: float,
-    readable: Sequence[Path],
-) -> list[RecordedCall]:
-    """Make calls again in a process without tests.
+def player(program: str, test_line: str) -> tuple[list[str], dict[str, object]]:
+    """The command that makes calls again in a process without tests, and what its job says.
 
     Args:
-        sandbox: where it is started.
         program: node or bun.
-        root: where the runner ran, without tests.
-        calls: as recorded.
-        test_line: how the tests are started; its loaders are used.
-        neighbors: at most so many more calls, with arguments near the recorded ones.
-        timeout_s: wall-clock seconds.
-        readable: the program's own folders.
+        test_line: how the tests are started; its loaders and variables are used.
     """
     loaders, variables = _loaders_and_variables(test_line)
-
-    def command(job: Path) -> list[str]:
-        player = _inside("retrai-player.js").replace("JOB_FILE", json.dumps(str(job)))
-        return [program, *loaders, "-e", f"{_inside('retrai-values.js')} {player}"]
-
-    return await play_calls(
-        sandbox,
-        command,
-        {"neighbors": neighbors, "variables": _KEPT, "env": variables},
-        calls,
-        root=root,
-        timeout_s=timeout_s,
-        readable=readable,
-    )
+    source = f"{_inside('retrai-values.js')} {_inside('retrai-player.js')}"
+    return [program, *loaders, "-e", source], {"variables": _KEPT, "env": variables}
 
 
 def remove_tests(copy: Path) -> None:

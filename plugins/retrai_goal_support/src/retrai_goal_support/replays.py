@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
@@ -28,7 +28,7 @@ class _Answer(BaseModel):
 
 async def play_calls(
     sandbox: Sandbox,
-    command: Callable[[Path], Sequence[str]],
+    command: Sequence[str],
     job: Mapping[str, object],
     calls: Sequence[RecordedCall],
     *,
@@ -46,7 +46,7 @@ async def play_calls(
 
     Args:
         sandbox: where it is started.
-        command: the player's command, for the file of its job.
+        command: the player's; the path of its job is the last argument.
         job: what it needs to know beside the calls.
         calls: as recorded; those without `replay` are left out.
         root: where it runs, without tests.
@@ -64,7 +64,7 @@ async def play_calls(
         await asyncio.to_thread(place.write_text, text, encoding="utf-8")
         try:
             await sandbox.run(
-                command(place),
+                [*command, str(place)],
                 timeout_s=timeout_s,
                 cwd=root,
                 env=env,

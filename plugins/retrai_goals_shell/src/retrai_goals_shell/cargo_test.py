@@ -127,7 +127,6 @@ class CargoTestGoal(ToolChainGoal[CargoTestOptions]):
         return await contradict_suite(RUST, tests, lambda _: files, lambda: self._run(folder))
 
     async def _run(self, folder: Path) -> GoalResult:
-        cargo = shutil.which("cargo") or "cargo"
         command = ["cargo", "test", "--no-fail-fast", *self.options.args]
         try:
             async with without_new_lock(folder):
@@ -135,16 +134,12 @@ class CargoTestGoal(ToolChainGoal[CargoTestOptions]):
                 done = await self.start(folder, command[1:], self.options.timeout_s, is_merged=True)
         except (ToolError, FileNotFoundError) as error:
             return suite_result({}, command, problem=f"cargo cannot be started: {error}")
-        return self._judge(done, CargoProject.read(metadata.stdout), folder, command, cargo)
+        return self._judge(done, CargoProject.read(metadata.stdout), folder, command)
 
     def _judge(
-        self,
-        done: Completed,
-        project: CargoProject,
-        folder: Path,
-        command: Sequence[str],
-        cargo: str,
+        self, done: Completed, project: CargoProject, folder: Path, command: Sequence[str]
     ) -> GoalResult:
+        cargo = shutil.which("cargo") or "cargo"
         cases: dict[str, CaseOutcome] = {}
         failures: dict[str, str] = {}
         problem = ""

@@ -11,7 +11,7 @@
   const { text, failure, isData } = valuesOf(util);
   const { stringify, parse } = JSON;
   const { writeSync } = fs;
-  const job = parse(fs.readFileSync(JOB_FILE, 'utf8'));
+  const job = parse(fs.readFileSync(process.argv.at(-1), 'utf8'));
   const out = fs.openSync(job.answers, 'a');
   const limit = Symbol('limit');
   const exit = process.exit.bind(process);
