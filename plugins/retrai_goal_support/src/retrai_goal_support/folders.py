@@ -64,7 +64,6 @@ async def fresh_folder(start: str) -> AsyncGenerator[Path]:
         await asyncio.to_thread(folder.cleanup)
 
 
-
 def text_of(path: Path, max_chars: int = -1) -> str:
     """The text of a file, or its beginning; empty where it cannot be read.
 
