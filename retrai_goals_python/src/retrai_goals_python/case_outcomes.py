@@ -12,16 +12,12 @@ from .report_lines import (
     Calls,
     Collect,
     Collected,
-    Deselected,
+    Ended,
     Explanation,
     Finish,
-    Imported,
-    InternalError,
-    Interrupted,
     Line,
     Phase,
     Start,
-    Stopped,
 )
 
 MAX_SUBTESTS = 5
@@ -50,14 +46,10 @@ class Session:
 
     cases: dict[str, Case] = field(default_factory=dict[str, Case])
     begin: Begin | None = None
-    stopped: Stopped | None = None
-    interrupted: str = ""
-    internal_error: str = ""
+    ended: Ended | None = None
     finish: Finish | None = None
     collected: tuple[str, ...] = ()
-    deselected: int = 0
     last_started: str = ""
-    imported: set[str] = field(default_factory=set[str])
     calls: dict[str, Calls] = field(default_factory=dict[str, Calls])
     forged: str = ""
 
@@ -86,37 +78,18 @@ def read_session(lines: Iterable[Line]) -> Session:
                 _take_collect(session, line)
             case Collected():
                 session.collected = session.collected or tuple(line.ids)
-            case Deselected():
-                session.deselected += line.count
-            case Begin() if session.begin is not None:
-                session.forged = "two beginnings"
             case Begin():
+                session.forged = "two beginnings" if session.begin else session.forged
                 session.begin = line
             case Calls():
                 session.calls[current.get(line.id, line.id)] = line
-            case _:
-                _take_end(session, line)
+            case Ended():
+                session.ended = session.ended or line
+            case Finish():
+                session.forged = "two ends" if session.finish else session.forged
+                session.finish = line
     _sort_as_collected(session)
     return session
-
-
-def _take_end(session: Session, line: Line) -> None:
-    """How the session ended, and what it had imported by then."""
-    match line:
-        case Stopped():
-            session.stopped = line
-        case Imported():
-            session.imported.update(line.files)
-        case Interrupted():
-            session.interrupted = line.text
-        case InternalError():
-            session.internal_error = line.text
-        case Finish() if session.finish is not None:
-            session.forged = "two ends"
-        case Finish():
-            session.finish = line
-        case _:
-            pass
 
 
 def _name_for(session: Session, name: str) -> str:

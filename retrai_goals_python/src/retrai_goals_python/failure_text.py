@@ -13,11 +13,11 @@ from retrai_goal_support import shorten
 
 from .case_outcomes import Case
 from .pytest_run import Failure
-from .report_lines import Explanation, TraceEntry, TraceLink
+from .report_lines import Explanation
 from .source_lines import SourceLines
 
-_LOCATION = re.compile(r'^(?:E +File "(.+)", line (\d+)|(\S.*):(\d+): in .*)$', re.MULTILINE)
-_STEP = re.compile(r"^(\S.*):(\d+): in .+$")
+_STEP = re.compile(r"^(\S.*):(\d+): (in .+)$")
+_SYNTAX_ERROR = re.compile(r'^E +File "(.+)", line (\d+)')
 MAX_PLACES = 6
 MAX_CAPTURED = 1200
 
@@ -78,63 +78,43 @@ class FailureWriter:
         return Failure(name, "error", _spot(inside[-1]), said, shorten(text, self.max_chars))
 
     def _explain(self, why: Explanation) -> tuple[str, str]:
-        """The location and the text of one explanation."""
-        if not why.chain:
-            path, line = (why.path, why.line) if why.path else _place_in(why.text)
-            spot = _spot(self._place(path, line, "")) if path else ""
-            return spot, self._without_machinery(why.text or why.message)
-        blocks = [self._link(link) for link in why.chain]
-        places = [
-            place
-            for link in why.chain[-1:]
-            for place in (self._place(e.path, e.line, e.where) for e in link.entries)
-            if place.inside
-        ]
-        place = places[-1] if places else self._place(why.path, why.line, "")
-        return _spot(place), "\n".join(block for block in blocks if block)
+        """The location and the text of one explanation.
 
-    def _without_machinery(self, text: str) -> str:
-        """A collection error's text without the steps through the importer and pytest itself."""
-        kept: list[str] = []
-        inside = True
-        for line in text.splitlines():
-            step = _STEP.match(line)
-            if step:
-                inside = self._place(step.group(1), int(step.group(2)), "").inside
-            if inside or line.startswith("E "):
-                kept.append(line)
-        return "\n".join(kept)
-
-    def _link(self, link: TraceLink) -> str:
-        """One exception: where it came through, then what it says."""
-        places = [self._place(e.path, e.line, e.where) for e in link.entries]
-        shown = [place for place in places if place.inside]
-        outside = [place for place in places if not place.inside]
-        if len(shown) > MAX_PLACES:
-            shown = shown[:2] + shown[-(MAX_PLACES - 2) :]
-        blocks = [self._show(place) for place in shown]
-        if outside and (not shown or places[-1] is outside[-1]):
-            blocks.append(f"{_spot(outside[-1])} {outside[-1].where}".rstrip())
-        errors = [line for entry in link.entries for line in _error_lines(entry)]
-        if not errors:
-            errors = [entry.lines for entry in link.entries[-1:]]
-        blocks.append("\n".join(errors))
-        if link.after:
-            blocks.append(f"\n{link.after}\n")
-        return "\n".join(blocks)
+        Steps through the project are shown with the source around them. Those through other code
+        are left out, but for the one that raised the error.
+        """
+        places = [self._place(why.path, why.line, "")] if why.path else []
+        shown: list[str] = []
+        outside: Place | None = None
+        for line in why.text.splitlines():
+            if step := _STEP.match(line):
+                places.append(self._place(step[1], int(step[2]), step[3]))
+                outside = None if places[-1].inside else places[-1]
+                if outside is None:
+                    shown.append(self._show(places[-1]))
+            elif line.startswith("E "):
+                if outside is not None:
+                    shown.append(_title(outside))
+                    outside = None
+                if named := _SYNTAX_ERROR.match(line):
+                    places.append(self._place(named[1], int(named[2]), ""))
+                shown.append(line)
+            elif not (places and line.startswith(" ")):  # else a step's source as pytest shows it
+                shown.append(line)
+        inside = [place for place in places if place.inside]
+        location = _spot((inside or places)[-1]) if places else ""
+        return location, "\n".join(shown)
 
     def _show(self, place: Place) -> str:
         source = self.sources.around(place.path, place.line)
-        title = f"{_spot(place)} {place.where}".rstrip()
-        return f"{title}\n{source}" if source else title
+        return f"{_title(place)}\n{source}" if source else _title(place)
 
     def _place(self, path: str, line: int, where: str) -> Place:
-        where = where if where.startswith("in ") else ""
-        full = os.path.normpath(os.path.join(self.project, path)) if path else ""
-        relative = os.path.relpath(full, self.project) if full else ""
+        full = os.path.normpath(os.path.join(self.project, path))
+        relative = os.path.relpath(full, self.project)
         parts = relative.split(os.sep)
         # `<frozen importlib>` and the like are no files at all.
-        outside = not full or parts[0] == ".." or path.startswith("<")
+        outside = parts[0] == ".." or path.startswith("<")
         outside = outside or bool({"site-packages", "dist-packages"} & {*parts})
         return Place(full if outside else relative.replace(os.sep, "/"), line, where, not outside)
 
@@ -143,15 +123,8 @@ def _spot(place: Place) -> str:
     return f"{place.path}:{place.line}" if place.line else place.path
 
 
-def _place_in(text: str) -> tuple[str, int]:
-    """The last location that a collection error names; pytest gives it as text only."""
-    found = _LOCATION.findall(text)
-    path, line = next(((a or c, b or d) for a, b, c, d in reversed(found)), ("", "0"))
-    return path, int(line)
-
-
-def _error_lines(entry: TraceEntry) -> list[str]:
-    return [line for line in entry.lines.splitlines() if line.startswith("E ")]
+def _title(place: Place) -> str:
+    return f"{_spot(place)} {place.where}".rstrip()
 
 
 def _message_of(why: Explanation) -> str:

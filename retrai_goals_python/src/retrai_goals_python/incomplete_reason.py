@@ -58,13 +58,16 @@ def _when_time_was_up(session: Session) -> str:
 
 def _stopped_early(session: Session) -> str:
     """pytest itself said that it stops."""
-    if session.stopped is not None:
-        return f"pytest stopped before it collected any test: {_first_line(session.stopped.text)}"
-    if session.interrupted:
-        return f"pytest was stopped{_during(session)}: {_first_line(session.interrupted)}"
-    if session.internal_error:
-        return f"pytest or one of its plugins crashed: {_last_line(session.internal_error)}"
-    return ""
+    if session.ended is None:
+        return ""
+    text = session.ended.text
+    match session.ended.kind:
+        case "stopped":
+            return f"pytest stopped before it collected any test: {_first_line(text)}"
+        case "interrupted":
+            return f"pytest was stopped{_during(session)}: {_first_line(text)}"
+        case "internal_error":
+            return f"pytest or one of its plugins crashed: {_last_line(text)}"
 
 
 def _no_finish(session: Session, done: Completed) -> str:

@@ -4,86 +4,44 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
-
-
-def _printable(value: object) -> object:
-    """Lone surrogates (undecodable bytes in a path) would break whoever writes the text on."""
-    if isinstance(value, str):
-        return value.encode("utf-8", "backslashreplace").decode("utf-8")
-    return value
-
-
-Text = Annotated[str, BeforeValidator(_printable)]
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 
 class _Line(BaseModel):
     model_config = ConfigDict(extra="ignore", frozen=True)
 
 
-class TraceEntry(_Line):
-    """One step of a traceback: where, and the lines pytest shows for it."""
-
-    path: Text = ""
-    line: int = 0
-    where: Text = ""
-    lines: Text = ""
-
-
-class TraceLink(_Line):
-    """One exception of a chain; `after` is the sentence that leads to the next."""
-
-    entries: list[TraceEntry] = []
-    after: Text = ""
-
-
 class Explanation(_Line):
-    """Why a case was not passed, as pytest explains it."""
+    """Why a case failed, as pytest explains it; where, and with which exception, if it says so."""
 
-    path: Text = ""
+    text: str = ""
+    path: str = ""
     line: int = 0
-    message: Text = ""
-    text: Text = ""
-    chain: list[TraceLink] = []
+    message: str = ""
 
 
 class Begin(_Line):
     """Every plugin is imported; no conftest.py yet."""
 
     kind: Literal["begin"]
-    pytest: Text
-    plugins: list[Text] = []
+    pytest: str
+    plugins: list[str] = []
     """Distributions of the plugins, as they are named."""
-
-
-class Stopped(_Line):
-    """A conftest.py could not be imported."""
-
-    kind: Literal["stopped"]
-    path: Text
-    text: Text
 
 
 class Collected(_Line):
     """What is about to be run; under xdist once for every worker."""
 
     kind: Literal["collected"]
-    ids: list[Text]
-
-
-class Deselected(_Line):
-    """Cases that were left out on purpose."""
-
-    kind: Literal["deselected"]
-    count: int
+    ids: list[str]
 
 
 class Collect(_Line):
     """A file or class that was skipped or failed when it was collected."""
 
     kind: Literal["collect"]
-    id: Text
-    outcome: Text
+    id: str
+    outcome: str
     why: Explanation = Explanation()
 
 
@@ -91,20 +49,20 @@ class Start(_Line):
     """A test begins."""
 
     kind: Literal["start"]
-    id: Text
+    id: str
 
 
 class Phase(_Line):
     """The set-up, call or tear-down of a test has ended."""
 
     kind: Literal["phase"]
-    id: Text
-    when: Text
-    outcome: Text
+    id: str
+    when: str
+    outcome: str
     is_xfail: bool = False
-    subtest: Text = ""
+    subtest: str = ""
     why: Explanation = Explanation()
-    sections: list[tuple[Text, Text]] = []
+    sections: list[tuple[str, str]] = []
 
 
 class Calls(_Line):
@@ -117,59 +75,42 @@ class Calls(_Line):
     """
 
     kind: Literal["calls"]
-    id: Text
-    calls: list[tuple[Text, Text, str]] | None
-    compared: list[Text]
+    id: str
+    calls: list[tuple[str, str, str]] | None
+    compared: list[str]
     asserted: bool
     """Whether it passed, or failed by an assertion."""
-    fixtures: list[Text]
-    parameters: dict[Text, Text]
-    patches: list[tuple[Text, Text, int]]
-    paths: list[Text]
+    fixtures: list[str]
+    parameters: dict[str, str]
+    patches: list[tuple[str, str, int]]
+    paths: list[str]
 
 
-class Imported(_Line):
-    """Files of the project, or of its copy, that one process had imported when it ended."""
+class Ended(_Line):
+    """pytest stops early.
 
-    kind: Literal["imported"]
-    files: list[Text]
+    A conftest.py could not be imported; Ctrl-C or `pytest.exit`; pytest or a plugin raised.
+    """
 
-
-class Interrupted(_Line):
-    """Ctrl-C or `pytest.exit`."""
-
-    kind: Literal["interrupted"]
-    text: Text
-
-
-class InternalError(_Line):
-    """pytest or one of its plugins raised."""
-
-    kind: Literal["internal_error"]
-    text: Text
+    kind: Literal["stopped", "interrupted", "internal_error"]
+    text: str
 
 
 class Finish(_Line):
-    """The session has ended."""
+    """The session has ended.
+
+    Attributes:
+        deselected: how many cases were left out on purpose.
+        imported: files of the project, or of its copy, that its processes had imported.
+    """
 
     kind: Literal["finish"]
     exit_status: int
+    deselected: int = 0
+    imported: list[str] = []
 
 
-Line = (
-    Begin
-    | Stopped
-    | Collected
-    | Deselected
-    | Collect
-    | Start
-    | Phase
-    | Calls
-    | Imported
-    | Interrupted
-    | InternalError
-    | Finish
-)
+Line = Begin | Collected | Collect | Start | Phase | Calls | Ended | Finish
 _ADAPTER: TypeAdapter[Line] = TypeAdapter(Annotated[Line, Field(discriminator="kind")])
 
 

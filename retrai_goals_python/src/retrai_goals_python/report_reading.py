@@ -57,10 +57,10 @@ def make_run(
         interpreter=python,
         duration_s=done.duration_s,
         problem=problem,
-        deselected=session.deselected,
+        deselected=session.finish.deselected if session.finish else 0,
         output_tail=tail,
         pytest_version=session.begin.pytest if session.begin else "",
-        imported_from=tuple(sorted(session.imported)),
+        imported_from=tuple(session.finish.imported) if session.finish else (),
         calls=session.calls,
     )
 

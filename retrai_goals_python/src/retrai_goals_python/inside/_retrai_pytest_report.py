@@ -46,12 +46,13 @@ class Writer:
         # Without waiting for a reader: a process that a test left behind has none any more.
         self._flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK
         self._set_blocking = os.set_blocking
-        self._encode = json.JSONEncoder().encode
+        self._encode = json.JSONEncoder(ensure_ascii=False).encode
         self._unwritten = b""
 
     def write(self, kind: str, **values: Any) -> None:
         values["kind"] = kind
-        self._unwritten += self._encode(values).encode("ascii") + b"\n"
+        # An undecodable byte in a path or a text has no place in UTF-8.
+        self._unwritten += self._encode(values).encode("utf-8", "replace") + b"\n"
         try:
             target = self._open(self.path, self._flags, 0o600)
         except OSError:  # a test that uses up the file descriptors: the next line takes this along
@@ -101,6 +102,7 @@ def set_up(config: Any, settings: Dict[str, Any], process: str) -> None:
     option.usepdb = False
     # To show the lines of a failure, pytest parses their file again for each.
     option.tbstyle = "line" if settings["outcomes_only"] else "short"
+    option.showlocals = False
     option.color = "no"
     for name in ("stepwise", "stepwise_skip"):
         if hasattr(option, name):
@@ -130,6 +132,8 @@ class Reporter:
         self.writer = writer
         self.settings = settings
         self.outcomes_only = settings["outcomes_only"]
+        self.imported: Set[str] = set()
+        self.deselected = 0
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
@@ -137,12 +141,7 @@ class Reporter:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any, error: Any) -> None:
-        output = getattr(node, "workeroutput", {})
-        self.write_imported(output.get("retrai_imported"))
-
-    def write_imported(self, files: Any) -> None:
-        if files:
-            self.writer.write("imported", files=files)
+        self.imported.update(getattr(node, "workeroutput", {}).get("retrai_imported", ()))
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, node: Any, ids: Any) -> None:
@@ -154,7 +153,7 @@ class Reporter:
 
     @pytest.hookimpl(trylast=True)
     def pytest_deselected(self, items: Any) -> None:
-        self.writer.write("deselected", count=len(items))
+        self.deselected += len(items)
 
     @pytest.hookimpl(trylast=True)
     def pytest_collectreport(self, report: Any) -> None:
@@ -178,9 +177,8 @@ class Reporter:
         subtest = describe_subtest(report)
         if subtest:
             phase["subtest"] = subtest
-        if report.outcome != "passed" and not self.outcomes_only:
-            phase["why"] = explain(report.longrepr)
         if report.outcome == "failed" and not self.outcomes_only:
+            phase["why"] = explain(report.longrepr)
             phase["sections"] = [
                 [str(title), shorten(text, MAX_SECTION)] for title, text in report.sections
             ]
@@ -201,8 +199,14 @@ class Reporter:
         # (six seconds for 3,000 failures), and nobody reads it there.
         session.config.option.tbstyle = "no"
         yield
-        self.write_imported(_imports and _imports.loaded())
-        self.writer.write("finish", exit_status=int(getattr(session, "exitstatus", exitstatus)))
+        if _imports is not None:
+            self.imported.update(_imports.loaded())
+        self.writer.write(
+            "finish",
+            exit_status=int(getattr(session, "exitstatus", exitstatus)),
+            deselected=self.deselected,
+            imported=sorted(self.imported),
+        )
 
 
 class WorkerImports:
@@ -387,8 +391,7 @@ def pytest_load_initial_conftests(early_config: Any) -> Generator[None, Any, Non
         if cause is None and getattr(error, "excinfo", None):
             cause = error.excinfo[1]
         named = "%s: %s" % (type(cause or error).__name__, cause or error)
-        path = str(getattr(error, "path", ""))
-        _writer.write("stopped", path=path, text=shorten(named, MAX_TEXT))
+        _writer.write("stopped", text=shorten(named, MAX_TEXT))
 
 
 @pytest.hookimpl(tryfirst=True)
