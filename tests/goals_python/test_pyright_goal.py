@@ -167,18 +167,12 @@ def test_a_target_replaces_the_configured_scope(make_project):
 
 
 def test_settings_are_found_in_either_file(make_project):
-    assert PyrightGoal.detect(make_project({"pyproject.toml": "[tool.pyright]\n"})) is not None
     project = make_project({"pyproject.toml": "[tool.pyright]\nexclude = ['x']\n"})
     assert read_configuration(project) == {"exclude": ["x"]}
-    assert PyrightGoal.detect(project) is not None
     (project / "pyrightconfig.json").write_text('{"a": "http://x", // b\n "c": [1,],}')
     assert read_configuration(project) == {"a": "http://x", "c": [1]}
     (project / "pyrightconfig.json").write_text("{")
     assert read_configuration(project) == {}
-
-
-def test_a_project_without_pyright_is_not_recognized(make_project):
-    assert PyrightGoal.detect(make_project({"pyproject.toml": "[project]\n"})) is None
 
 
 @pytest.mark.parametrize("output", ["", "no json", "{}", "[1]", '{"summary": 3}'])

@@ -10,7 +10,7 @@ import textwrap
 import pytest
 from pydantic import ValidationError
 
-from retrai_core import UsageError
+from retrai_core import Catalog, UsageError
 from retrai_goals_python.pytest_goal import PytestGoal, PytestGoalOptions
 from retrai_goals_python.runner import PytestRun
 
@@ -215,7 +215,7 @@ EVIDENCE = [
     ({"pytest.ini": "[pytest]\n"}, "pytest.ini"),
     (
         {"pyproject.toml": "[tool.pytest.ini_options]\naddopts = '-q'\n"},
-        "pyproject.toml: [tool.pytest.ini_options]",
+        "pyproject.toml: pytest",
     ),
     ({"tox.ini": "[tox]\n\n[pytest]\n"}, "tox.ini: [pytest]"),
     ({"setup.cfg": "[tool:pytest]\n"}, "setup.cfg: [tool:pytest]"),
@@ -225,7 +225,6 @@ EVIDENCE = [
     ({"conftest.py": ""}, "conftest.py"),
     ({"pyproject.toml": "[project]\ndependencies = ['pytest>=8']\n"}, "pyproject.toml: pytest"),
     ({"tests/checks.py": ""}, "tests/checks.py"),
-    ({"test/unit/checks.py": ""}, "test/unit/checks.py"),
     ({"pyproject.toml": "[project]\nname = 'x'\n"}, None),
     ({"tox.ini": "[tox]\n"}, None),
     ({"tests/test_x.js": "", "node_modules/x/test_y.py": "", ".venv/test_z.py": ""}, None),
@@ -234,8 +233,10 @@ EVIDENCE = [
 
 @pytest.mark.parametrize(("files", "evidence"), EVIDENCE)
 def test_a_project_is_recognized_by_what_lies_in_it(make_project, files, evidence):
-    detection = PytestGoal.detect(make_project(files))
-    assert (detection.evidence if detection else None) == evidence
+    hits = Catalog.configured(project := make_project(files)).detect(project)
+    found = {hit.record.name: hit.evidence for hit in hits}
+    assert found.get("pytest") == evidence
+    assert PytestGoal.detect(project) is not None, "a marker is enough"
 
 
 def test_the_prompt_names_the_rules():

@@ -33,11 +33,6 @@ def read_configuration(folder: Path) -> dict[str, Any]:
     return table(table(pyproject(folder).get("tool")).get("pyright"))
 
 
-def has_table(folder: Path) -> bool:
-    """Whether `pyproject.toml` has a table for pyright, an empty one too."""
-    return "pyright" in table(pyproject(folder).get("tool"))
-
-
 def checked_files(folder: Path, targets: Sequence[str] = ()) -> list[str]:
     """Relative paths of the Python files in pyright's scope, sorted.
 

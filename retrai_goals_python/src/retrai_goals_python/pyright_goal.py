@@ -15,7 +15,6 @@ from retrai_core import (
     CheckReport,
     Completed,
     Contradiction,
-    Detection,
     GoalResult,
     Limits,
     Marker,
@@ -29,7 +28,7 @@ from .false_type_guards import CALLER, as_argument, guards_in
 from .hidden_errors import FirstErrors, HiddenErrors
 from .pyright_audit import audit_types
 from .pyright_command import find_pyright, how_to_install
-from .pyright_files import checked_files, has_table, read_configuration
+from .pyright_files import checked_files, read_configuration
 from .pyright_output import (
     Diagnostic,
     PyrightReport,
@@ -91,12 +90,6 @@ class PyrightGoal(PythonGoal[PyrightGoalOptions]):
     steers: ClassVar[str] = (
         "new configuration of pyright, and files that change its types or its Python"
     )
-
-    @classmethod
-    def detect(cls, project: Path) -> Detection | None:
-        if (project / "pyrightconfig.json").is_file():
-            return Detection("pyrightconfig.json")
-        return Detection("pyproject.toml: [tool.pyright]") if has_table(project) else None
 
     async def ready(self) -> str | None:
         python = self.context.python

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatch
 from pathlib import Path
 
 from retrai_core import Marker
-
-from .python_source import read_text
 
 PRIORITY = 20
 TEST_FILES = ("test_*.py", "*_test.py")
@@ -32,40 +29,9 @@ MARKERS = (
     Marker("*/tests/test_*.py", priority=PRIORITY),
     Marker("src/*/tests/test_*.py", priority=PRIORITY),
 )
-_SECTIONS = {
-    "pytest.toml": "",
-    ".pytest.toml": "",
-    "pytest.ini": "",
-    ".pytest.ini": "",
-    "pyproject.toml": r"^\s*\[\s*tool\.pytest(?:\.ini_options)?\s*\]",
-    "tox.ini": r"^\[pytest\]",
-    "setup.cfg": r"^\[tool:pytest\]",
-}
-"""What in a file configures pytest; nothing where the whole file does."""
-_NAMED = re.compile(r"\bpytest\b")
 NOT_OURS = {"node_modules", "site-packages", "venv", "build", "dist", "__pycache__"}
 MAX_ENTRIES = 5000
 MAX_DEPTH = 5
-
-
-def find_evidence(project: Path) -> str:
-    """What shows that pytest tests this project (`tests/test_api.py`); empty for nothing.
-
-    A configuration section and a conftest.py count by themselves, and so does the word pytest in
-    pyproject.toml; a folder only when a file of Python lies in it.
-    """
-    for name, section in _SECTIONS.items():
-        found = re.search(section, read_text(project / name), re.MULTILINE)
-        if found and (project / name).is_file():
-            return f"{name}: {found[0].strip()}" if section else name
-    if path := next(files_called(project, TEST_FILES), ""):
-        return path
-    if (project / "conftest.py").is_file():
-        return "conftest.py"
-    if _NAMED.search(read_text(project / "pyproject.toml")):
-        return "pyproject.toml: pytest"
-    scripts = files_called(project, ("*.py",))
-    return next((path for path in scripts if path.startswith(("tests/", "test/"))), "")
 
 
 def files_called(project: Path, patterns: Sequence[str]) -> Iterator[str]:
@@ -85,7 +51,6 @@ def files_called(project: Path, patterns: Sequence[str]) -> Iterator[str]:
             with os.scandir(project / folder) as entries:
                 found = sorted(entries, key=lambda entry: entry.name)
         except OSError:
-            # A folder that is not there or cannot be read holds no evidence.
             continue
         for entry in found:
             looked_at += 1

@@ -13,7 +13,6 @@ from pydantic import Field
 
 from retrai_core import (
     Contradiction,
-    Detection,
     Environment,
     GoalBase,
     GoalResult,
@@ -30,7 +29,7 @@ from .contradiction import contradict_tests, expect_old_answers
 from .copied_project import copied_project
 from .diff_audit import is_test
 from .environment import missing_module
-from .pytest_detection import MARKERS, find_evidence
+from .pytest_detection import MARKERS
 from .pytest_guarding import audit_diff, protected_globs, steering_globs
 from .pytest_run import PytestRun
 from .python_goal import PythonGoal
@@ -111,11 +110,6 @@ class PytestGoal(PythonGoal[PytestGoalOptions]):
         if self._known_before is None:
             self._known_before = BeforeRun.load(self.context.run_dir / BEFORE) or BeforeRun()
         return self._known_before
-
-    @classmethod
-    def detect(cls, project: Path) -> Detection | None:
-        evidence = find_evidence(project)
-        return Detection(evidence) if evidence else None
 
     async def ready(self) -> str | None:
         problem = await asyncio.to_thread(missing_folder, self.context.project, self.options.path)

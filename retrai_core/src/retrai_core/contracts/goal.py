@@ -113,7 +113,10 @@ class GoalResult:
 
 @dataclass(frozen=True, slots=True)
 class Detection:
-    """Why a goal fits a project: `evidence` is what was found (`pyproject.toml: [tool.x]`)."""
+    """Why a goal fits a project: `evidence` is what was found (`pyproject.toml: [tool.x]`).
+
+    Where it is empty, the marker is the evidence.
+    """
 
     evidence: str
     options: Mapping[str, Any] = field(default_factory=dict[str, Any])
@@ -243,8 +246,11 @@ class GoalBase(TakesModels, ABC, Generic[OptionsT]):
 
     @classmethod
     def detect(cls, project: Path) -> Detection | None:
-        """Whether this goal fits `project`; called only where one of `markers` was found."""
-        return None
+        """Whether this goal fits `project`; called only where one of `markers` was found.
+
+        By default it does. Without evidence of its own, the marker is what is shown.
+        """
+        return Detection("") if cls.markers else None
 
     async def ready(self) -> str | None:
         """A problem that must be said before the first step (a missing runner), or None."""
