@@ -207,6 +207,7 @@ def test_only_guards_of_one_argument_are_called() -> None:
 def test_probes_leave_a_text_that_can_be_read(text: str) -> None:
     probes = Probes(text, 1)
     ast.parse(probes.probed)
-    exposed, lines = probes.exposed(list(probes.places.values()))
-    ast.parse(exposed)
-    assert len(lines) == len(probes.places)
+    exposed = probes.exposed(list(probes.places.values()))
+    ast.parse(exposed.text)
+    assert exposed.ranges
+    assert set(exposed.origins.values()) <= set(range(1, text.count("\n") + 1))

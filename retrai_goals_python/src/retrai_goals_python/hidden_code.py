@@ -8,16 +8,22 @@ hold or not, so that pyright says what is wrong there.
 from __future__ import annotations
 
 import ast
-import io
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import cast
 
-Edit = tuple[int, int, str]
-"""Where a piece begins and ends, and what takes its place."""
+from .type_excuses import IGNORES
 
-_EITHER = "bool(id(0))"
-_ANY = 'eval("0")'
+Position = tuple[int, int]
+"""A line and a column, from 0."""
+_Change = Callable[[], object]
+"""Changes the syntax tree."""
+
+_EITHER = ast.parse("bool(id(0))", mode="eval").body
+_ANY = ast.parse('eval("0")', mode="eval").body
+# Annotations, and conditions, which exposing replaces.
+_NOT_OPERANDS = ("annotation", "returns", "decorator_list", "type_params", "test", "subject")
 
 
 @dataclass(frozen=True)
@@ -25,17 +31,38 @@ class Place:
     """What one probe stands for: a statement with those after it in its block, or an operand.
 
     Attributes:
-        start, end: where it stands in the text.
+        first, last: where it begins and ends.
         before: the place that is reached just before it; None at the top.
-        exposing: edits after which it is reached.
+        exposing: changes after which it is reached.
         has_code: it does more than raise an error, or give a constant back.
     """
 
-    start: int
-    end: int
+    first: ast.stmt | ast.expr
+    last: ast.stmt | ast.expr
     before: int | None
-    exposing: Sequence[Edit]
+    exposing: Sequence[_Change]
     has_code: bool
+
+
+@dataclass(frozen=True)
+class Exposed:
+    """A file whose hidden places are reached.
+
+    Attributes:
+        text: of the file.
+        ranges: where the places begin and end in it.
+        origins: by line of `text`, from 0, the line of the original file, from 1. What a comment
+            excused there has none.
+    """
+
+    text: str
+    ranges: Sequence[tuple[Position, Position]]
+    origins: dict[int, int]
+
+    def origin(self, at: Position) -> int | None:
+        """The line of the original file, from 1, where something stands in one of the places."""
+        hidden = any(first <= at <= last for first, last in self.ranges)
+        return self.origins.get(at[0]) if hidden else None
 
 
 class Probes:
@@ -47,27 +74,20 @@ class Probes:
 
     Attributes:
         places: by number.
+        probed: the file with its probes; comments are left out, but for those at its beginning.
 
     Raises:
         SyntaxError, ValueError, RecursionError: it is no Python.
     """
 
     def __init__(self, text: str, first: int) -> None:
-        self.text = text
         self.places: dict[int, Place] = {}
         self._next = first
-        self._inserted: list[tuple[int, int, int, str]] = []
-        self._starts = [0]
-        # As the parser counts lines: a form feed ends none.
-        self._lines = list(io.StringIO(text, newline=""))
-        for line in self._lines:
-            self._starts.append(self._starts[-1] + len(line))
-        self._block(ast.parse(text).body, None, ())
-
-    @property
-    def probed(self) -> str:
-        """The text with its probes."""
-        return _edited(self.text, [(at, at, text) for at, _, _, text in sorted(self._inserted)])
+        self._tree, self._lines = ast.parse(text), text.split("\n")
+        above = self._tree.body[0].lineno - 1 if self._tree.body else 0
+        self._head = [line for line in self._lines[:above] if line.startswith("#")]
+        self._block(self._tree.body, None, ())
+        self.probed = self._written()
 
     def hidden(self, reached: Collection[int]) -> list[Place]:
         """What is not reached although that before it is, and has code of its own."""
@@ -79,168 +99,147 @@ class Probes:
             and place.has_code
         ]
 
-    def exposed(self, places: Sequence[Place]) -> tuple[str, list[tuple[int, int]]]:
-        """The text with these places reached, and their first and last lines there, from 0."""
-        edits: list[Edit] = []
-        for edit in sorted({edit for place in places for edit in place.exposing}):
-            if not edits or edit[0] >= edits[-1][1]:
-                edits.append(edit)
-        text = _edited(self.text, edits)
+    def exposed(self, places: Sequence[Place]) -> Exposed:
+        """The file with these places reached."""
+        for place in places:
+            for change in place.exposing:
+                change()
+        text = self._written()
+        # What is written out and parsed again has the same nodes.
+        pairs = list(zip(ast.walk(self._tree), ast.walk(ast.parse(text)), strict=False))
+        now = {old: new for old, new in pairs if isinstance(new, (ast.stmt, ast.expr))}
+        origins: dict[int, int] = {}
+        for old, new in pairs:
+            # Probes have no line; a statement within another one comes later.
+            if isinstance(old, ast.stmt) and isinstance(new, ast.stmt) and hasattr(old, "lineno"):
+                for line in range(new.lineno - 1, new.end_lineno or new.lineno):
+                    origins[line] = 0 if self._is_excused(old) else old.lineno
+        return Exposed(
+            text,
+            [
+                (_start(now[place.first]), _end(now[place.last]))
+                for place in places
+                if place.first in now and place.last in now
+            ],
+            {line: origin for line, origin in origins.items() if origin},
+        )
 
-        def line(offset: int) -> int:
-            grown = sum(len(new) - (end - at) for at, end, new in edits if end <= offset)
-            return text.count("\n", 0, offset + grown)
+    def _written(self) -> str:
+        return "\n".join([*self._head, ast.unparse(self._tree)])
 
-        return text, [(line(place.start), line(place.end)) for place in places]
+    def _is_excused(self, statement: ast.stmt) -> bool:
+        body: list[ast.stmt] = getattr(statement, "body", [])
+        end = body[0].lineno - 1 if body and hasattr(body[0], "lineno") else statement.end_lineno
+        return any(map(IGNORES.search, self._lines[statement.lineno - 1 : end]))
 
     def _block(
-        self, body: Sequence[ast.stmt], before: int | None, exposing: Sequence[Edit]
+        self, body: list[ast.stmt], before: int | None, exposing: Sequence[_Change]
     ) -> None:
-        end = self._span(body[-1])[1] if body else 0
-        for index, statement in enumerate(body):
-            start = self._start(statement)
-            place = Place(start, end, before, exposing, any(map(_has_code, body[index:])))
-            number = self._probe(statement, start, place)
-            self._inside(statement, number, ())
-            if number is not None:
-                before = number
-            exposing = self._after(statement)
-
-    def _probe(self, statement: ast.stmt, start: int, place: Place) -> int | None:
-        """Put a probe before a statement; None where none may stand."""
-        docstring = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
-        future = isinstance(statement, ast.ImportFrom) and statement.module == "__future__"
-        if docstring or future:
-            return None
-        number = self._new(place)
-        after = "; "
-        if any(hasattr(statement, name) for name in ("body", "cases")):
-            line = self.text.rfind("\n", 0, start) + 1
-            after = f"\n{self.text[line:start]}"
-        self._inserted.append((start, 1, number, f"reveal_type({number}){after}"))
-        return number
+        """Put a probe before each statement of a block, and of those within it."""
+        statements = [*body]
+        body.clear()
+        for index, statement in enumerate(statements):
+            if not _must_be_first(statement):
+                has_code = any(map(_has_code, statements[index:]))
+                before = self._new(Place(statement, statements[-1], before, exposing, has_code))
+                body.append(ast.Expr(_probe(before)))
+                conditions = _conditions(statement)
+                self._inside(statement, before, conditions)
+                exposing = conditions or _leaving_out(statement, body)
+            body.append(statement)
 
     def _new(self, place: Place) -> int:
         number, self._next = self._next, self._next + 1
         self.places[number] = place
         return number
 
-    def _inside(self, node: ast.AST, number: int | None, exposing: Sequence[Edit]) -> None:
+    def _inside(self, statement: ast.stmt, number: int, conditions: Sequence[_Change]) -> None:
         """The blocks and operands of a statement, which a condition of its own may hide."""
-        if isinstance(node, (ast.If, ast.While)):
-            exposing = [*exposing, self._replaced(node.test, _EITHER)]
-        elif isinstance(node, ast.Match):
-            exposing = [*exposing, self._replaced(node.subject, _ANY)]
-            for case in node.cases:
-                self._block(case.body, number, exposing)
-        for block in _blocks(node):
-            if self._is_elif(block[0]):
-                # No probe can stand before it.
-                self._inside(block[0], number, exposing)
-            else:
-                self._block(block, number, exposing)
-        for handler in getattr(node, "handlers", ()):
-            self._block(handler.body, number, ())
-        for part in _expressions(node):
-            self._operands(part, number)
+        for block in _blocks(statement):
+            self._block(block, number, conditions)
+        self._operands(statement, number)
 
-    def _is_elif(self, node: ast.AST) -> bool:
-        return isinstance(node, ast.If) and self.text.startswith("elif", self._span(node)[0])
-
-    def _operands(self, node: ast.AST, number: int | None) -> None:
+    def _operands(self, node: ast.AST, number: int) -> None:
         """What a condition within an expression hides.
 
-        The condition stays as it is, since pyright learns from it. Behind `and` and `or`, and in
-        comprehensions, pyright looks at everything.
+        Behind `and` and `or`, and in comprehensions, pyright looks at everything.
         """
-        below = list(ast.iter_child_nodes(node))
-        match node:
-            case ast.IfExp(test=test, body=one, orelse=other):
-                below = [one, other]
-                for part in (one, other):
-                    start, end = self._span(part)
-                    has_code = not isinstance(part, (ast.Constant, ast.Name))
-                    exposing = [self._replaced(test, _EITHER)]
-                    own = self._new(Place(start, end, number, exposing, has_code))
-                    self._inserted.append((start, 1, own, f"(reveal_type({own}), "))
-                    # What was opened last is closed first, and before another is opened there.
-                    self._inserted.append((end, 0, -own, ")[1]"))
-            case ast.JoinedStr() | ast.Yield() | ast.YieldFrom():
-                return  # where an f-string's parts stand is not always known
-            case _:
-                pass
-        for part in below:
-            self._operands(part, number)
+        for name, value in cast("Iterator[tuple[str, object]]", ast.iter_fields(node)):
+            parts = cast("list[object]", value) if isinstance(value, list) else [value]
+            for part in parts if name not in _NOT_OPERANDS else ():
+                if isinstance(part, (ast.expr, ast.withitem, ast.keyword)):
+                    self._operands(part, number)
+        if isinstance(node, ast.IfExp):
+            node.body = self._operand(node.body, node, number)
+            node.orelse = self._operand(node.orelse, node, number)
 
-    def _after(self, statement: ast.stmt) -> list[Edit]:
-        """Edits after which what follows a statement is reached, whatever the statement does."""
-        match statement:
-            case ast.If() | ast.While():
-                chain = [self._replaced(statement.test, _EITHER)]
-                while statement.orelse and self._is_elif(statement.orelse[0]):
-                    statement = statement.orelse[0]
-                    assert isinstance(statement, ast.If)
-                    chain.append(self._replaced(statement.test, _EITHER))
-                return chain
-            case ast.Match(subject=subject):
-                return [self._replaced(subject, _ANY)]
-            case ast.Assign(value=value) | ast.AnnAssign(value=ast.expr() as value):
-                return [self._replaced(value, _ANY)]
-            case ast.AugAssign(value=value):
-                return [self._replaced(value, _ANY)]
-            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
-                return []
-            case ast.Import() | ast.ImportFrom() | ast.Global() | ast.Nonlocal():
-                return []
-            case _:
-                return [(*self._span(statement), "pass")]
-
-    def _replaced(self, node: ast.expr, text: str) -> Edit:
-        return (*self._span(node), text)
-
-    def _start(self, node: ast.stmt) -> int:
-        decorators = getattr(node, "decorator_list", None)
-        if not decorators:
-            return self._span(node)[0]
-        return self.text.rfind("@", 0, self._span(decorators[0])[0])
-
-    def _span(self, node: ast.stmt | ast.expr) -> tuple[int, int]:
-        assert node.end_lineno is not None
-        assert node.end_col_offset is not None
-        start = self._offset(node.lineno, node.col_offset)
-        return start, self._offset(node.end_lineno, node.end_col_offset)
-
-    def _offset(self, line: int, column: int) -> int:
-        return self._starts[line - 1] + len(self._lines[line - 1].encode()[:column].decode())
+    def _operand(self, part: ast.expr, condition: ast.IfExp, number: int) -> ast.expr:
+        has_code = not isinstance(part, (ast.Constant, ast.Name))
+        exposing = [partial(setattr, condition, "test", _EITHER)]
+        own = self._new(Place(part, part, number, exposing, has_code))
+        pair = ast.Tuple([_probe(own), part], ast.Load())
+        return ast.Subscript(pair, ast.Constant(1), ast.Load())
 
 
-def _edited(text: str, edits: Sequence[Edit]) -> str:
-    parts: list[str] = []
-    done = 0
-    for start, end, new in edits:
-        parts += [text[done:start], new]
-        done = end
-    return "".join([*parts, text[done:]])
+def _probe(number: int) -> ast.expr:
+    return ast.Call(ast.Name("reveal_type", ast.Load()), [ast.Constant(number)], [])
 
 
-def _blocks(node: ast.AST) -> Iterator[Sequence[ast.stmt]]:
-    for name in ("body", "orelse", "finalbody"):
-        block: object = getattr(node, name, None)
-        if isinstance(block, list) and block:
-            yield cast("list[ast.stmt]", block)
+def _must_be_first(statement: ast.stmt) -> bool:
+    """A docstring, say: no probe may stand before it."""
+    match statement:
+        case ast.Expr(ast.Constant()) | ast.ImportFrom(module="__future__"):
+            return True
+        case _:
+            return False
 
 
-def _expressions(node: ast.AST) -> Iterator[ast.expr]:
-    """A statement's own expressions, without annotations, conditions and what stands in blocks."""
-    fields = cast("Iterator[tuple[str, object]]", ast.iter_fields(node))
-    for name, value in fields:
-        if name in ("annotation", "returns", "decorator_list", "type_params", "test", "subject"):
-            continue
-        for each in cast("list[object]", value) if isinstance(value, list) else [value]:
-            if isinstance(each, ast.expr):
-                yield each
-            elif isinstance(each, (ast.withitem, ast.keyword)):
-                yield from _expressions(each)
+def _start(node: ast.stmt | ast.expr) -> Position:
+    return node.lineno - 1, node.col_offset
+
+
+def _end(node: ast.stmt | ast.expr) -> Position:
+    return (node.end_lineno or node.lineno) - 1, node.end_col_offset or 0
+
+
+def _blocks(statement: ast.stmt) -> Iterator[list[ast.stmt]]:
+    handlers: list[ast.AST] = getattr(statement, "handlers", [])
+    cases: list[ast.AST] = getattr(statement, "cases", [])
+    for node in (statement, *handlers, *cases):
+        for name in ("body", "orelse", "finalbody"):
+            block: list[ast.stmt] = getattr(node, name, [])
+            if block:
+                yield block
+
+
+def _conditions(statement: ast.stmt) -> list[_Change]:
+    """Changes after which every block of a statement, and what follows it, may be reached."""
+    match statement:
+        case ast.If(orelse=[ast.If() as other]):
+            return [partial(setattr, statement, "test", _EITHER), *_conditions(other)]
+        case ast.If() | ast.While():
+            return [partial(setattr, statement, "test", _EITHER)]
+        case ast.Match():
+            return [partial(setattr, statement, "subject", _ANY)]
+        case _:
+            return []
+
+
+def _leaving_out(statement: ast.stmt, block: list[ast.stmt]) -> list[_Change]:
+    """Changes after which what follows a statement is reached, whatever the statement does."""
+    match statement:
+        case ast.Assign() | ast.AnnAssign(value=ast.expr()) | ast.AugAssign():
+            return [partial(setattr, statement, "value", _ANY)]
+        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+            return []
+        case ast.Import() | ast.ImportFrom() | ast.Global() | ast.Nonlocal():
+            return []
+        case _:
+            return [partial(_leave_out, statement, block)]
+
+
+def _leave_out(statement: ast.stmt, block: list[ast.stmt]) -> None:
+    block[:] = [ast.Pass() if each is statement else each for each in block]
 
 
 def _has_code(statement: ast.stmt) -> bool:

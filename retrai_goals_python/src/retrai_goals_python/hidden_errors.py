@@ -17,7 +17,7 @@ from pathlib import Path
 from retrai_goal_support import SavedModel
 
 from .false_type_guards import guards_in
-from .hidden_code import Place, Probes
+from .hidden_code import Probes
 from .pyright_output import Diagnostic, PyrightReport, relative_path
 from .python_source import read_bytes, read_text
 
@@ -105,17 +105,18 @@ class HiddenErrors:
             if reached & each.places.keys() and (places := each.hidden(reached))
         }
         exposed = {name: probes[name].exposed(places) for name, places in hidden.items()}
-        report = await self._said({name: text for name, (text, _) in exposed.items()})
+        report = await self._said({name: each.text for name, each in exposed.items()})
         found: dict[str, str] = {}
         for each in report.general_diagnostics if report else ():
-            name, at = relative_path(each.file, self.folder), each.range.start.line
+            name, at = relative_path(each.file, self.folder), each.range.start
             if (
-                self.counts(each)
+                name in exposed
+                and self.counts(each)
                 and each.rule in rules
                 and not _NEVER.search(each.message)
-                and any(first <= at <= last for first, last in exposed.get(name, ("", []))[1])
+                and (line := exposed[name].origin((at.line, at.character)))
             ):
-                found.setdefault(name, self._told(hidden[name][0], probes[name], each))
+                found.setdefault(name, f"{line}: {' '.join(each.message.split())[:200]}")
         return found
 
     def _probes(self, names: Sequence[str]) -> dict[str, Probes]:
@@ -124,7 +125,7 @@ class HiddenErrors:
         for name in names:
             try:
                 text = (self.folder / name).read_bytes().decode("utf-8")
-                if "\r" in text or "\f" in text or len(text) > MAX_BYTES:
+                if len(text) > MAX_BYTES:
                     continue
                 found[name] = Probes(text, first)
             except (OSError, SyntaxError, ValueError, RecursionError):
@@ -136,21 +137,17 @@ class HiddenErrors:
         """What pyright says of files with other texts."""
         if not texts:
             return None
-        known = await asyncio.to_thread(self._write, texts)
+        known = {name: read_bytes(self.folder / name) for name in texts}
+        other = {name: text.encode() for name, text in texts.items()}
+        await asyncio.to_thread(self._write, other)
         try:
             return await self.check(sorted(texts))
         finally:
             await asyncio.to_thread(self._write, known)
 
-    def _write(self, texts: Mapping[str, str]) -> dict[str, str]:
-        known = {name: (self.folder / name).read_text("utf-8") for name in texts}
-        for name, text in texts.items():
-            (self.folder / name).write_text(text, encoding="utf-8")
-        return known
-
-    def _told(self, place: Place, probes: Probes, found: Diagnostic) -> str:
-        line = probes.text.count("\n", 0, place.start) + 1
-        return f"{line}: {' '.join(found.message.split())[:200]}"
+    def _write(self, files: Mapping[str, bytes]) -> None:
+        for name, data in files.items():
+            (self.folder / name).write_bytes(data)
 
 
 def _digest(path: Path) -> str:

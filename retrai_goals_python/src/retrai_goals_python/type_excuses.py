@@ -11,7 +11,7 @@ from pathlib import Path
 
 from .python_source import last_name, parse, read_text
 
-_IGNORES = re.compile(r"#\s*(?:type:\s*ignore|pyright:\s*(?:ignore|basic|off|standard)\b)")
+IGNORES = re.compile(r"#\s*(?:type:\s*ignore|pyright:\s*(?:ignore|basic|off|standard)\b)")
 _RULES = re.compile(r"#\s*pyright:\s*(?P<rules>report\w+\s*=.*)")
 _LAXER = re.compile(r"report\w+\s*=\s*(?:false|none|information|warning)")
 
@@ -60,7 +60,7 @@ def count_excuses(text: str) -> int:
 
 def _in_comment(comment: str) -> int:
     rules = _RULES.search(comment)
-    return len(_IGNORES.findall(comment)) + (len(_LAXER.findall(rules["rules"])) if rules else 0)
+    return len(IGNORES.findall(comment)) + (len(_LAXER.findall(rules["rules"])) if rules else 0)
 
 
 def _comments(text: str) -> list[str]:
