@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from retrai_goal_support import changed_lines
 from retrai_goals_python.diff_audit import PYTHON_TRICKS
-from retrai_goals_python.diff_lines import added_lines
 from retrai_goals_python.pyright_audit import audit_types
 from retrai_goals_python.pytest_guarding import audit_diff, protected_globs, steering_globs
 
@@ -383,10 +383,10 @@ def test_silenced_types_are_suspicious():
 
 @given(st.text())
 def test_any_text_can_be_audited(text):
-    for path, line, added in added_lines(text):
+    for sign, path, line, changed in changed_lines(text):
         assert isinstance(path, str)
         assert line >= 0
-        assert f"+{added}" in text
+        assert f"{sign}{changed}" in text
     assert PYTHON_TRICKS
     audit_diff(text)
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 
-from .pytest_detection import TEST_FILES, files_called
+from .pytest_detection import TEST_FILES, python_files
 from .python_source import read_bytes
 from .runner_files import DECLARING
 
@@ -17,6 +18,7 @@ WORD, PLUGIN = "langsmith", "langsmith_plugin"
 LangChain requires langsmith, whose plugin adds an option and no outcome, and takes more than a
 second of processor time whenever pytest starts."""
 
+MAX_FILES = 5000
 ASKING = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS")
 """Variables of pytest's that may ask for a plugin, where the sandbox passes them on."""
 
@@ -51,4 +53,6 @@ def _texts(cwd: Path) -> Iterator[bytes]:
     yield from (
         read_bytes(path) for folder in folders for name in above for path in folder.glob(name)
     )
-    yield from (read_bytes(cwd / path) for path in files_called(cwd, (*TEST_FILES, "conftest.py")))
+    for path in islice(python_files(cwd), MAX_FILES):
+        if any(map(path.match, (*TEST_FILES, "conftest.py"))):
+            yield read_bytes(cwd / path)

@@ -10,7 +10,6 @@ from retrai_core import CaseOutcome
 from .report_lines import (
     Begin,
     Calls,
-    Collect,
     Collected,
     Ended,
     Explanation,
@@ -34,6 +33,11 @@ class Case:
     more_subtests: int = 0
     problems: list[tuple[str, Explanation]] = field(default_factory=list[tuple[str, Explanation]])
     sections: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+
+    @property
+    def ended_as(self) -> CaseOutcome:
+        """One that was cut off counts as an error: nobody knows how it would have ended."""
+        return self.outcome if self.finished and self.outcome else "error"
 
 
 @dataclass
@@ -74,8 +78,6 @@ def read_session(lines: Iterable[Line]) -> Session:
                 session.last_started = current[line.id]
             case Phase():
                 _take_phase(session, line, current.setdefault(line.id, line.id))
-            case Collect():
-                _take_collect(session, line)
             case Collected():
                 session.collected = session.collected or tuple(line.ids)
             case Begin():
@@ -101,13 +103,6 @@ def _name_for(session: Session, name: str) -> str:
     return found
 
 
-def _take_collect(session: Session, line: Collect) -> None:
-    name = line.id or "collection"
-    outcome: CaseOutcome = "skipped" if line.outcome == "skipped" else "error"
-    problems = [("collection", line.why)] if outcome == "error" else []
-    session.cases[name] = Case(line.id, outcome, finished=True, problems=problems)
-
-
 def _take_phase(session: Session, line: Phase, name: str) -> None:
     case = session.cases.setdefault(name, Case(line.id))
     if session.finish is not None:
@@ -131,7 +126,7 @@ def _take_phase(session: Session, line: Phase, name: str) -> None:
             case.problems.append((line.when, line.why))
         case.sections = line.sections
     # "???" is what xdist reports when the worker that ran the test has died.
-    if line.when in ("teardown", "???"):
+    if line.when in ("teardown", "collection", "???"):
         case.finished = True
 
 
@@ -153,7 +148,7 @@ def _take_subtest(case: Case, line: Phase) -> None:
 def _outcome_of(line: Phase) -> CaseOutcome | None:
     """The outcome that one phase decides; None where a later one decides."""
     if line.outcome == "failed":
-        return "error" if line.when in ("setup", "teardown") else "failed"
+        return "error" if line.when in ("setup", "teardown", "collection") else "failed"
     if line.outcome == "skipped":
         return "xfailed" if line.is_xfail else "skipped"
     if line.when == "call":

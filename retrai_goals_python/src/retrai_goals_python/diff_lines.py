@@ -1,4 +1,4 @@
-"""The lines that a unified diff adds, and the changed files' texts before and now."""
+"""The files that a unified diff changes: their texts before and now."""
 
 from __future__ import annotations
 
@@ -11,11 +11,6 @@ from .python_source import read_text
 
 _Line = tuple[str, int, str]
 """`+` or `-`, the number in the new file, and the text."""
-
-
-def added_lines(diff: str) -> Iterator[tuple[str, int, str]]:
-    """Each line that a unified diff adds: the file, its new line number, the text."""
-    return ((path, number, text) for sign, path, number, text in changed_lines(diff) if sign == "+")
 
 
 def changed_files(diff: str, project: Path | None) -> Iterator[tuple[str, str, str]]:

@@ -7,14 +7,14 @@ there stands in a RECORD with its digest.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from fnmatch import fnmatch
 from pathlib import Path
 
 from retrai_core import Suspicion
 
 from .environment import ProbedEnvironment
-from .installed import Installed, ctime_ns, entries, installed_in, is_as_recorded
+from .installed import Installed, ctime_ns, entries, files_below, installed_in, is_as_recorded
 from .pytest_guarding import RUNNER_MODULES, is_standard
 from .runner_files import environment_folders, is_environments
 from .start_up_files import only_names_folders
@@ -94,23 +94,13 @@ def _changed(folders: Iterable[Path], probed: ProbedEnvironment, since_ns: int) 
     for folder in folders:
         ours = any(folder.is_relative_to(prefix) for prefix in prefixes)
         if ours or folder.name in ("site-packages", "dist-packages"):
-            found.update(_changed_below(folder, since_ns))
+            # Of tens of thousands of files no more than the name is looked at, mostly.
+            found.update(
+                Path(entry.path)
+                for entry in files_below(folder, _NOT_IMPORTED)
+                if entry.name.endswith(CODE) and ctime_ns(entry) > since_ns
+            )
     return sorted(found)
-
-
-def _changed_below(folder: Path, since_ns: int) -> Iterator[Path]:
-    """Code in a folder and its subfolders; symlinks are not followed.
-
-    An environment has tens of thousands of files: of most no more than the name is looked at.
-    """
-    pending = [os.fspath(folder)]
-    while pending:
-        for entry in entries(pending.pop()):
-            if entry.is_dir(follow_symlinks=False):
-                if entry.name not in _NOT_IMPORTED:
-                    pending.append(entry.path)
-            elif entry.name.endswith(CODE) and ctime_ns(entry) > since_ns:
-                yield Path(entry.path)
 
 
 def _vouched(

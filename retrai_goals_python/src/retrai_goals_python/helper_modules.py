@@ -7,15 +7,14 @@ after, is a helper.
 
 from __future__ import annotations
 
-import os
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 
-from .pytest_detection import NOT_OURS
+from .pytest_detection import python_files
 from .python_source import read_text
 
 FOLDERS = frozenset({"test", "testing"})
@@ -66,7 +65,7 @@ def helper_globs(project: Path, patterns: Sequence[str]) -> list[str]:
         project: the project.
         patterns: what its test files are called.
     """
-    modules = [_Module(project, path) for path in _python_files(project)]
+    modules = [_Module(project, path) for path in python_files(project)]
     if len(modules) > MAX_FILES:
         return []
     tests = [one for one in modules if _is_test(one.path, patterns)]
@@ -98,20 +97,6 @@ def _reached(tests: Iterable[_Module], helpers: Sequence[_Module]) -> list[_Modu
             found.append(helper)
             pending.append(helper)
     return sorted(found, key=lambda one: one.path)
-
-
-def _python_files(project: Path) -> Iterator[PurePosixPath]:
-    for base, folders, files in os.walk(project):
-        folders[:] = sorted(
-            name
-            for name in folders
-            if name not in NOT_OURS
-            and name[0] != "."
-            and not os.path.isfile(os.path.join(base, name, "pyvenv.cfg"))
-        )
-        for name in files:
-            if name.endswith(".py"):
-                yield PurePosixPath(os.path.relpath(os.path.join(base, name), project))
 
 
 def _is_test(path: PurePosixPath, patterns: Sequence[str]) -> bool:

@@ -132,9 +132,7 @@ class Probes:
         end = body[0].lineno - 1 if body and hasattr(body[0], "lineno") else statement.end_lineno
         return any(map(IGNORES.search, self._lines[statement.lineno - 1 : end]))
 
-    def _block(
-        self, body: list[ast.stmt], before: int | None, exposing: Sequence[_Change]
-    ) -> None:
+    def _block(self, body: list[ast.stmt], before: int | None, exposing: Sequence[_Change]) -> None:
         """Put a probe before each statement of a block, and of those within it."""
         statements = [*body]
         body.clear()

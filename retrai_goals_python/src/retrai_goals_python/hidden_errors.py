@@ -19,7 +19,7 @@ from retrai_goal_support import SavedModel
 from .false_type_guards import guards_in
 from .hidden_code import Probes
 from .pyright_output import Diagnostic, PyrightReport, relative_path
-from .python_source import read_bytes, read_text
+from .python_source import read_bytes, read_files, read_text, write_files
 
 MAX_FILES = 100
 MAX_BYTES = 500_000
@@ -137,17 +137,13 @@ class HiddenErrors:
         """What pyright says of files with other texts."""
         if not texts:
             return None
-        known = {name: read_bytes(self.folder / name) for name in texts}
-        other = {name: text.encode() for name, text in texts.items()}
-        await asyncio.to_thread(self._write, other)
+        other = {self.folder / name: text.encode() for name, text in texts.items()}
+        known = await asyncio.to_thread(read_files, other)
+        await asyncio.to_thread(write_files, other)
         try:
             return await self.check(sorted(texts))
         finally:
-            await asyncio.to_thread(self._write, known)
-
-    def _write(self, files: Mapping[str, bytes]) -> None:
-        for name, data in files.items():
-            (self.folder / name).write_bytes(data)
+            await asyncio.to_thread(write_files, known)
 
 
 def _digest(path: Path) -> str:

@@ -12,7 +12,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -103,15 +103,22 @@ def entries(folder: Path | str) -> list[os.DirEntry[str]]:
         return []
 
 
-def files_below(folder: Path) -> Iterator[Path]:
-    """Every file and symlink below a folder but byte code; symlinks are not followed."""
-    pending = [folder]
+def files_below(
+    folder: Path, without: Collection[str] = ("__pycache__",)
+) -> Iterator[os.DirEntry[str]]:
+    """Every file and symlink below a folder; symlinks are not followed.
+
+    Args:
+        folder: the folder.
+        without: names of folders that are left out.
+    """
+    pending = [os.fspath(folder)]
     while pending:
         for entry in entries(pending.pop()):
             if not entry.is_dir(follow_symlinks=False):
-                yield Path(entry.path)
-            elif entry.name != "__pycache__":
-                pending.append(Path(entry.path))
+                yield entry
+            elif entry.name not in without:
+                pending.append(entry.path)
 
 
 def digest_of(path: Path, like: str) -> str:

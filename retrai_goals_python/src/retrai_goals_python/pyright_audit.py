@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from retrai_core import Suspicion
-from retrai_goal_support import audit_lines
+from retrai_goal_support import audit_lines, changed_lines
 
 from .diff_audit import IGNORES, is_source, reported
-from .diff_lines import added_lines
 
 TRICKS = (
     *IGNORES,
@@ -26,7 +25,8 @@ def audit_types(diff: str) -> list[Suspicion]:
         >>> [(found.path, found.line) for found in audit_types(diff)]
         [('x.py', 1)]
     """
-    stubs = dict.fromkeys(path for path, _, _ in added_lines(diff) if path.endswith(".pyi"))
+    added = [path for sign, path, _, _ in changed_lines(diff) if sign == "+"]
+    stubs = [path for path in dict.fromkeys(added) if path.endswith(".pyi")]
     return [
         *audit_lines(diff, TRICKS, is_source=is_source),
         *(Suspicion(path, 1, "adds to a stub, which pyright believes") for path in stubs),

@@ -120,20 +120,20 @@ class PyrightGoal(PythonGoal[PyrightGoalOptions]):
             done = await self._start(command, folder)
         except ToolError as error:
             return self._incomplete(f"pyright cannot be started: {error}", "", command)
-        report = read_report(done.stdout)
         if done.timed_out:
             problem = f"pyright was still running after {self.options.timeout_s:g} s"
             return self._incomplete(problem, "", command)
+        report = read_report(done.stdout)
         # 0: no errors; 1: errors; all else: a crash, or settings that pyright cannot use.
         if report is None or done.exit_code not in (0, 1):
             said = (done.stderr.strip() or done.stdout.strip())[-3000:]
             last = (said.splitlines() or ["no output"])[-1]
             problem = f"pyright gave no result (exit status {done.exit_code}): {last}"
             return self._incomplete(problem, said, command)
-        result = await asyncio.to_thread(self._judge, report, folder, command)
-        if not state and cwd == self.context.project and not result.achieved:
-            await asyncio.to_thread(self._keep_errors, report, folder)
-        return result
+        bad = [found for found in report.general_diagnostics if self._counts(found)]
+        if bad and not state and cwd == self.context.project:
+            await asyncio.to_thread(self._keep_errors, bad, folder)
+        return await asyncio.to_thread(self._judge, report, bad, folder, command)
 
     async def contradict(self, copy: Path, cases: Sequence[str]) -> Contradiction:
         first = await asyncio.to_thread(FirstErrors.load, self._first_errors)
@@ -182,13 +182,17 @@ class PyrightGoal(PythonGoal[PyrightGoalOptions]):
     def _first_errors(self) -> Path:
         return self.context.run_dir / "pyright" / "first.json"
 
-    def _keep_errors(self, report: PyrightReport, folder: Path) -> None:
-        bad = [found for found in report.general_diagnostics if self._counts(found)]
+    def _keep_errors(self, bad: Sequence[Diagnostic], folder: Path) -> None:
         names = checked_files(folder, self.options.targets)
         FirstErrors.of(folder, bad, names).save(self._first_errors)
 
-    def _judge(self, report: PyrightReport, folder: Path, command: Sequence[str]) -> GoalResult:
-        bad = [found for found in report.general_diagnostics if self._counts(found)]
+    def _judge(
+        self,
+        report: PyrightReport,
+        bad: Sequence[Diagnostic],
+        folder: Path,
+        command: Sequence[str],
+    ) -> GoalResult:
         failed = {relative_path(found.file, folder) for found in bad}
         scope = checked_files(folder, self.options.targets)
         cases: dict[str, CaseOutcome] = {

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from fnmatch import fnmatch
-from pathlib import Path
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
 
 from retrai_core import Marker
 
@@ -30,36 +29,18 @@ MARKERS = (
     Marker("src/*/tests/test_*.py", priority=PRIORITY),
 )
 NOT_OURS = {"node_modules", "site-packages", "venv", "build", "dist", "__pycache__"}
-MAX_ENTRIES = 5000
-MAX_DEPTH = 5
 
 
-def files_called(project: Path, patterns: Sequence[str]) -> Iterator[str]:
-    """Relative paths of files with such names, those in `tests/` first.
-
-    Only so many entries are looked at.
-    """
-    looked_at = 0
-    waiting = ["tests", "test", ""]
-    seen: set[str] = set()
-    while waiting:
-        folder = waiting.pop(0)
-        if folder in seen:
-            continue
-        seen.add(folder)
-        try:
-            with os.scandir(project / folder) as entries:
-                found = sorted(entries, key=lambda entry: entry.name)
-        except OSError:
-            continue
-        for entry in found:
-            looked_at += 1
-            if looked_at > MAX_ENTRIES:
-                return
-            path = f"{folder}/{entry.name}" if folder else entry.name
-            if entry.is_dir(follow_symlinks=False):
-                if entry.name not in NOT_OURS and not entry.name.startswith("."):
-                    waiting.append(path)
-            elif any(fnmatch(entry.name, pattern) for pattern in patterns):
-                yield path
-        waiting = [path for path in waiting if path.count("/") < MAX_DEPTH]
+def python_files(project: Path) -> Iterator[PurePosixPath]:
+    """Relative paths of the project's Python files, without those of environments."""
+    for base, folders, files in os.walk(project):
+        folders[:] = sorted(
+            name
+            for name in folders
+            if name not in NOT_OURS
+            and name[0] != "."
+            and not os.path.isfile(os.path.join(base, name, "pyvenv.cfg"))
+        )
+        for name in files:
+            if name.endswith(".py"):
+                yield PurePosixPath(os.path.relpath(os.path.join(base, name), project))

@@ -33,6 +33,7 @@ from .pytest_detection import MARKERS
 from .pytest_guarding import audit_diff, protected_globs, steering_globs
 from .pytest_run import PytestRun
 from .python_goal import PythonGoal
+from .python_source import read_files, write_files
 from .reasons import describe_run, first_error
 from .recorded_calls import (
     BEFORE,
@@ -233,7 +234,8 @@ class PytestGoal(PythonGoal[PytestGoalOptions]):
         tried, still = dict[str, None](), list[str]()
         for far in (False, True):
             wanted = [*turned, *held[far::2]]
-            kept = await asyncio.to_thread(_read_files, folder, wanted)
+            paths = {folder / function.partition("::")[0] for function in wanted}
+            kept = await asyncio.to_thread(read_files, paths)
             known = self._before.answers if far else {}
             answers = {case: known[case] for case in cases if case in known}
             changed = await asyncio.to_thread(expect_old_answers, folder, answers)
@@ -247,7 +249,7 @@ class PytestGoal(PythonGoal[PytestGoalOptions]):
                 passed.update(_functions(passed))
                 tried |= dict.fromkeys(_functions(changed))
                 still += [case for case in changed if case in passed]
-            await asyncio.to_thread(_write_files, kept)
+            await asyncio.to_thread(write_files, kept)
         return Contradiction(list(tried), still)
 
     def audit(self, diff: str) -> Sequence[Suspicion]:
@@ -284,13 +286,3 @@ class PytestGoal(PythonGoal[PytestGoalOptions]):
 def _functions(cases: Iterable[str]) -> list[str]:
     """The test functions of cases, each once: their ids without parameters."""
     return list(dict.fromkeys(case.partition("[")[0] for case in cases))
-
-
-def _read_files(folder: Path, functions: Sequence[str]) -> dict[Path, bytes]:
-    files = {folder / function.partition("::")[0] for function in functions}
-    return {path: path.read_bytes() for path in files if path.is_file()}
-
-
-def _write_files(files: Mapping[Path, bytes]) -> None:
-    for path, data in files.items():
-        path.write_bytes(data)

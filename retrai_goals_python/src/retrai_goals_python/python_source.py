@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 
@@ -20,6 +21,17 @@ def read_bytes(path: Path) -> bytes:
         return path.read_bytes()
     except (OSError, ValueError):
         return b""
+
+
+def read_files(paths: Iterable[Path]) -> dict[Path, bytes]:
+    """The bytes of those files that are there."""
+    return {path: path.read_bytes() for path in paths if path.is_file()}
+
+
+def write_files(files: Mapping[Path, bytes]) -> None:
+    """Write files as `read_files` gave them."""
+    for path, data in files.items():
+        path.write_bytes(data)
 
 
 def parse(source: str | bytes) -> ast.Module:

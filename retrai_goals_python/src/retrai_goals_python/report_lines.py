@@ -36,15 +36,6 @@ class Collected(_Line):
     ids: list[str]
 
 
-class Collect(_Line):
-    """A file or class that was skipped or failed when it was collected."""
-
-    kind: Literal["collect"]
-    id: str
-    outcome: str
-    why: Explanation = Explanation()
-
-
 class Start(_Line):
     """A test begins."""
 
@@ -53,7 +44,10 @@ class Start(_Line):
 
 
 class Phase(_Line):
-    """The set-up, call or tear-down of a test has ended."""
+    """The set-up, call or tear-down of a test has ended.
+
+    Or, as `collection`, a file or class was skipped or failed when it was collected.
+    """
 
     kind: Literal["phase"]
     id: str
@@ -110,7 +104,7 @@ class Finish(_Line):
     imported: list[str] = []
 
 
-Line = Begin | Collected | Collect | Start | Phase | Calls | Ended | Finish
+Line = Begin | Collected | Start | Phase | Calls | Ended | Finish
 _ADAPTER: TypeAdapter[Line] = TypeAdapter(Annotated[Line, Field(discriminator="kind")])
 
 

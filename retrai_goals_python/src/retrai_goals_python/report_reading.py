@@ -45,7 +45,7 @@ def make_run(
     lines, damaged = read_lines(data)
     session = read_session(lines)
     problem = incomplete_reason(session, done, timeout_s, damaged)
-    cases = _outcomes(session)
+    cases = {name: case.ended_as for name, case in session.cases.items()}
     writer = FailureWriter(cwd, max_chars_per_failure)
     tail = (done.stdout.rstrip() + "\n" + done.stderr.rstrip()).strip()[-TAIL_CHARS:]
     return PytestRun(
@@ -63,14 +63,6 @@ def make_run(
         imported_from=tuple(session.finish.imported) if session.finish else (),
         calls=session.calls,
     )
-
-
-def _outcomes(session: Session) -> dict[str, CaseOutcome]:
-    """Cases that were cut off count as errors: nobody knows how they would have ended."""
-    return {
-        name: case.outcome if case.finished and case.outcome else "error"
-        for name, case in session.cases.items()
-    }
 
 
 def _failures(

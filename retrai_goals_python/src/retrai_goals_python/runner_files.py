@@ -103,7 +103,7 @@ class RunnerFiles:
     def _files(self, one: Installed) -> Iterator[Path]:
         """Every file that is there now, also what no RECORD knows."""
         for path in self._top_level(one):
-            yield from [path] if path.is_file() else files_below(path)
+            yield from [path] if path.is_file() else map(Path, files_below(path))
 
 
 def environment_folders(probed: ProbedEnvironment, project: Path) -> list[Path]:
@@ -157,7 +157,7 @@ def _shadows(folders: Sequence[Path], modules: set[str]) -> Iterable[Path]:
             if dot and not entry.is_dir():
                 yield Path(entry.path)
             elif not dot and entry.is_dir():
-                yield from files_below(Path(entry.path))
+                yield from map(Path, files_below(Path(entry.path)))
 
 
 def _interpreter_files(python: str, prefix: str) -> Iterable[Path]:

@@ -46,7 +46,7 @@ def start_up_files(folders: Sequence[Path], installed: Mapping[str, Installed]) 
         for entry in entries(folder):
             if entry.name.split(".", 1)[0] in CUSTOMIZE:
                 path = Path(entry.path)
-                found += [path] if not entry.is_dir() else files_below(path)
+                found += map(Path, files_below(path)) if entry.is_dir() else [path]
         for path in _pth_files(folder):
             lines = [line for line in _lines(path) if _is_code(line)]
             if lines and not _is_recorded(path, lines, installed):

@@ -159,7 +159,8 @@ class Reporter:
     def pytest_collectreport(self, report: Any) -> None:
         if not report.passed:
             why = explain(report.longrepr)
-            self.writer.write("collect", id=report.nodeid, outcome=report.outcome, why=why)
+            name = report.nodeid or "collection"
+            self.writer.write("phase", id=name, when="collection", outcome=report.outcome, why=why)
 
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_logstart(self, nodeid: str) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import dis
+import inspect
 import os
 import pickle
 import sys
@@ -132,11 +133,8 @@ class Recorder:
         return not TEST_NAME.search(real[len(self.root) :]) and not self.tests.get(real)
 
     def _call(self, frame: Any) -> Tuple[str, str, Pairs]:
-        code, held = frame.f_code, frame.f_locals
-        count = code.co_argcount + code.co_kwonlyargcount
-        names = code.co_varnames[:count]
-        star = code.co_varnames[count] if code.co_flags & 0x04 else ""
-        double = code.co_varnames[count + bool(star)] if code.co_flags & 0x08 else ""
+        code = frame.f_code
+        names, star, double, held = inspect.getargvalues(frame)
         args = [held.get(one) for one in names[: code.co_argcount]]
         args += held.get(star, ()) if star else ()
         named = {one: held.get(one) for one in names[code.co_argcount :]}

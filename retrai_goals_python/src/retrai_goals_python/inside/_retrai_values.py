@@ -14,9 +14,8 @@ import types
 from typing import Any, Callable, Dict, List, Optional, Tuple, cast
 
 MAX_TEXT = 400
-MAX_ITEMS = 40
-MAX_RENDERED = 1000
-"""So many items of one collection are looked at, and `MAX_ITEMS` shown, the others by a hash."""
+MAX_ITEMS = 1000
+"""So many items of one collection are looked at."""
 MAX_DEPTH = 10
 MAX_VALUES = 3000
 """Values within one value that are looked at; whatever comes after counts by its type alone."""
@@ -60,7 +59,8 @@ class Values:
         self.rendered += MAX_VALUES - self._left
         if len(shown) <= MAX_TEXT:
             return shown
-        return "%s... (%s)" % (shown[:MAX_TEXT], _digest(shown))
+        digest = hashlib.sha256(shown.encode("utf-8", "surrogatepass")).hexdigest()
+        return "%s... (%s)" % (shown[:MAX_TEXT], digest[:16])
 
     def call(self, name: str, args: List[Any], named: Dict[str, Any]) -> str:
         """A call as one would write it; equal calls have equal texts."""
@@ -109,19 +109,19 @@ class Values:
         pairs: List[Tuple[Any, Any]] = list(MAPPING.items(value))
         shown = [
             "%s: %s" % (self._render(key, depth - 1), self._render(one, depth - 1))
-            for key, one in pairs[:MAX_RENDERED]
+            for key, one in pairs[:MAX_ITEMS]
         ]
-        return "%s{%s%s}" % (_prefix(value, dict), _shortened(shown), _rest(len(pairs)))
+        return "%s{%s}" % (_prefix(value, dict), _joined(shown, len(pairs)))
 
     def _items(self, value: Any, depth: int) -> str:
         base = next(one for one in SEQUENCES if isinstance(value, one))
         items: List[Any] = list(base.__iter__(value))
-        shown = [self._render(item, depth - 1) for item in items[:MAX_RENDERED]]
+        shown = [self._render(item, depth - 1) for item in items[:MAX_ITEMS]]
         if base in (set, frozenset):
             shown.sort()
         left, right = BRACKETS.get(base, "{}")
-        inner = _shortened(shown) + _rest(len(items))
-        return "%s%s%s%s" % (_prefix(value, list, tuple, set), left, inner, right)
+        prefix = _prefix(value, list, tuple, set)
+        return "%s%s%s%s" % (prefix, left, _joined(shown, len(items)), right)
 
     def _object(self, value: Any, depth: int) -> str:
         kind = cast("Any", type(value))
@@ -134,8 +134,7 @@ class Values:
                     held[name] = _slot(slot, value)
         held.update(getattr(value, "__dict__", {}))
         shown = ["%s=%s" % (one, self._render(held[one], depth - 1)) for one in sorted(held)]
-        rest = _rest(len(shown))
-        return "%s(%s%s)" % (kind.__qualname__, _shortened(shown), rest)
+        return "%s(%s)" % (kind.__qualname__, ", ".join(shown))
 
     def _is_own(self, kind: type) -> bool:
         known = self._own_types.get(kind)
@@ -200,10 +199,6 @@ def own_files(root: str) -> OwnFile:
     return is_own
 
 
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
-
-
 def _slot(slot: Any, value: Any) -> Any:
     try:
         return slot.__get__(value)
@@ -215,12 +210,5 @@ def _prefix(value: Any, *plain: type) -> str:
     return "" if type(value) in plain else type(value).__qualname__
 
 
-def _shortened(shown: List[str]) -> str:
-    """The first `MAX_ITEMS`, and the others by a hash."""
-    if len(shown) > MAX_ITEMS:
-        shown[MAX_ITEMS:] = [_digest("".join(shown[MAX_ITEMS:]))]
-    return ", ".join(shown)
-
-
-def _rest(count: int) -> str:
-    return ", ... %d" % count if count > MAX_ITEMS else ""
+def _joined(shown: List[str], count: int) -> str:
+    return ", ".join([*shown, "... %d" % count] if count > len(shown) else shown)
