@@ -7,7 +7,6 @@ near enough then, unless it is near to everything.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
 
 from .contradicted_values import MAX_TOLERANCE, away_from
 from .python_source import last_name, literal
@@ -64,32 +63,27 @@ def contradict_almost_equal(call: ast.Call) -> ast.Call | None:
 def _moved(call: ast.Call, at: int) -> ast.Call | None:
     """The call with another expected value; None where its tolerance may reach that far."""
     last = 1 if last_name(call) == "approx" else 2
-    named = [(keyword.arg, keyword.value) for keyword in call.keywords]
     if not call.args or any(isinstance(value, ast.Starred) for value in call.args):
         return None
-    if len(call.args) > last or not _are_small(named):
+    if len(call.args) > last or not all(map(_is_small, call.keywords)):
         return None
     args = [away_from(value) if at == place else value for place, value in enumerate(call.args)]
     return ast.Call(call.func, args, call.keywords)
 
 
-def _are_small(named: Iterable[tuple[str | None, ast.expr]]) -> bool:
-    for name, value in named:
-        match name:
-            case "rel" | "rel_tol":
-                if not _is_at_most(value, _MAX_RELATIVE):
-                    return False
-            case "abs" | "abs_tol" | "delta":
-                if not _is_at_most(value):
-                    return False
-            case "places":
-                if not (isinstance(value, ast.Constant) and _is_at_most(value)):
-                    return False
-            case "msg" | "nan_ok":
-                continue
-            case _:
-                return False
-    return True
+def _is_small(keyword: ast.keyword) -> bool:
+    """Whether an argument makes no tolerance so large that it reaches far."""
+    match keyword:
+        case ast.keyword("msg" | "nan_ok"):
+            return True
+        case ast.keyword("rel" | "rel_tol", value):
+            return _is_at_most(value, _MAX_RELATIVE)
+        case ast.keyword("abs" | "abs_tol" | "delta", value):
+            return _is_at_most(value)
+        case ast.keyword("places", ast.Constant() as value):
+            return _is_at_most(value)
+        case _:
+            return False
 
 
 def _is_at_most(value: ast.expr, limit: float = MAX_TOLERANCE) -> bool:

@@ -65,12 +65,18 @@ class Player:
         self.rendering = types.SimpleNamespace(**rendering)
         self.values = self.rendering.Values(self.rendering.own_files(root))
         self.finder = finder
-        self.clocks = Clocks()
+        self.ahead_s = 0.0
+        for name in CLOCKS:
+            setattr(time, name, self.ahead(getattr(time, name)))
         # The folder itself is opened for a file without a name.
         self.harmless = (os.devnull, tempfile.gettempdir())
         self.temporary: List[str] = []
         self.playing = False
         self.had_effect = False
+
+    def ahead(self, clock: Any) -> Any:
+        """A clock, as much ahead as the others: a process is not told by its age."""
+        return lambda: clock() + self.ahead_s
 
     def is_temporary(self, path: Any, folder: Any = -1) -> bool:
         """Whether a path is one that `tempfile` has made, or lies below; `folder` is the descriptor
@@ -108,7 +114,7 @@ class Player:
     @contextmanager
     def forbid_effects(self) -> Generator[None, None, None]:
         """While it lasts, the project's code runs, and may have no effects."""
-        self.clocks.ahead_s = LATER_S  # the modules are loaded
+        self.ahead_s = LATER_S  # the modules are loaded
         self.playing = True
         signal.setitimer(signal.ITIMER_PROF, CALL_LIMIT_CPU_S)
         signal.setitimer(signal.ITIMER_REAL, CALL_LIMIT_S)
@@ -164,19 +170,6 @@ class Player:
         except Exception as error:  # noqa: BLE001 - an outcome like any other
             return "raises %s" % type(error).__qualname__
         return "passes"
-
-
-class Clocks:
-    """In the place of Python's clocks, so that a process is not told by its age."""
-
-    def __init__(self) -> None:
-        self.ahead_s = 0.0
-        for name in CLOCKS:
-            setattr(time, name, self.ahead(getattr(time, name)))
-
-    def ahead(self, clock: Any) -> Any:
-        """The same clock, as much ahead as the others."""
-        return lambda: clock() + self.ahead_s
 
 
 def neighbors(value: Any) -> Iterator[Any]:
@@ -236,15 +229,8 @@ def rings(calls: List[Any]) -> Iterator[Any]:
 
 def in_turn(several: List[Iterator[Any]]) -> Iterator[Any]:
     """The first of each, the second of each, and so on."""
-    while several:
-        left: List[Iterator[Any]] = []
-        for one in several:
-            try:
-                yield next(one)
-            except StopIteration:
-                continue
-            left.append(one)
-        several = left
+    for some in itertools.zip_longest(*several):
+        yield from (one for one in some if one is not None)
 
 
 def play(job: Dict[str, Any], player: Player) -> Iterator[Dict[str, Any]]:
