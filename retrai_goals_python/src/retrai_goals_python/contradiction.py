@@ -182,8 +182,6 @@ def _contradicted_function(function: _Function, *, far: bool) -> str:
     body = [found for statement in function.body for found in rewriter.rewrite(statement)]
     if not rewriter.changed:
         return ""
-    if ast.get_docstring(function) is not None:
-        del body[0]
     first, last = ast.parse("_retrai_failed = []\nraise AssertionError").body
     function.body, function.decorator_list = [first, *body, last], []
     try:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import sys
-from typing import Any, List, MutableMapping, Optional, Sequence, Set, cast
+from typing import Any, Dict, List, Optional, Sequence, Set, cast
 
 MAX_FILES = 5000
 _NOT_TOUCHED = ("_frozen_importlib", "_pytest", "importlib", "zipimport")
@@ -39,7 +39,7 @@ class Imports:
         for index, finder in enumerate(sys.meta_path):
             owner = getattr(finder, "__module__", "") or type(finder).__module__
             if not str(owner).startswith(_NOT_TOUCHED):
-                self._lead_tables(sys.modules.get(str(owner)))
+                self._lead_namespaces(sys.modules.get(str(owner)))
                 cast("List[Any]", sys.meta_path)[index] = Redirected(finder, self)
         for module in list(sys.modules.values()):
             folders = getattr(module, "__dict__", {}).get("__path__")
@@ -89,16 +89,12 @@ class Imports:
     def _lead_list(self, folders: List[Any]) -> None:
         folders[:] = [self.counterpart(x) if isinstance(x, str) else x for x in folders]
 
-    def _lead_tables(self, module: Any) -> None:
-        """setuptools' finders keep their folders in tables of the module that defines them."""
-        mapping: Any = getattr(module, "MAPPING", None)
-        if isinstance(mapping, dict):
-            table = cast("MutableMapping[str, Any]", mapping)
-            for name, path in list(table.items()):
-                table[name] = self.counterpart(str(path))
+    def _lead_namespaces(self, module: Any) -> None:
+        """setuptools keeps the folders of namespaces in a table beside its finder, and looks there
+        by itself."""
         namespaces: Any = getattr(module, "NAMESPACES", None)
         if isinstance(namespaces, dict):
-            for folders in cast("MutableMapping[str, Any]", namespaces).values():
+            for folders in cast("Dict[str, Any]", namespaces).values():
                 if isinstance(folders, list):
                     self._lead_list(cast("List[Any]", folders))
 
