@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
-import tempfile
-from pathlib import Path
 from typing import ClassVar
 
 from pydantic import Field
 
 from retrai_core import Limits, RunContext, Tool, ToolArgs, ToolOptions, ToolResult
-from retrai_goal_support import code_result, temporary_prefix
+from retrai_goal_support import code_result, fresh_folder
 
 # With `-c` the project's root comes first on the path, while the code itself lies outside of it.
 _START = """\
@@ -60,8 +57,9 @@ class PythonExec(Tool[PythonExecArgs, PythonExecOptions]):
     async def run(self, args: PythonExecArgs, context: RunContext) -> ToolResult:
         options = self.options
         timeout_s = min(args.timeout_s, options.max_timeout_s)
-        folder = await asyncio.to_thread(_write_code, args.code)
-        try:
+        # A file outside of the project: no limit to its length, and no litter.
+        async with fresh_folder("retrai-python") as folder:
+            await asyncio.to_thread((folder / "code.py").write_text, args.code, "utf-8")
             done = await context.sandbox.run(
                 [context.python, "-c", _START, str(folder / "code.py")],
                 timeout_s=timeout_s,
@@ -70,15 +68,6 @@ class PythonExec(Tool[PythonExecArgs, PythonExecOptions]):
                 limits=Limits(output_bytes=4 * options.max_chars),
                 readable=[folder],
             )
-        finally:
-            await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
         return code_result(
             done, timeout_s=timeout_s, max_chars=options.max_chars, hidden=f"{folder}/"
         )
-
-
-def _write_code(code: str) -> Path:
-    """The code as a file outside the project: no length limit, and no litter."""
-    folder = Path(tempfile.mkdtemp(prefix=temporary_prefix("retrai-python"))).resolve()
-    (folder / "code.py").write_text(code, "utf-8")
-    return folder

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import ast
-import asyncio
 import json
 import os
-import shutil
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import Field
 
-from retrai_core import Limits, RecordedCall, Sandbox, ToolError
-from retrai_goal_support import SavedModel
+from retrai_core import RecordedCall, Sandbox
+from retrai_goal_support import SavedModel, play_calls
 
 from .contradiction import OldAnswer, line_of
 from .diff_audit import is_test
@@ -47,14 +44,6 @@ _NOT_ALONE = {
 }
 _MARK = "pytest.mark."
 _SETS_STATE = {"monkeypatch", "mock", "mocker", "patch", "environ", "putenv", "setattr", "chdir"}
-
-
-class _Answer(BaseModel):
-    """A line of the player: the answer of a recorded call, by its number, or of a neighbor."""
-
-    at: int = -1
-    call: str = ""
-    answer: str
 
 
 def recorded_calls(run: PytestRun, folder: Path) -> list[RecordedCall]:
@@ -288,56 +277,23 @@ async def replay_calls(
         timeout_s: wall-clock seconds; neighbors get a quarter of them in processor time, so that
             a busy machine hides no difference.
     """
-    again = [each for each in calls if each.replay]
-    if not again:
-        return []
-    room = await asyncio.to_thread(lambda: Path(tempfile.mkdtemp()).resolve())
-    try:
-        job = {
-            "root": str(root),
+    names = ("values", "replay", "ordinary")
+    inside = {name: (_INSIDE / f"_retrai_{name}.py").read_text("utf-8") for name in names}
+    source = _START.format(**inside)
+    return await play_calls(
+        sandbox,
+        lambda job: [python, "-c", source, str(job)],
+        {
             # As for a program that is started there, and not as a runner puts them.
             "paths": [str(root), *(path for path in paths if path != str(root))],
-            "calls": [each.replay for each in again],
             "neighbors": neighbors,
             "cpu_s": timeout_s / 4,
-            "answers": str(room / "answers"),
-        }
-        (room / "job").write_text(json.dumps(job), encoding="utf-8")
-        source = _START.format(
-            values=(_INSIDE / "_retrai_values.py").read_text("utf-8"),
-            replay=(_INSIDE / "_retrai_replay.py").read_text("utf-8"),
-            ordinary=(_INSIDE / "_retrai_ordinary.py").read_text("utf-8"),
-        )
-        try:
-            await sandbox.run(
-                [python, "-c", source, str(room / "job")],
-                timeout_s=timeout_s,
-                cwd=root,
-                env={"PYTHONHASHSEED": "1"},
-                limits=Limits(output_bytes=1000),
-                writable=[room],
-            )
-        except ToolError:
-            return []
-        return list(await asyncio.to_thread(_read, room / "answers", again))
-    finally:
-        await asyncio.to_thread(shutil.rmtree, room, ignore_errors=True)
-
-
-def _read(path: Path, calls: Sequence[RecordedCall]) -> Iterator[RecordedCall]:
-    try:
-        lines = path.read_bytes().split(b"\n")[:-1]
-    except FileNotFoundError:
-        return
-    for line in lines:
-        try:
-            found = _Answer.model_validate_json(line)
-        except ValidationError:
-            continue
-        if found.at in range(len(calls)) and found.answer:
-            yield replace(calls[found.at], answer=found.answer)
-        elif found.call:
-            yield RecordedCall("", found.call, found.answer)
+        },
+        calls,
+        root=root,
+        timeout_s=timeout_s,
+        env={"PYTHONHASHSEED": "1"},
+    )
 
 
 def remove_tests(copy: Path) -> None:

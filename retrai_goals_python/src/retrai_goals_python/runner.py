@@ -16,13 +16,12 @@ import asyncio
 import json
 import os
 import shutil
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from retrai_core import Completed, Limits, Sandbox, ToolError
-from retrai_goal_support import temporary_prefix
+from retrai_goal_support import fresh_folder
 
 from .brought_along import left_out
 from .contradiction import contradict_tests
@@ -107,8 +106,8 @@ async def run_pytest(
         "record": list(record),
         "imports": copied.imports if copied else None,
     }
-    folder = await asyncio.to_thread(_lay_out, settings)
-    try:
+    async with fresh_folder("retrai-pytest") as folder:
+        await asyncio.to_thread(_lay_out, folder, settings)
         report = LiveReport(folder / "report")
         try:
             done = await _start(sandbox, python, cwd, folder, arguments, timeout_s, env, copied)
@@ -119,22 +118,18 @@ async def run_pytest(
         run = await asyncio.to_thread(
             make_run, data, done, cwd, python, arguments, timeout_s, max_chars_per_failure, stack
         )
-    finally:
-        await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
     if not run.complete and not run.pytest_version and isinstance(done, Completed):
         return await _explain_missing(sandbox, python, cwd, run)
     return run
 
 
-def _lay_out(settings: Mapping[str, object]) -> Path:
-    """A fresh folder with the reporter's own, for the path, and room for the report beside it."""
-    folder = Path(tempfile.mkdtemp(prefix=temporary_prefix("retrai-pytest"))).resolve()
+def _lay_out(folder: Path, settings: Mapping[str, object]) -> None:
+    """The reporter in a folder of its own, for the path, and room for the report beside it."""
     (folder / "path").mkdir()
     for name in INSIDE:
         source = Path(__file__).parent / "inside" / f"{name}.py"
         shutil.copyfile(source, folder / "path" / source.name)
     (folder / "settings.json").write_text(json.dumps(settings), encoding="utf-8")
-    return folder
 
 
 async def _start(
