@@ -9,15 +9,13 @@ from __future__ import annotations
 import base64
 import csv
 import hashlib
-import json
 import os
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
 
-from .python_source import read_text
+from .python_source import read_bytes, read_text
 
 _REQUIRES = re.compile(r"^Requires-Dist:\s*([A-Za-z0-9._-]+)(.*)$", re.MULTILINE)
 
@@ -63,13 +61,10 @@ class Installed:
         """pytest loads it by itself."""
         return "[pytest11]" in self.text("entry_points.txt").replace(" ", "")
 
-    def direct_url(self) -> dict[str, Any]:
-        """Where it was installed from when that was no index; empty when it was."""
-        try:
-            data: object = json.loads(self.text("direct_url.json") or "{}")
-        except ValueError:
-            return {"url": "not readable"}
-        return cast("dict[str, Any]", data) if isinstance(data, dict) else {}
+    @property
+    def is_from_index(self) -> bool:
+        """It was not installed from a folder, an archive or a repository."""
+        return not self.text("direct_url.json")
 
 
 def normalized(name: str) -> str:
@@ -121,27 +116,13 @@ def files_below(
                 pending.append(entry.path)
 
 
-def digest_of(path: Path, like: str) -> str:
-    """A file's digest in RECORD's way; empty where it cannot be read.
-
-    Args:
-        path: the file.
-        like: a digest of the same algorithm, `sha256=...`.
-    """
-    algorithm = like.partition("=")[0]
-    if algorithm not in hashlib.algorithms_available:
-        return ""
-    try:
-        digest = hashlib.new(algorithm, path.read_bytes()).digest()
-    except OSError:
-        return ""
-    return f"{algorithm}={base64.urlsafe_b64encode(digest).rstrip(b'=').decode()}"
-
-
 def is_as_recorded(path: Path, record: Mapping[Path, str]) -> bool:
-    """Whether a file is as an installer recorded it."""
-    digest = record.get(Path(os.path.normpath(path)), "")
-    return bool(digest) and digest_of(path, digest) == digest
+    """Whether a file is as an installer recorded it: `sha256=...`, in URL-safe base64."""
+    algorithm, _, recorded = record.get(Path(os.path.normpath(path)), "").partition("=")
+    if algorithm not in hashlib.algorithms_available:
+        return False
+    digest = hashlib.new(algorithm, read_bytes(path)).digest()
+    return base64.urlsafe_b64encode(digest).rstrip(b"=").decode() == recorded
 
 
 def ctime_ns(path: Path | os.DirEntry[str]) -> int:

@@ -47,14 +47,11 @@ class Summary(_Part):
     """pyright's own counts."""
 
     files_analyzed: int
-    error_count: int
-    warning_count: int
 
 
 class PyrightReport(_Part):
     """What `pyright --outputjson` prints."""
 
-    version: str = ""
     general_diagnostics: list[Diagnostic]
     summary: Summary
 

@@ -80,7 +80,7 @@ def _is_recorded(path: Path, lines: Sequence[str], installed: Mapping[str, Insta
         record = one.record()
         if not is_as_recorded(path, record):
             continue
-        if not one.direct_url():
+        if one.is_from_index:
             return True
         modules = [_EDITABLE_LINE.match(line) for line in lines]
         return all(
