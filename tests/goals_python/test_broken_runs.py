@@ -239,6 +239,14 @@ async def test_nine_hundred_equal_errors_are_told_once(make_project, run):
     assert "The same error in 899 more" in text
 
 
+async def test_a_failure_with_an_undecodable_byte_is_told(make_project, run):
+    make_project({"test_a.py": "def test_a():\n    raise ValueError('caf\\udce9')\n"})
+    found = await run()
+    assert found.complete, found.problem
+    assert found.cases == {"test_a.py::test_a": "failed"}
+    assert "caf?" in found.failures[0].message
+
+
 async def test_a_read_only_project_is_tested_all_the_same(make_project, run):
     project = make_project({"test_a.py": "def test_a(): pass\n"})
     project.chmod(stat.S_IRUSR | stat.S_IXUSR)
