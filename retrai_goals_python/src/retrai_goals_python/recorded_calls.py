@@ -282,7 +282,7 @@ async def replay_calls(
     source = _START.format(**inside)
     return await play_calls(
         sandbox,
-        lambda job: [python, "-c", source, str(job)],
+        [python, "-c", source],
         {
             # As for a program that is started there, and not as a runner puts them.
             "paths": [str(root), *(path for path in paths if path != str(root))],
