@@ -143,12 +143,13 @@ class _Writer:
                 progress(number, len(paths))
         if self.builder is not None:
             self.builder.write(self.db)
-        elif self._merge_is_due():
+        if self.done.is_empty:
+            return
+        (chunks,) = self.db.execute("SELECT count(*) FROM chunk").fetchone()
+        if self.builder is None and self._merge_is_due(chunks):
             postings.merge(self.db)
-        if not self.done.is_empty:
-            (chunks,) = self.db.execute("SELECT count(*) FROM chunk").fetchone()
-            set_meta(self.db, "chunks", str(chunks))
-            set_meta(self.db, "graph", "stale")
+        set_meta(self.db, "chunks", str(chunks))
+        set_meta(self.db, "graph", "stale")
 
     def _store(self, read: Read) -> None:
         found = self.plan.changed[read.path]
@@ -203,8 +204,7 @@ class _Writer:
         db.execute("DELETE FROM chunk WHERE file = ?", (file,))
         db.execute("DELETE FROM file WHERE id = ?", (file,))
 
-    def _merge_is_due(self) -> bool:
-        (chunks,) = self.db.execute("SELECT count(*) FROM chunk").fetchone()
+    def _merge_is_due(self, chunks: int) -> bool:
         (dead,) = self.db.execute("SELECT count(*) FROM dead").fetchone()
         (rows,) = self.db.execute("SELECT count(*) FROM delta").fetchone()
         return dead + rows / 30 > max(postings.MIN_MERGED, postings.MERGE_SHARE * chunks)

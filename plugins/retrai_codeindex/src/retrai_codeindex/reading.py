@@ -24,6 +24,9 @@ from .python_source import read_python
 from .tokens import Tokenizer
 
 
+_encode = json.JSONEncoder(ensure_ascii=False, check_circular=False, separators=(",", ":")).encode
+
+
 @dataclass(slots=True)
 class Read:
     """A file as it goes into the index.
@@ -87,7 +90,7 @@ class Reader:
         read.language, read.parsed = source.language, source.parsed
         read.line_count = source.line_count
         if source.facts is not None:
-            packed = json.dumps(source.facts, ensure_ascii=False, separators=(",", ":"))
+            packed = _encode(source.facts)
             read.facts = zlib.compress(packed.encode("utf-8", "surrogatepass"), 1)
         path_tokens = self.tokenizer.tokens(str(PurePosixPath(read.path).with_suffix("")))
         for chunk in source.chunks:
