@@ -247,6 +247,23 @@ def test_of_several_copies_the_one_beside_is_meant(project) -> None:
     assert [each.path for each in found] == ["src/internal/Replay.ts"]
 
 
+def test_subclasses_of_what_is_not_of_the_project_are_found(project) -> None:
+    text = (
+        "from collections import abc\nclass A(abc.Mapping, object): ...\nclass B(KeyError): ...\n"
+    )
+    project.write("a.py", f"{text}class C(B): ...\n")
+    project.write("A.java", "class D extends RuntimeException {}\n")
+
+    def found(name: str) -> list[str]:
+        return [each.symbol for each in project.index.subclasses(name)]
+
+    assert found("Mapping") == found("abc.Mapping") == found("collections.abc.Mapping") == ["A"]
+    assert found("Exception") == ["B", "C"]
+    assert found("RuntimeException") == ["D"]
+    assert found("object") == found("Mappin_") == []
+    assert "KeyError" not in project.index.graph()
+
+
 def test_subclasses_in_a_circle_end(project) -> None:
     project.write("a.ts", "class A extends B {}\nclass B extends A {}\n")
     assert [each.symbol for each in project.index.subclasses("A")] == ["B"]

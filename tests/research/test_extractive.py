@@ -201,3 +201,33 @@ async def test_names_of_other_languages_are_shown_without_their_files(ask: Ask, 
     output = str((await ask("Who calls `delivr`?")).record.output)
     assert "`deliver` (`shop/app.js:1`) is taken for it" in output
     assert "- Called by `shop/app.js` (`shop/app.js:1-2`)" in output
+
+
+ERRORS = """
+class ShopError(Exception):
+    '''Base of all.'''
+
+
+class Unknown(ShopError, KeyError):
+    pass
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "name", "classes"),
+    [
+        ("Which exceptions exist?", "Exception", ["ShopError", "Unknown"]),
+        ("List all the exceptions that are defined", "Exception", ["ShopError", "Unknown"]),
+        ("What inherits from LookupError?", "LookupError", ["Unknown"]),
+    ],
+)
+async def test_what_inherits_from_a_class_outside_is_listed(
+    ask: Ask, shop: Path, question: str, name: str, classes: list[str]
+) -> None:
+    (shop / "shop" / "errors.py").write_text(ERRORS)
+    record = (await ask(question)).record
+    places = {"ShopError": "2-3", "Unknown": "6-7"}
+    shown = ", ".join(f"`{each}` (`shop/errors.py:{places[each]}`)" for each in classes)
+    words = f"- `{name}`, which is not of this project, is inherited by {shown}\n"
+    assert str(record.output).startswith(words)
+    assert record.data["unverified"] == 0

@@ -58,18 +58,22 @@ def definition_lines(definition: Definition) -> list[str]:
 
 
 def subclass_lines(
-    definitions: Sequence[Definition], subclasses: Sequence[Definition], limit: int = MAX_CALLS
+    name: str,
+    definitions: Sequence[Definition],
+    subclasses: Sequence[Definition],
+    limit: int = MAX_CALLS,
 ) -> list[str]:
     """What inherits from some classes; nothing where nothing does.
 
     Args:
-        definitions: the classes.
+        name: what was asked for.
+        definitions: the classes of that name; none where it is not of the project.
         subclasses: what inherits from them.
         limit: how many to list.
     """
     if not subclasses:
         return []
-    names = ", ".join(each.name for each in definitions[:3])
+    names = ", ".join(each.name for each in definitions[:3]) or name
     lines = [f"subclasses of {names}: {len(subclasses)}"]
     lines += [f"    {where(each)}" for each in subclasses[:limit]]
     if len(subclasses) > limit:

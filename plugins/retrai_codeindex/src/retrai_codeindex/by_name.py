@@ -85,14 +85,17 @@ class Family:
                 yield Found(dotted, target.dotted if target else None, name, line)
 
     def inheritance(self) -> Iterator[tuple[str, list[str]]]:
-        """Each class with the classes that it is written to inherit from."""
+        """Each class with what it is written to inherit from; by name, where that is not of the
+        project."""
         for path, _, facts in self.files:
             near = self._imported(path, facts["imports"])
             for symbol, names in facts["bases"].items():
                 below = self._class(symbol, path, near)
-                bases = [self._class(name, path, near) for name in names]
+                known = {name: self._class(name, path, near) for name in names}
+                bases = [base.dotted for base in known.values() if base is not None]
+                others = [name for name in known if name not in self.by_name]
                 if below is not None:
-                    yield below.dotted, [base.dotted for base in bases if base is not None]
+                    yield below.dotted, [*bases, *others]
 
     def _class(self, symbol: str, path: str, near: frozenset[str]) -> _Target | None:
         named = self.by_name.get(symbol.rpartition(".")[2], ())

@@ -146,7 +146,7 @@ def definition(context: click.Context, name: str, project: Path, as_json: bool) 
             echo(json.dumps([asdict(each) for each in definitions], indent=2))
         elif definitions:
             lines = [line for each in definitions for line in definition_lines(each)]
-            echo("\n".join([*lines, *subclass_lines(definitions, found.subclasses(name))]))
+            echo("\n".join([*lines, *subclass_lines(name, definitions, found.subclasses(name))]))
         if not definitions:
             echo(unknown_name(name, found.similar(name)), err=as_json)
     return 0 if definitions else 1
@@ -161,14 +161,15 @@ def subclasses(context: click.Context, name: str, project: Path, as_json: bool) 
     """Show what inherits from the class NAME, directly or not."""
     with opened(_project(context, project)) as (found, _):
         definitions, below = found.definition(name), found.subclasses(name)
+        is_known = bool(definitions or below)
         if as_json:
             echo(json.dumps([asdict(each) for each in below], indent=2))
-        elif definitions:
-            lines = subclass_lines(definitions, below, limit=len(below))
+        elif is_known:
+            lines = subclass_lines(name, definitions, below, limit=len(below))
             echo("\n".join(lines) or f"nothing inherits from {definitions[0].name}")
-        if not definitions:
+        if not is_known:
             echo(unknown_name(name, found.similar(name)), err=as_json)
-    return 0 if definitions else 1
+    return 0 if is_known else 1
 
 
 @index.command()

@@ -148,6 +148,15 @@ class Graph:
             found += self.find(each)
         return found[:MAX_SIMILAR]
 
+    def others(self, name: str) -> list[int]:
+        """The classes of that name that are not of the project, and that the project inherits."""
+        rows = self.db.execute(
+            "SELECT DISTINCT n.id FROM node n JOIN base ON base.base = n.id"
+            " WHERE n.name = ? AND n.file IS NULL AND '.' || n.dotted LIKE '%.' || ?",
+            (name.rpartition(".")[2], name),
+        )
+        return [number for (number,) in rows]
+
     def subclasses(self, numbers: Iterable[int]) -> list[Definition]:
         """What inherits from some classes, directly or not, by path and line."""
         waiting = list(numbers)
@@ -256,7 +265,8 @@ class Graph:
         classes: set[int] = set()
         rows = self.db.execute(
             "SELECT n.id, n.dotted, (SELECT c.kind FROM chunk c WHERE c.file = n.file"
-            " AND c.symbol = n.symbol AND c.kind != 'text' LIMIT 1) FROM node n ORDER BY n.dotted"
+            " AND c.symbol = n.symbol AND c.kind != 'text' LIMIT 1) FROM node n"
+            " WHERE n.file IS NOT NULL OR n.id IN (SELECT callee FROM call) ORDER BY n.dotted"
         )
         for number, dotted, kind in rows:
             if kind == "class":

@@ -198,11 +198,15 @@ class Index:
         return self._do(work)
 
     def subclasses(self, name: str) -> list[Definition]:
-        """The classes of the project that inherit from those that a name means."""
+        """The classes of the project that inherit from those that a name means.
+
+        Args:
+            name: as for `definition`; of a class outside the project too, as `ValueError`.
+        """
 
         def work() -> list[Definition]:
             graph = self._graph()
-            return graph.subclasses(graph.find(name))
+            return graph.subclasses(graph.find(name) or graph.others(name))
 
         return self._do(work)
 

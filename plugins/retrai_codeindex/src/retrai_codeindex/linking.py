@@ -137,7 +137,7 @@ class _Linker:
     def _inheritance(self, classes: Iterable[tuple[str, list[str]]]) -> None:
         numbers = self.numbers
         for name, order in classes:
-            known = [numbers[base] for base in order if base in numbers]
+            known = [numbers.get(base) or self._inner(base) for base in order]
             self.db.executemany(
                 "INSERT INTO base (class, position, base) VALUES (?, ?, ?)",
                 ((numbers[name], position, base) for position, base in enumerate(known)),

@@ -169,12 +169,22 @@ class Scope:
 class Klass:
     """A class of the project."""
 
-    __slots__ = ("attributes", "bases", "external", "mro_known", "scope", "subclasses", "value")
+    __slots__ = (
+        "attributes",
+        "bases",
+        "builtin",
+        "external",
+        "mro_known",
+        "scope",
+        "subclasses",
+        "value",
+    )
 
     def __init__(self, scope: Scope) -> None:
         self.scope = scope
         self.bases: list[Klass] = []
         self.external: list[str] = []
+        self.builtin: list[str] = []
         self.attributes: dict[str, Node] = {}
         self.mro_known: list[Klass] | None = None
         self.subclasses: list[Klass] = []
@@ -610,6 +620,8 @@ class PythonCalls:
                     owner.bases.append(obj[1])
                     obj[1].subclasses.append(owner)
                     self._forget_mro(owner, set())
+            elif obj[0] == BUILTIN and obj[1] not in owner.builtin:
+                owner.builtin.append(obj[1])
             elif obj[0] == EXT and obj[1] not in owner.external:
                 owner.external.append(obj[1])
                 self._forget_mro(owner, set())
@@ -1524,10 +1536,16 @@ class PythonCalls:
     # -- the result
 
     def inheritance(self) -> Iterator[tuple[str, list[str]]]:
-        """Each class with the classes of the project that it inherits from, nearest first."""
+        """Each class with what it inherits from: classes of the project, nearest first, then
+        others."""
         for scope in self.scopes:
-            if scope.owner is not None and len(order := self.mro(scope.owner)) > 1:
-                yield scope.dotted, [each.scope.dotted for each in order[1:]]
+            if scope.owner is None:
+                continue
+            order = self.mro(scope.owner)
+            others = [base for each in order for base in each.external]
+            others += [base for each in order for name in each.builtin for base in _bases_of(name)]
+            if bases := [*(each.scope.dotted for each in order[1:]), *dict.fromkeys(others)]:
+                yield scope.dotted, bases
 
     def _found(self) -> Iterator[Found]:
         for key in sorted(self.calls):
@@ -1592,3 +1610,10 @@ def _name_of(e: list[Any] | None) -> str:
 
 def _line_of(e: list[Any] | None) -> int:
     return e[-1] if e and e[0] in (CALL, ATTR, ITEM) and isinstance(e[-1], int) else 0
+
+
+def _bases_of(name: str) -> list[str]:
+    """A class of Python itself, and what it inherits from."""
+    found = getattr(builtins, name, None)
+    order = found.__mro__ if isinstance(found, type) else ()
+    return [each.__name__ for each in order if each is not object]

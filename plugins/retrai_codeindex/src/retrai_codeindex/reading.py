@@ -23,7 +23,6 @@ from .model import Chunk, Source
 from .python_source import read_python
 from .tokens import Tokenizer
 
-
 _encode = json.JSONEncoder(ensure_ascii=False, check_circular=False, separators=(",", ":")).encode
 
 

@@ -189,11 +189,12 @@ class GetSymbolDefinition(IndexTool[DefinitionArgs, ToolOptions]):
     def answer(self, index: Index, args: DefinitionArgs, visible: VisibleFiles) -> list[str]:
         """The definitions; similar names where there is none."""
         found = visible.definitions(index.definition(args.name))
-        if not found:
+        below = visible.definitions(index.subclasses(args.name))
+        if not (found or below):
             return _unknown(index, args.name, visible)
         lines = [f"{len(found)} definitions have this name:"] if len(found) > 1 else []
         lines += [line for each in found for line in definition_lines(each)]
-        return lines + subclass_lines(found, visible.definitions(index.subclasses(args.name)))
+        return lines + subclass_lines(args.name, found, below)
 
 
 class GetCallers(IndexTool[NameArgs, ToolOptions]):

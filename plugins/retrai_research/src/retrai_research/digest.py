@@ -116,11 +116,12 @@ def write_digest(question: str, findings: Mapping[str, str], earlier: Sequence[s
         outlined = [line for path in gathered.mentioned for line in _outline(path, gathered)]
         return "\n".join([*lines, *outlined]).rstrip() or NOTHING_FITS
     ranked = [each.named for each in best(parts, gathered)]
+    asked = {relation for part in parts for relation in part.relations}
+    lines += (outside := _inherited_from_outside(parts, gathered.related, asked))
     if not ranked:
-        return "\n".join([*lines, NOTHING_FITS])
+        return "\n".join([*lines, *([] if outside else [NOTHING_FITS])]).rstrip()
     top, others = ranked[:SHOWN], ranked[SHOWN : SHOWN + _OTHERS]
     lines += _lead(top[0], "") if len(parts) == 1 else _leads(parts, gathered)
-    asked = {relation for part in parts for relation in part.relations}
     for number, named in enumerate(top):
         lines += ["", *_section(named, gathered, quotes=number == 0, asked=asked)]
     if others:
@@ -216,22 +217,35 @@ def _related(
     words: str,
     asked: Container[Relation],
 ) -> list[str]:
-    """What has a relation to a definition: in one line, or a line each where they are many."""
-    mine = {
-        each.symbol: each.place
-        for each in found
-        if each.relation == relation and each.place and _is_of(each, named)
-    }
-    if not mine:
+    """What has a relation to a definition."""
+    mine = [each for each in found if each.relation == relation and _is_of(each, named)]
+    return _listed(f"- {words}", mine, _MANY if relation in asked else _FEW)
+
+
+def _inherited_from_outside(
+    parts: Sequence[Question], found: Sequence[Related], asked: Container[Relation]
+) -> list[str]:
+    """What inherits from the classes that the question names, and the project does not define."""
+    names = dict.fromkeys(name for part in parts for name in part.names)
+    lines: list[str] = []
+    for name in names if "subclass" in asked else ():
+        mine = [each for each in found if each.relation == "subclass" and each.of == name]
+        lines += _listed(f"- `{name}`, which is not of this project, is inherited by", mine, _MANY)
+    return [*lines, ""] if lines else []
+
+
+def _listed(words: str, found: Sequence[Related], limit: int) -> list[str]:
+    """Related definitions: in one line, or a line each where they are many."""
+    places = {each.symbol: each.place for each in found if each.place}
+    if not places:
         return []
-    limit = _MANY if relation in asked else _FEW
     # Tests call everything: what else calls it says more.
-    others = sorted(mine.items(), key=lambda other: is_test(other[1].path))
+    others = sorted(places.items(), key=lambda other: is_test(other[1].path))
     shown = [f"`{_short(name, place)}` (`{place}`)" for name, place in others[:limit]]
-    more = [f"and {len(mine) - limit} more"] if len(mine) > limit else []
+    more = [f"and {len(places) - limit} more"] if len(places) > limit else []
     if len(shown) > _FEW:
-        return [f"- {words}", *(f"  - {each}" for each in [*shown, *more])]
-    return [" ".join([f"- {words} {', '.join(shown)}", *more])]
+        return [words, *(f"  - {each}" for each in [*shown, *more])]
+    return [" ".join([f"{words} {', '.join(shown)}", *more])]
 
 
 def _is_of(other: Related, named: Named) -> bool:

@@ -28,6 +28,9 @@ _SUBCLASSES = re.compile(
     r"implements?|implementations?|implementors?)\b",
     re.IGNORECASE,
 )
+_EXCEPTIONS = re.compile(
+    r"\b(?:which|what|all|list)\b(?:\s+\w+){0,3}?\s+exceptions\b", re.IGNORECASE
+)
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*")
 _NAME_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _NEXT_PART = re.compile(
@@ -132,7 +135,8 @@ class Question:
             for word in words
             if word.lower() not in _STOP_WORDS and (word != first or word.isupper())
         ]
-        return list(dict.fromkeys([*self.identifiers, *capital]))[:8]
+        kinds = ["Exception"] if _EXCEPTIONS.search(self.text) else []
+        return list(dict.fromkeys([*self.identifiers, *capital, *kinds]))[:8]
 
     @property
     def relations(self) -> list[Relation]:
@@ -142,8 +146,15 @@ class Question:
             >>> Question("Who calls load?").relations, Question("What derives from it?").relations
             (['caller'], ['subclass'])
         """
-        asked: dict[Relation, re.Pattern[str]] = {"caller": _CALLERS, "subclass": _SUBCLASSES}
-        return [relation for relation, words in asked.items() if words.search(self.text)]
+        asked: dict[Relation, Sequence[re.Pattern[str]]] = {
+            "caller": [_CALLERS],
+            "subclass": [_SUBCLASSES, _EXCEPTIONS],
+        }
+        return [
+            relation
+            for relation, words in asked.items()
+            if any(each.search(self.text) for each in words)
+        ]
 
     @property
     def queries(self) -> list[str]:
