@@ -264,6 +264,32 @@ def test_subclasses_of_what_is_not_of_the_project_are_found(project) -> None:
     assert "KeyError" not in project.index.graph()
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "base", "others"),
+    [
+        ("a.ts", "class B<T> {}\nclass I {}\nclass R extends n.B<I> implements X {}\n", "B", "I"),
+        ("a.js", "class B {}\nclass I {}\nclass R extends mix(B, { a: I, b() { return I } }) {}\n",
+         "mix", "BI"),
+        ("A.java", "interface B<T> {}\nclass I {}\nclass R implements B<I> {}\n", "B", "I"),
+        ("C.java", "interface B {}\ninterface R extends B {}\n", "B", ""),
+        ("a.cpp", "class B {};\nclass I {};\nclass R : public x::B<I>, private I2 {};\n", "B", "I"),
+        ("b.cpp", "class B {};\nclass API R : public x::B<int>, B2 {};\n", "B", ""),
+        ("a.rs", "trait B {}\ntrait R: B + Send {}\nstruct I;\nimpl !B for I {}\n", "B", "I"),
+        ("b.js", "class B {}\nmodule.exports = class R extends B { a() {} }\n", "B", ""),
+        ("c.js", "class B {}\nconst R = class extends B {}\n", "B", ""),
+    ],
+)  # fmt: skip
+def test_bases_are_names_without_their_arguments(
+    project, name: str, text: str, base: str, others: str
+) -> None:
+    project.write(name, text)
+    assert [each.symbol for each in project.index.subclasses(base)] == ["R"]
+    for other in others:
+        assert project.index.subclasses(other) == []
+    (found,) = project.index.definition("R")
+    assert found.kind in ("class", "interface", "trait")
+
+
 def test_subclasses_in_a_circle_end(project) -> None:
     project.write("a.ts", "class A extends B {}\nclass B extends A {}\n")
     assert [each.symbol for each in project.index.subclasses("A")] == ["B"]

@@ -97,7 +97,9 @@ def test_a_constant_of_several_lines_is_shown_whole(project) -> None:
 
 def test_a_class_is_one_where_a_macro_stands_before_its_name(project) -> None:
     text = "class EXPORT Cart : public Base {\n  int total() { return 3; }\n};\n"
-    text += "API\nclass EXPORT Shop : private std::Base {\n  int size() { return 3; }\n};\n"
+    text += (
+        "API\nclass EXPORT(1) Shop final : private std::Base {\n  int size() { return 3; }\n};\n"
+    )
     text += "class Base {};\nstruct Item *first(int n) { return 0; }\n"
     project.write("cart.cpp", text)
 
@@ -173,3 +175,30 @@ def test_what_a_module_exports_is_a_definition(project) -> None:
 
     (found,) = project.index.module_summary("a.ts")
     assert (found.symbol, found.kind) == ("asyncScheduler", "constant")
+
+
+def test_constants_of_go_and_cpp_that_stand_together_or_in_a_class(project) -> None:
+    project.write(
+        "x.go", "package x\n\nconst First, Last = 1, 9\n\nconst (\n\t_ = iota\n\tOne\n)\n"
+    )
+    project.write("x.cpp", "class A {\n  static constexpr int MAX = 1;\n  int LEFT;\n};\n")
+
+    assert [each.symbol for each in project.index.module_summary("x.go")] == [
+        "First",
+        "Last",
+        "One",
+    ]
+    assert [each.symbol for each in project.index.module_summary("x.cpp")] == ["A", "A.MAX"]
+
+
+def test_a_class_that_is_assigned_is_defined_once(project) -> None:
+    project.write("x.js", "exports.Cart = class Cart extends Base { total() {} }\n")
+
+    found = [(each.kind, each.symbol) for each in project.index.module_summary("x.js")]
+    assert found == [("class", "Cart"), ("method", "Cart.total")]
+
+
+def test_comments_make_no_header_one_of_cpp(project) -> None:
+    project.write("x.h", "/*\n  using this\n*/\n// class of its own\nint total(void);\n")
+
+    assert project.index.files() == {"x.h": "c"}

@@ -140,4 +140,5 @@ def test_numbers_that_may_be_asked_for_are_words(project) -> None:
 
     assert project.symbols("what answers with 404") == ["fetch"]
     assert [hit.path for hit in project.index.search("7519")] == ["notes.md"]
-    assert Tokenizer().tokens("1 0x1F 12345678 8080") == ["8080"]
+    assert Tokenizer().tokens("1 12345678 8080") == ["8080"]
+    assert Tokenizer().tokens("3rd_party 2fa") == ["rd", "parti", "=rd_party", "fa"]

@@ -63,7 +63,7 @@ def subclass_lines(
     subclasses: Sequence[Definition],
     limit: int = MAX_CALLS,
 ) -> list[str]:
-    """What inherits from some classes; nothing where nothing does.
+    """The lines that list subclasses; none where there are no subclasses.
 
     Args:
         name: what was asked for.

@@ -48,7 +48,7 @@ class _Target:
 
 
 def families(files: Iterable[tuple[str, str, dict[str, Any]]]) -> Iterator[Family]:
-    """Some files, by what can call what.
+    """Group files by the languages that can call each other.
 
     Args:
         files: path, language and facts of each.

@@ -158,7 +158,7 @@ def definition(context: click.Context, name: str, project: Path, as_json: bool) 
 @as_json_option
 @click.pass_context
 def subclasses(context: click.Context, name: str, project: Path, as_json: bool) -> int:
-    """Show what inherits from the class NAME, directly or not."""
+    """List the direct and indirect subclasses of NAME."""
     with opened(_project(context, project)) as (found, _):
         definitions, below = found.definition(name), found.subclasses(name)
         is_known = bool(definitions or below)

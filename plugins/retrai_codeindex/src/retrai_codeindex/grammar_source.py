@@ -8,6 +8,8 @@ The facts of these languages are plain: `{"imports": [...], "bases": {class: [na
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from .blocks import block_chunks, last_line, read_blocks
@@ -20,6 +22,32 @@ if TYPE_CHECKING:
 MAX_SIGNATURE = 400
 MAX_DOC = 4000
 _COMMENTS = frozenset({"comment", "line_comment", "block_comment"})
+_BASE_CLAUSES = frozenset(
+    {
+        "class_heritage",
+        "base_class_clause",
+        "superclass",
+        "super_interfaces",
+        "extends_interfaces",
+        "extends_type_clause",
+        "trait_bounds",
+    }
+)
+_NAMES = frozenset({"identifier", "type_identifier", "property_identifier"})
+_DOTTED = frozenset(
+    {
+        "member_expression",
+        "nested_identifier",
+        "nested_type_identifier",
+        "qualified_identifier",
+        "scoped_identifier",
+        "scoped_type_identifier",
+    }
+)
+_NO_BASES = frozenset(
+    {"type_arguments", "template_argument_list", "arguments", "lifetime", "type_parameters"}
+)
+"""What stands in a list of bases and is none: `Item` in `extends Base<Item>`."""
 _BODIES = ("body", "value")
 _FUNCTION_VALUES = frozenset(
     {"arrow_function", "function_expression", "function", "generator_function", "class"}
@@ -47,18 +75,24 @@ _DECLARATIONS = frozenset(
 _TYPES_WITH_FIELDS = frozenset({"struct_type", "interface_type"})
 _FIELDS = frozenset({"field_declaration_list", "{"})
 _NEED_A_NAME = frozenset(
-    {"variable_declarator", "field_definition", "public_field_definition", "init_declarator"}
+    {
+        "variable_declarator",
+        "field_definition",
+        "public_field_definition",
+        "init_declarator",
+        "field_declaration",
+    }
 )
-"""They may define a constant; one whose name says so: `MAX_ITEMS`."""
-_NEED_A_VALUE = frozenset({"preproc_def"})
+"""They define a constant if the name is in capitals: `MAX_ITEMS`."""
+_NEED_A_VALUE = frozenset({"preproc_def", "field_declaration"})
 _NEED_A_BODY = frozenset(
     {"struct_specifier", "union_specifier", "enum_specifier", "class_specifier"}
 )
-_CLASS_HEAD = re.compile(
-    r"\b(?P<kind>class|struct|union)\s+(?:[A-Z_][A-Z0-9_]*(?:\([^()]*\))?\s+)?(?P<name>\w+)"
-    r"(?:\s+final)?\s*(?::(?P<bases>.*))?$",
-    re.DOTALL,
+_MACROS = re.compile(
+    rb"\b(?P<before>[A-Z][A-Z0-9_]+(?:\([^()\n]*\))?\s+)?(?P<kind>(?:class|struct)\s+)"
+    rb"(?P<behind>[A-Z_][A-Z0-9_]*(?:\([^()\n]*\))?\s+)?(?=\w+\s*(?:final\s*)?[:{])"
 )
+"""Around the word that begins a class: `API class EXPORT Cart : public Base {`."""
 _IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*")
 _COMMENT_MARKS = re.compile(r"^\s*(?:/\*+|\*+/|\*|//[/!]?|#)\s?|\*/\s*$", re.MULTILINE)
 
@@ -66,7 +100,7 @@ _COMMENT_MARKS = re.compile(r"^\s*(?:/\*+|\*+/|\*|//[/!]?|#)\s?|\*/\s*$", re.MUL
 def read_by_grammar(text: str, language: str) -> Source:
     """The chunks and facts of a text, as far as it parses; by blocks if nothing does."""
     data = text.encode("utf-8", "replace")
-    tree = parser_of(language).parse(data)
+    tree = parser_of(language).parse(_without_macros(data) if language in ("c", "cpp") else data)
     lines = text.split("\n")
     reader = _Reader(data, lines, GRAMMARS[language])
     reader.visit(tree.root_node)
@@ -119,9 +153,9 @@ class _Reader:
                 self._call(node, scope)
             elif at in self.grammar.scopes:
                 name = self._scope_name(node)
-                trait = self.text(node.child_by_field_name("trait")).partition("<")[0]
-                if found := _IDENTIFIER.findall(trait):
-                    self.facts["bases"].setdefault(name, []).append(found[-1])
+                trait = node.child_by_field_name("trait")
+                if trait is not None and all(child.type != "!" for child in node.children):
+                    self.facts["bases"].setdefault(name, []).extend(self._last_names(trait))
                 scope, kind = (
                     (*scope, name) if name else scope,
                     "class" if at == "impl_item" else "",
@@ -147,6 +181,8 @@ class _Reader:
     def _definition(
         self, node: Node, scope: tuple[str, ...], kind: str, owner: int
     ) -> tuple[tuple[str, ...], str, int] | None:
+        if self._is_bound_class(node):
+            return None  # defined by what it is bound to
         value = _value(node)
         if node.type in _NEED_A_BODY and node.child_by_field_name("body") is None:
             return None  # only a use of the type
@@ -169,38 +205,37 @@ class _Reader:
             self.inner.setdefault(owner, []).append((start, end))
         self.chunks.append(chunk)
         if is_constant:
+            for other in node.children_by_field_name("name")[1:]:  # Go: `const First, Last = 1, 9`
+                if other.is_named:
+                    self.chunks.append(replace(chunk, symbol=".".join((*scope, self.text(other)))))
             return None
         parameters = self._parameters(node)
         self.facts["defs"].append([symbol, made, parameters, start])
-        bases = self._bases(node)
+        bases = self._bases(value if value is not None and value.type == "class" else node)
         if bases:
             self.facts["bases"].setdefault(symbol, []).extend(bases)
         return tuple(symbol.split(".")), made, len(self.chunks) - 1
+
+    def _is_bound_class(self, node: Node) -> bool:
+        parent = node.parent
+        if node.type != "class" or parent is None or parent.type not in _NEED_A_FUNCTION:
+            return False
+        return bool(self._name(parent)[0])
 
     def _kind(self, node: Node, name: str, value: Node | None) -> str:
         """What a node defines; empty where it defines nothing."""
         made = self.grammar.definitions[node.type]
         if node.type in _NEED_A_FUNCTION and value is not None and value.type in _FUNCTION_VALUES:
-            return made
+            return "class" if value.type == "class" else made
+        if name == "_" or (node.type in _NEED_A_VALUE and value is None):
+            return ""
         if node.type in _NEED_A_NAME:
             is_exported = self._with_decorators(node).type == "export_statement"
             is_one = _IDENTIFIER.fullmatch(name) and (is_exported or name.isupper())
             return "constant" if is_one and len(name) > 1 else ""
-        if node.type in _NEED_A_FUNCTION or (node.type in _NEED_A_VALUE and value is None):
+        if node.type in _NEED_A_FUNCTION:
             return ""
-        if written := self._written_class(node):
-            return written["kind"]
         return made
-
-    def _written_class(self, node: Node) -> re.Match[str] | None:
-        """The head of a class that the grammar takes for a function, as it knows no macros:
-        `class EXPORT Cart : public Base {`."""
-        body, named = (node.child_by_field_name(name) for name in ("body", "declarator"))
-        is_function = named is None or named.type not in ("identifier", "qualified_identifier")
-        if node.type != "function_definition" or body is None or is_function:
-            return None
-        head = self.data[node.start_byte : body.start_byte].decode("utf-8", "replace")
-        return _CLASS_HEAD.search(head.strip())
 
     def _signature(self, node: Node, is_constant: bool) -> str:
         """The head of a definition in one line; a constant with its value."""
@@ -225,8 +260,6 @@ class _Reader:
             left, right = (node.child_by_field_name(side) for side in ("left", "right"))
             own = right.child_by_field_name("name") if right is not None else None
             return _assigned_name(self.text(left)) or self.text(own), ""
-        if written := self._written_class(node):
-            return written["name"], ""
         receiver = node.child_by_field_name("receiver")
         if receiver is not None:  # Go: `func (c *Cart) Total()`
             types = _IDENTIFIER.findall(self.text(receiver).partition("[")[0])
@@ -255,13 +288,18 @@ class _Reader:
         return -1
 
     def _bases(self, node: Node) -> list[str]:
-        written = self._written_class(node)
-        found: list[str] = _IDENTIFIER.findall((written["bases"] or "") if written else "")
-        for child in node.named_children:
-            is_base = "base_class" in child.type or "heritage" in child.type
-            if is_base or child.type in ("superclass", "super_interfaces", "extends_type_clause"):
-                found += _IDENTIFIER.findall(self.text(child))
-        return [name for name in found if name not in _BASE_WORDS][:20]
+        """The names that a class is written to inherit from, without modules and arguments."""
+        clauses = [child for child in node.named_children if child.type in _BASE_CLAUSES]
+        return [name for clause in clauses for name in self._last_names(clause)][:20]
+
+    def _last_names(self, node: Node) -> Iterator[str]:
+        if node.type in _NAMES:
+            yield self.text(node)
+        elif node.type in _DOTTED:
+            yield from self._last_names(node.named_children[-1])
+        elif node.type not in _NO_BASES:
+            for child in node.named_children:
+                yield from self._last_names(child)
 
     def _with_decorators(self, node: Node) -> Node:
         node = _declaration(node)
@@ -312,6 +350,17 @@ class _Reader:
         self.facts["calls"].append([".".join(scope), name, receiver[-100:], count, line])
 
 
+def _without_macros(data: bytes) -> bytes:
+    """C++ without macros that stand around the word `class`, which no grammar knows; each byte
+    keeps its place."""
+
+    def blank(match: re.Match[bytes]) -> bytes:
+        before, kind, behind = (match[name] or b"" for name in ("before", "kind", "behind"))
+        return re.sub(rb"\S", b" ", before) + kind + re.sub(rb"\S", b" ", behind)
+
+    return _MACROS.sub(blank, data)
+
+
 def _declaration(node: Node) -> Node:
     """The statement that declares this alone; the node itself where it declares more."""
     parent = node.parent
@@ -323,7 +372,8 @@ def _declaration(node: Node) -> Node:
 
 def _value(node: Node) -> Node | None:
     """What a name is bound to."""
-    return node.child_by_field_name("value") or node.child_by_field_name("right")
+    found = (node.child_by_field_name(name) for name in ("value", "right", "default_value"))
+    return next((each for each in found if each is not None), None)
 
 
 def _assigned_name(written: str) -> str:
@@ -343,6 +393,3 @@ def _is_behind(comment: Node, before: Node | None) -> bool:
     if before is None or before.type in _COMMENTS:
         return False
     return _last_row(before) == comment.start_point[0]
-
-
-_BASE_WORDS = frozenset({"extends", "implements", "public", "private", "protected", "virtual"})

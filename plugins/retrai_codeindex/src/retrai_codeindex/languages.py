@@ -29,7 +29,8 @@ _CPP = re.compile(
     r"^\s*(?:class|namespace|template|using)\b|^\s*(?:public|protected|private)\s*:|\bstd::",
     re.MULTILINE,
 )
-"""What no header of C has."""
+"""Signs of C++ in a header."""
+_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 
 
 def language_of(path: str, text: str) -> str:
@@ -45,7 +46,8 @@ def language_of(path: str, text: str) -> str:
     """
     suffix = PurePosixPath(path).suffix.lower()
     language = _LANGUAGE_OF.get(suffix, "text")
-    return "cpp" if suffix == ".h" and _CPP.search(text) else language
+    is_cpp = suffix == ".h" and _CPP.search(_COMMENT.sub("", text))
+    return "cpp" if is_cpp else language
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +118,12 @@ GRAMMARS: Mapping[str, Grammar] = {
     "c": Grammar("tree_sitter_c", _C_DEFINITIONS, _C_CALLS, frozenset({"preproc_include"})),
     "cpp": Grammar(
         "tree_sitter_cpp",
-        {**_C_DEFINITIONS, "class_specifier": "class", "alias_declaration": "type"},
+        {
+            **_C_DEFINITIONS,
+            "class_specifier": "class",
+            "alias_declaration": "type",
+            "field_declaration": "constant",
+        },
         {**_C_CALLS, "new_expression": "type"},
         frozenset({"preproc_include"}),
         scopes=frozenset({"namespace_definition"}),

@@ -82,9 +82,9 @@ class Tokenizer:
             self._known.clear()
         if len(identifier) > MAX_IDENTIFIER:
             return ()
-        if identifier[0].isdigit():
-            is_number = identifier.isdecimal() and len(identifier) in NUMBER_DIGITS
-            return (identifier,) if is_number else ()
+        if identifier.isdecimal():
+            return (identifier,) if len(identifier) in NUMBER_DIGITS else ()
+        identifier = identifier.lstrip("0123456789")
         parts = [part.lower() for part in _PART.findall(identifier)]
         stems: list[str] = []
         for part in parts:

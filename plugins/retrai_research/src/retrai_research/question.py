@@ -24,8 +24,8 @@ _CALLERS = re.compile(
     r"\b(?:who|what|which|where)\b.*\bcall(?:s|ed)?\b|\bcallers?\b", re.IGNORECASE
 )
 _SUBCLASSES = re.compile(
-    r"\b(?:sub-?class(?:es)?|child class(?:es)?|inherits?|derived?s?|extends?|"
-    r"implements?|implementations?|implementors?)\b",
+    r"\bsub-?class(?:es)?\b|\bchild class|\binherits?\b|\bderive[sd]?\b"
+    r"|\bimplement(?:ors|ations) of\b|\b(?:which|what|who)\b.*\b(?:extends?|implements?)\b",
     re.IGNORECASE,
 )
 _EXCEPTIONS = re.compile(
