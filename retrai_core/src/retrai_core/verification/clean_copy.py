@@ -11,7 +11,7 @@ from collections.abc import Generator, Iterable
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from .files import CACHES, is_virtual_environment, remove
+from .files import CACHES, clear_place, is_virtual_environment
 
 # _IOW(0x94, 9, int) of linux/fs.h: the two files share their blocks until one is written to.
 _FICLONE = 0x40049409
@@ -48,12 +48,15 @@ def make_clean_copy(project: Path, target: Path, *, without: frozenset[str] = fr
 def without_files(copy: Path, paths: Iterable[str]) -> Generator[None]:
     """While it lasts, `copy` does not have these files; then each is back as it was.
 
+    Nothing outside the copy is touched, whatever symlinks a check puts there meanwhile.
+
     Args:
         copy: a copy of the project, never the project itself.
         paths: relative to it.
 
     Raises:
-        OSError: one of them is not there, or cannot be renamed.
+        OSError: one of them is not there, lies outside the copy or cannot be moved; or the copy
+            itself was replaced meanwhile.
 
     Example:
         >>> copy = Path(tempfile.mkdtemp()) / "shop"
@@ -65,19 +68,25 @@ def without_files(copy: Path, paths: Iterable[str]) -> Generator[None]:
         >>> (copy / "new_test.go").read_text()
         'package shop'
     """
+    root = os.path.realpath(copy)
     with tempfile.TemporaryDirectory(dir=copy.parent) as room:
         taken: dict[Path, Path] = {}
         try:
             for number, path in enumerate(paths):
+                real = Path(os.path.realpath((copy / path).parent), Path(path).name)
+                if not real.is_relative_to(root):
+                    raise OSError(f"{path} lies outside the copy")
                 place = Path(room, str(number))
-                (copy / path).rename(place)
-                taken[copy / path] = place
+                real.rename(place)
+                taken[real] = place
             yield
         finally:
-            for path, place in taken.items():
-                remove(path)  # what the check has put there
-                path.parent.mkdir(parents=True, exist_ok=True)
-                place.rename(path)
+            if os.path.realpath(root) != root:
+                raise OSError(f"a symlink took the place of {copy}")
+            for real, place in taken.items():
+                clear_place(Path(root), real)
+                real.parent.mkdir(parents=True, exist_ok=True)
+                place.rename(real)
 
 
 def _copy_folder(source: str, target: str, left_behind: frozenset[str]) -> None:

@@ -111,3 +111,15 @@ def remove(path: Path) -> None:
         shutil.rmtree(path)
     else:
         path.unlink(missing_ok=True)
+
+
+def clear_place(root: Path, path: Path) -> None:
+    """Remove whatever is at `path`, and symlinks and files on the way to it from `root`.
+
+    Nothing outside `root` is touched: what is written to `path` then lands below it.
+    """
+    for parent in reversed(path.relative_to(root).parents):
+        above = root / parent
+        if above.is_symlink() or (above.exists() and not above.is_dir()):
+            remove(above)
+    remove(path)

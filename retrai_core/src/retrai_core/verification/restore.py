@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from .baseline import Baseline, differing
-from .files import copy_file, fingerprint, project_entries, remove
+from .files import clear_place, copy_file, fingerprint, project_entries, remove
 from .globs import Globs
 from .refusal import Refusal
 from .steering import steers
@@ -25,11 +25,7 @@ def restore_files(project: Path, folder: Path, paths: Iterable[str]) -> None:
     """
     for path in paths:
         target = project / path
-        for parent in reversed(target.relative_to(project).parents):
-            above = project / parent
-            if above.is_symlink() or (above.exists() and not above.is_dir()):
-                remove(above)
-        remove(target)
+        clear_place(project, target)
         copy_file(folder / "files" / path, target)
 
 
