@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -81,3 +83,10 @@ def test_a_file_comes_back_where_its_folder_is_gone_or_became_a_file(
         if not is_folder:
             (copy / "tests").write_text("x")
     assert (copy / "tests" / "sub" / "Documents").read_text() == "a new test\n"
+
+
+def test_what_is_taken_away_lies_in_a_folder_that_a_later_run_removes(copy: Path) -> None:
+    with without_files(copy, ["tests/sub/Documents"]):
+        assert list(copy.parent.iterdir()) == [copy]  # `crates/*` finds no other member there
+        names = os.listdir(tempfile.gettempdir())
+        assert any(name.startswith(f"retrai-away-{os.getpid()}.") for name in names)

@@ -11,6 +11,7 @@ from collections.abc import Generator, Iterable
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from ..workspace.temporary import temporary_prefix
 from .files import CACHES, clear_place, is_virtual_environment
 
 # _IOW(0x94, 9, int) of linux/fs.h: the two files share their blocks until one is written to.
@@ -69,7 +70,10 @@ def without_files(copy: Path, paths: Iterable[str]) -> Generator[None]:
         'package shop'
     """
     root = os.path.realpath(copy)
-    with tempfile.TemporaryDirectory(dir=copy.parent) as room:
+    # Not beside the copy: a workspace may take every folder there for a member (`crates/*`).
+    with tempfile.TemporaryDirectory(
+        prefix=temporary_prefix("retrai-away"), ignore_cleanup_errors=True
+    ) as room:
         taken: dict[Path, Path] = {}
         try:
             for number, path in enumerate(paths):
@@ -77,7 +81,7 @@ def without_files(copy: Path, paths: Iterable[str]) -> Generator[None]:
                 if not real.is_relative_to(root):
                     raise OSError(f"{path} lies outside the copy")
                 place = Path(room, str(number))
-                real.rename(place)
+                shutil.move(real, place)
                 taken[real] = place
             yield
         finally:
@@ -86,7 +90,7 @@ def without_files(copy: Path, paths: Iterable[str]) -> Generator[None]:
             for real, place in taken.items():
                 clear_place(Path(root), real)
                 real.parent.mkdir(parents=True, exist_ok=True)
-                place.rename(real)
+                shutil.move(place, real)
 
 
 def _copy_folder(source: str, target: str, left_behind: frozenset[str]) -> None:
