@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from retrai_core.verification.clean_up import clean_up_killed_runs, note
+from retrai_core.verification.repository_programs import note_programs, undo_programs
 
 Runs = Any
 
@@ -216,6 +217,60 @@ async def test_git_runs_nothing_that_a_run_has_chosen(
     told = [line for line in record.refused if "names programs" in line]
     assert told
     assert all("(kept: " in line for line in told), record.refused
+
+
+def undone_after(project: Path, run_dir: Path, *commands: list[str]) -> list[str]:
+    """What is undone after these commands of a run, by path."""
+    note_programs(project, run_dir)
+    for words in commands:
+        subprocess.run(words, cwd=project, check=True)
+    found = undo_programs(project, run_dir, lambda path: False, lambda path: False)
+    return [str(refusal) for refusal in found]
+
+
+@pytest.fixture
+def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository, and a file system on which nobody but root may read what is closed."""
+    for name in ("objects", "refs", "hooks"):
+        (tmp_path / "project" / "bare" / name).mkdir(parents=True)
+    (tmp_path / "run").mkdir()
+    if os.geteuid() == 0:
+
+        def read(path: Path) -> bytes:
+            if not path.stat().st_mode & 0o444:
+                raise PermissionError(path)
+            with open(path, "rb") as file:
+                return file.read()
+
+        monkeypatch.setattr(Path, "read_bytes", read)
+    return tmp_path / "project" / "bare"
+
+
+def test_a_hook_that_nobody_may_read_is_removed(bare: Path) -> None:
+    made = [["cp", "/bin/true", "bare/hooks/pre-commit"], ["chmod", "111", "bare/hooks/pre-commit"]]
+    (line,) = undone_after(bare.parent, bare.parent.parent / "run", *made)
+    assert line.startswith("bare/hooks/pre-commit")
+    assert line.endswith("; removed")
+    assert not (bare / "hooks" / "pre-commit").exists()
+
+
+def test_settings_that_are_a_pipe_are_removed(bare: Path) -> None:
+    (line,) = undone_after(bare.parent, bare.parent.parent / "run", ["mkfifo", "bare/config"])
+    assert line.startswith("bare/config")
+    assert not (bare / "config").exists()
+
+
+def test_the_users_own_hook_that_nobody_may_read_stays(bare: Path) -> None:
+    (bare / "hooks" / "pre-commit").write_bytes(b"")
+    (bare / "hooks" / "pre-commit").chmod(0o111)
+    assert undone_after(bare.parent, bare.parent.parent / "run") == []
+    assert (bare / "hooks" / "pre-commit").exists()
+
+
+def test_a_new_source_folder_that_is_called_config_stays(bare: Path) -> None:
+    line = ["mkdir", "bare/config"]
+    assert undone_after(bare.parent, bare.parent.parent / "run", line) == []
+    assert (bare / "config").is_dir()
 
 
 async def test_repositories_that_a_run_makes_and_uses_stay_as_they_are(

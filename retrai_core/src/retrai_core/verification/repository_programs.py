@@ -28,11 +28,14 @@ _LIMIT_BYTES = 2**20
 
 
 def note_programs(project: Path, run_dir: Path) -> None:
-    """Copy what names programs now."""
+    """Copy what names programs now; an empty folder stands for what cannot be read."""
     remove(run_dir / COPIES)
     for path in _controls(project):
-        if fingerprint(project / path):
-            copy_file(project / path, run_dir / COPIES / path)
+        target, kept = project / path, run_dir / COPIES / path
+        if fingerprint(target):
+            copy_file(target, kept)
+        elif os.path.lexists(target):
+            kept.mkdir(parents=True, exist_ok=True)
 
 
 def undo_programs(
@@ -54,7 +57,9 @@ def undo_programs(
     for path in sorted({*_controls(project), *(copy for copy, _ in walk(copies))}):
         target, kept = project / path, copies / path
         before, now = fingerprint(kept), fingerprint(target)
-        if now == before or allowed(path) or is_later(target) or not _is_reached(project, target):
+        # A hook that nobody may read can be run all the same.
+        is_same = now == before and os.path.lexists(target) == os.path.lexists(kept)
+        if is_same or allowed(path) or is_later(target) or not _is_reached(project, target):
             continue
         clean = _settings_left(target, kept if before else None, project, is_hook=_is_hook(path))
         if clean is None:
@@ -128,7 +133,7 @@ def _settings_left(
     """What may be left of the file, empty for nothing; None where it may stay as it is."""
     if is_hook:
         return b""
-    if not os.path.lexists(target):
+    if not os.path.lexists(target) or (target.is_dir() and not target.is_symlink()):
         return None  # without settings no program is named
     data = _read(target)
     if data is None:
