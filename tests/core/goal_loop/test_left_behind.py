@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from retrai_core.verification import repository_programs
 from retrai_core.verification.clean_up import clean_up_killed_runs, note
 from retrai_core.verification.repository_programs import note_programs, undo_programs
 
@@ -271,6 +272,18 @@ def test_a_new_source_folder_that_is_called_config_stays(bare: Path) -> None:
     line = ["mkdir", "bare/config"]
     assert undone_after(bare.parent, bare.parent.parent / "run", line) == []
     assert (bare / "config").is_dir()
+
+
+def test_a_setting_that_could_not_be_removed_is_not_said_to_be(
+    bare: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A folder takes the file's place meanwhile, in the moment between two of our calls.
+    monkeypatch.setattr(repository_programs, "put_entry", lambda *_: False)
+    made = ["git", "config", "-f", "bare/config", "core.fsmonitor", "./evil"]
+    (line,) = undone_after(
+        bare.parent, bare.parent.parent / "run", made, [*made[:-2], "user.name", "n"]
+    )
+    assert line.endswith("could not be removed, as something is in the way")
 
 
 async def test_repositories_that_a_run_makes_and_uses_stay_as_they_are(

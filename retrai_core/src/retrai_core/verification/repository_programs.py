@@ -65,13 +65,14 @@ def undo_programs(
         if clean is None:
             continue
         backup = back_up(run_dir / "baseline", target, path) if now else None
+        what = "restored" if before else "removed"
         if clean and not before:
-            put_entry(target, Entry(FILE, ""), clean)
+            if not put_entry(target, Entry(FILE, ""), clean):
+                what = "could not be removed, as something is in the way"
         else:
             remove(target)
             if before:
                 copy_file(kept, target)
-        what = "restored" if before else "removed"
         why = f"names programs that git or Mercurial would run outside the sandbox; {what}"
         found.append(Refusal(path, why, kept=backup))
     return found
