@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathspec import GitIgnoreSpec
 
 # Where the fixed beginning of a glob ends.
-_WILD = re.compile(r"[*?\[\\ ]")
+_WILD = re.compile(r"[*?\[\\\s]")
 
 
 class Globs:
@@ -29,7 +29,9 @@ class Globs:
             self._places: frozenset[str] = frozenset()
         else:
             self._places = frozenset(
-                line for line in lines if line.startswith("/") and fixed_start(line) == line
+                line
+                for line in lines
+                if line.startswith("/") and len(line) > 1 and fixed_start(line) == line
             )
         self._others = GitIgnoreSpec.from_lines(line for line in lines if line not in self._places)
         # Every check asks about every file again.
