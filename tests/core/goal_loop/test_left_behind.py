@@ -366,3 +366,24 @@ async def test_what_a_killed_run_left_is_undone_by_the_next(runs: Runs, git: Any
     assert (project / ".retrai.yml").exists()
     assert (project / "steer.cfg").exists()
     assert (project / "checks" / "check.txt").read_text() == "bent\n"
+
+
+async def test_a_kill_while_a_resumed_run_begins_costs_the_user_no_hook(
+    runs: Runs, git: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full_disk(*_: object) -> None:
+        raise OSError("no space left")
+
+    state, project = runs.store.state, runs.project
+    git("init", "-q", cwd=project)
+    hook = project / ".git" / "hooks" / "pre-commit"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("the user's\n")
+    killed = runs.store.runs / "killed"
+    killed.mkdir(parents=True)
+    note(project, killed, [])
+    monkeypatch.setattr(repository_programs, "copy_file", full_disk)
+    with pytest.raises(OSError, match="no space left"):
+        note(project, killed, [])
+    assert clean_up_killed_runs(state, project) == []
+    assert hook.read_text() == "the user's\n"

@@ -33,6 +33,8 @@ _SLACK_NS = 2_000_000_000
 
 def note(project: Path, run_dir: Path, allow_edit: list[str]) -> None:
     """Remember what is there now."""
+    # After a kill in between, an older note would have new copies, or none, beside it.
+    (run_dir / _NOTE).unlink(missing_ok=True)
     note_programs(project, run_dir)
     known = {
         "project": str(project),
