@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import stat
@@ -387,3 +388,22 @@ async def test_a_kill_while_a_resumed_run_begins_costs_the_user_no_hook(
         note(project, killed, [])
     assert clean_up_killed_runs(state, project) == []
     assert hook.read_text() == "the user's\n"
+
+
+async def test_a_note_of_another_version_is_told_where_its_project_is_meant(runs: Runs) -> None:
+    killed = runs.store.runs / "killed" / "left_behind.json"
+    killed.parent.mkdir(parents=True)
+    killed.write_text(json.dumps({"project": str(runs.project), "something": "new"}))
+    (line,) = clean_up_killed_runs(runs.store.state, runs.project)
+    assert "another version of retrai" in line
+    assert line.endswith(f"then remove {killed}")
+    assert "writable" not in line
+    assert clean_up_killed_runs(runs.store.state, runs.project / "other") == []
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}"])
+async def test_a_damaged_note_hinders_no_run(runs: Runs, text: str) -> None:
+    killed = runs.store.runs / "killed" / "left_behind.json"
+    killed.parent.mkdir(parents=True)
+    killed.write_text(text)
+    assert clean_up_killed_runs(runs.store.state, runs.project) == []

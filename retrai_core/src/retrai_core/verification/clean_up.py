@@ -75,6 +75,7 @@ def take_back(run_dir: Path, is_later: Callable[[Path], bool] = lambda _: False)
     known = _read(run_dir)
     if known is None:
         return []
+    _require_keys(known)
     project, allowed = Path(known["project"]), Globs(known["allow_edit"])
     undone = undo_programs(project, run_dir, allowed.match, is_later)
     undone += drop_set_id(project, known["set_id"], is_later)
@@ -95,23 +96,27 @@ def clean_up_killed_runs(state: Path, project: Path) -> list[str]:
     for place in (state / "runs").glob(f"*/{_NOTE}"):
         try:
             known = _read(place.parent)
-            if known is None or known["project"] != str(project):
-                continue
             killed_ns = place.stat().st_mtime_ns + _SLACK_NS
         except (OSError, ValueError):  # damaged, or gone meanwhile
+            continue
+        if known is None or known.get("project") != str(project):
             continue
 
         def is_later(path: Path, killed_ns: int = killed_ns) -> bool:
             return _changed_ns(path) > killed_ns
 
+        failed = f"what run {place.parent.name}, which was killed, left could not be cleaned up"
         try:
+            _require_keys(known)
             undone = _restore(project, place.parent / "baseline", is_later)
             undone += take_back(place.parent, is_later)
             lines += [refusal.describe() for refusal in undone]
-        except (OSError, ValueError) as error:
+        except OSError as error:
+            lines.append(f"{failed}: {error}; make the files writable, then start again")
+        except ValueError as error:
             lines.append(
-                f"what run {place.parent.name}, which was killed, left could not be cleaned up: "
-                f"{error}; make the files writable, then start again"
+                f"{failed}: {error}; look at `git config --local --list`, `.git/hooks` and "
+                f"`find . -perm /6000`, then remove {place}"
             )
     return lines
 
@@ -133,12 +138,17 @@ def clean_up_before(project: Path, state: Path) -> list[str]:
 
 def _read(run_dir: Path) -> dict[str, Any] | None:
     try:
-        known = cast("dict[str, Any]", json.loads((run_dir / _NOTE).read_bytes()))
+        known: object = json.loads((run_dir / _NOTE).read_bytes())
     except FileNotFoundError:
         return None
+    if not isinstance(known, dict):
+        raise ValueError("the note of what the project was like is damaged")
+    return cast("dict[str, Any]", known)
+
+
+def _require_keys(known: dict[str, Any]) -> None:
     if not known.keys() >= {"project", "allow_edit", "set_id"}:
         raise ValueError("what the project was like was noted by another version of retrai")
-    return known
 
 
 def _restore(project: Path, folder: Path, is_later: Callable[[Path], bool]) -> list[Refusal]:
