@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -14,6 +15,7 @@ from retrai_core.verification.masked_git import make_substitute, repository_of
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
 
 HELD = "tests/held/test_b.py"
+SIGNATURE = "-----BEGIN PGP SIGNATURE-----\n \n iQ==\n -----END PGP SIGNATURE-----"
 SECRET = "assert answer() == 42  # held out\n"
 
 
@@ -80,6 +82,15 @@ def test_the_agent_works_with_it_as_with_any_repository(repository: Path, tmp_pa
     assert git(seen, "log", "--format=%s").splitlines() == ["three", "The project before the run"]
 
 
+def test_its_commit_is_as_old_as_the_projects_last_one(repository: Path, tmp_path: Path) -> None:
+    old = ["-c", "user.name=Jo", "-c", "user.email=jo@example.com", "commit", "-qam", "old"]
+    date = "2020-02-03T04:05:06+01:00"
+    environment = {**os.environ, "GIT_COMMITTER_DATE": date}
+    subprocess.run(["git", *old], cwd=repository, env=environment, check=True, timeout=60)
+    seen = masked(repository, tmp_path)
+    assert git(seen, "log", "--format=%cI %aI") == f"{date} {date}\n"
+
+
 def test_a_repository_without_a_commit_is_an_empty_one(tmp_path: Path) -> None:
     folder = tmp_path / "project"
     folder.mkdir()
@@ -95,8 +106,14 @@ def test_programs_that_the_repositorys_configuration_names_are_not_run(
     trap = tmp_path / "trap.sh"
     trap.write_text(f"#!/bin/sh\ntouch {tmp_path}/sprung\n")
     trap.chmod(0o755)
-    for key in ("core.fsmonitor", "core.pager", "diff.external", "filter.x.clean"):
+    commit = git(repository, "cat-file", "commit", "HEAD")
+    signed = commit.replace("\n\n", f"\ngpgsig {SIGNATURE}\n\n", 1)
+    (tmp_path / "signed").write_text(signed)
+    name = git(repository, "hash-object", "-t", "commit", "-w", str(tmp_path / "signed")).strip()
+    git(repository, "update-ref", "HEAD", name)
+    for key in ("core.fsmonitor", "core.pager", "diff.external", "filter.x.clean", "gpg.program"):
         git(repository, "config", key, str(trap))
+    git(repository, "config", "log.showSignature", "true")
     make_substitute(repository, [HELD], tmp_path / "substitute")
     assert not (tmp_path / "sprung").exists()
     assert str(trap) not in (tmp_path / "substitute" / "config").read_text()

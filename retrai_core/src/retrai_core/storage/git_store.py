@@ -22,7 +22,6 @@ FILE, EXECUTABLE, SYMLINK = "100644", "100755", "120000"
 """git's modes; it knows no other bits of a file's permissions."""
 
 _CHUNK_BYTES = 1 << 20
-_TIMEOUT_S = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +46,12 @@ class GitStore:
 
     Args:
         folder: the repository; made by the first `open`.
+        timeout_s: seconds for one call of git.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, timeout_s: float = 120) -> None:
         self._folder = folder
+        self._timeout_s = timeout_s
         self._git = shutil.which("git")
 
     @property
@@ -106,13 +107,13 @@ class GitStore:
                         _write_file(git.stdin, root, path, _quoted(name))
                     # The reset leaves no reference behind, and no lock of one after a kill.
                     git.stdin.write(b'ls ""\nreset refs/none\n')
-                answer, message = git.communicate(timeout=_TIMEOUT_S)
+                answer, message = git.communicate(timeout=self._timeout_s)
             except BaseException as error:
                 git.kill()
                 with suppress(BrokenPipeError):
                     git.stdin.close()
                 if isinstance(error, subprocess.TimeoutExpired):
-                    raise _too_slow("fast-import") from error
+                    raise _too_slow("fast-import", self._timeout_s) from error
                 raise
         _raise_if_failed("fast-import", git.returncode, message)
         return answer.split()[2].decode()
@@ -165,7 +166,7 @@ class GitStore:
         """What git says, asked about the store, without anybody's configuration.
 
         Raises:
-            RetraiError: it failed, or took longer than two minutes.
+            RetraiError: it failed, or took longer than `timeout_s`.
         """
         command, env = self._command(*args)
         try:
@@ -175,13 +176,13 @@ class GitStore:
                 env=env | variables,
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
-                timeout=_TIMEOUT_S,
+                timeout=self._timeout_s,
                 check=False,
                 restore_signals=False,
                 start_new_session=True,
             )
         except subprocess.TimeoutExpired as error:
-            raise _too_slow(args[0]) from error
+            raise _too_slow(args[0], self._timeout_s) from error
         _raise_if_failed(args[0], done.returncode, done.stderr)
         return done.stdout.decode(errors="surrogateescape")
 
@@ -289,8 +290,8 @@ def _quoted(path: str) -> bytes:
     return b'"%s"' % data
 
 
-def _too_slow(what: str) -> RetraiError:
-    return RetraiError(f"git {what} took longer than {_TIMEOUT_S} s")
+def _too_slow(what: str, timeout_s: float) -> RetraiError:
+    return RetraiError(f"git {what} took longer than {timeout_s:g} s")
 
 
 def _raise_if_failed(what: str, code: int, message: bytes) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from ..errors import RetraiError, UsageError
 from ..storage.git_store import GitStore
 
+_TIMEOUT_S = 300.0
 _OUTSIDE = "or give the held-out files as a path outside the project"
 
 
@@ -52,7 +53,7 @@ def make_substitute(repository: Path, held: Iterable[str], target: Path) -> None
     """
     shutil.rmtree(target, ignore_errors=True)
     target.mkdir(parents=True)
-    real, store = GitStore(repository / ".git"), GitStore(target)
+    real, store = GitStore(repository / ".git", _TIMEOUT_S), GitStore(target, _TIMEOUT_S)
     if not store.available:
         raise UsageError(
             "holdout: the project is a git repository, and no git is here to hide its history",
@@ -73,17 +74,22 @@ def _fill(real: GitStore, source: Path, store: GitStore, target: Path, held: Seq
     store.run("config", "core.bare", "false")
     (target / "info").mkdir(exist_ok=True)
     _keep_excludes(source, target, held)
-    branch = _asked(real, "symbolic-ref", "-q", "HEAD") or "refs/heads/main"
+    branch = _try_run(real, "symbolic-ref", "-q", "HEAD") or "refs/heads/main"
     store.run("symbolic-ref", "HEAD", branch)
-    head = _asked(real, "rev-parse", "-q", "--verify", "HEAD^{tree}")
+    head = _try_run(real, "rev-parse", "-q", "--verify", "HEAD^{tree}")
     if not head:
         return  # no commit yet
     borrowed = target / "objects" / "info" / "alternates"
     borrowed.parent.mkdir(exist_ok=True)
     borrowed.write_bytes(os.fsencode(source / "objects") + b"\n")
     tree = store.write_tree(target, head, held, {})
-    who = {f"GIT_{role}_NAME": "retrai" for role in ("AUTHOR", "COMMITTER")}
-    who |= {f"GIT_{role}_EMAIL": "retrai@localhost" for role in ("AUTHOR", "COMMITTER")}
+    # `log.showSignature` would run a program that the repository's configuration names.
+    date = real.run("show", "-s", "--no-show-signature", "--format=%cI", "HEAD").strip()
+    who = {
+        f"GIT_{role}_{field}": value
+        for role in ("AUTHOR", "COMMITTER")
+        for field, value in (("NAME", "retrai"), ("EMAIL", "retrai@localhost"), ("DATE", date))
+    }
     commit = store.run("commit-tree", tree, "-m", "The project before the run", **who).strip()
     store.run("update-ref", branch, commit)
     store.run("read-tree", commit)
@@ -91,7 +97,7 @@ def _fill(real: GitStore, source: Path, store: GitStore, target: Path, held: Seq
     borrowed.unlink()
 
 
-def _asked(store: GitStore, *words: str) -> str:
+def _try_run(store: GitStore, *words: str) -> str:
     """What git says of a repository; empty where it says nothing, and fails."""
     try:
         return store.run(*words).strip()
