@@ -8,12 +8,12 @@ from typing import Any, cast
 
 from ..contracts.event_sink import RunInfo
 from ..contracts.verdict import Verdict
-from ..errors import UsageError
+from ..errors import RetraiError, UsageError
 from ..plugins.answers import problem
 from ..plugins.daemon_call import aside
 from ..plugins.hooks import HookCaller
 from ..verification.guard import Guard
-from ..verification.guarded_sandbox import can_read
+from ..verification.guarded_sandbox import can_reach
 from ..verification.verifier import Verifier
 from .check import verdict_of
 from .holder import Holder
@@ -75,6 +75,12 @@ async def verdict_of_run(
 
 
 async def _is_state_within_reach(guard: Guard, sandboxes: list[str]) -> bool:
-    """Whether the agent's commands could read the state folder; found out by trying."""
+    """Whether the agent's commands could read the state folder; found out by trying.
+
+    True where that cannot be found out.
+    """
     baseline = guard.context.run_dir / "baseline" / "baseline.json"
-    return len(sandboxes) != 1 or await can_read(guard.context.sandbox, baseline)
+    try:
+        return len(sandboxes) != 1 or await can_reach(guard.context.sandbox, baseline, "-r")
+    except RetraiError:
+        return True

@@ -9,11 +9,10 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import ClassVar, Unpack
+from typing import ClassVar, Literal, Unpack
 
 from ..contracts.goal import GoalResult
 from ..contracts.sandbox import CommandOptions, Completed, Sandbox, View
-from ..errors import RetraiError
 
 _FROM_OUTSIDE = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 _BY_A_SHELL = (signal.SIGKILL, signal.SIGTERM)
@@ -122,14 +121,17 @@ def guarded_sandbox(inner: Sandbox) -> GuardedSandbox:
     return _Guarded(inner)
 
 
-async def can_read(sandbox: Sandbox, path: Path) -> bool:
-    """Whether commands could read a file or folder of the machine; true where that is not known."""
-    try:
-        done = await sandbox.run(
-            ["/bin/sh", "-c", '[ -r "$1" ]', "sh", str(path)], timeout_s=_PROBE_TIMEOUT_S
-        )
-    except RetraiError:
-        return True
+async def can_reach(sandbox: Sandbox, path: Path, test: Literal["-e", "-r"]) -> bool:
+    """Whether a command finds a file or folder of the machine (`-e`), or may read it (`-r`).
+
+    True where the command does not say.
+
+    Raises:
+        RetraiError: the sandbox does not start.
+    """
+    done = await sandbox.run(
+        ["/bin/sh", "-c", f'[ {test} "$1" ]', "sh", str(path)], timeout_s=_PROBE_TIMEOUT_S
+    )
     return done.exit_code != 1
 
 

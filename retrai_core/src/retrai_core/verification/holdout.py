@@ -18,7 +18,7 @@ from ..contracts.goal import CaseOutcome, GoalResult
 from ..errors import UsageError
 from .baseline import Baseline
 from .files import copy_file, project_files, remove
-from .guarded_sandbox import can_read
+from .guarded_sandbox import can_reach
 from .held_out_paths import files_of, find_held, folders_to_hide, is_outside, outside
 from .masked_git import make_substitute, repository_of
 from .verdict import judge
@@ -98,7 +98,8 @@ class Holdout:
         await asyncio.to_thread(self._make_substitutes)
         for real in list(self.shown):
             # A monorepo's, above the project: what is hidden anyway is better left hidden.
-            if not real.is_relative_to(self._project) and not await can_read(sandbox, real):
+            is_above = not real.is_relative_to(self._project)
+            if is_above and not await can_reach(sandbox, real, "-e"):
                 del self.shown[real]
         self._hide_names()
 
@@ -125,9 +126,9 @@ class Holdout:
         kept = self._folder / "hidden"
         kept.touch()
         for path in (self._project / self._paths[0], kept):
-            if await can_read(self._context.sandbox, path):
+            if await can_reach(self._context.sandbox, path, "-e"):
                 raise UsageError(
-                    f"holdout: commands in the sandbox {self._context.sandbox.name} can read "
+                    f"holdout: commands in the sandbox {self._context.sandbox.name} can see "
                     f"{path}",
                     hint="RETRAI_STATE_DIR names another place for the run's folder, and one below "
                     "your home is hidden; or name held-out files outside the project",
