@@ -200,6 +200,14 @@ async def test_source_that_reaches_into_the_check_is_suspect(runs: Runs) -> None
     assert "reaches into the check: a.txt:1 right" in record.reason
 
 
+async def test_a_sign_in_code_that_was_copied_is_told_as_in_new_code(runs: Runs) -> None:
+    (runs.project / "old.txt").write_text("spies\nand more\n")
+    copied = call("shell", line="cp old.txt new.txt")
+    options = {"suspicious": "spies", "sign": "unchanged"}
+    record = await runs.run([copied, MEND], options=options)
+    assert record.findings == ["a.txt:1 spies"]
+
+
 async def test_a_person_decides_on_a_suspect_verdict_where_one_can_be_asked(runs: Runs) -> None:
     asked: list[str] = []
 

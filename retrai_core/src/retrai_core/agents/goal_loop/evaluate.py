@@ -216,16 +216,19 @@ async def _audit(parts: LoopParts) -> tuple[str, list[Suspicion]]:
 def _audit_diff(parts: LoopParts) -> list[Suspicion]:
     """What the goal finds in the diff, without what a file has only as a copy of another one.
 
-    What makes the verdict suspect stays: code that was copied runs where it did not run before.
+    What makes the verdict suspect, alone or with other signs, stays: code that was copied runs
+    where it did not run before.
     """
     audit = parts.context.goal.audit
     found = list(audit(_diff(parts)))
-    if all(each.reaches_runner for each in found):
+    if all(each.reaches_runner or each.sign for each in found):
         return found
     known = audit(parts.snapshots.diff(find_copies=True))
     new = {(each.path, each.line, each.what) for each in known}
     return [
-        each for each in found if each.reaches_runner or (each.path, each.line, each.what) in new
+        each
+        for each in found
+        if each.reaches_runner or each.sign or (each.path, each.line, each.what) in new
     ]
 
 

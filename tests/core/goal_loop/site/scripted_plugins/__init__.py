@@ -54,6 +54,8 @@ class ExpectedText(GoalBase):
         contradicted: list = Field(default_factory=list)
         still_pass: list = Field(default_factory=list)
         suspicious: str = ""
+        sign: str = ""
+        """Of what is suspicious; it reaches the runner where there is none."""
         writes: str = ""
         stamps: bool = False
         flaky_checks: list = Field(default_factory=list)
@@ -136,8 +138,9 @@ class ExpectedText(GoalBase):
         return Contradiction(self.options.contradicted, self.options.still_pass)
 
     def audit(self, diff):
-        word = self.options.suspicious
-        return [Suspicion("a.txt", 1, word, reaches_runner=True)] if word and word in diff else []
+        word, sign = self.options.suspicious, self.options.sign
+        found = Suspicion("a.txt", 1, word, reaches_runner=not sign, sign=sign)
+        return [found] if word and word in diff else []
 
     async def external_state(self, project):
         with (self.context.run_dir / "outside").open("a") as log:
