@@ -142,7 +142,11 @@ class CountedModel(BaseChatModel):
         return "counted"
 
     def bind_tools(self, tools: Sequence[Any], **kwargs: Any) -> Any:
-        """The same with tools, where there are some; raises what a model does that takes none."""
+        """The model with these tools bound; itself without tools.
+
+        Raises:
+            NotImplementedError: the model cannot call tools.
+        """
         if not tools:
             return self
         bound = self.model.bind_tools(tools, **kwargs)

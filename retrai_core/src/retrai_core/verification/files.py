@@ -19,7 +19,7 @@ OWN = (".retrai/eval_harness.py",)
 """What retrai keeps in the project and a check can rest on; the rest of its own is passed over."""
 
 
-def project_files(project: Path) -> Iterator[str]:
+def walk_project(project: Path) -> Iterator[str]:
     """Relative paths of the project's own files and symlinks, sorted.
 
     Ignored files are among them (a suite may be steered by one); caches, version control, virtual
@@ -41,7 +41,7 @@ def walk(
     """The files, symlinks and special files below a folder, each with its relative path.
 
     Args:
-        root: the folder; one that we cannot read, as one below it, has no entries.
+        root: the folder. Unreadable folders yield nothing.
         leaves_out: which entries, and all that is in them, are passed over.
     """
     for prefix, entries in folders(root, leaves_out):

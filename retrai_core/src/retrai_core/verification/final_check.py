@@ -19,7 +19,7 @@ from ..errors import ToolError
 from ..workspace.temporary import temporary_prefix
 from .baseline import differing, stamp_of
 from .clean_copy import make_clean_copy, without_files
-from .files import project_files
+from .files import walk_project
 from .guard import Guard
 from .node_packages import take_out
 from .verdict import judge, suspicion
@@ -156,7 +156,7 @@ async def _leans_on_new(guard: Guard, state: State, copy: Path) -> GoalResult | 
 
 def _new_files_of_check(guard: Guard, copy: Path) -> list[str]:
     known = guard.baseline.protected
-    found = project_files(copy)
+    found = walk_project(copy)
     return [path for path in found if path not in known and guard.belongs_to_check(path)]
 
 

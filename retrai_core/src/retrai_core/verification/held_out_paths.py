@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ..errors import UsageError
-from .files import project_files
+from .files import walk_project
 from .globs import Globs
 
 _CACHES = (".pytest_cache", ".hypothesis", ".mypy_cache")
@@ -31,7 +31,7 @@ def find_held(project: Path, patterns: Sequence[str]) -> list[str]:
         UsageError: a pattern means nothing.
     """
     found: set[str] = set()
-    every = list(project_files(project))
+    every = list(walk_project(project))
     for pattern in patterns:
         if is_outside(pattern):
             _require_outside(project, pattern)
@@ -75,7 +75,7 @@ def folders_to_hide(project: Path, held: Sequence[str]) -> list[str]:
     """
     if not held:
         return []
-    others = set(project_files(project)) - set(held)
+    others = set(walk_project(project)) - set(held)
     needed = {parent for path in others for parent in Path(path).parents} | {Path()}
     for path in held:
         if Path(path).parent in needed:

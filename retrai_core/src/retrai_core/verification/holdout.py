@@ -17,7 +17,7 @@ from ..contracts.context import RunContext
 from ..contracts.goal import CaseOutcome, GoalResult
 from ..errors import UsageError
 from .baseline import Baseline
-from .files import copy_file, project_files, remove
+from .files import copy_file, remove, walk_project
 from .guarded_sandbox import can_reach
 from .held_out_paths import files_of, find_held, folders_to_hide, is_outside, outside
 from .masked_git import make_substitute, repository_of
@@ -128,8 +128,7 @@ class Holdout:
         for path in (self._project / self._paths[0], kept):
             if await can_reach(self._context.sandbox, path, "-e"):
                 raise UsageError(
-                    f"holdout: commands in the sandbox {self._context.sandbox.name} can see "
-                    f"{path}",
+                    f"holdout: commands in the sandbox {self._context.sandbox.name} can see {path}",
                     hint="RETRAI_STATE_DIR names another place for the run's folder, and one below "
                     "your home is hidden; or name held-out files outside the project",
                 )
@@ -221,7 +220,7 @@ class Holdout:
 
     def _hide_names(self) -> None:
         """Keep the names too from whoever reads a listing, a diff or a configuration file."""
-        visible = [path for path in project_files(self._project) if not self.is_hidden(path)]
+        visible = [path for path in walk_project(self._project) if not self.is_hidden(path)]
         seen = {part for path in visible for part in Path(path).parts}
         held = [*map(Path, self._paths)]
         held += {folder for path in held for folder in path.parents if folder.name not in seen}

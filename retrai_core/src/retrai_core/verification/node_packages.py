@@ -27,9 +27,9 @@ from .files import (
     fingerprint,
     folders,
     is_skipped,
-    project_files,
     remove,
     walk,
+    walk_project,
 )
 
 INSTALL_TIMEOUT_S = 300.0
@@ -68,7 +68,7 @@ class NodePackages:
 
     def keep_lock_files(self) -> None:
         """Keep the project's lock files and npm's settings as they are now."""
-        for path in project_files(self.context.project):
+        for path in walk_project(self.context.project):
             if os.path.basename(path) in (*_COMMANDS, _SETTINGS):
                 copy_file(self.context.project / path, self.folder / path)
 

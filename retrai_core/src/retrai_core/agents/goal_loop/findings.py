@@ -1,4 +1,4 @@
-"""Reports each finding of an audit once, not again for other places."""
+"""Reports each finding of an audit once, with all its places."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from . import prompt
 from .parts import LoopParts, parts_of
 from .routers import should_call_tools
 from .state import AgentState, NodeUpdate, PendingCall, Stop
-from .window import shown
+from .window import messages_to_send
 
 MAX_MODEL_FAILURES = 3
 """Model calls that fail in a row before the run ends as `error`; each has had its own retries."""
@@ -32,7 +32,7 @@ async def plan(state: AgentState, config: RunnableConfig) -> NodeUpdate:
     parts = parts_of(config)
     parts.context.iteration = state["iteration"]
     model = parts.model  # a request goes to the model that was there when it began
-    messages = shown(state, parts.system_prompt)
+    messages = messages_to_send(state, parts.system_prompt)
     allowed = await model.allowance(messages)
     if allowed.problem:
         stop = Stop(outcome="budget", reason=allowed.problem)

@@ -23,7 +23,7 @@ MAX_MESSAGES = 60
 """System message, goal and conversation together, as DESIGN.md fixes it."""
 
 
-def shown(state: AgentState, system_prompt: str) -> list[BaseMessage]:
+def messages_to_send(state: AgentState, system_prompt: str) -> list[BaseMessage]:
     """What the next request sends: the system prompt, and the conversation as far as it fits."""
     conversation = window(state["messages"])
     messages: list[BaseMessage] = [SystemMessage(system_prompt), *conversation]
