@@ -6,13 +6,22 @@ import asyncio
 import os
 import sys
 import tempfile
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
 
-from retrai_core import Completed, RunContext, Sandbox, SandboxOptions, ToolError, UsageError
+from retrai_core import (
+    CheckReport,
+    Completed,
+    GoalResult,
+    RunContext,
+    Sandbox,
+    SandboxOptions,
+    ToolError,
+    UsageError,
+)
 from retrai_core.verification.guarded_sandbox import can_reach
 from retrai_core.verification.holdout import Holdout
 from retrai_core.workspace.safe_paths import SafeWorkspace
@@ -78,3 +87,26 @@ async def test_a_sandbox_that_does_not_start_says_so_itself(project: Path, tmp_p
     await holdout.find()
     with pytest.raises(ToolError, match="no user namespaces here"):
         await holdout.require_hidden()
+
+
+async def test_held_out_files_are_laid_over_no_folder_outside_the_copy(
+    project: Path, tmp_path: Path
+) -> None:
+    laid_over, home, copy = tmp_path / "held", tmp_path / "home", tmp_path / "copy"
+    for folder in (laid_over / "tests" / "Documents", home / "Documents"):
+        folder.mkdir(parents=True)
+        (folder / "thesis").write_text(str(folder))
+    copy.mkdir()
+    (copy / "tests").symlink_to(home)  # made by the run
+    holdout = Holdout(context(project, tmp_path, Plain), [str(laid_over)])
+    await holdout.find()
+
+    async def ask_with(put_in: Callable[[Path], None]) -> GoalResult:
+        put_in(copy)
+        report = CheckReport({"tests/Documents/thesis": "failed"}, [])
+        return GoalResult(False, "wrong", report=report)
+
+    await holdout.take_baseline(GoalResult(False, "wrong", report=CheckReport({}, [])), ask_with)
+    assert (home / "Documents" / "thesis").read_text() == str(home / "Documents")
+    assert (copy / "tests" / "Documents" / "thesis").exists()
+    assert not (copy / "tests").is_symlink()

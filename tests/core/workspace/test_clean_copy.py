@@ -28,13 +28,17 @@ def home(tmp_path: Path) -> Path:
     return folder
 
 
+def replace_by_link(folder: Path, target: Path) -> None:
+    shutil.rmtree(folder)
+    folder.symlink_to(target)
+
+
 @pytest.mark.parametrize("replaced", ["tests/sub", "tests"])
 def test_a_symlink_that_a_check_put_in_a_folders_place_is_not_followed(
     copy: Path, home: Path, replaced: str
 ) -> None:
     with without_files(copy, ["tests/sub/Documents"]):
-        shutil.rmtree(copy / replaced)
-        (copy / replaced).symlink_to(home / "sub" if replaced == "tests/sub" else home)
+        replace_by_link(copy / replaced, home / "sub" if replaced == "tests/sub" else home)
     assert (home / "sub" / "Documents" / "thesis").read_text() == "years of work\n"
     assert not (copy / replaced).is_symlink()
     assert (copy / "tests" / "sub" / "Documents").read_text() == "a new test\n"
@@ -51,8 +55,7 @@ def test_a_copy_that_a_symlink_has_replaced_is_refused(
         pytest.raises(OSError, match="took the place of"),
         without_files(copy, ["tests/sub/Documents"]),
     ):
-        shutil.rmtree(link)
-        link.symlink_to(target)
+        replace_by_link(link, target)
     assert (copy / "tests" / "sub" / "Documents" / "thesis").exists()
 
 

@@ -8,6 +8,7 @@ reported, only counts at the end of the run.
 from __future__ import annotations
 
 import asyncio
+import os
 import shutil
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from ..contracts.context import RunContext
 from ..contracts.goal import CaseOutcome, GoalResult
 from ..errors import UsageError
 from .baseline import Baseline
-from .files import copy_file, remove, walk_project
+from .files import clear_place, copy_file, remove, walk_project
 from .guarded_sandbox import can_reach
 from .held_out_paths import files_of, find_held, folders_to_hide, is_outside, outside
 from .masked_git import make_substitute, repository_of
@@ -182,7 +183,7 @@ class Holdout:
     def remove_from(self, copy: Path) -> None:
         """Take the files and the real history out of a copy of the project."""
         for folder in self._hidden:
-            remove(copy / folder)
+            _clear(copy, folder)
         substitute = self.shown.get(self._project / ".git")
         if substitute is not None and (copy / ".git").is_dir():
             remove(copy / ".git")
@@ -191,13 +192,11 @@ class Holdout:
     def _put_in(self, copy: Path) -> None:
         """Put the files into a copy of the project that lacks them."""
         for path in self._paths:
-            copy_file(self._project / path, copy / path)
+            copy_file(self._project / path, _clear(copy, path))
         for source in self._outside:
             for path in files_of(source):
-                target = copy / path.relative_to(source if source.is_dir() else source.parent)
-                if target.is_symlink() or target.exists():
-                    remove(target)
-                copy_file(path, target)
+                place = path.relative_to(source if source.is_dir() else source.parent)
+                copy_file(path, _clear(copy, place))
 
     def _make_substitutes(self) -> None:
         if not self._paths:
@@ -229,6 +228,16 @@ class Holdout:
         for path in held:
             names += [path.name, path.stem] if path.name not in seen else []
         self._context.redactor.hide((name for name in names if len(name) > 4), _NAME)
+
+
+def _clear(copy: Path, path: str | Path) -> Path:
+    """Remove what a copy has at `path`; the place. No symlink of the run leads out of the copy."""
+    target = copy / path
+    if Path(os.path.realpath(target.parent)).is_relative_to(os.path.realpath(copy)):
+        remove(target)
+    else:
+        clear_place(copy, target)
+    return target
 
 
 def _held_cases(result: GoalResult, visible: GoalResult) -> Mapping[str, CaseOutcome]:
