@@ -398,6 +398,57 @@ def test_plain_source_is_not_remarked_on(line: str, diff_of: Callable[[str, str]
     assert audit_rust(diff_of("src/lib.rs", line)) == []
 
 
+EQUAL = """\
+impl PartialEq for Span {
+    %s
+        %s
+    }
+}
+"""
+OTHER = "fn eq(&self, other: &Self) -> bool {"
+
+
+@pytest.mark.parametrize("changed", [1, 2])
+@pytest.mark.parametrize(
+    ("head", "body", "suspect"),
+    [
+        (OTHER, "let _ = other; true", True),
+        (OTHER, "self.from == self.from", True),
+        (OTHER, "self.other == self.from", True),
+        (OTHER, "// other\n        true", True),
+        (OTHER, f"{'(' * 3000}true{')' * 3000}", True),
+        (OTHER, "self.from == other.from", False),
+        (OTHER, "matches!((self, other), (Self::A, Self::A))", False),
+        ("fn eq(&self, _other: &Self) -> bool {", "true", True),
+        ("fn eq(&self, _: &Self) -> bool {", "true", True),
+        ("fn eq(self: &Self, _: &Self) -> bool {", "true", True),
+        ("fn ne(&self, _other: &Self) -> bool {", "false", True),
+        ("fn eq(&self, Self { from, .. }: &Self) -> bool {", "true", True),
+        ("fn eq(&self, Self { from, .. }: &Self) -> bool {", "self.from == *from", False),
+        ("fn equals(&self, _other: &Self) -> bool {", "true", False),
+        ("fn eq(&self) -> bool {", "true", False),
+    ],
+)
+def test_a_comparison_must_look_at_what_it_compares_with(
+    bench: Bench, head: str, body: str, suspect: bool, changed: int
+) -> None:
+    source = EQUAL % (head, body)
+    bench.write({"src/lib.rs": source})
+    line = source.split("\n")[changed]
+    start = f"--- a/src/lib.rs\n+++ b/src/lib.rs\n@@ -{changed},1 +{changed},2 @@\n fn\n"
+    found = audit_rust(f"{start}+{line}\n", bench.project)
+    assert any(each.what == "equals everything" for each in found) is suspect
+    assert all(each.reaches_runner for each in found if each.what == "equals everything")
+
+
+def test_a_comparison_whose_look_is_taken_away_is_suspect(bench: Bench) -> None:
+    bench.write({"src/lib.rs": EQUAL % (OTHER, "true")})
+    gone = "        if self.from != other.from { return false; }"
+    start = "--- a/src/lib.rs\n+++ b/src/lib.rs\n@@ -2,3 +2,2 @@\n fn\n"
+    found = audit_rust(f"{start}-{gone}\n         true\n", bench.project)
+    assert [each.what for each in found] == ["equals everything"]
+
+
 def test_a_program_may_end_its_process(diff_of: Callable[[str, str], str]) -> None:
     line = "    std::process::exit(run(std::env::args()));"
     assert not any(found.reaches_runner for found in audit_rust(diff_of("src/main.rs", line)))

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
+from tree_sitter import Node
+
 from retrai_core import Suspicion
-from retrai_goal_support import LOOKS_FOR_RETRAI, Trick, audit_lines
+from retrai_goal_support import LOOKS_FOR_RETRAI, Trick, audit_lines, changed_lines, text_of
+
+from .rust_source import descendants, parse_rust, text_of_node
 
 PROTECTED = [
     "/tests/",
@@ -87,6 +92,8 @@ OF_PROGRAMS = (
     Trick.reaching(r"\benv::args(?:_os)?\s*\(", "asks how it was started"),
 )
 """What a program does for good reasons, and a library that is tested does not."""
+_NAMES = frozenset({"identifier", "shorthand_field_identifier"})
+_DROPPED = re.compile(r"let\s+_\w*\s*=\s*&?\w+\s*;|drop\s*\(\s*\w+\s*\)")
 _PROGRAM = re.compile(r"(?:^|/)(?:main\.rs$|bin/)")
 
 
@@ -99,6 +106,8 @@ def audit_rust(diff: str, project: Path | None = None) -> list[Suspicion]:
         [(2, True)]
     """
     found = audit_lines(diff, TRICKS, is_source=_is_source, project=project)
+    if project is not None:
+        found += _equal_to_everything(diff, project)
     return found + audit_lines(diff, OF_PROGRAMS, is_source=_is_library, project=project)
 
 
@@ -113,6 +122,45 @@ def is_test_program(path: str) -> bool:
     """
     folder = path.rpartition("/")[0]
     return path.endswith(".rs") and folder.rpartition("/")[2] in ("tests", "benches")
+
+
+def _equal_to_everything(diff: str, project: Path) -> Iterator[Suspicion]:
+    """Comparisons that the run changed and that do not look at what they compare with."""
+    changed: dict[str, set[int]] = {}
+    for _, path, number, _ in changed_lines(diff):
+        if _is_source(path):
+            changed.setdefault(path, set()).add(number)
+    for path, lines in changed.items():
+        for node in descendants(parse_rust(text_of(project / path))):
+            first, last = node.start_point.row + 1, node.end_point.row + 1
+            is_changed = not lines.isdisjoint(range(first, last + 1))
+            if node.type == "function_item" and is_changed and _ignores_other(node):
+                yield Suspicion(path, first, "equals everything", reaches_runner=True)
+
+
+def _ignores_other(function: Node) -> bool:
+    """Whether a function `eq` or `ne` does not use its second parameter."""
+    name, parameters, body = (
+        function.child_by_field_name(field) for field in ("name", "parameters", "body")
+    )
+    if name is None or parameters is None or body is None:
+        return False
+    taken = [each for each in parameters.named_children if each.type.endswith("parameter")]
+    if text_of_node(name) not in ("eq", "ne") or len(taken) != 2:
+        return False
+    pattern = taken[1].child_by_field_name("pattern")
+    return pattern is not None and _names(pattern).isdisjoint(_names(body))
+
+
+def _names(node: Node) -> set[str]:
+    """The variables in a part of the tree, without those that are only dropped."""
+    parts = descendants(node, skip=_is_dropped)
+    return {text_of_node(part) for part in parts if part.type in _NAMES}
+
+
+def _is_dropped(node: Node) -> bool:
+    may_be = node.type in ("let_declaration", "call_expression")
+    return may_be and bool(_DROPPED.fullmatch(text_of_node(node)))
 
 
 def _is_source(path: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import tree_sitter_rust
@@ -69,6 +69,16 @@ def items(module: Node, path: str = "", around: str = "") -> Iterator[Item]:
         if node.type == "mod_item" and (body := node.child_by_field_name("body")):
             yield from items(body, f"{item.path}::", attributes)
         attributes = around
+
+
+def descendants(node: Node, skip: Callable[[Node], bool] = lambda _: False) -> Iterator[Node]:
+    """A node and every named node below it, however deep, but nothing of what is skipped."""
+    left = [node]
+    while left:
+        node = left.pop()
+        if not skip(node):
+            yield node
+            left += reversed(node.named_children)
 
 
 def text_of_node(node: Node) -> str:
