@@ -269,6 +269,15 @@ def test_programs_and_start_up_files_of_the_projects_environment_decide(bench: B
     assert not command_environment("/usr/bin/python3", bench.project).steering
 
 
+@pytest.mark.parametrize("before", ["", "\ufeff", "/a\x0b", "/a\x0c", "/a\u2028", "/a\x85", "/a\r"])
+@pytest.mark.parametrize("line", ["import os", "import\tos"])
+def test_each_line_that_python_runs_at_start_decides(bench: Bench, before: str, line: str) -> None:
+    place = ".venv/lib/python3.12/site-packages/hook.pth"
+    bench.write({".venv/pyvenv.cfg": "", ".venv/bin/python": "", place: f"{before}{line}"})
+    found = command_environment(str(bench.project / ".venv/bin/python"), bench.project)
+    assert bench.project / place in found.steering
+
+
 def test_source_that_asks_who_runs_it_is_suspect(diff_of: Any) -> None:
     found = audit_commands(diff_of("main.py", 'if os.environ.get("MAKELEVEL"):'))
     assert [each.reaches_runner for each in found] == [True]

@@ -6,7 +6,6 @@ there before anything else.
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 from retrai_core import Environment
@@ -15,7 +14,6 @@ from retrai_goal_support import text_of
 RUNNERS = ("pytest", "_pytest", "pluggy", "nose2", "unittest2", "coverage", "tox")
 """Packages that run checks."""
 MAX_BYTES = 5_000_000
-_CODE = re.compile(r"^import[ \t]", re.MULTILINE)
 
 
 def command_environment(python: str, project: Path) -> Environment:
@@ -46,5 +44,7 @@ def _files(folder: Path) -> list[Path]:
 def _runs_at_start(path: Path) -> bool:
     if path.name in ("sitecustomize.py", "usercustomize.py"):
         return True
-    # Plain folders in such a file are where an installed package lies; only code runs.
-    return path.suffix == ".pth" and bool(_CODE.search(text_of(path)))
+    # Plain folders in such a file are where an installed package lies; only code runs. Lines end
+    # where Python's `site` ends them.
+    lines = text_of(path).removeprefix("\ufeff").splitlines()
+    return path.suffix == ".pth" and any(line.startswith(("import ", "import\t")) for line in lines)
