@@ -10,13 +10,13 @@ from typing import ClassVar
 from pydantic import Field
 
 from retrai_core import Completed, Detection, Marker
-from retrai_goal_support import ShellWords
+from retrai_goal_support import ShellWords, bytes_of
 
 from .bun_report import read_bun_report
 from .js_goal import JsGoal
 from .node_programs import HOW_TO_INSTALL_BUN, find_bun
 from .place import PlaceOptions
-from .suite_run import SuiteRun, report_bytes
+from .suite_run import MAX_BYTES, SuiteRun
 
 PRIORITY = 60
 LOCK_FILES = ("bun.lock", "bun.lockb")
@@ -91,7 +91,7 @@ class BunTestGoal(JsGoal[BunTestOptions]):
             [reports],
             self.options.timeout_s,
         )
-        data = await asyncio.to_thread(report_bytes, report)
+        data = await asyncio.to_thread(bytes_of, report, MAX_BYTES)
         printed = f"{done.stdout}\n{done.stderr}"
         return await asyncio.to_thread(read_bun_report, data, printed, folder), done
 

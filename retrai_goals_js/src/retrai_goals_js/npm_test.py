@@ -11,7 +11,7 @@ from typing import ClassVar
 from pydantic import Field
 
 from retrai_core import Completed, Detection, Marker
-from retrai_goal_support import ShellWords
+from retrai_goal_support import ShellWords, bytes_of
 
 from .jest_report import read_jest_report
 from .js_goal import JsGoal
@@ -24,7 +24,7 @@ from .package_json import (
     runner_among_dependencies,
 )
 from .place import PlaceOptions
-from .suite_run import SuiteRun, report_bytes
+from .suite_run import MAX_BYTES, SuiteRun
 
 PRIORITY = 70
 REPORTERS: Mapping[Runner, str] = {
@@ -147,7 +147,7 @@ class NpmTestGoal(JsGoal[NpmTestOptions]):
             [reports, caches],
             self.options.timeout_s,
         )
-        data = await asyncio.to_thread(report_bytes, report)
+        data = await asyncio.to_thread(bytes_of, report, MAX_BYTES)
         return await asyncio.to_thread(read_jest_report, data, folder), done
 
     def script(self, folder: Path) -> TestScript | None:

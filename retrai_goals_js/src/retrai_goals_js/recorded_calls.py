@@ -18,11 +18,12 @@ from pathlib import Path
 from pydantic import BaseModel, Field
 
 from retrai_core import RecordedCall, make_clean_copy
-from retrai_goal_support import SavedModel, json_lines, project_files, text_of
+from retrai_goal_support import SavedModel, bytes_of, json_lines, project_files, text_of
 
 from .js_audit import is_test
 from .js_contradiction import TEST
 from .package_json import read_package
+from .suite_run import MAX_BYTES
 
 _LEFT_BEHIND = frozenset({".git", ".retrai", "node_modules"})
 _INSIDE = Path(__file__).parent / "inside"
@@ -121,7 +122,7 @@ def read_recording(report: Path, folder: Path, test_line: str) -> Recording:
     """
     lines: dict[tuple[str, int], _Line] = {}
     signs: dict[str, bool] = {}
-    for line in json_lines(report.read_bytes().splitlines() if report.exists() else (), _Line):
+    for line in json_lines(bytes_of(report, MAX_BYTES).splitlines(), _Line):
         if line.sign:
             signs[line.sign] = line.alone
         else:

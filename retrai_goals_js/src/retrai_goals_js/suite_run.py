@@ -12,6 +12,8 @@ from retrai_core import CaseOutcome
 _ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _FRAME = re.compile(r"^\s+at .*(?:node_modules|node:|internal/)")
 MAX_FRAMES = 3
+MAX_BYTES = 100_000_000
+"""Of a report, so much is read."""
 
 
 @dataclass
@@ -37,14 +39,6 @@ class SuiteRun:
         self.cases[case] = outcome
         if outcome in ("failed", "error") and text:
             self.failures[case] = text
-
-
-def report_bytes(report: Path) -> bytes:
-    """What a runner left; nothing where it left no file."""
-    try:
-        return report.read_bytes()
-    except FileNotFoundError:
-        return b""
 
 
 def relative(file: str, folder: Path) -> str:

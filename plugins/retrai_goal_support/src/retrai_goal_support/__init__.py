@@ -15,7 +15,7 @@ from .contradictions import (
     contradiction_of,
     is_one_expression,
 )
-from .folders import fresh_folder, project_files, text_of
+from .folders import bytes_of, fresh_folder, project_files, text_of
 from .lessons import insight_lines, prompt_line, what_worked
 from .options import FolderOptions, ProjectFile, ShellWords, globs_below, missing_folder
 from .replays import json_lines, play_calls
@@ -32,6 +32,7 @@ __all__ = [
     "ShellWords",
     "Trick",
     "audit_lines",
+    "bytes_of",
     "changed_lines",
     "code_result",
     "contradict_suite",

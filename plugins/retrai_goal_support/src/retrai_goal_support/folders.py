@@ -1,9 +1,11 @@
-"""Files of a project: their text."""
+"""Files of a project and what they hold (`project_files`, `text_of`, `bytes_of`); new folders
+outside it (`fresh_folder`)."""
 
 from __future__ import annotations
 
 import asyncio
 import os
+import stat
 import tempfile
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import asynccontextmanager
@@ -80,3 +82,31 @@ def text_of(path: Path, max_chars: int = -1) -> str:
             return file.read(max_chars)
     except OSError:
         return ""
+
+
+def bytes_of(path: Path, max_bytes: int) -> bytes:
+    """The bytes of a regular file that code of the project may have written or replaced.
+
+    A symbolic link is not followed and a named pipe not waited for.
+
+    Args:
+        path: of the file.
+        max_bytes: how much is read.
+
+    Returns:
+        Its beginning; nothing where it is something else or cannot be read.
+
+    Example:
+        >>> bytes_of(Path("/dev/zero"), 10)
+        b''
+    """
+    try:
+        # Without O_NONBLOCK, opening a named pipe would wait for its writer.
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            os.close(handle)
+            return b""
+        with open(handle, "rb") as file:
+            return file.read(max_bytes)
+    except OSError:
+        return b""

@@ -13,8 +13,10 @@ from pydantic import BaseModel, ValidationError
 
 from retrai_core import Limits, RecordedCall, Sandbox, ToolError
 
-from .folders import fresh_folder
+from .folders import bytes_of, fresh_folder
 
+MAX_BYTES = 50_000_000
+"""Of the answers, so much is read."""
 ModelT = TypeVar("ModelT", bound=BaseModel)
 
 
@@ -73,12 +75,12 @@ async def play_calls(
                 readable=readable,
             )
             return list(await asyncio.to_thread(_answers, answers, again))
-        except (ToolError, FileNotFoundError):
-            return []  # it was not started, or wrote nothing
+        except (ToolError, OSError):
+            return []  # it was not started
 
 
 def _answers(path: Path, calls: Sequence[RecordedCall]) -> Iterator[RecordedCall]:
-    for found in json_lines(path.read_bytes().splitlines(), _Answer):
+    for found in json_lines(bytes_of(path, MAX_BYTES).splitlines(), _Answer):
         if found.at in range(len(calls)) and found.answer:
             yield replace(calls[found.at], answer=found.answer)
         elif found.call:
