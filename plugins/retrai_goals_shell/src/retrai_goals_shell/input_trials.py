@@ -10,6 +10,7 @@ from itertools import islice
 from pathlib import Path
 
 from retrai_core import Completed, Limits, RunContext
+from retrai_goal_support import fresh_folder
 
 from .command_files import named_files
 from .kept_output import comparable
@@ -113,19 +114,37 @@ class InputTrials:
             Gone: the input is nowhere any more.
             OSError: there is no copy to try it in.
         """
-        async with trial_copy(project, self.context.project) as copy:
+        # As at a measured repeat, nothing is in the folder for what programs keep, so that the
+        # command cannot tell the two apart.
+        async with (
+            trial_copy(project, self.context.project) as copy,
+            fresh_folder("tmp") as fresh,
+        ):
             folder = copy.folder / self.options.path
             if not await asyncio.to_thread(put_in, folder, other, self.context.run_id):
                 return None, 0.0
-            done = await self.start(["bash", "-c", other.line], folder, copy.room, limit_s)
+            command = ["bash", "-c", other.line]
+            done = await self.start(command, folder, fresh, limit_s, writable=[copy.room])
         if done.timed_out or done.exit_code:
             return "", done.duration_s
         return digest_of(comparable(done.stdout, self.options.ignore_output)), done.duration_s
 
     async def start(
-        self, command: Sequence[str], folder: Path, fresh: Path, limit_s: float = math.inf
+        self,
+        command: Sequence[str],
+        folder: Path,
+        fresh: Path,
+        limit_s: float = math.inf,
+        writable: Sequence[Path] = (),
     ) -> Completed:
         """Start a command, with a fresh folder for what programs keep.
+
+        Args:
+            command: the program and its arguments.
+            folder: where it runs.
+            fresh: the fresh folder.
+            limit_s: wall-clock seconds, where the option `timeout_s` allows more.
+            writable: other folders that it may write.
 
         Raises:
             ToolError: it cannot be started.
@@ -136,5 +155,5 @@ class InputTrials:
             cwd=folder,
             env={"TMPDIR": str(fresh), "XDG_CACHE_HOME": str(fresh / "cache")},
             limits=Limits(output_bytes=OUTPUT_BYTES),
-            writable=[fresh],
+            writable=[fresh, *writable],
         )
