@@ -285,6 +285,18 @@ def test_source_that_asks_who_runs_it_is_suspect(diff_of: Any) -> None:
 
 
 @needs_make
+async def test_a_target_below_what_is_a_file_is_not_there(bench: Bench, tmp_path: Path) -> None:
+    bench.write({"Makefile": "test: build/app\n\t./run.sh\nbuild/app:\n\ttrue\n", "build": ""})
+    bench.write({"run.sh": "true\n"})
+    (bench.project / "run.sh").chmod(0o755)
+    goal = bench.build(MakeTestGoal)
+    assert (await goal.check({}, bench.project)).report.complete
+    copy = tmp_path / "copy"
+    shutil.copytree(bench.project, copy)
+    assert (await goal.check({}, copy)).report.complete
+
+
+@needs_make
 async def test_what_a_passing_target_prints_is_not_taken_for_words_of_make(bench: Bench) -> None:
     bench.write({"Makefile": "test:\n\t@echo 'ok: a missing separator is refused'\n"})
     result = await bench.build(MakeTestGoal).check({}, bench.project)

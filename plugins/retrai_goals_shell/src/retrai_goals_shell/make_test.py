@@ -150,7 +150,7 @@ class MakeTestGoal(TestingCommandGoal[MakeTestOptions]):
             return
         for name in names:
             original = self.context.project / self.options.path / name
-            with suppress(FileNotFoundError):
+            with suppress(FileNotFoundError, NotADirectoryError):
                 is_newer = original.lstat().st_ctime_ns > self._begun.stat().st_mtime_ns
                 if is_newer and not original.is_dir():
                     (copy / name).unlink()
