@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import socket
@@ -16,13 +17,13 @@ pytest.importorskip("retrai_goals_shell")
 
 from pathspec import GitIgnoreSpec
 
-from retrai_core import GoalBase, GoalResult
+from retrai_core import Completed, GoalBase, GoalResult
 from retrai_core.verification.baseline import Baseline
 from retrai_core.verification.verdict import judge
 from retrai_goals_shell.api_test import ApiTestGoal
 from retrai_goals_shell.lint import LintGoal
 from retrai_goals_shell.lint_excuses import excuses_in
-from retrai_goals_shell.linters import LinterError, find_linter
+from retrai_goals_shell.linters import BY_NAME, LinterError, find_linter
 from retrai_goals_shell.rust_optimize import NOTHING_TO_COMPARE, RustOptimizeGoal
 from retrai_goals_shell.shell_goal import ShellGoal
 from retrai_testkit import GoalConformance
@@ -211,6 +212,30 @@ def test_the_linter_follows_from_the_configuration(
     monkeypatch.setenv("PATH", "")
     with pytest.raises(LinterError, match=f"^{linter} is not installed; "):
         find_linter(bench.project, "auto", "/nowhere/python")
+
+
+def test_what_a_macro_prints_among_the_messages_of_clippy_is_passed_over(tmp_path: Path) -> None:
+    span = {"file_name": "src/lib.rs", "line_start": 3, "is_primary": True}
+    code = {"code": "clippy::needless_return", "explanation": None}
+    message = {"level": "warning", "message": "unneeded", "code": code, "spans": [span]}
+    count = {"level": "warning", "message": "1 warning emitted", "code": None, "spans": []}
+    lines = [
+        "{ not json",
+        '{"reason": "log", "message": "text"}',
+        '{"reason": "compiler-message", "message": "text"}',
+        "[1]",
+        json.dumps({"reason": "compiler-message", "message": message}),
+        json.dumps({"reason": "other", "message": message | {"message": "printed"}}),
+        json.dumps({"reason": "compiler-message", "message": count}),
+    ]
+    end = '{"reason": "build-finished", "success": true}'
+    clippy = BY_NAME["clippy"]
+    done = Completed(0, "\n".join([*lines, end]), "")
+    assert [str(each) for each in clippy.read(done, tmp_path)] == [
+        "src/lib.rs:3: clippy::needless_return unneeded"
+    ]
+    with pytest.raises(LinterError, match="clippy left no report"):
+        clippy.read(Completed(0, "\n".join(lines), ""), tmp_path)
 
 
 @needs_cargo

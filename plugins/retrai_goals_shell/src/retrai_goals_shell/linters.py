@@ -8,9 +8,12 @@ import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
+
+from pydantic import BaseModel
 
 from retrai_core import Completed
+from retrai_goal_support import json_lines
 
 from .rust_guarding import STEERING as RUST_STEERING
 
@@ -236,21 +239,50 @@ def _of_golangci(report: Any) -> Iterator[Finding]:
         yield Finding(place["Filename"], place.get("Line", 0), rule, text)
 
 
-def _parse_clippy(stdout: str) -> list[Any]:
-    """The messages of cargo, one a line; none where the build did not come to its end."""
-    items = [json.loads(line) for line in stdout.splitlines() if line.startswith("{")]
-    if not any(item.get("reason") == "build-finished" for item in items):
+class _Span(BaseModel):
+    file_name: str
+    line_start: int
+    is_primary: bool = False
+
+
+class _Code(BaseModel):
+    code: str = ""
+
+
+class _Diagnostic(BaseModel):
+    level: str
+    message: str
+    code: _Code | None = None
+    spans: Sequence[_Span] = ()
+
+
+class _FromClippy(BaseModel):
+    reason: Literal["compiler-message"]
+    message: _Diagnostic
+
+
+class _BuildFinished(BaseModel):
+    reason: Literal["build-finished"]
+
+
+def _parse_clippy(stdout: str) -> list[_Diagnostic]:
+    """The messages of the compiler; none where the build did not come to its end.
+
+    They stand one a line among those of cargo and whatever a macro or a build script prints.
+    """
+    lines = stdout.splitlines()
+    if not any(True for _ in json_lines(lines, _BuildFinished)):
         raise ValueError
-    return items
+    return [each.message for each in json_lines(lines, _FromClippy)]
 
 
-def _of_clippy(report: Any) -> Iterator[Finding]:
-    for message in (item.get("message") or {} for item in report):
-        if message.get("level") in ("warning", "error"):
-            rule = (message.get("code") or {}).get("code") or message["level"]
+def _of_clippy(report: Iterable[_Diagnostic]) -> Iterator[Finding]:
+    for message in report:
+        if message.level in ("warning", "error"):
+            rule = (message.code and message.code.code) or message.level
             # A count of what was told before has no place.
-            for span in [each for each in message["spans"] if each.get("is_primary")][:1]:
-                yield Finding(span["file_name"], span["line_start"], rule, message["message"])
+            for span in [each for each in message.spans if each.is_primary][:1]:
+                yield Finding(span.file_name, span.line_start, rule, message.message)
 
 
 _LINTERS = (
