@@ -26,7 +26,7 @@ from .merged_run import OUTPUT_BYTES
 
 _SHOWN = 1500
 _SENT = {"path", "method", "body", "headers", "timeout"}
-"""What the client is told of an endpoint; what is expected is none of its business."""
+"""The fields of an endpoint that the client gets; it must not see the expected answer."""
 PROMPT = """\
 The goal is `api-test`: the API at {base_url} answers each of these requests as it should:
 

@@ -16,11 +16,11 @@ def _compile(value: list[str] | str | None) -> list[str] | str | None:
         try:
             re.compile(pattern)
         except re.error as error:
-            raise ValueError(f"is no regular expression: {pattern!r}: {error}") from error
+            raise ValueError(f"is not a valid regular expression: {pattern!r}: {error}") from error
     return value
 
 
 OneOrMore = BeforeValidator(_as_list)
 """Lets a list of texts be one text."""
 IsRegex = AfterValidator(_compile)
-"""Refuses a text, or a text in a list, that is no regular expression."""
+"""Refuses a text, or a text in a list, that is not a valid regular expression."""

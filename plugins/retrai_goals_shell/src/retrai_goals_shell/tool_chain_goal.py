@@ -29,7 +29,7 @@ class ToolChainGoal(GoalBase[PlaceT]):
     how_to_install: ClassVar[str]
     """What a person without the program is told."""
     asks_version: ClassVar[str]
-    """The argument for which it tells its version."""
+    """The argument that prints the version."""
     version_begins: ClassVar[str]
     """How its answer begins when it is asked for its version."""
 
