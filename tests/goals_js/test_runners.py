@@ -146,6 +146,30 @@ async def test_a_plain_script_is_one_case_of_nodes_runner(bench: Bench) -> None:
     assert dict(result.report.cases) == {"plain.test.js": "passed"}
 
 
+@needs_npm
+async def test_a_failure_before_a_test_that_never_ends_is_told(bench: Bench) -> None:
+    begins = 'import assert from "node:assert";\nimport { describe, it } from "node:test";\n'
+    fails = 'describe("sums", () => { it("adds", () => assert.equal(1 + 1, 3)); });\n'
+    hangs = 'it("waits", () => new Promise(() => setInterval(() => {}, 1000)));\n'
+    bench.write({"package.json": PROJECTS["node"]["package.json"]})
+    bench.write({"a.test.js": begins + fails, "b.test.js": begins + hangs})
+    result = await bench.build(NpmTestGoal, timeout_s=5).check({}, bench.project)
+    assert not result.report.complete
+    assert "still running after 5 s (1 of 1 test failed until then)" in result.reason
+    assert dict(result.report.cases) == {"a.test.js::sums::adds": "failed"}
+    assert "FAILED a.test.js::sums::adds" in result.details
+    assert "2 == 3" in result.details
+
+
+@needs_npm
+async def test_what_a_file_prints_before_it_fails_to_load_is_told(bench: Bench) -> None:
+    bench.write({"package.json": PROJECTS["node"]["package.json"]})
+    bench.write({"a.test.js": 'console.error("no such purse");\nthrow new Error("gone");\n'})
+    result = await bench.build(NpmTestGoal).check({}, bench.project)
+    assert dict(result.report.cases) == {"a.test.js": "error"}
+    assert "no such purse" in result.details
+
+
 @needs_runners
 async def test_a_hook_that_fails_stands_for_its_suite(bench: Bench) -> None:
     bench.write(PROJECTS["mocha"])

@@ -1,4 +1,4 @@
-"""Reads the JSON report of jest, which vitest and our reporters for mocha and node write too."""
+"""Reads the JSON report of jest, which vitest and our reporter for mocha write too."""
 
 from __future__ import annotations
 
@@ -23,11 +23,15 @@ _OUTCOMES: Mapping[str, CaseOutcome] = {
 }
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True, alias_generator=to_camel)
+class ReportPart(BaseModel):
+    """A part of a report that JavaScript wrote."""
+
+    model_config = ConfigDict(
+        extra="ignore", frozen=True, alias_generator=to_camel, populate_by_name=True
+    )
 
 
-class Assertion(_Part):
+class Assertion(ReportPart):
     """One test; without titles, what stands for the file or the suite as a whole."""
 
     ancestor_titles: list[str] = Field(default_factory=list[str])
@@ -36,7 +40,7 @@ class Assertion(_Part):
     failure_messages: list[str] | None = None
 
 
-class FileResult(_Part):
+class FileResult(ReportPart):
     """One test file; `name` is its absolute path."""
 
     name: str
@@ -45,7 +49,7 @@ class FileResult(_Part):
     assertion_results: list[Assertion] = Field(default_factory=list[Assertion])
 
 
-class JestReport(_Part):
+class JestReport(ReportPart):
     """What `--json --outputFile` writes; `problem` is only known to our reporters."""
 
     success: bool
@@ -61,15 +65,18 @@ def read_jest_report(data: bytes, folder: Path) -> SuiteRun:
         data: the report's bytes; empty when there is none.
         folder: where the runner ran.
     """
-    run = SuiteRun()
     if not data:
-        run.problem = "the runner left no report"
-        return run
+        return SuiteRun(problem="the runner left no report")
     try:
         report = JestReport.model_validate_json(data)
     except ValidationError:
-        run.problem = "the runner's report cannot be read"
-        return run
+        return SuiteRun(problem="the runner's report cannot be read")
+    return suite_run(report, folder)
+
+
+def suite_run(report: JestReport, folder: Path) -> SuiteRun:
+    """Every case of a report; `folder` is where the runner ran."""
+    run = SuiteRun()
     for file in sorted(report.test_results, key=lambda file: file.name):
         place = relative(file.name, folder) if file.name else ""
         for test in file.assertion_results:

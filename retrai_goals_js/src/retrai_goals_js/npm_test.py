@@ -13,9 +13,10 @@ from pydantic import Field
 from retrai_core import Completed, Detection, Marker
 from retrai_goal_support import ShellWords, bytes_of
 
-from .jest_report import read_jest_report
+from .jest_report import read_jest_report, suite_run
 from .js_goal import JsGoal
 from .node_programs import HOW_TO_INSTALL_NODE
+from .node_report import read_node_events
 from .package_json import (
     Runner,
     TestScript,
@@ -148,6 +149,9 @@ class NpmTestGoal(JsGoal[NpmTestOptions]):
             self.options.timeout_s,
         )
         data = await asyncio.to_thread(bytes_of, report, MAX_BYTES)
+        if script.runner == "node":
+            events = await asyncio.to_thread(read_node_events, data)
+            return await asyncio.to_thread(suite_run, events, folder), done
         return await asyncio.to_thread(read_jest_report, data, folder), done
 
     def script(self, folder: Path) -> TestScript | None:

@@ -1,0 +1,70 @@
+"""Puts what our reporter for node wrote down into the form of jest's report."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from pathlib import PurePath
+from typing import Literal
+
+from retrai_goal_support import json_lines
+
+from .jest_report import Assertion, FileResult, JestReport, ReportPart
+
+
+class _Event(ReportPart):
+    """A test, suite or file that ended, what a file printed, or the end of all (`plan`)."""
+
+    kind: Literal["ended", "printed", "plan"]
+    is_passed: bool = False
+    status: str = ""
+    name: str = ""
+    nesting: int = 0
+    file: str = ""
+    is_file: bool = False
+    is_suite: bool = False
+    declares_tests: bool = False
+    is_of_inner: bool = False
+    text: str = ""
+
+
+def read_node_events(data: bytes) -> JestReport:
+    """The report, as far as it goes.
+
+    Args:
+        data: what the reporter wrote, a JSON object a line.
+    """
+    events = list(json_lines(data.splitlines(), _Event))
+    ended = [event for event in events if event.kind == "ended"]
+    have_tests = {event.file for event in ended if not event.is_file}
+    is_whole = any(event.kind == "plan" for event in events)
+    problem = "" if is_whole else "node's test runner left no whole report"
+    files: defaultdict[str, list[Assertion]] = defaultdict(list)
+    above: list[str] = []
+    # The event of a test comes before that of the test or suite around it.
+    for event in reversed(ended):
+        above[event.nesting :] = [event.name]
+        has_tests = event.file in have_tests
+        title, titles, status, text = event.name, above[:-1], event.status, event.text
+        if not event.is_file:
+            # A suite is a case only where it failed by itself.
+            is_case = not event.is_suite or not (event.is_passed or event.is_of_inner)
+        elif event.is_passed:
+            # It could not be loaded, or is a plain script.
+            is_case = not has_tests and not event.declares_tests
+            title, titles, status = "", [], "passed"
+            if not has_tests and event.declares_tests:
+                name = PurePath(event.file).name
+                problem = problem or f"{name} ended without running a test (look for process.exit)"
+        else:
+            is_case = not has_tests or not event.is_of_inner
+            title, titles, status = "", [], "error"
+            printed = [e.text for e in events if e.kind == "printed" and e.file == event.file]
+            text = "\n".join([text, "".join(printed)])
+        if is_case:
+            files[event.file].append(
+                Assertion(
+                    ancestor_titles=titles, title=title, status=status, failure_messages=[text]
+                )
+            )
+    results = [FileResult(name=name, assertion_results=each[::-1]) for name, each in files.items()]
+    return JestReport(success=True, problem=problem, test_results=results)
