@@ -41,5 +41,5 @@ async def test_what_is_no_regular_file_holds_no_answer(bench: Bench, line: str) 
 
 async def test_only_so_much_is_read(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(replays, "MAX_BYTES", 60)
-    line = "for i in 1 2 3 4; do echo '{\"at\": 0, \"answer\": \"3\"}'; done > answers"
+    line = 'for i in 1 2 3 4; do echo \'{"at": 0, "answer": "3"}\'; done > answers'
     assert len(await play(bench, line)) == 2

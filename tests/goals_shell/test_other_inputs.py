@@ -205,7 +205,9 @@ async def test_no_trial_writes_into_the_project_or_sees_what_another_one_wrote(
     assert await trials(bench, command).differs(bench.project, others) == ""
 
 
-@pytest.mark.parametrize("line", ['test -z "$(ls -A "$TMPDIR")"', 'rm -rf "$TMPDIR"/*; test -e "$1"'])
+@pytest.mark.parametrize(
+    "line", ['test -z "$(ls -A "$TMPDIR")"', 'rm -rf "$TMPDIR"/*; test -e "$1"']
+)
 async def test_a_trial_has_an_empty_temporary_folder_as_a_measured_repeat_has(
     bench: Bench, line: str
 ) -> None:
