@@ -106,8 +106,10 @@ def test_a_file_of_the_original_gives_its_options(
         (
             "shell-goal",
             {"success_condition": {"output_regex": "("}},
-            "success_condition.output_regex of the goal shell-goal: is not a valid regular "
-            "expression",
+            (
+                "success_condition.output_regex of the goal shell-goal: is not a valid regular "
+                "expression"
+            ),
         ),
         (
             "perf-check",
