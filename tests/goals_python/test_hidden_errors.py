@@ -152,6 +152,60 @@ async def test_it_is_found_in_a_new_file_and_where_another_file_hides_it(
     assert found.reason.startswith("pyright does not reach shop.py:4: Operator")
 
 
+STOPPED = "import sys\n\ndef shown() -> int:\n    sys.exit()\n"
+
+
+def _origins(text: str) -> set[int]:
+    """The lines behind the exit whose errors count."""
+    probes = Probes(text, 1)
+    reached = {number for number, place in probes.places.items() if place.first.lineno < 5}
+    return set(probes.exposed(probes.hidden(reached)).origins.values())
+
+
+def test_an_ignore_comment_in_a_string_excuses_nothing() -> None:
+    assert 5 in _origins(STOPPED + "    return ('x', '# type: ignore')[0]\n")
+    assert 5 not in _origins(STOPPED + "    return ('x', '')[0]  # type: ignore\n")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "    for i in len(3):\n        print(i)  # type: ignore\n",
+        "    for i in len(3):\n        sys.exit()  # type: ignore\n        print(i)\n",
+        "    match len(3):\n        case 1:\n            print()  # type: ignore\n",
+        "    class A(len(3)):\n        @a  # type: ignore\n        def b(self): ...\n",
+    ],
+)
+def test_an_ignore_comment_in_a_block_excuses_no_header(text: str) -> None:
+    assert 5 in _origins(STOPPED + text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "    for i in len(3): print(i)  # type: ignore\n",
+        "    for i in (\n        len(3)  # type: ignore\n    ):\n        print(i)\n",
+        "    @len(3)  # type: ignore\n    def a():\n        b()\n",
+    ],
+)
+def test_an_ignore_comment_in_a_header_excuses_it(text: str) -> None:
+    assert _origins(STOPPED + text).isdisjoint((5, 6))
+
+
+def test_an_error_in_a_decorator_counts() -> None:
+    text = STOPPED + "    @len(3)\n    def a(): ...\n"
+    probes = Probes(text, 1)
+    hidden = [place for place in probes.places.values() if place.first.lineno == 6]
+    exposed = probes.exposed(hidden)
+    line = exposed.text.split("\n").index("    @len(3)")
+    assert exposed.origin((line, 5)) == 6
+
+
+def test_only_comments_above_the_first_statement_stay() -> None:
+    text = "# pyright: strict\n@a(\n# type: ignore\n)\ndef b(): ...\n"
+    assert Probes(text, 1).probed.startswith("# pyright: strict\nreveal_type(1)")
+
+
 @pytest.mark.usefixtures("pyright")
 async def test_honest_code_that_is_never_reached_is_left_alone(make_project, context) -> None:
     found = await _contradicted(make_project, context, {"shop.py": HONEST})

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from retrai_goals_python.type_excuses import count_excuses, excuses_in
+from retrai_goals_python.type_excuses import comments_in, count_excuses, excuses_in
 
 
 @pytest.mark.parametrize(
@@ -42,3 +42,8 @@ def test_a_stub_beside_its_source_is_one(tmp_path: Path) -> None:
     (tmp_path / "a.pyi").write_text("x: int\n")
     (tmp_path / "b.pyi").write_text("x: int\n")
     assert excuses_in(tmp_path, ["a.py", "a.pyi", "b.pyi", "gone.py"]) == {"a.pyi": 1}
+
+
+def test_comments_are_found_on_the_lines_that_the_parser_counts() -> None:
+    assert comments_in("a = 1\rb = '# no'\r\nc = 2  # yes\n") == {3: "# yes"}
+    assert comments_in("a = (\nb  # yes\n") == {2: "# yes"}

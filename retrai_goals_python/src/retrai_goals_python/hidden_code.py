@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import cast
 
-from .type_excuses import IGNORES
+from .type_excuses import IGNORES, comments_in
 
 Position = tuple[int, int]
 """A line and a column, from 0."""
@@ -84,8 +84,14 @@ class Probes:
         self.places: dict[int, Place] = {}
         self._next = first
         self._tree, self._lines = ast.parse(text), text.split("\n")
-        above = self._tree.body[0].lineno - 1 if self._tree.body else 0
+        above = _start(self._tree.body[0])[0] if self._tree.body else 0
         self._head = [line for line in self._lines[:above] if line.startswith("#")]
+        ignores = {line for line, said in comments_in(text).items() if IGNORES.search(said)}
+        self._excused = {
+            node
+            for node in ast.walk(self._tree)
+            if isinstance(node, ast.stmt) and not ignores.isdisjoint(_own_lines(node))
+        }
         self._block(self._tree.body, None, ())
         self.probed = self._written()
 
@@ -112,8 +118,8 @@ class Probes:
         for old, new in pairs:
             # Probes have no line; a statement within another one comes later.
             if isinstance(old, ast.stmt) and isinstance(new, ast.stmt) and hasattr(old, "lineno"):
-                for line in range(new.lineno - 1, new.end_lineno or new.lineno):
-                    origins[line] = 0 if self._is_excused(old) else old.lineno
+                for line in range(_start(new)[0], _end(new)[0] + 1):
+                    origins[line] = 0 if old in self._excused else old.lineno
         return Exposed(
             text,
             [
@@ -126,11 +132,6 @@ class Probes:
 
     def _written(self) -> str:
         return "\n".join([*self._head, ast.unparse(self._tree)])
-
-    def _is_excused(self, statement: ast.stmt) -> bool:
-        body: list[ast.stmt] = getattr(statement, "body", [])
-        end = body[0].lineno - 1 if body and hasattr(body[0], "lineno") else statement.end_lineno
-        return any(map(IGNORES.search, self._lines[statement.lineno - 1 : end]))
 
     def _block(self, body: list[ast.stmt], before: int | None, exposing: Sequence[_Change]) -> None:
         """Put a probe before each statement of a block, and of those within it."""
@@ -192,8 +193,22 @@ def _must_be_first(statement: ast.stmt) -> bool:
             return False
 
 
+def _own_lines(statement: ast.stmt) -> set[int]:
+    """Its lines, from 1, without those that only a block within it has."""
+    lines = _lines(statement, statement)
+    for block in _blocks(statement):
+        lines -= _lines(block[0], block[-1])
+    return lines | {statement.lineno}
+
+
+def _lines(first: ast.stmt, last: ast.stmt) -> set[int]:
+    return set(range(_start(first)[0] + 1, _end(last)[0] + 2))
+
+
 def _start(node: ast.stmt | ast.expr) -> Position:
-    return node.lineno - 1, node.col_offset
+    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
+    first = [*decorators, node][0]
+    return first.lineno - 1, first.col_offset
 
 
 def _end(node: ast.stmt | ast.expr) -> Position:
