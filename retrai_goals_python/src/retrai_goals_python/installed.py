@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from .python_source import read_bytes, read_text
+from .python_source import read_text
 
 _REQUIRES = re.compile(r"^Requires-Dist:\s*([A-Za-z0-9._-]+)(.*)$", re.MULTILINE)
 
@@ -117,11 +117,18 @@ def files_below(
 
 
 def is_as_recorded(path: Path, record: Mapping[Path, str]) -> bool:
-    """Whether a file is as an installer recorded it: `sha256=...`, in URL-safe base64."""
+    """Whether a file is as an installer recorded it: `sha256=...`, in URL-safe base64.
+
+    What cannot be read is not.
+    """
     algorithm, _, recorded = record.get(Path(os.path.normpath(path)), "").partition("=")
     if algorithm not in hashlib.algorithms_available:
         return False
-    digest = hashlib.new(algorithm, read_bytes(path)).digest()
+    try:
+        content = path.read_bytes()
+    except OSError:
+        return False
+    digest = hashlib.new(algorithm, content).digest()
     return base64.urlsafe_b64encode(digest).rstrip(b"=").decode() == recorded
 
 

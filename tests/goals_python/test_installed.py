@@ -1,0 +1,24 @@
+"""What an installer recorded of its files is compared with what is there."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from pathlib import Path
+
+import pytest
+
+from retrai_goals_python.installed import is_as_recorded
+
+
+@pytest.mark.parametrize(("content", "same"), [(b"", True), (b"a = 1\n", False), (None, False)])
+def test_only_a_file_that_can_be_read_is_as_recorded(
+    tmp_path: Path, content: bytes | None, same: bool
+) -> None:
+    path = tmp_path / "__init__.py"
+    if content is None:
+        path.mkdir()  # the user who runs this may read every file
+    else:
+        path.write_bytes(content)
+    empty = base64.urlsafe_b64encode(hashlib.sha256(b"").digest()).rstrip(b"=").decode()
+    assert is_as_recorded(path, {path: f"sha256={empty}"}) is same
