@@ -206,6 +206,27 @@ def test_only_comments_above_the_first_statement_stay() -> None:
     assert Probes(text, 1).probed.startswith("# pyright: strict\nreveal_type(1)")
 
 
+def _chain(branches: int) -> str:
+    elifs = "".join(f"    elif x == {i}:\n        y = {i}\n" for i in range(1, branches))
+    return f"    x = id(0)\n    if x == 0:\n        y = '' + x\n{elifs}    return id(x)\n"
+
+
+@pytest.mark.parametrize("branches", [120, 250, 900])
+def test_a_long_chain_of_branches_is_exposed(branches: int) -> None:
+    text = STOPPED + _chain(branches)
+    assert text.count("\n") in _origins(text)
+    probes = Probes(text, 1)
+    assert len(ast.unparse(ast.parse(probes.probed)).split("elif ")) == branches
+    # The block of each branch has a place of its own.
+    assert len(probes.places) >= branches
+
+
+@pytest.mark.usefixtures("pyright")
+async def test_a_long_chain_of_branches_hides_nothing(make_project, context) -> None:
+    found = await _contradicted(make_project, context, {"shop.py": STOPPED + _chain(120)})
+    assert found.reason.startswith("pyright does not reach shop.py:7: Operator")
+
+
 @pytest.mark.usefixtures("pyright")
 async def test_honest_code_that_is_never_reached_is_left_alone(make_project, context) -> None:
     found = await _contradicted(make_project, context, {"shop.py": HONEST})

@@ -15,6 +15,8 @@ from typing import cast
 
 from .type_excuses import IGNORES, comments_in
 
+NOT_PARSED = (SyntaxError, ValueError, RecursionError, MemoryError)
+"""Raised for what is no Python, or is nested too deep."""
 Position = tuple[int, int]
 """A line and a column, from 0."""
 _Change = Callable[[], object]
@@ -77,7 +79,7 @@ class Probes:
         probed: the file with its probes; comments are left out, but for those at its beginning.
 
     Raises:
-        SyntaxError, ValueError, RecursionError: it is no Python.
+        SyntaxError, ValueError, RecursionError, MemoryError: it is no Python, or nested too deep.
     """
 
     def __init__(self, text: str, first: int) -> None:
@@ -106,7 +108,11 @@ class Probes:
         ]
 
     def exposed(self, places: Sequence[Place]) -> Exposed:
-        """The file with these places reached."""
+        """The file with these places reached.
+
+        Raises:
+            SyntaxError, ValueError, RecursionError, MemoryError: it is nested too deep.
+        """
         for place in places:
             for change in place.exposing:
                 change()
@@ -154,8 +160,12 @@ class Probes:
 
     def _inside(self, statement: ast.stmt, number: int, conditions: Sequence[_Change]) -> None:
         """The blocks and operands of a statement, which a condition of its own may hide."""
-        for block in _blocks(statement):
-            self._block(block, number, conditions)
+        branches = _branches(statement)
+        for branch in branches:
+            for block in _blocks(branch):
+                # A probe before each `elif` would nest them one in the other.
+                if block[0] not in branches:
+                    self._block(block, number, conditions)
         self._operands(statement, number)
 
     def _operands(self, node: ast.AST, number: int) -> None:
@@ -225,13 +235,22 @@ def _blocks(statement: ast.stmt) -> Iterator[list[ast.stmt]]:
                 yield block
 
 
+def _branches(statement: ast.stmt) -> list[ast.stmt]:
+    """A statement, and the `elif`s of an `if`."""
+    found = [statement]
+    while True:
+        match found[-1]:
+            case ast.If(orelse=[ast.If() as other]):
+                found.append(other)
+            case _:
+                return found
+
+
 def _conditions(statement: ast.stmt) -> list[_Change]:
     """Changes after which every block of a statement, and what follows it, may be reached."""
     match statement:
-        case ast.If(orelse=[ast.If() as other]):
-            return [partial(setattr, statement, "test", _EITHER), *_conditions(other)]
         case ast.If() | ast.While():
-            return [partial(setattr, statement, "test", _EITHER)]
+            return [partial(setattr, branch, "test", _EITHER) for branch in _branches(statement)]
         case ast.Match():
             return [partial(setattr, statement, "subject", _ANY)]
         case _:

@@ -11,13 +11,14 @@ import asyncio
 import hashlib
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from retrai_goal_support import SavedModel
 
 from .false_type_guards import guards_in
-from .hidden_code import Probes
+from .hidden_code import NOT_PARSED, Exposed, Place, Probes
 from .pyright_output import Diagnostic, PyrightReport, relative_path
 from .python_source import read_bytes, read_files, read_text, write_files
 
@@ -104,7 +105,7 @@ class HiddenErrors:
             # Where nothing at all is reported, the whole file is excused.
             if reached & each.places.keys() and (places := each.hidden(reached))
         }
-        exposed = {name: probes[name].exposed(places) for name, places in hidden.items()}
+        exposed = await asyncio.to_thread(_exposed, probes, hidden)
         report = await self._said({name: each.text for name, each in exposed.items()})
         found: dict[str, str] = {}
         for each in report.general_diagnostics if report else ():
@@ -128,7 +129,7 @@ class HiddenErrors:
                 if len(text) > MAX_BYTES:
                     continue
                 found[name] = Probes(text, first)
-            except (OSError, SyntaxError, ValueError, RecursionError):
+            except (OSError, *NOT_PARSED):
                 continue
             first += len(found[name].places)
         return found
@@ -144,6 +145,17 @@ class HiddenErrors:
             return await self.check(sorted(texts))
         finally:
             await asyncio.to_thread(write_files, known)
+
+
+def _exposed(
+    probes: Mapping[str, Probes], hidden: Mapping[str, Sequence[Place]]
+) -> dict[str, Exposed]:
+    """The files with their hidden places reached, but for those that cannot be written so."""
+    found: dict[str, Exposed] = {}
+    for name, places in hidden.items():
+        with suppress(*NOT_PARSED):
+            found[name] = probes[name].exposed(places)
+    return found
 
 
 def _digest(path: Path) -> str:
