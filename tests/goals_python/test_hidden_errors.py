@@ -221,6 +221,16 @@ def test_a_long_chain_of_branches_is_exposed(branches: int) -> None:
     assert len(probes.places) >= branches
 
 
+@pytest.mark.parametrize(
+    "text", ["1 if a else " * 150 + "'' + y", "(" * 150 + "'' + y" + " if a else 1)" * 150]
+)
+def test_a_long_chain_of_conditional_expressions_is_exposed(text: str) -> None:
+    probes = Probes(f"x = {text}\n", 1)
+    assert len(probes.places) == 152
+    (place,) = (each for number, each in probes.places.items() if number > 1 and each.has_code)
+    assert probes.exposed([place]).text.count("bool(id(0))") == 150
+
+
 @pytest.mark.usefixtures("pyright")
 async def test_a_long_chain_of_branches_hides_nothing(make_project, context) -> None:
     found = await _contradicted(make_project, context, {"shop.py": STOPPED + _chain(120)})

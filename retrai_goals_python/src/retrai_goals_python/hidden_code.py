@@ -173,18 +173,27 @@ class Probes:
 
         Behind `and` and `or`, and in comprehensions, pyright looks at everything.
         """
+        if isinstance(node, ast.IfExp):
+            self._alternatives(node, (), number)
+            return
         for name, value in cast("Iterator[tuple[str, object]]", ast.iter_fields(node)):
             parts = cast("list[object]", value) if isinstance(value, list) else [value]
             for part in parts if name not in _NOT_OPERANDS else ():
                 if isinstance(part, (ast.expr, ast.withitem, ast.keyword)):
                     self._operands(part, number)
-        if isinstance(node, ast.IfExp):
-            node.body = self._operand(node.body, node, number)
-            node.orelse = self._operand(node.orelse, node, number)
 
-    def _operand(self, part: ast.expr, condition: ast.IfExp, number: int) -> ast.expr:
+    def _alternatives(self, node: ast.IfExp, above: Sequence[_Change], number: int) -> None:
+        exposing = [*above, partial(setattr, node, "test", _EITHER)]
+        node.body = self._operand(node.body, exposing, number)
+        node.orelse = self._operand(node.orelse, exposing, number)
+
+    def _operand(self, part: ast.expr, exposing: Sequence[_Change], number: int) -> ast.expr:
+        if isinstance(part, ast.IfExp):
+            # Its own operands have probes; one more for each would nest a chain too deep.
+            self._alternatives(part, exposing, number)
+            return part
+        self._operands(part, number)
         has_code = not isinstance(part, (ast.Constant, ast.Name))
-        exposing = [partial(setattr, condition, "test", _EITHER)]
         own = self._new(Place(part, part, number, exposing, has_code))
         pair = ast.Tuple([_probe(own), part], ast.Load())
         return ast.Subscript(pair, ast.Constant(1), ast.Load())
