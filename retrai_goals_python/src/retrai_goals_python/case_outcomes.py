@@ -35,7 +35,7 @@ class Case:
     sections: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
 
     @property
-    def ended_as(self) -> CaseOutcome:
+    def final_outcome(self) -> CaseOutcome:
         """One that was cut off counts as an error: nobody knows how it would have ended."""
         return self.outcome if self.finished and self.outcome else "error"
 

@@ -45,7 +45,9 @@ def make_run(
     lines, damaged = read_lines(data)
     session = read_session(lines)
     problem = incomplete_reason(session, done, timeout_s, damaged)
-    cases: dict[str, CaseOutcome] = {name: case.ended_as for name, case in session.cases.items()}
+    cases: dict[str, CaseOutcome] = {
+        name: case.final_outcome for name, case in session.cases.items()
+    }
     writer = FailureWriter(cwd, max_chars_per_failure)
     tail = (done.stdout.rstrip() + "\n" + done.stderr.rstrip()).strip()[-TAIL_CHARS:]
     return PytestRun(
