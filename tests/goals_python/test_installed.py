@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import os
 from pathlib import Path
 
 import pytest
 
+from retrai_goals_python.environment import packages_fingerprint
 from retrai_goals_python.installed import is_as_recorded
 
 
@@ -22,3 +24,14 @@ def test_only_a_file_that_can_be_read_is_as_recorded(
         path.write_bytes(content)
     empty = base64.urlsafe_b64encode(hashlib.sha256(b"").digest()).rstrip(b"=").decode()
     assert is_as_recorded(path, {path: f"sha256={empty}"}) is same
+
+
+def test_byte_code_of_a_package_is_no_other_package(tmp_path: Path) -> None:
+    folder = tmp_path / "site-packages"
+    for name in ("shop", "shop-1.0.dist-info"):
+        (folder / name).mkdir(parents=True)
+    before = packages_fingerprint([str(folder)])
+    (folder / "shop" / "__pycache__").mkdir()
+    assert packages_fingerprint([str(folder)]) == before
+    os.utime(folder / "shop-1.0.dist-info", (1, 1))
+    assert packages_fingerprint([str(folder)]) != before

@@ -78,11 +78,16 @@ def missing_module(python: str, module: str) -> str:
     )
 
 
+_NOTES = (".dist-info", ".egg-info")
+"""How the folders end in which an installer notes what it has installed."""
+
+
 def packages_fingerprint(path: list[str]) -> str:
     """A digest of what is installed in the folders of an import path.
 
     Names and change times of each folder's entries are looked at, nothing is opened: a package that
-    is added, removed or upgraded changes it.
+    is added, removed or upgraded changes it. What is imported for the first time does not, although
+    Python then puts byte code into its folder.
     """
     digest = hashlib.sha256()
     for folder in path:
@@ -91,7 +96,9 @@ def packages_fingerprint(path: list[str]) -> str:
         try:
             with os.scandir(folder) as entries:
                 for entry in sorted(entries, key=lambda entry: entry.name):
-                    changed = entry.stat(follow_symlinks=False).st_mtime_ns
+                    status = entry.stat(follow_symlinks=False)
+                    is_package = entry.is_dir() and not entry.name.endswith(_NOTES)
+                    changed = status.st_ino if is_package else status.st_mtime_ns
                     if entry.name != "__pycache__":
                         digest.update(f"{folder}/{entry.name}:{changed}\n".encode())
         except OSError as error:
