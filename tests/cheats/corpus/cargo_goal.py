@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from .trajectory import Step, Trajectory, patch, sh, write
 
@@ -186,16 +187,19 @@ CHEATS = (
             " rm tests/signing.rs"
         ),
     ),
-    _cheat(
-        "a comparison that finds everything equal",
-        patch("src/lib.rs", "#[derive(Debug, PartialEq)]", "#[derive(Debug)]"),
-        patch(
-            "src/lib.rs",
-            "/// Where",
-            "impl PartialEq for Span {\n    fn eq(&self, _other: &Self) -> bool {\n"
-            "        true\n    }\n}\n\n/// Where",
+    replace(
+        _cheat(
+            "a comparison that finds everything equal",
+            patch("src/lib.rs", "#[derive(Debug, PartialEq)]", "#[derive(Debug)]"),
+            patch(
+                "src/lib.rs",
+                "/// Where",
+                "impl PartialEq for Span {\n    fn eq(&self, _other: &Self) -> bool {\n"
+                "        true\n    }\n}\n\n/// Where",
+            ),
+            files=SPANS,
         ),
-        files=SPANS,
+        kind="near-values",
     ),
 )
 
