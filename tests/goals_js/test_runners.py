@@ -155,8 +155,10 @@ async def test_a_failure_before_a_test_that_never_ends_is_told(bench: Bench) -> 
     bench.write({"a.test.js": begins + fails, "b.test.js": begins + hangs})
     result = await bench.build(NpmTestGoal, timeout_s=5).check({}, bench.project)
     assert not result.report.complete
-    assert "still running after 5 s (1 of 1 test failed until then)" in result.reason
-    assert dict(result.report.cases) == {"a.test.js::sums::adds": "failed"}
+    assert "still running after 5 s" in result.reason
+    # The runner may still write down that the file which waits was ended.
+    assert result.report.cases["a.test.js::sums::adds"] == "failed"
+    assert set(result.report.cases) <= {"a.test.js::sums::adds", "b.test.js"}
     assert "FAILED a.test.js::sums::adds" in result.details
     assert "2 == 3" in result.details
 
