@@ -48,7 +48,6 @@ _NO_BASES = frozenset(
     {"type_arguments", "template_argument_list", "arguments", "lifetime", "type_parameters"}
 )
 """What stands in a list of bases and is none: `Item` in `extends Base<Item>`."""
-_BODIES = ("body", "value")
 _FUNCTION_VALUES = frozenset(
     {"arrow_function", "function_expression", "function", "generator_function", "class"}
 )

@@ -18,7 +18,6 @@ class Chunk:
         signature: the definition's head in one line; empty for a block.
         doc: the docstring or the comment above.
         body: what is searched beside name, signature and docstring; not stored.
-        tokens: for definitions of tests and for search: see `documents`.
     """
 
     kind: str

@@ -117,9 +117,10 @@ def write_digest(question: str, findings: Mapping[str, str], earlier: Sequence[s
         return "\n".join([*lines, *outlined]).rstrip() or NOTHING_FITS
     ranked = [each.named for each in best(parts, gathered)]
     asked = {relation for part in parts for relation in part.relations}
-    lines += (outside := _inherited_from_outside(parts, gathered.related, asked))
+    outside = _inherited_from_outside(parts, gathered.related, asked)
     if not ranked:
-        return "\n".join([*lines, *([] if outside else [NOTHING_FITS])]).rstrip()
+        return "\n".join([*lines, *(outside or [NOTHING_FITS])]).rstrip()
+    lines += outside
     top, others = ranked[:SHOWN], ranked[SHOWN : SHOWN + _OTHERS]
     lines += _lead(top[0], "") if len(parts) == 1 else _leads(parts, gathered)
     for number, named in enumerate(top):

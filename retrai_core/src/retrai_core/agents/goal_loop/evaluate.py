@@ -18,7 +18,6 @@ from ...verification.flakiness import Flaky
 from ...verification.new_tests import try_new_tests
 from ...verification.verifier import Evaluation
 from . import prompt
-from .findings import each_once
 from .parts import Conclusion, LoopParts, parts_of
 from .progress import GRACE, advance, tokens_saved, trouble
 from .state import FAILED_STRATEGIES_KEPT, AgentState, NodeUpdate, Stop
@@ -202,7 +201,10 @@ async def _audit(parts: LoopParts) -> tuple[str, list[Suspicion]]:
     except (RetraiError, OSError) as error:
         # Whoever could make the audit fail would have switched it off.
         return f"what the run changed could not be looked through: {error}", []
-    for first, *more in each_once(found):
+    groups: dict[object, list[Suspicion]] = {}
+    for each in found:
+        groups.setdefault(each if each.reaches_runner else each.what, []).append(each)
+    for first, *more in groups.values():
         places = [f"{each.path}:{each.line}" for each in more]
         _tell(parts, f"{first.path}:{first.line} {first.what}", also=places)
     signs = [each for each in found if each.sign and not parts.guard.is_allowed(each.path)]
