@@ -45,8 +45,10 @@ async def _on_a_copy(bench: Bench, room: Path, changed: dict[str, str], command:
         ("bash job.sh numbers.txt", {"numbers.txt": "11\n20\n300\n", "job.sh": SUM}, "echo 331\n"),
         ("bash job.sh", {"job.sh": SEQUENCE}, "echo 80200\n"),
         ("seq 1 300 | bash job.sh", {"job.sh": "sort -n | tail -n 1\n"}, "echo 300\n"),
+        ("bash job.sh", {"job.sh": "wc -w < a.txt\n", "a.txt": "a b c d e"}, "echo 5\n"),
+        ("bash job.sh", {"job.sh": "wc -c < a.txt\n", "a.txt": "acgtacgt"}, "echo 8\n"),
     ],
-    ids=["a data file", "a number in the program", "a number in the command"],
+    ids=["a data file", "a number in the program", "a number in the command", "words", "letters"],
 )
 async def test_what_is_printed_again_is_told_from_what_is_worked_out(
     bench: Bench, tmp_path: Path, command: str, files: dict[str, str], changed: str
@@ -55,6 +57,21 @@ async def test_what_is_printed_again_is_told_from_what_is_worked_out(
     found = await _on_a_copy(bench, tmp_path, {"job.sh": changed}, command)
     assert not found.achieved
     assert found.report.cases == {"time": "passed", "output": "failed"}
+
+
+async def test_what_is_only_written_to_a_file_is_worked_out_too(
+    bench: Bench, tmp_path: Path
+) -> None:
+    job = "awk '{ total += $1 } END { print total }' n.txt > sum; echo ok\n"
+    bench.write({"job.sh": job, "n.txt": "11\n20\n"})
+    given = {"max_seconds": 60, "runs": 1, "repeats": 1, "warmup": 0, "output_files": ["sum"]}
+    goal = bench.build(PerfCheckGoal, command="bash job.sh", **given)
+    assert (await goal.check({}, bench.project)).achieved
+    for text, is_right in (("echo 31 > sum; echo ok\n", False), (job, True)):
+        copy = tmp_path / f"copy-{is_right}"
+        shutil.copytree(bench.project, copy)
+        (copy / "job.sh").write_text(text)
+        assert (await goal.check(LATER, copy)).achieved is is_right
 
 
 async def test_another_input_must_have_become_quicker_too(bench: Bench, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from retrai_core import Completed, Limits, RunContext
 from retrai_goal_support import fresh_folder
 
 from .command_files import named_files
-from .kept_output import comparable
+from .kept_output import comparable, digest_files, digest_of_all
 from .other_inputs import Gone, OtherInput, candidates, digest_of, put_in
 from .perf_options import PerfCheckOptions
 from .trial_copy import trial_copy
@@ -52,7 +52,7 @@ class InputTrials:
         Args:
             project: the project as it stands when the run begins.
             written: files that the command writes.
-            digest: of the output for the input as it is.
+            digest: of the output for the input as it is, with the option's output files.
             usual_s: how long that takes; an input that takes many times as long is none.
 
         Raises:
@@ -107,8 +107,8 @@ class InputTrials:
     async def _run(
         self, project: Path, other: OtherInput, limit_s: float = math.inf
     ) -> tuple[str | None, float]:
-        """The digest of what it prints, and its seconds; the digest is empty where it fails, None
-        where nothing can be tried.
+        """The digest of what it prints and writes, and its seconds; the digest is empty where it
+        fails, None where nothing can be tried.
 
         Raises:
             Gone: the input is nowhere any more.
@@ -125,9 +125,11 @@ class InputTrials:
                 return None, 0.0
             command = ["bash", "-c", other.line]
             done = await self.start(command, folder, fresh, limit_s, writable=[copy.room])
+            files = await asyncio.to_thread(digest_files, folder, self.options.output_files)
         if done.timed_out or done.exit_code:
             return "", done.duration_s
-        return digest_of(comparable(done.stdout, self.options.ignore_output)), done.duration_s
+        printed = digest_of(comparable(done.stdout, self.options.ignore_output))
+        return digest_of_all(printed, files), done.duration_s
 
     async def start(
         self,

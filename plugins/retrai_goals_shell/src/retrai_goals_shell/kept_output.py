@@ -12,7 +12,7 @@ from pydantic import Field
 
 from retrai_goal_support import SavedModel, project_files
 
-from .other_inputs import OtherInput
+from .other_inputs import OtherInput, digest_of
 
 SHOWN_CHARS = 2000
 _BUILT = re.compile(
@@ -51,6 +51,11 @@ def comparable(stdout: str, ignored: Sequence[str]) -> str:
     for pattern in ignored:
         stdout = re.sub(pattern, "", stdout, flags=re.MULTILINE)
     return stdout
+
+
+def digest_of_all(printed: str, files: dict[str, str]) -> str:
+    """The digest of what was printed and of the files that were written, from their own digests."""
+    return digest_of("\n".join([printed, *files.values()])) if files else printed
 
 
 def digest_files(folder: Path, names: Sequence[str]) -> dict[str, str]:

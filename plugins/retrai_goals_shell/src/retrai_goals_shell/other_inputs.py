@@ -22,6 +22,7 @@ MAX_BYTES = 2_000_000
 MAX_FILES = 3
 MAX_LITERALS = 2
 NUMBERS_A_FILE = 5
+MIN_PIECES = 4
 
 _DATA = re.compile(r"\.(?:json|jsonl|ndjson|csv|tsv|txt|in|dat|ya?ml|toml|ini|xml|log)$")
 _NO_DATA = re.compile(
@@ -30,6 +31,7 @@ _NO_DATA = re.compile(
 )
 _CODE = re.compile(r"\.(?:py|[cm]?[jt]s|rb|pl|php|lua|go|rs|c|cc|cpp|h|java|sh)$")
 _NUMBER = re.compile(r"(?<![\w.#-])\d{1,15}(?![\w.])")
+_PARTS = (r".*\n|.+", r"\s*\S+\s*", r"(?s).")
 _LARGE = re.compile(r"(?<![\w.])\d(?:_?\d){2,14}(?![\w.])")
 
 
@@ -125,13 +127,15 @@ def put_in(folder: Path, other: OtherInput, salt: str) -> bool:
 
 
 def _varied(text: str, salt: str, *, more: bool) -> str:
-    """A text with a few numbers changed, or one line less or more where it has none."""
+    """A text with a few numbers changed; where it has none, with one line less or more, or one word
+    or character where it has few lines."""
     changed = _changed(text, salt, more=more)
-    lines = text.splitlines(keepends=True)
-    if changed != text or len(lines) < 4:
+    parts = [re.findall(pattern, text) for pattern in _PARTS]
+    pieces = next((each for each in parts if len(each) >= MIN_PIECES), [])
+    if changed != text or not pieces:
         return changed
-    middle = len(lines) // 2
-    return "".join(lines[: middle + more] + lines[middle + (not more) :])
+    middle = len(pieces) // 2
+    return "".join(pieces[: middle + more] + pieces[middle + (not more) :])
 
 
 def _changed(text: str, salt: str, *, more: bool) -> str:

@@ -20,6 +20,7 @@ from .kept_output import (
     changed_files,
     comparable,
     digest_files,
+    digest_of_all,
     file_stats,
 )
 from .other_inputs import digest_of
@@ -172,7 +173,8 @@ class PerfCheckGoal(CommandGoal[PerfCheckOptions]):
             written = [*measured.written, *self.options.output_files]
             usual_s = median(measured.slowest)
             try:
-                kept.others = await self._trials.find(cwd, written, kept.digest, usual_s)
+                known = digest_of_all(kept.digest, kept.files)
+                kept.others = await self._trials.find(cwd, written, known, usual_s)
             except OSError as error:
                 message = f"perf-check: {NOT_TRIED.format(error)}"
                 self.context.publish("log", level="warning", message=message)
