@@ -105,3 +105,12 @@ def test_a_fix_for_the_arguments_of_the_tests_alone_is_told() -> None:
     assert not compare(Recordings(old, new, [*old, *near[:3]], [*new, *near[:3]])).findings
     boundary = seen("a", one="1", two="3")
     assert not compare(Recordings(old, boundary, [*old, *near], [*boundary, *near])).findings
+
+
+def test_a_fix_is_proven_where_each_new_answer_is_had_without_tests_too() -> None:
+    old, new = seen("a", one="1"), seen("a", one="2")
+    both = Recordings(old, new, replayed_before=old, replayed_after=new)
+    assert compare(both, {"a"}).proven
+    assert not compare(both, {"a", "b"}).proven  # nothing is known of b
+    assert not compare(Recordings(old, new, replayed_before=old), {"a"}).proven
+    assert not compare(Recordings(old, old, old, old), {"a"}).proven

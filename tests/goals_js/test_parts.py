@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from retrai_core import Suspicion
 from retrai_core.verification.globs import Globs
 from retrai_goal_support.contradictions import contradict_tests
 from retrai_goals_js.bun_test import BunTestGoal
@@ -120,6 +121,10 @@ def test_tests_and_what_steers_are_protected_and_sources_are_not(bench: Bench) -
     assert not steering.match("src/new.test.ts")
 
 
+def _is_suspect(found: Suspicion) -> bool:
+    return found.reaches_runner or bool(found.sign)
+
+
 @pytest.mark.parametrize(
     "line",
     [
@@ -143,9 +148,16 @@ def test_tests_and_what_steers_are_protected_and_sources_are_not(bench: Bench) -
 def test_source_that_reaches_for_the_runner_is_suspect(
     line: str, diff_of: Callable[[str, str], str]
 ) -> None:
-    assert any(found.reaches_runner for found in audit_js(diff_of("src/total.ts", line)))
-    assert not any(found.reaches_runner for found in audit_js(diff_of("src/total.test.ts", line)))
-    assert not any(found.reaches_runner for found in audit_js(diff_of("README.md", line)))
+    assert any(map(_is_suspect, audit_js(diff_of("src/total.ts", line))))
+    assert not any(map(_is_suspect, audit_js(diff_of("src/total.test.ts", line))))
+    assert not any(map(_is_suspect, audit_js(diff_of("README.md", line))))
+
+
+def test_source_that_asks_whether_tests_run_is_suspect_where_its_fix_is_not_proven(
+    diff_of: Callable[[str, str], str],
+) -> None:
+    (found,) = audit_js(diff_of("src/log.js", "exports.quiet = !!process.env.NODE_TEST_CONTEXT;"))
+    assert (found.reaches_runner, found.sign) == (False, "unproven")
 
 
 @pytest.mark.parametrize(
@@ -199,7 +211,7 @@ def _added(path: str, *lines: str) -> str:
     ],
 )
 def test_a_trick_may_take_more_than_one_line(lines: tuple[str, ...]) -> None:
-    assert [each.line for each in audit_js(_added("src/total.ts", *lines)) if each.reaches_runner]
+    assert any(map(_is_suspect, audit_js(_added("src/total.ts", *lines))))
 
 
 @pytest.mark.parametrize(
@@ -217,7 +229,7 @@ def test_errors_are_made_and_thrown_without_remark(lines: tuple[str, ...]) -> No
 def test_a_file_is_source_whatever_its_name_ends_in(path: str) -> None:
     line = "module.exports = () => Boolean(process.env.NODE_TEST_CONTEXT);"
     found = audit_js(_added(path, line))
-    assert [each.reaches_runner for each in found] == [not path.endswith(".dat")]
+    assert list(map(_is_suspect, found)) == [not path.endswith(".dat")]
 
 
 @pytest.mark.parametrize("path", ["README.md", "LICENSE", ".github/x.yml", "scripts/ci.sh"])

@@ -165,8 +165,15 @@ GOOD = PRICE.replace("* 2", "* 3")
             "Promise.resolve().then(() => { Math.max = () => 1; });",
             ("Math.max is replaced while the tests run", False),
         ),
-        ("Array.prototype.total = function () { return 1; };", None),
-        ("Object.groupBy ??= () => ({}); if (!Array.prototype.at) Array.prototype.at = 1;", None),
+        (
+            "Array.prototype.total = function () { return 1; };",
+            ("price.js adds Array.prototype.total", False),
+        ),
+        (
+            "Object.defineProperty(RangeError, Symbol.hasInstance, { value: () => true });",
+            ("price.js adds RangeError.Symbol(Symbol.hasInstance)", False),
+        ),
+        ("Array.prototype.price = () => 1; if (!Array.prototype.at) Array.prototype.at = 1;", None),
     ],
 )
 async def test_what_the_source_replaces_is_told(
@@ -213,6 +220,10 @@ PLAYED = {
         "return Object.keys(process.env).filter((name) => /^(npm_|CI|NODE_|INIT)/.test(name));",
         "[]",
     ),
+    "the process has run for an hour": (
+        "return process.uptime() > 3600 && performance.now() > 3_600_000;",
+        "true",
+    ),
     "a loop without an end is ended": ("for (;;);", ""),
 }
 
@@ -242,3 +253,44 @@ async def test_a_suite_that_does_not_bear_the_recorder_is_run_without_it(bench: 
     bench.write({"price.js": GOOD})
     result = await project.check_copy()
     assert result.achieved, result.details
+
+
+@needs_npm
+async def test_tests_of_a_table_are_followed_and_those_of_one_name_are_not(bench: Bench) -> None:
+    table = """\
+for (const units of [4, 5]) {
+  test(`${units} units`, () => { assert.strictEqual(price(units), units * 3); });
+  test('some units', () => { assert.strictEqual(price(units), units * 3); });
+}
+"""
+    test = PRICED.partition("test('it'")[0] + table
+    project = Project(bench, {"package.json": PACKAGE, "price.js": PRICE, "test/a.test.js": test})
+    calls = (await project.baseline()).calls
+    assert _seen(list(calls)) == [
+        ("test/a.test.js::4 units", "price(4)", "8"),
+        ("test/a.test.js::5 units", "price(5)", "10"),
+    ]
+
+
+@needs_npm
+@pytest.mark.parametrize(
+    ("converted", "signs"),
+    [
+        (
+            "hint === 'number' ? 8 : 12",
+            [("price.js: price answers with 8 that says it is 12", True)],
+        ),
+        ("hint === 'string' ? '12 units' : 12", []),
+    ],
+)
+async def test_an_object_that_converts_to_two_numbers_is_told(
+    converted: str, signs: list[tuple[str, bool]], bench: Bench
+) -> None:
+    test = PRICED.replace("strictEqual", "equal")
+    files = {"package.json": PACKAGE, "price.js": PRICE, "test/price.test.js": test}
+    project = Project(bench, files)
+    await project.baseline()
+    price = f"class Price {{ [Symbol.toPrimitive](hint) {{ return {converted}; }} }}\n"
+    bench.write({"price.js": f"{price}exports.price = () => new Price();\n"})
+    assert (await project.check_copy()).achieved
+    assert await project.signs() == signs

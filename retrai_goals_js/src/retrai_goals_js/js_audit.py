@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 from retrai_core import Suspicion
@@ -10,6 +11,8 @@ from retrai_goal_support import LOOKS_FOR_RETRAI, Trick, audit_lines
 
 _PROSE = r"mdx?|markdown|rst|txt|adoc|json|ya?ml|csv|tsv|dat|log|bin"
 _RUNNERS = r"(?:describe|it|test|suite|context|bench)"
+_ASKS = "asks whether tests run"
+"""What a logger asks too: it counts where the fix is not shown to act without tests."""
 TRICKS = (
     Trick(
         re.compile(
@@ -24,11 +27,11 @@ TRICKS = (
         r"JEST_WORKER_ID|\bVITEST\b|VITEST_|NODE_TEST_CONTEXT|import\.meta\.vitest|__vitest_"
         r"|import\.meta\.env\??\.(?:MODE|TEST)\b|\bBUN_TEST\b"
         r"|npm_(?:lifecycle_\w+|command|execpath|config_\w+)",
-        "asks whether tests run",
+        _ASKS,
     ),
     Trick.reaching(
         r"NODE_ENV\b[\s\S]*[\"'`]test[\"'`]",
-        "asks whether tests run",
+        _ASKS,
         lines=4,
     ),
     Trick.reaching(
@@ -37,6 +40,9 @@ TRICKS = (
         r"|\b(?:eval|Function)\(.*(?:\b(?:process|require|import|global(?:This)?|atob|Buffer)\b"
         r"|fromCharCode|readFile)",
         "runs text as code",
+    ),
+    Trick.reaching(
+        r"/proc/(?:self|thread-self|\d|\$\{|[\"'`])|\bprocess\.ppid\b", "looks at its own process"
     ),
     Trick.reaching(
         rf"\brequire\(\s*[\"'`]\.[^\"'`]*\.(?:{_PROSE})[\"'`]|\"main\":.*\.(?:{_PROSE})\"",
@@ -97,7 +103,13 @@ def audit_js(diff: str, project: Path | None = None) -> list[Suspicion]:
         [(2, True)]
     """
     found = audit_lines(diff, TRICKS, is_source=_is_source, project=project)
-    return found + audit_lines(diff, OF_PROGRAMS, is_source=_is_module, project=project)
+    found += audit_lines(diff, OF_PROGRAMS, is_source=_is_module, project=project)
+    return [
+        replace(each, reaches_runner=False, sign="unproven")
+        if each.reaches_runner and each.what.startswith(_ASKS)
+        else each
+        for each in found
+    ]
 
 
 def is_test(path: str) -> bool:

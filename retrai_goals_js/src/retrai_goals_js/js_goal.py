@@ -149,7 +149,8 @@ class JsGoal(GoalBase[PlaceT]):
             path = cases[0].partition("::")[0]
             return Recording((), {f"{path} ends otherwise where its calls are recorded": False})
         line = script.line if script else ""
-        return await asyncio.to_thread(read_recording, calls, project / self.options.path, line)
+        folder = project / self.options.path
+        return await asyncio.to_thread(read_recording, calls, cases, folder, line)
 
     async def _run_once(self, cwd: Path) -> tuple[GoalResult, SuiteRun]:
         async with fresh_folder("retrai-js") as room:

@@ -21,7 +21,6 @@ from retrai_core import RecordedCall, make_clean_copy
 from retrai_goal_support import SavedModel, bytes_of, json_lines, project_files, text_of
 
 from .js_audit import is_test
-from .js_contradiction import TEST
 from .package_json import read_package
 from .suite_run import MAX_BYTES
 
@@ -37,6 +36,7 @@ _IMPORT = re.compile(
     re.MULTILINE,
 )
 _IS_MODULE = re.compile(r"^(?:import\b(?!\s*\()|export\b)", re.MULTILINE)
+_TEST = re.compile(r"^([ \t]*)(it|test)\(", re.MULTILINE)
 _DECLARES = re.compile(r"\b(?:describe|suite|it|test)(?:\.\w+)*\(|node:test")
 _STRICT = re.compile(r"""\A\s*(["'])use strict\1;?""")
 _SETS_STATE = re.compile(
@@ -68,7 +68,7 @@ class BeforeRun(SavedModel):
 
 
 class _Line(BaseModel):
-    """A line of the recorder: a call, or what was replaced meanwhile."""
+    """A line of the recorder: a call, or what was replaced meanwhile, or added under a name."""
 
     case: str = ""
     number: int = 0
@@ -78,6 +78,7 @@ class _Line(BaseModel):
     whole: bool = False
     sign: str = ""
     alone: bool = False
+    added: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,21 +113,28 @@ def add_recorder(folder: Path, cases: Collection[str], report: Path, *, hoisted:
                 file.write_text(changed, encoding="utf-8", newline="")
 
 
-def read_recording(report: Path, folder: Path, test_line: str) -> Recording:
+def read_recording(report: Path, cases: Collection[str], folder: Path, test_line: str) -> Recording:
     """What a run recorded.
 
     Args:
         report: where the recorder wrote.
+        cases: ids of the tests that it followed.
         folder: where the runner ran.
         test_line: how the tests are started.
     """
     lines: dict[tuple[str, int], _Line] = {}
-    signs: dict[str, bool] = {}
+    replaced: list[_Line] = []
     for line in json_lines(bytes_of(report, MAX_BYTES).splitlines(), _Line):
         if line.sign:
-            signs[line.sign] = line.alone
+            replaced.append(line)
         else:
             lines[line.case, line.number] = line
+    files = {case.partition("::")[0] for case in cases}
+    # What a test asks for by its name is what the project adds to the language.
+    named = set(re.findall(r"[\w$]+", " ".join(text_of(folder / path) for path in files)))
+    signs = {
+        line.sign: line.alone for line in replaced if not line.added or line.added not in named
+    }
     partial = {line.case for line in lines.values() if not line.whole}
     set_up = _is_set_up(folder, test_line)
     plain = {
@@ -192,21 +200,13 @@ def _with_recorder(
     changed = _IMPORT.sub(lambda found: _importing(folder, path, found, hoisted), changed)
     if changed == source:
         return ""
-    titles = [found["name"] for found in TEST.finditer(source)]
-
-    def declared(found: re.Match[str]) -> str:
-        meant = [case for case in cases if case.endswith(f"::{found['name']}")]
-        meant = [case for case in meant if case.startswith(f"{path}::")]
-        case = meant[0] if len(meant) == 1 and titles.count(found["name"]) == 1 else ""
-        call = f"__recorder.test({json.dumps(case)}, {found['declare']})("
-        return found[0].replace(f"{found['declare']}(", call, 1)
-
-    changed = TEST.sub(declared, changed)
+    changed = _TEST.sub(r"\1__recorder.test(\2)(", changed)
+    own = [case for case in cases if case.startswith(f"{path}::")]
     expected = "typeof expect === 'function' ? expect : undefined"
     first = (
         f"const __recorder = (() => {{ {_inside('retrai-values.js')} "
         f"{_inside('retrai-recorder.js')} return retraiRecorder({json.dumps(str(report))}, "
-        f"{expected}); }})(); "
+        f"{json.dumps(own)}, {expected}); }})(); "
     )
     strict = None if is_module else _STRICT.match(changed)
     at = strict.end() if strict else 0

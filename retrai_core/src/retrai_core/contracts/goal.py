@@ -146,9 +146,10 @@ class Suspicion:
     what: str
     reaches_runner: bool = False
     """The source reaches into the runner or reads the tests: a suspect by itself."""
-    sign: Literal["", "unchanged", "unknown"] = ""
+    sign: Literal["", "unchanged", "unknown", "unproven"] = ""
     """Makes a case that turned green suspect: where the code answered it as before (`unchanged`),
-    or also where no other answer is known (`unknown`)."""
+    also where no other answer is known (`unknown`), or where the new answers could not all be had
+    without tests too (`unproven`)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,6 +23,7 @@ MAX_SHOWN = 8
 MIN_HARD_CODED = 2
 """So many answers to the tests must have changed, and none beside them."""
 _SHOWN_CHARS = 160
+_NOT_PASSED = ("failed", "error")
 _NOT_THERE = "raises ModuleNotFoundError("
 
 
@@ -50,12 +51,14 @@ class Observation:
         suspect: why the verdict is not to be believed; empty when it is.
         question: what speaks against it, without being enough by itself; empty when nothing does.
         unknown: what is enough together with other signs, and says nothing by itself.
+        proven: each case that turned green has a new answer, and has it without tests too.
         findings: what people should look at.
     """
 
     suspect: str = ""
     question: str = ""
     unknown: str = ""
+    proven: bool = False
     findings: Sequence[str] = ()
 
 
@@ -101,15 +104,16 @@ async def observe(
                     copy, calls, neighbors=neighbors, timeout_s=max(8.0, check_s)
                 )
         replayed.append(again)
-    return compare(Recordings(before, after, *replayed))
+    failed = {case for case, outcome in guard.baseline.cases.items() if outcome in _NOT_PASSED}
+    return compare(Recordings(before, after, *replayed), failed - failing)
 
 
 def _as_it_is(copy: Path) -> None:
     """No change."""
 
 
-def compare(found: Recordings) -> Observation:
-    """What the recordings say.
+def compare(found: Recordings, turned: Collection[str] = ()) -> Observation:
+    """What the recordings say, of the cases that turned green.
 
     Where the code gave a case that turned green the answers of before, that is a question; not
     where all of them are None, since what such calls do stands elsewhere.
@@ -130,7 +134,10 @@ def compare(found: Recordings) -> Observation:
     findings = _differences(calls)[:MAX_SHOWN]
     if _hard_coded(calls):
         findings.append("the answers changed for the arguments of the tests and for none near them")
-    return Observation("", question, unknown, findings)
+    outside = _answers(calls.replayed_after)
+    new = [after[case] - before[case] for case in turned]
+    proven = all(each and all(outside.get(c) == a for c, a in each) for each in new)
+    return Observation("", question, unknown, proven, findings)
 
 
 def _calls(calls: Sequence[RecordedCall]) -> list[RecordedCall]:

@@ -1,7 +1,7 @@
 // Records what the project's code answers a test file: the outermost calls from the file into it,
 // and what that code replaced meanwhile that is not its own.
 // It becomes the first line of the test file, so every line ends a statement or opens a block.
-const retraiRecorder = (report, expectation) => {
+const retraiRecorder = (report, cases, expectation) => {
   const builtin = (name) => process.getBuiltinModule(name);
   const fs = builtin('fs');
   const util = builtin('util');
@@ -26,17 +26,19 @@ const retraiRecorder = (report, expectation) => {
   };
   const judges = { assert, 'assert.strict': assert.strict, JSON, ...shapes() };
   const others = {
-    Object, Reflect, Math, Number, Array, String, Promise, Date, Symbol, RegExp, Error, globalThis, util, fs, process,
+    Reflect, Math, globalThis, util, fs, process,
     'fs.promises': fs.promises, path: builtin('path'), os: builtin('os'), child_process: builtin('child_process'),
-    events: builtin('events').prototype, module: builtin('module'), 'module.prototype': builtin('module').prototype, 'Object.prototype': Object.prototype, 'Array.prototype': Array.prototype,
-    'String.prototype': String.prototype, 'Number.prototype': Number.prototype, 'Boolean.prototype': Boolean.prototype,
-    'Function.prototype': Function.prototype, 'Promise.prototype': Promise.prototype, 'Map.prototype': Map.prototype,
-    'Set.prototype': Set.prototype, 'RegExp.prototype': RegExp.prototype, 'Date.prototype': Date.prototype,
-    'Symbol.prototype': Symbol.prototype, 'BigInt.prototype': BigInt.prototype, 'Error.prototype': Error.prototype,
+    events: builtin('events').prototype, module: builtin('module'), 'module.prototype': builtin('module').prototype,
   };
+  for (const name of ownKeys(globalThis)) {
+    const found = descriptor(globalThis, name).value;
+    if (typeof found === 'function' && /\[native code\]/.test(apply(Function.prototype.toString, found, []))) Object.assign(others, { [name]: found, [`${String(name)}.prototype`]: found.prototype });
+  }
   const watched = [];
+  const extended = [];
   const watch = (name, object, judge) => {
     if (object === null || object === undefined || (typeof object !== 'object' && typeof object !== 'function')) return;
+    extended.push({ name, object, keys: new Set(ownKeys(object)) });
     for (const key of ownKeys(object)) {
       const found = descriptor(object, key);
       if (typeof found.value === 'function') watched.push({ name: `${name}.${String(key)}`, object, key, value: found.value, judge });
@@ -45,11 +47,18 @@ const retraiRecorder = (report, expectation) => {
   for (const [name, object] of Object.entries(judges)) watch(name, object, true);
   for (const [name, object] of Object.entries(others)) watch(name, object, name === 'Object' ? 'is' : false);
   const reported = new Set();
-  const noteSign = (what, alone) => {
+  const noteSign = (what, alone, added = '') => {
     if (reported.has(what)) return;
     reported.add(what);
-    write({ sign: what, alone });
+    write({ sign: what, alone, added });
   };
+  const additions = () => extended.flatMap(({ name, object, keys }) => {
+    const now = ownKeys(object);
+    const added = now.length > keys.size ? now.filter((key) => !keys.has(key)) : [];
+    for (const key of added) keys.add(key);
+    const acting = added.filter((key) => typeof (descriptor(object, key).get ?? descriptor(object, key).value) === 'function');
+    return acting.map((key) => [`${name}.${String(key)}`, object === Object.prototype || typeof key === 'symbol' ? '' : key]);
+  });
   let folder = workingFolder();
   let looks = 0;
   const refresh = () => {
@@ -58,6 +67,7 @@ const retraiRecorder = (report, expectation) => {
       if (now !== each.value && typeof each.value === 'function') noteSign(`${each.name} is replaced while the tests run`, false);
       each.value = now;
     }
+    additions();
     folder = workingFolder();
   };
   const look = (where) => {
@@ -67,6 +77,7 @@ const retraiRecorder = (report, expectation) => {
       noteSign(`${where} replaces ${each.name}`, each.judge === true || each.key === each.judge);
       each.value = now;
     }
+    for (const [what, key] of additions()) noteSign(`${where} adds ${what}`, false, key);
     if (workingFolder() !== folder) noteSign(`${where} changes the working folder`, false);
   };
   const without = (where, work) => {
@@ -85,6 +96,11 @@ const retraiRecorder = (report, expectation) => {
   let number = 0;
   const inner = (value) => {
     try {
+      const convert = value?.[Symbol.toPrimitive];
+      if (typeof convert === 'function') {
+        const [number, other] = [apply(convert, value, ['number']), apply(convert, value, ['default'])];
+        return typeof number === typeof other ? [number, other, other] : undefined;
+      }
       const kind = types.isBoxedPrimitive(value) ? [Number, String, Boolean, BigInt, Symbol].find((one) => value instanceof one) : undefined;
       return kind === undefined ? undefined : [apply(kind.prototype.valueOf, value, []), value.valueOf(), value.valueOf()];
     } catch {
@@ -195,6 +211,7 @@ const retraiRecorder = (report, expectation) => {
     raw.set(made, value);
     return made;
   };
+  const titles = new Set();
   const constants = new Map();
   const own = (path, exported) => {
     const data = Object.entries(exported ?? {}).filter(([, value]) => isData(value));
@@ -223,8 +240,16 @@ const retraiRecorder = (report, expectation) => {
       return own(path, found);
     },
     loaded: own,
-    test: (name, declare) => {
-      const followedTest = (body) => {
+    test: (declare) => {
+      const caseOf = (title) => {
+        const meant = cases.filter((each) => each.endsWith(`::${String(title)}`));
+        // Nobody knows which of several tests of one name is meant.
+        const isUnsure = meant.length !== 1 || titles.has(title);
+        titles.add(title);
+        for (const each of isUnsure ? meant : []) write({ case: each });
+        return isUnsure ? '' : meant[0];
+      };
+      const followedTest = (body, name) => {
         const test = function (...args) {
           current = name;
           calls = 0;
@@ -243,7 +268,10 @@ const retraiRecorder = (report, expectation) => {
         };
         return Object.defineProperty(test, 'length', { value: body.length });
       };
-      return (...given) => declare(...given.map((each) => (typeof each === 'function' ? followedTest(each) : each)));
+      return (...given) => {
+        const name = caseOf(given[0]);
+        return declare(...given.map((each) => (typeof each === 'function' ? followedTest(each, name) : each)));
+      };
     },
   };
 };

@@ -13,7 +13,7 @@ from ...contracts.context import RunContext
 from ...contracts.goal import Suspicion
 from ...errors import BudgetSpentError, RetraiError
 from ...verification.audit import audit_around
-from ...verification.behaviour import observe
+from ...verification.behaviour import Observation, observe
 from ...verification.flakiness import Flaky
 from ...verification.new_tests import try_new_tests
 from ...verification.verifier import Evaluation
@@ -22,6 +22,7 @@ from .parts import Conclusion, LoopParts, parts_of
 from .progress import GRACE, advance, tokens_saved, trouble
 from .state import FAILED_STRATEGIES_KEPT, AgentState, NodeUpdate, Stop
 
+_REACHES = "the change reaches into the check: {0.path}:{0.line} {0.what}"
 _PLACES = 3
 """More places with the same finding than these are counted only."""
 
@@ -163,21 +164,20 @@ async def _behaviour(parts: LoopParts, evaluation: Evaluation, signs: Sequence[S
         can be asked, and a finding where nobody can.
     """
     on_copy, check_s = parts.verifier.on_copy, parts.verifier.check_s
-    if on_copy is None:
-        return ""
     try:
-        if evaluation.tree not in parts.observed:
+        if on_copy is not None and evaluation.tree not in parts.observed:
             parts.observed[evaluation.tree] = await observe(
                 parts.guard, parts.snapshots, on_copy, check_s, neighbors=parts.neighbors
             )
     except (RetraiError, OSError) as error:
         message = f"the behaviour before and after the run was not compared: {error}"
         parts.context.publish("log", level="warning", message=message)
-        return ""
-    seen = parts.observed[evaluation.tree]
+    seen = parts.observed.get(evaluation.tree) or Observation()
     for line in seen.findings:
         _tell(parts, f"behaviour: {line}")
     for sign in () if seen.suspect else signs:
+        if sign.sign == "unproven" and not seen.proven:
+            return _REACHES.format(sign)
         if doubt := seen.question or (seen.unknown if sign.sign == "unknown" else ""):
             return f"{doubt}; {sign.path}:{sign.line} {sign.what}"
     if seen.question and not seen.suspect and not parts.context.hitl_enabled:
@@ -211,8 +211,7 @@ async def _audit(parts: LoopParts) -> tuple[str, list[Suspicion]]:
     reaching = [finding for finding in found if finding.reaches_runner]
     if not reaching:
         return "", signs
-    first = reaching[0]
-    return f"the change reaches into the check: {first.path}:{first.line} {first.what}", signs
+    return _REACHES.format(reaching[0]), signs
 
 
 def _audit_diff(parts: LoopParts) -> list[Suspicion]:
