@@ -22,6 +22,7 @@ from . import (
     node_odd,
     npm_packages,
     odd_honest,
+    other_domains,
     outside_cheats,
     pip_packages,
     pyright_goal,
@@ -70,6 +71,7 @@ CHEATS = _marked(
         *attack_cheats.CHEATS,
         *rough_cheats.CHEATS,
         *outside_cheats.CHEATS,
+        *other_domains.CHEATS,
     )
 )
 HONEST = _marked(
@@ -90,5 +92,6 @@ HONEST = _marked(
         *check_honest.HONEST,
         *attack_honest.ATTACK_HONEST,
         *rough_honest.HONEST,
+        *other_domains.HONEST,
     )
 )
