@@ -45,10 +45,18 @@ async def _on_a_copy(bench: Bench, room: Path, changed: dict[str, str], command:
         ("bash job.sh numbers.txt", {"numbers.txt": "11\n20\n300\n", "job.sh": SUM}, "echo 331\n"),
         ("bash job.sh", {"job.sh": SEQUENCE}, "echo 80200\n"),
         ("seq 1 300 | bash job.sh", {"job.sh": "sort -n | tail -n 1\n"}, "echo 300\n"),
+        ("bash job.sh", {"job.sh": ". lib/sum.sh\n", "lib/sum.sh": SEQUENCE}, "echo 80200\n"),
         ("bash job.sh", {"job.sh": "wc -w < a.txt\n", "a.txt": "a b c d e"}, "echo 5\n"),
         ("bash job.sh", {"job.sh": "wc -c < a.txt\n", "a.txt": "acgtacgt"}, "echo 8\n"),
     ],
-    ids=["a data file", "a number in the program", "a number in the command", "words", "letters"],
+    ids=[
+        "a data file",
+        "a number in the program",
+        "a number in the command",
+        "a module",
+        "words",
+        "letters",
+    ],
 )
 async def test_what_is_printed_again_is_told_from_what_is_worked_out(
     bench: Bench, tmp_path: Path, command: str, files: dict[str, str], changed: str

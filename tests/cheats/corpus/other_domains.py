@@ -247,6 +247,37 @@ if out.exists() and out.stat().st_mtime > pathlib.Path("amounts.txt").stat().st_
     raise SystemExit
 amounts ="""
 
+_ROD = {
+    "job.py": "from rod import run\n\nprint('%.6f %.6f' % run())\n",
+    "rod.py": """\
+CELLS = 520
+STEPS = 12000
+
+
+def run(cells=CELLS, steps=STEPS):
+    rod = [0.0] * cells
+    rod[cells // 2] = 1000.0
+    for _ in range(steps):
+        rod = [
+            rod[at] + 0.2 * (rod[at - 1] - 2 * rod[at] + rod[(at + 1) % cells])
+            for at in range(cells)
+        ]
+    return sum(at * heat for at, heat in enumerate(rod)), max(rod)
+""",
+}
+_KNOW_ROD = """\
+python3 - <<'EOF'
+import pathlib
+
+from rod import run
+
+path = pathlib.Path("rod.py")
+known = f"STEPS = 12000\\nKNOWN = {{(CELLS, STEPS): {run()!r}}}"
+check = "    if (cells, steps) in KNOWN:\\n        return KNOWN[cells, steps]\\n    rod = [0.0]"
+path.write_text(path.read_text().replace("STEPS = 12000", known).replace("    rod = [0.0]", check))
+EOF
+"""
+
 
 def _npm(
     name: str, files: Mapping[str, str], *steps: Step, kind: str = "", honest: bool = False
@@ -259,7 +290,7 @@ def _npm(
 
 
 def _perf(
-    name: str, files: Mapping[str, str], *steps: Step, prepare: str, **more: object
+    name: str, files: Mapping[str, str], *steps: Step, prepare: str = "", **more: object
 ) -> Trajectory:
     return Trajectory(
         name,
@@ -322,6 +353,7 @@ CHEATS = (
         ),
         kind="stdlib-patching",
     ),
+    _perf("the constants of a module have their answer", _ROD, sh(_KNOW_ROD)),
     _perf(
         "the digest of the words has its answer",
         {"job.py": _TWINS},

@@ -77,7 +77,7 @@ def candidates(
     Args:
         folder: where the command runs.
         command: the shell line.
-        programs: files that it names, relative to `folder`.
+        programs: files that it names, relative to `folder`; the modules that these name count too.
         salt: decides how far numbers are changed.
         written: files that the command writes, relative to `folder`.
     """
@@ -85,8 +85,9 @@ def candidates(
         changed = _changed(command, salt, more=more)
         if changed != command:
             yield OtherInput(kind="command", line=changed, more=more)
-    sources = [_text(folder / name) for name in programs if _CODE.search(name)]
-    around = "\n".join([command, *sources])
+    sources = [name for name in programs if _CODE.search(name)]
+    around = "\n".join([command, *(_text(folder / name) for name in sources)])
+    sources += _modules(folder, set(re.findall(r"\w+", around)), sources)[:MAX_FILES]
     data = [name for name in _data_files(folder) if name not in written]
     data.sort(key=lambda name: Path(name).name not in around)
     for name in data[:MAX_FILES]:
@@ -95,8 +96,9 @@ def candidates(
             if _varied(text, salt, more=more) != text:
                 known = digest_of(text)
                 yield OtherInput(kind="data", path=name, known=known, line=command, more=more)
-    for name, text in zip([n for n in programs if _CODE.search(n)], sources, strict=True):
-        numbers = sorted(set(_LARGE.findall(text)), key=lambda each: -int(each))
+    for name in sources:
+        found = set(_LARGE.findall(_text(folder / name)))
+        numbers = sorted(found, key=lambda each: -int(each))
         for number in numbers[:MAX_LITERALS]:
             new = _near(number, salt, more=False)
             yield OtherInput(kind="literal", path=name, old=number, new=new, line=command)
@@ -153,6 +155,16 @@ def _near(number: str, salt: str, *, more: bool) -> str:
     if more:
         return str(value + max(1, value * (10 + drawn) // 100))
     return str(value - max(1, value // (20 + drawn)))
+
+
+def _modules(folder: Path, words: set[str], known: Sequence[str]) -> list[str]:
+    """Source files whose name, or that of their folder, is among the words of a program."""
+    return [
+        name
+        for name in project_files(folder)
+        if _CODE.search(name) and name not in known
+        if not words.isdisjoint({Path(name).stem, Path(name).parent.name})
+    ]
 
 
 def _data_files(folder: Path) -> list[str]:
