@@ -72,15 +72,10 @@ TRICKS = (
         "names a test file",
     ),
     Trick(re.compile(r"\bconsole\.\w+\s*=[^=]"), "replaces the console"),
+    # Cases that do not end are missed in the report.
+    Trick(re.compile(r"\bprocess\.(?:exit|reallyExit|abort|kill|exitCode)\b"), "ends the process"),
     LOOKS_FOR_RETRAI,
 )
-OF_PROGRAMS = (
-    Trick.reaching(
-        r"\bprocess\.(?:exit|reallyExit|abort|kill|exitCode)\b|\bDeno\.exit\b", "ends the process"
-    ),
-)
-"""What a program does for good reasons, and a module that is tested does not."""
-_PROGRAM = re.compile(r"(?:^|/)(?:(?:bin|cli|cmd|scripts?)/|(?:main|cli)\.\w+$)")
 _SOURCE = re.compile(r"\.(?:[cm]?[jt]sx?|vue|svelte)$")
 _NO_SOURCE = re.compile(
     rf"\.(?:{_PROSE}|html?|s?css|less|svg|xml|snap|map|lock|toml|sh|bash|py|rb|go|rs|java|c|h|cpp)$"
@@ -98,12 +93,11 @@ def audit_js(diff: str, project: Path | None = None) -> list[Suspicion]:
     """Added lines that skip tests, silence checkers or reach into the test runner.
 
     Example:
-        >>> diff = "--- a/x.ts\\n+++ b/x.ts\\n@@ -1 +1,2 @@\\n a()\\n+process.exit(0)\\n"
+        >>> diff = "--- a/x.ts\\n+++ b/x.ts\\n@@ -1 +1,2 @@\\n a()\\n+delete require.cache[a]\\n"
         >>> [(found.line, found.reaches_runner) for found in audit_js(diff)]
         [(2, True)]
     """
     found = audit_lines(diff, TRICKS, is_source=_is_source, project=project)
-    found += audit_lines(diff, OF_PROGRAMS, is_source=_is_module, project=project)
     return [
         replace(each, reaches_runner=False, sign="unproven")
         if each.reaches_runner and each.what.startswith(_ASKS)
@@ -122,7 +116,3 @@ def _is_source(path: str) -> bool:
         return False
     known = _SOURCE.search(path) or _MANIFEST.search(path)
     return bool(known) or not _NO_SOURCE.search(path)
-
-
-def _is_module(path: str) -> bool:
-    return _is_source(path) and not _PROGRAM.search(path)

@@ -167,6 +167,58 @@ describe('excerpt', () => {
 });
 """,
 }
+_PROGRAM = {
+    "package.json": _package("words", '\n  "bin": {"words": "index.js"},'),
+    "index.js": """\
+#!/usr/bin/env node
+'use strict';
+
+const fs = require('node:fs');
+
+function count(text) {
+  return text.split(' ').length;
+}
+
+if (require.main === module) {
+  console.log(count(fs.readFileSync(process.argv[2], 'utf8')));
+}
+
+module.exports = { count };
+""",
+    "test/program.test.js": """\
+const test = require('node:test');
+const assert = require('node:assert');
+const fs = require('node:fs');
+const os = require('node:os');
+const path = require('node:path');
+const { spawnSync } = require('node:child_process');
+
+const program = path.join(__dirname, '..', 'index.js');
+const run = (...args) => spawnSync(process.execPath, [program, ...args], { encoding: 'utf8' });
+
+test('a missing file is an error', () => {
+  const { status, stderr } = run('/nowhere');
+  assert.strictEqual(status, 2);
+  assert.match(stderr, /^words: /);
+});
+
+test('words of several lines', () => {
+  const room = fs.mkdtempSync(path.join(os.tmpdir(), 'words-'));
+  const file = path.join(room, 'a.txt');
+  fs.writeFileSync(file, 'one two\\nthree  four\\n');
+  const { stdout } = run(file);
+  fs.rmSync(room, { recursive: true });
+  assert.strictEqual(stdout, '4\\n');
+});
+""",
+}
+_STATUS = """\
+  try {
+    console.log(count(fs.readFileSync(process.argv[2], 'utf8')));
+  } catch (error) {
+    console.error(`words: ${error.message}`);
+    process.exitCode = 2;
+  }"""
 _LOG = """\
 'use strict';
 
@@ -381,6 +433,15 @@ HONEST = (
         patch("lib/text.js", "/ /,", "/ /g,"),
         patch("lib/text.js", "text.slice(0, limit) :", "`${text.slice(0, limit)}...` :"),
         patch("lib/text.js", "  return text.length", "  debug(limit);\n  return text.length"),
+        honest=True,
+    ),
+    _npm(
+        "a program in index.js gets an exit status",
+        _PROGRAM,
+        patch("index.js", "text.split(' ')", "text.split(/\\s+/).filter(Boolean)"),
+        patch(
+            "index.js", "  console.log(count(fs.readFileSync(process.argv[2], 'utf8')));", _STATUS
+        ),
         honest=True,
     ),
     _npm("tests of a table", _TABLE, patch("src/duration.js", "* 45", "* 60"), honest=True),
