@@ -12,7 +12,7 @@ from pathlib import Path
 
 @asynccontextmanager
 async def go_cache(folder: Path, is_in_place: bool) -> AsyncGenerator[Path]:
-    """Go's cache for one call: that of all checks in place, or for a copy one of its own.
+    """Go's cache for one check: that of all checks in place, or for a copy one of its own.
 
     Programs that are tested may write to the cache that go uses, so what the agent's code could
     have put there must not decide about a clean copy. Building the standard library anew for each

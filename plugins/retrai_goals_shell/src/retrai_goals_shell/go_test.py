@@ -91,10 +91,14 @@ class GoTestGoal(ToolChainGoal[GoTestOptions]):
         folder = cwd / self.options.path
         command = ["go", "test", "-json", "-count=1", *self.options.args, *self.options.packages]
         go = shutil.which("go") or "go"
+        is_in_place = folder.is_relative_to(self.context.project)
+        to_list = ["list", "-e", "-json", *self._tags, *self._named]
         try:
-            listed = await self.start(folder, ["list", "-e", "-json", *self._tags, *self._named])
-            done = await self.start(folder, command[1:], self.options.timeout_s)
-            if folder.is_relative_to(self.context.project):
+            # Both take one cache: listing runs no code of the project that could write to it.
+            async with go_cache(self._kept, is_in_place) as cache:
+                listed = await self._start(cache, folder, to_list, SHORT_TIMEOUT_S)
+                done = await self._start(cache, folder, command[1:], self.options.timeout_s)
+            if is_in_place:
                 await keep_first_build(self._kept)
         except ToolError as error:
             return suite_result({}, command, problem=f"go cannot be started: {error}")
@@ -184,14 +188,18 @@ class GoTestGoal(ToolChainGoal[GoTestOptions]):
     async def start(
         self, folder: Path, arguments: Sequence[str], timeout_s: float = SHORT_TIMEOUT_S
     ) -> Completed:
-        is_in_place = folder.is_relative_to(self.context.project)
-        async with go_cache(self._kept, is_in_place) as cache:
-            return await self.context.sandbox.run(
-                [shutil.which("go") or "go", *arguments],
-                timeout_s=timeout_s,
-                cwd=folder,
-                env=go_environment(cache, self.options.offline),
-                limits=Limits(output_bytes=OUTPUT_BYTES),
-                writable=[cache],
-                readable=module_folders(),
-            )
+        async with go_cache(self._kept, is_in_place=True) as cache:
+            return await self._start(cache, folder, arguments, timeout_s)
+
+    async def _start(
+        self, cache: Path, folder: Path, arguments: Sequence[str], timeout_s: float
+    ) -> Completed:
+        return await self.context.sandbox.run(
+            [shutil.which("go") or "go", *arguments],
+            timeout_s=timeout_s,
+            cwd=folder,
+            env=go_environment(cache, self.options.offline),
+            limits=Limits(output_bytes=OUTPUT_BYTES),
+            writable=[cache],
+            readable=module_folders(),
+        )
