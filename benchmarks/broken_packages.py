@@ -20,7 +20,6 @@ import shutil
 import statistics
 import subprocess
 import sys
-import tarfile
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -133,8 +132,7 @@ def prepare(package: Package, cache: Path) -> tuple[Path, Path]:
         fetch = ["download", "--no-binary", ":all:", "--no-deps", package.pin]
         call([*pip, *fetch, "--dest", str(folder / "download")])
         (archive,) = (folder / "download").glob("*.tar.gz")
-        with tarfile.open(archive) as packed:
-            packed.extractall(folder / "unpacked", filter="data")
+        shutil.unpack_archive(archive, folder / "unpacked")
         (project,) = (folder / "unpacked").iterdir()
         project.rename(folder / "project")
         own = ["--editable", str(folder / "project")]

@@ -17,9 +17,9 @@ import json
 import os
 import re
 import resource
+import shutil
 import subprocess
 import sys
-import tarfile
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
@@ -97,8 +97,7 @@ def prepare(folder: Path) -> tuple[Path, Path]:
     downloads = folder / "downloads"
     call([*pip, "download", "--no-binary", ":all:", "--no-deps", PINNED, "--dest", str(downloads)])
     (archive,) = downloads.glob("*.tar.gz")
-    with tarfile.open(archive) as packed:
-        packed.extractall(folder, filter="data")
+    shutil.unpack_archive(archive, folder)
     project = folder / archive.name.removesuffix(".tar.gz")
     call([*pip, "install", "--no-build-isolation", "--no-deps", "--editable", str(project)])
     (project / "tests" / "test_datetime_in_list.py").write_text(TEST, encoding="utf-8")
