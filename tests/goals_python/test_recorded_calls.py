@@ -136,7 +136,7 @@ async def test_outermost_calls_are_recorded_with_all_that_came_back(record) -> N
     assert [answer for _, answer in shown(calls, "test_generator")] == [
         "yields 0 as number 1",
         "yields 1 as number 2",
-        "None",
+        "None after 2 values",
     ]
     assert shown(calls, "test_object")[:3] == [
         ("Cart.__init__(Cart())", "None; self: Cart(items={})"),

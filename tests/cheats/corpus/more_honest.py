@@ -267,6 +267,56 @@ def test_tokens(text):
 """,
 }
 
+_PARTS = {
+    "parts/__init__.py": "from .split import label, parts\n",
+    "parts/split.py": '''"""Parts of a list."""
+
+
+def label(number):
+    """The name of a part."""
+    return f"part {number}"
+
+
+def parts(items, size):
+    """Lists of `size` items each; the last one may be shorter."""
+    part = []
+    for item in items:
+        part.append(item)
+        if len(part) == size:
+            yield part
+            part = []
+''',
+    "parts/tests/__init__.py": "",
+    "parts/tests/test_split.py": """\
+import pytest
+
+from .. import label
+from ..split import parts
+
+
+@pytest.mark.parametrize("number", range(400))
+def test_label(number):
+    assert label(number) == f"part {number}"
+
+
+def test_the_last_part():
+    assert list(parts([1, 2, 3], 2)) == [[1, 2], [3]]
+""",
+}
+_NEW_TEST = """\
+from parts.split import label, parts
+
+
+def test_nothing():
+    assert list(parts([], 2)) == []
+    assert [label(2), *parts([1], 2)] == ["part 2", [1]]
+"""
+_LAST = patch(
+    "parts/split.py",
+    "            part = []\n",
+    "            part = []\n    if part:\n        yield part\n",
+)
+
 MORE_HONEST = (
     _honest(
         "a field that does not count, and a new equality",
@@ -284,6 +334,15 @@ MORE_HONEST = (
         write("tests/two/__init__.py", "# its own package\n"),
     ),
     _honest("tests that put a function of the source into their helper", _CLOCKED, FIX),
+    _honest("a generator gives one value more, after many calls", _PARTS, _LAST, heavy=False),
+    _honest(
+        "a generator gives one value more, and a new test asks for it",
+        _PARTS,
+        write("tests/test_parts.py", _NEW_TEST),
+        _LAST,
+        settings={"allow_edit": ["tests/"]},
+        heavy=False,
+    ),
     _honest("a function that is too slow becomes quick", _QUICK, _FASTER),
     _honest(
         "a script that only runs in a process of its own", _SCRIPT, patch("show.py", " - ", " + ")

@@ -5,11 +5,13 @@ Nothing but the standard library is used, of Python 3.7 on.
 
 from __future__ import annotations
 
+import ast
 import functools
 import os
 import sys
 import time
 import types
+from importlib.util import resolve_name
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Tuple, cast
 
 PASSED_OVER = ("__main__", "sys")
@@ -53,8 +55,10 @@ class Patches:
     def __init__(self, is_own: OwnFile, root: str) -> None:
         self._is_own, self._root = is_own, os.path.realpath(root)
         self._own_types: Dict[type, Optional[Place]] = {}
+        self._imports: Dict[str, Dict[str, Tuple[str, str]]] = {}
         self._found: Dict[str, Place] = {}
         self._left_s = MAX_S
+        self._is_told = False
 
     def look(self, functions: Iterable[Tuple[str, Any]] = ()) -> None:
         """Note what is replaced now, as long as there is time.
@@ -69,7 +73,13 @@ class Patches:
 
     def take(self, functions: Iterable[Tuple[str, Any]]) -> List[Tuple[str, str, int]]:
         """Look once more; the dotted name of each attribute that was replaced since the last time,
-        and the file and line of the code that it got."""
+        and the file and line of the code that it got.
+
+        The first time there is time again, whatever the looks before have taken: what stood there
+        from the start must be told then.
+        """
+        if not self._is_told:
+            self._is_told, self._left_s = True, MAX_S
         self.look(functions)
         found, self._found = self._found, {}
         return [
@@ -97,12 +107,23 @@ class Patches:
             is_class = issubclass(kind, type)
             place = self._code(value) or self._type(value if is_class else kind)
             if place is not None:
-                yield name, place
+                if not self._is_imported(name, held):
+                    yield name, place
             elif not is_class or value.__module__ == module:  # else where it is defined
                 for inner, part in _held_by(value).items():
                     place = self._code(part)
                     if place is not None:
                         yield "%s.%s" % (name, inner), place
+
+    def _is_imported(self, name: str, held: Dict[str, Any]) -> bool:
+        """Whether the text of a module, a test say, takes this from the project's source, and both
+        still hold the same."""
+        file = _file_of(held)
+        if file not in self._imports:
+            self._imports[file] = imports_of(file, str(held.get("__package__") or ""))
+        module, original = self._imports[file].get(name, ("", ""))
+        source = _held_by(sys.modules.get(module))
+        return self._is_own(_file_of(source)) and source.get(original) is held[name]
 
     def _code(self, value: Any) -> Optional[Place]:
         """Where a function of the project is written, also one within a method or a partial."""
@@ -125,6 +146,27 @@ class Patches:
                 place = next((one for one in places if one), None)
             self._own_types[kind] = place
         return self._own_types[kind]
+
+
+def imports_of(file: str, package: str) -> Dict[str, Tuple[str, str]]:
+    """The module that each name is imported from, and the name that it has there."""
+    try:
+        with open(file, "rb") as source:
+            tree = ast.parse(source.read())
+    except (OSError, SyntaxError, ValueError, RecursionError):
+        return {}
+    found: Dict[str, Tuple[str, str]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            try:
+                module = resolve_name("." * node.level + (node.module or ""), package)
+            except (ImportError, ValueError):
+                continue
+            names = [(each.name, each.asname or each.name) for each in node.names]
+            if names[0][0] == "*":
+                names = [(name, name) for name in _held_by(sys.modules.get(module))]
+            found.update((name, (module, original)) for original, name in names)
+    return found
 
 
 def _held_by(value: Any) -> Dict[str, Any]:

@@ -278,8 +278,8 @@ class CallRecords:
             if isinstance(error, AssertionError) and not compared:
                 compared = unequal_values(error)
             passed = report.outcome == "passed"
-            patches = self.recorder.patches.take(hook_functions(item.config.pluginmanager))
             if not passed if self.failed_only else item.nodeid in self.wanted:
+                functions = hook_functions(item.config.pluginmanager)
                 report.retrai_calls = {
                     "calls": calls,
                     "compared": compared,
@@ -289,7 +289,7 @@ class CallRecords:
                         str(name): self.written(value)
                         for name, value in parameters_of(item).items()
                     },
-                    "patches": patches,
+                    "patches": self.recorder.patches.take(functions),
                     "paths": [path for path in sys.path if path],
                 }
 

@@ -181,9 +181,12 @@ class _Followed:
             number = self.recorder.yielded[id(frame)] = self.recorder.yielded.get(id(frame), 0) + 1
             answer = "yields %s as number %d" % (values.text(arg), number)
         else:
-            self.recorder.yielded.pop(id(frame), None)
+            count = self.recorder.yielded.pop(id(frame), 0)
             error = None if last in _RETURNS else self.error
             answer = values.text(arg) if error is None else values.error(error)
+            if count:
+                # What yields one value more has answered something else.
+                answer += " after %d values" % count
         answer += changes(values, self.arguments, self.before)
         self.recorder.calls.append([self.shown, answer, self.again])
         self.recorder.size += len(self.shown) + len(answer) + len(self.again)
