@@ -16,7 +16,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from retrai_goals_python.contradicted_values import contradiction_of
-from retrai_goals_python.contradiction import contradict_tests
+from retrai_goals_python.contradiction import Failed, contradict_at, contradict_tests
 
 LITERALS = st.recursive(
     st.none()
@@ -69,14 +69,22 @@ class Money:
 
 
 def still_passes(
-    folder: Path, text: str, names: Mapping[str, object], *, far: bool = False
+    folder: Path,
+    text: str,
+    names: Mapping[str, object],
+    *,
+    far: bool = False,
+    failed: Failed | None = None,
 ) -> bool | None:
     """Whether the test `test_a` passes when it is contradicted; None where it was left alone."""
     path = folder / "test_a.py"
     path.write_text(text, encoding="utf-8")
     function = "test_a.py::TestA::test_a" if "class TestA" in text else "test_a.py::test_a"
-    if not contradict_tests(folder, [function], 5, far=far):
-        return None
+    known = {} if failed is None else {function: failed}
+    if not contradict_tests(folder, [function], 5, far=far, failed=known):
+        rest = known if text != path.read_text("utf-8") else contradict_at(folder, known)
+        if not rest:
+            return None
     module = types.ModuleType("test_a")
     module.__dict__.update({"pytest": pytest, "mock": mock, **names})
     exec(compile(path.read_text("utf-8"), str(path), "exec"), module.__dict__)
@@ -259,6 +267,65 @@ def test_an_answer_that_is_near_to_everything_passes_one_of_both_contradictions(
     names = {"f": lambda: answer}
     both = [still_passes(tmp_path, text, names, far=far) for far in (False, True)]
     assert True in both
+
+
+class Half(int):
+    """Equals the next number, too."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, int) and int(other) in (int(self), int(self) + 1)
+
+    __hash__ = int.__hash__
+
+
+NESTED = body_of("def inner():\n    assert f() == 3\ninner()")
+WRITTEN = body_of("assert f() == 3")
+ASKED = body_of("wanted = 3\nassert f() == wanted")
+
+
+@pytest.mark.parametrize("text", [WRITTEN, ASKED, NESTED, UNIT + "self.assertEqual(f(), 3)\n"])
+def test_the_answer_of_before_is_expected_where_it_is_known(tmp_path: Path, text: str) -> None:
+    line = next(at for at, one in enumerate(text.split("\n"), 1) if "f()" in one)
+    failed = Failed("test_a.py", line, [("3", "2"), ("2", "3")])
+    for answer, passes in ((3, False), (Half(2), True), (Near(3), True)):
+        names = {"f": lambda answer=answer: answer}
+        assert still_passes(tmp_path, text, names, far=True, failed=failed) is passes
+
+
+class Quiet:
+    """Lets no failed assertion through, or all of them."""
+
+    def __init__(self, *, quiet: bool) -> None:
+        self.quiet = quiet
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, *error: object) -> bool:
+        return self.quiet
+
+
+@pytest.mark.parametrize("quiet", [False, True])
+def test_what_is_around_an_assertion_must_let_its_failure_through(
+    tmp_path: Path, quiet: bool
+) -> None:
+    text = body_of("with Quiet(quiet=quiet):\n    assert f() == 3")
+    names = {"f": lambda: 3, "Quiet": Quiet, "quiet": quiet}
+    failed = Failed("test_a.py", 3)
+    assert still_passes(tmp_path, text, names, far=True, failed=failed) is quiet
+    # It let none through before the run either.
+    assert still_passes(tmp_path, text, names, far=True, failed=Failed("test_a.py", 9)) is False
+
+
+def test_an_assertion_in_a_helper_of_the_tests_is_contradicted_there(tmp_path: Path) -> None:
+    text = "def same(one, other):\n    assert one == other\n"
+    (tmp_path / "helpers.py").write_text(text)
+    failed = {"test_a.py::test_a": Failed("helpers.py", 2, [("3", "2"), ("2", "3")])}
+    assert contradict_at(tmp_path, failed) == ["test_a.py::test_a"]
+    scope: dict[str, Callable[[int, int], None]] = {}
+    exec((tmp_path / "helpers.py").read_text(), scope)
+    with pytest.raises(AssertionError):
+        scope["same"](3, 3)
+    scope["same"](Half(2), 3)
 
 
 def test_assertions_that_check_nothing_pass_still(tmp_path: Path) -> None:

@@ -222,6 +222,58 @@ async def test_a_test_that_sets_something_up_is_not_plain(record) -> None:
     }
 
 
+VALUES = """
+    import sys
+    import unittest
+    from dataclasses import dataclass
+    from pathlib import Path
+
+    import shop
+
+    HERE = Path(__file__).parent
+    NAMES = sorted(HERE.name.split("/"))
+    sys.path.insert(0, str(HERE))
+
+    @dataclass
+    class Case:
+        rate: int
+
+    CASES = [Case(2), Case(rate=2)]
+    {line}
+
+    class ShopTest(unittest.IsolatedAsyncioTestCase):
+        @classmethod
+        def setUpClass(cls):
+            cls.rate = 2
+
+        async def test_rate(self):
+            for case in CASES:
+                with self.subTest(case):
+                    self.assertEqual(await shop.later(), case.rate)
+
+    if __name__ == "__main__":
+        unittest.main()
+    """
+
+
+@pytest.mark.parametrize(
+    ("line", "is_plain"),
+    [
+        ("", True),
+        ("SHOP = shop.rate()", False),
+        ("shop.rate()", False),
+        ("sys.setrecursionlimit(900)", False),
+        ("shop.RATE = 2", False),
+    ],
+)
+async def test_a_module_of_tests_may_make_values(record, replay, line: str, is_plain: bool) -> None:
+    shop = "RATE = 2\ndef rate():\n    return RATE\nasync def later():\n    return RATE\n"
+    files = {"shop.py": shop, "test_shop.py": VALUES.format(line=line)}
+    calls, _ = await record(files)
+    asked = [each for each in calls if each.call.startswith("later")]
+    assert [(each.answer, each.plain) for each in asked] == [("2", is_plain)] * 2
+
+
 async def test_calls_are_made_again_without_tests(record, replay, make_project) -> None:
     files = {
         "shop.py": """

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 
 from .contradicted_tolerance import contradict_almost_equal, contradict_tolerance
-from .contradicted_values import contradicted, contradiction_of
+from .contradicted_values import Unequal, contradicted, contradiction_of
 from .python_source import last_name, literal
 
 # An expression that may equal more than one value: an approximation, a matcher.
@@ -46,11 +46,14 @@ _RAISES = ("raises", "assertRaises", "assertRaisesRegex")
 _ENDS_THE_RUN = ("KeyboardInterrupt", "Exit", "BaseException")
 
 
-def contradict_assertion(statement: ast.stmt, *, far: bool = False) -> ast.stmt | None:
+def contradict_assertion(
+    statement: ast.stmt, unequal: Unequal = (), *, far: bool = False
+) -> ast.stmt | None:
     """The statement that fails where this assertion passes; None where it is no assertion.
 
     What is evaluated stays the same, in the same order, and is evaluated once. With `far`, numbers
-    and texts are far from the expected ones, else near them.
+    and texts are far from the expected ones, else near them. The other value of a pair in
+    `unequal` comes first.
 
     Example:
         >>> def shown(text):
@@ -59,7 +62,7 @@ def contradict_assertion(statement: ast.stmt, *, far: bool = False) -> ast.stmt 
         ('assert f(x) == 4', 'assert not f(x)', 'self.assertNotIn(a, b)')
     """
     if isinstance(statement, ast.Assert):
-        return ast.Assert(_contradict_test(statement.test, far=far), statement.msg)
+        return ast.Assert(_contradict_test(statement.test, unequal, far=far), statement.msg)
     if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
         return None
     call = statement.value
@@ -67,7 +70,7 @@ def contradict_assertion(statement: ast.stmt, *, far: bool = False) -> ast.stmt 
         return None
     name = call.func.attr
     if name in _EQUAL and len(call.args) >= 2:
-        pair = _contradict_pair(call.args[0], call.args[1], far=far)
+        pair = _contradict_pair(call.args[0], call.args[1], unequal, far=far)
         if pair is not None:
             return ast.Expr(ast.Call(call.func, [*pair, *call.args[2:]], call.keywords))
     if far and name == "assertAlmostEqual" and (other := contradict_almost_equal(call)):
@@ -96,7 +99,7 @@ def contradict_expected_error(statement: ast.With | ast.AsyncWith) -> ast.stmt |
     return type(statement)([item], statement.body)
 
 
-def _contradict_test(test: ast.expr, *, far: bool) -> ast.expr:
+def _contradict_test(test: ast.expr, unequal: Unequal, *, far: bool) -> ast.expr:
     if far and (other := contradict_tolerance(test)):
         return other
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
@@ -106,19 +109,19 @@ def _contradict_test(test: ast.expr, *, far: bool) -> ast.expr:
         complement = _COMPLEMENT.get(type(test.ops[0]))
         if complement is not None:
             return ast.Compare(left, [complement()], [right])
-        if pair := _contradict_pair(left, right, far=far):
+        if pair := _contradict_pair(left, right, unequal, far=far):
             return ast.Compare(pair[0], test.ops, [pair[1]])
     return ast.UnaryOp(ast.Not(), test)
 
 
 def _contradict_pair(
-    left: ast.expr, right: ast.expr, *, far: bool
+    left: ast.expr, right: ast.expr, unequal: Unequal, *, far: bool
 ) -> tuple[ast.expr, ast.expr] | None:
     """Two sides that must not be equal where these are; None where they may be all the same."""
     if _is_insensitive(left) or _is_insensitive(right):
         return None
     for side in (right, left):
-        other = _other_literal(side, far=far) or _other_object(side)
+        other = _other_literal(side, unequal, far=far) or _other_object(side)
         if other is not None:
             return (left, other) if side is right else (other, right)
     if _is_constructor(left):
@@ -127,12 +130,16 @@ def _contradict_pair(
         picked = ast.Subscript(ast.Tuple([right, never], ast.Load()), ast.Constant(1), ast.Load())
         return left, picked
     asked = any(isinstance(node, ast.Call) for node in ast.walk(left))
-    return left, contradicted(right, far=far, inner=asked and not far)
+    return left, contradicted(right, unequal, far=far, inner=asked and not far)
 
 
-def _other_literal(node: ast.expr, *, far: bool) -> ast.expr | None:
+def _other_literal(node: ast.expr, unequal: Unequal = (), *, far: bool) -> ast.expr | None:
     try:
-        other = contradiction_of(literal(node), far=far)
+        value = literal(node)
+        for known, old in unequal:
+            if known == repr(value):
+                return ast.parse(old, mode="eval").body
+        other = contradiction_of(value, far=far)
         # Some values cannot be written down: an infinite number, an empty set.
         return None if other is None else ast.parse(repr(other), mode="eval").body
     except (ValueError, SyntaxError, RecursionError, MemoryError):

@@ -7,8 +7,11 @@ answer which equals all but its neighbors does.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
+
+Unequal = Sequence[tuple[str, str]]
+"""Pairs of values that are not equal, as Python writes them."""
 
 _FAR = 1e15
 """From here on a float plus one could be rounded to itself."""
@@ -64,21 +67,31 @@ def _far_from(value: Any) -> object | None:
             return value + _STEP if abs(value) < _FAR else None
 
 
-def contradicted(expected: ast.expr, *, far: bool = False, inner: bool = False) -> ast.expr:
+def contradicted(
+    expected: ast.expr, unequal: Unequal = (), *, far: bool = False, inner: bool = False
+) -> ast.expr:
     """An expression whose value contradicts that of `expected`, which is found when it runs.
 
-    With `inner`, lists and dicts keep their size, and their last value is another. Where the other
-    side could hold a matcher (`unittest.mock.ANY`), that is no contradiction.
+    It is the other value of a pair in `unequal`, where there is one. With `inner`, lists and dicts
+    keep their size, and their last value is another. Where the other side could hold a matcher
+    (`unittest.mock.ANY`), that is no contradiction.
 
     Example:
         >>> shown = ast.unparse(contradicted(ast.parse("price", mode="eval").body))
         >>> eval(shown, {"price": 3}), eval(shown, {"price": "b"}), eval(shown, {"price": [1]})
         (4, 'bx', [1, 1])
+        >>> shown = ast.unparse(contradicted(ast.parse("price", mode="eval").body, [("3", "2")]))
+        >>> eval(shown, {"price": 3}), eval(shown, {"price": 4})
+        (2, 5)
     """
     text = _AT_RUN_TIME.replace("INNER", _LAST_ITEM if inner else _LONGER)
     if far:
         text = text.replace("+ 1 ", f"+ {_STEP} ").replace("+ 1.0", f"+ {_STEP}.0")
         text = text.replace("'x'", "'x' * 17").replace("timedelta(1)", "timedelta(-1)")
+    if unequal:
+        pairs = ", ".join(f"({known!r}, {other})" for known, other in unequal)
+        found = f"*(o for k, o in [{pairs}] if k == repr(v))"
+        text = f"(lambda v: [{found}, {text.removesuffix('0)')}v)][0])(0)"
     return _called(text, expected)
 
 

@@ -12,9 +12,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
+from types import MappingProxyType
 
 from .contradicted_assertion import contradict_assertion, contradict_expected_error
-from .python_source import parse, read_bytes, read_text
+from .contradicted_values import Unequal
+from .python_source import parse, read_bytes
 
 MAX_FAILED = 40
 """After so many contradictions have failed in one test, the rest of it is not run."""
@@ -23,6 +25,12 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _NAMED = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 # Where an assertion may be meant to fail, or its failure to be caught.
 _EXPECTS_FAILURE = ("raises", "suppress", "warns", "fail")
+_SUBTEST = "subtest"
+_AROUND = """
+_retrai_failed, _retrai_raised = [], []
+if not _retrai_raised:
+    raise AssertionError
+"""
 _TRIED = """
 try:
     _retrai_assertion()
@@ -33,6 +41,25 @@ except BaseException:
 else:
     return
 """
+_RAISED = _TRIED.replace(
+    "if len(_retrai_failed) > 0:\n        raise", "_retrai_raised.append(0)\n    raise"
+)
+"""What is around the assertion must let its failure through."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """What a test function failed with before the run.
+
+    Attributes:
+        path, line: where it failed.
+        unequal: values that its assertions found unequal. Where one of them is expected, the other
+            one is put in its place: most often it is the old answer.
+    """
+
+    path: str = ""
+    line: int = 0
+    unequal: Unequal = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,23 +71,13 @@ class Edit:
     text: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class OldAnswer:
-    """Two values that an assertion found unequal before the run.
-
-    Attributes:
-        line, text: of the assertion.
-        left, right: as Python writes them.
-    """
-
-    line: int
-    text: str
-    left: str
-    right: str
-
-
 def contradict_tests(
-    root: Path, functions: Iterable[str], limit: int, *, far: bool = False
+    root: Path,
+    functions: Iterable[str],
+    limit: int,
+    *,
+    far: bool = False,
+    failed: Mapping[str, Failed] = MappingProxyType({}),
 ) -> list[str]:
     """Change what each of the test functions expects; those in which something was changed.
 
@@ -69,6 +86,7 @@ def contradict_tests(
         functions: ids without parameters (`tests/test_a.py::TestB::test_c`), the first ones first.
         limit: how many to change at most.
         far: with values that are far from the expected ones; else with near ones.
+        failed: what the functions failed with before the run, where it is known.
     """
     by_file: dict[str, list[str]] = {}
     for function in functions:
@@ -77,7 +95,7 @@ def contradict_tests(
     for name, ids in by_file.items():
         if len(changed) >= limit or not name.endswith(".py"):
             continue
-        found = dict(_edits(root / name, ids, far=far))
+        found = dict(_edits(root / name, ids, failed, far=far))
         chosen = dict(list(found.items())[: limit - len(changed)])
         if chosen:
             _apply(root / name, chosen.values())
@@ -85,67 +103,28 @@ def contradict_tests(
     return changed
 
 
-def _edits(path: Path, ids: list[str], *, far: bool) -> Iterator[tuple[str, Edit]]:
-    source = read_bytes(path)
-    tree = parse(source)
-    if source.startswith(b"\xef\xbb\xbf"):
-        return  # byte offsets would be off by the mark
-    starts = _line_starts(source)
-    for function in ids:
-        node = _find(tree, function.split("::")[1:])
-        if node is None:
-            continue
-        start, end = _span(node, starts)
-        begin = starts[node.lineno - 1]
-        before = source[begin:start]
-        text = _contradicted_function(node, far=far)
-        # A function that shares its line with something else is left as it is.
-        if text and not before.strip():
-            yield function, Edit(begin, end, textwrap.indent(text, before.decode()).encode())
-
-
-def expect_old_answers(root: Path, answers: Mapping[str, OldAnswer]) -> list[str]:
-    """Let failed assertions expect what the code answered when they failed; the cases changed.
-
-    A case that still passes then has the answer that it had before the run.
+def contradict_at(root: Path, failed: Mapping[str, Failed]) -> list[str]:
+    """Contradict the assertion that a test failed with where it stands in no test: in a function of
+    its own or in a helper of the tests. The test functions for which something was changed.
 
     Args:
-        root: the folder that the ids are relative to; its files are changed.
-        answers: by case.
+        root: the folder that paths are relative to; its files are changed.
+        failed: what the functions failed with before the run.
     """
-    changed: dict[tuple[Path, int], str] = {}
-    edits: dict[Path, list[Edit]] = {}
-    for case, answer in answers.items():
-        path = root / case.partition("::")[0]
-        edit = None if (path, answer.line) in changed else _old_answer_edit(path, answer)
-        if edit is not None:
-            changed[path, answer.line] = case
-            edits.setdefault(path, []).append(edit)
-    for path, found in edits.items():
-        _apply(path, found)
-    return list(changed.values())
-
-
-def line_of(path: Path, number: int) -> str:
-    """One line of a file, from 1; empty where there is none."""
-    lines = read_text(path).split("\n")
-    return lines[number - 1] if 0 < number <= len(lines) else ""
-
-
-def _old_answer_edit(path: Path, answer: OldAnswer) -> Edit | None:
-    if line_of(path, answer.line) != answer.text:
-        return None  # the run was let change the tests
-    source = read_bytes(path)
-    for node in _always_reached(parse(source)):
-        if node.lineno == answer.line and (pair := _pair(node)):
-            left, right = pair
-            if _is_written(left) == _is_written(right):
-                return None  # which of them is the expected one?
-            expected, old = (right, answer.left) if _is_written(right) else (left, answer.right)
-            start, end = _span(expected, _line_starts(source))
-            is_other = old and source[start:end] != old.encode()
-            return Edit(start, end, old.encode()) if is_other else None
-    return None
+    changed: set[tuple[str, int]] = set()
+    for known in failed.values():
+        source = read_bytes(root / known.path)
+        for node in _always_reached(parse(source)):
+            if node.lineno != known.line or (known.path, known.line) in changed:
+                continue
+            other = contradict_assertion(node, known.unequal, far=True)
+            # It stays on its lines, so that those of others are where they were.
+            span = _span(node, _line_starts(source))
+            if other is not None and b"\n" not in source[slice(*span)]:
+                text = ast.unparse(ast.fix_missing_locations(other))
+                _apply(root / known.path, [Edit(*span, text.encode())])
+                changed.add((known.path, known.line))
+    return [one for one, known in failed.items() if (known.path, known.line) in changed]
 
 
 def _always_reached(tree: ast.Module) -> Iterator[ast.stmt]:
@@ -158,32 +137,37 @@ def _always_reached(tree: ast.Module) -> Iterator[ast.stmt]:
                     break
 
 
-def _pair(statement: ast.stmt) -> tuple[ast.expr, ast.expr] | None:
-    """The two values that an assertion expects to be equal."""
-    match statement:
-        case ast.Assert(ast.Compare(left, [ast.Eq()], [right])):
-            return left, right
-        case ast.Expr(ast.Call(ast.Attribute(attr="assertEqual"), [left, right, *_])):
-            return left, right
-        case _:
-            return None
+def _edits(
+    path: Path, ids: list[str], failed: Mapping[str, Failed], *, far: bool
+) -> Iterator[tuple[str, Edit]]:
+    source = read_bytes(path)
+    tree = parse(source)
+    if source.startswith(b"\xef\xbb\xbf"):
+        return  # byte offsets would be off by the mark
+    starts = _line_starts(source)
+    for function in ids:
+        node = _find(tree, function.split("::")[1:])
+        if node is None:
+            continue
+        start, end = _span(node, starts)
+        begin = starts[node.lineno - 1]
+        before = source[begin:start]
+        text = _contradicted_function(node, failed.get(function, Failed()), far=far)
+        # A function that shares its line with something else is left as it is.
+        if text and not before.strip():
+            yield function, Edit(begin, end, textwrap.indent(text, before.decode()).encode())
 
 
-def _is_written(side: ast.expr) -> bool:
-    """Whether a side is what the test expects, and not what the code answers."""
-    return not any(isinstance(node, (ast.Call, ast.Name, ast.Attribute)) for node in ast.walk(side))
-
-
-def _contradicted_function(function: _Function, *, far: bool) -> str:
+def _contradicted_function(function: _Function, failed: Failed, *, far: bool) -> str:
     """The function without its decorators, changed; empty where nothing in it can be."""
-    rewriter = _Rewriter(far=far)
+    rewriter = _Rewriter(failed, far=far)
     if any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in _own_nodes(function)):
         return ""
     body = [found for statement in function.body for found in rewriter.rewrite(statement)]
     if not rewriter.changed:
         return ""
-    first, last = ast.parse("_retrai_failed = []\nraise AssertionError").body
-    function.body, function.decorator_list = [first, *body, last], []
+    *first, last = ast.parse(_AROUND).body
+    function.body, function.decorator_list = [*first, *body, last], []
     try:
         return ast.unparse(ast.fix_missing_locations(function))
     except (RecursionError, ValueError):
@@ -197,8 +181,9 @@ class _Rewriter:
         changed: whether there were any.
     """
 
-    def __init__(self, *, far: bool) -> None:
-        self.changed, self._far = False, far
+    def __init__(self, failed: Failed, *, far: bool) -> None:
+        self.changed, self._failed, self._far = False, failed, far
+        self._tried_text = _TRIED.replace("> 0", f"> {MAX_FAILED}")
 
     def rewrite(self, statement: ast.stmt) -> list[ast.stmt]:
         """What stands for one statement of the test."""
@@ -206,7 +191,7 @@ class _Rewriter:
             return [statement]
         if isinstance(statement, ast.Return):
             return ast.parse("raise AssertionError").body
-        changed = contradict_assertion(statement, far=self._far)
+        changed = contradict_assertion(statement, self._failed.unequal, far=self._far)
         if changed is not None:
             return self._tried(changed)
         if isinstance(statement, (ast.With, ast.AsyncWith)) and _expects_failure(statement):
@@ -214,17 +199,27 @@ class _Rewriter:
             return [_NoReturns().visit(statement)] if changed is None else self._tried(changed)
         if isinstance(statement, ast.Try) and statement.handlers:
             return [_NoReturns().visit(statement)]
+        outer = self._tried_text
+        if isinstance(statement, (ast.With, ast.AsyncWith)) and self._let_through(statement):
+            self._tried_text = _RAISED
         for field in ("body", "orelse", "finalbody"):
             inner: list[ast.stmt] = getattr(statement, field, [])
             if inner:
                 setattr(statement, field, [new for old in inner for new in self.rewrite(old)])
+        self._tried_text = outer
         for case in statement.cases if isinstance(statement, ast.Match) else ():
             case.body = [new for old in case.body for new in self.rewrite(old)]
         return [statement]
 
+    def _let_through(self, statement: ast.With | ast.AsyncWith) -> bool:
+        """Whether a failure in there was one of the test before the run."""
+        shown = " ".join(ast.unparse(item) for item in statement.items).lower()
+        ends = statement.end_lineno or 0
+        return _SUBTEST not in shown and statement.lineno < self._failed.line <= ends
+
     def _tried(self, changed: ast.stmt) -> list[ast.stmt]:
         self.changed = True
-        tried = ast.parse(_TRIED.replace("> 0", f"> {MAX_FAILED}")).body[0]
+        tried = ast.parse(self._tried_text).body[0]
         assert isinstance(tried, ast.Try)
         if not isinstance(changed, (ast.Assert, ast.Expr)) or _needs_its_function(changed):
             tried.body = [changed]

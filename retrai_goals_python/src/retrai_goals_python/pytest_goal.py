@@ -25,7 +25,7 @@ from retrai_core import (
 from retrai_goal_support import FolderOptions, ShellWords, missing_folder
 
 from .changed_examples import changed_examples
-from .contradiction import contradict_tests, expect_old_answers
+from .contradiction import contradict_at, contradict_tests
 from .copied_project import copied_project
 from .diff_audit import is_test
 from .environment import missing_module
@@ -135,7 +135,7 @@ class PytestGoal(PythonGoal[PytestGoalOptions]):
             self._options_tried = True
             await self._refuse_unusable(run)
         if at_baseline:
-            self._known_before = BeforeRun.of(run, cwd / self.options.path)
+            self._known_before = BeforeRun.of(run)
             await asyncio.to_thread(self._known_before.save, self.context.run_dir / BEFORE)
         self._import_paths = import_paths(run, cwd) or self._import_paths
         calls = await asyncio.to_thread(recorded_calls, run, cwd / self.options.path)
@@ -236,12 +236,14 @@ class PytestGoal(PythonGoal[PytestGoalOptions]):
             wanted = [*turned, *held[far::2]]
             paths = {folder / function.partition("::")[0] for function in wanted}
             kept = await asyncio.to_thread(read_files, paths)
-            known = self._before.answers if far else {}
-            answers = {case: known[case] for case in cases if case in known}
-            changed = await asyncio.to_thread(expect_old_answers, folder, answers)
-            asked = _functions(changed)
-            rest = [function for function in wanted if function not in asked]
-            changed += await asyncio.to_thread(contradict_tests, folder, rest, len(rest), far=far)
+            failed = self._before.assertions if far else {}
+            changed = await asyncio.to_thread(
+                contradict_tests, folder, wanted, len(wanted), far=far, failed=failed
+            )
+            rest = {one: failed[one] for one in turned if one in failed and one not in changed}
+            more = {folder / each.path for each in rest.values()} - kept.keys()
+            kept |= await asyncio.to_thread(read_files, more)
+            changed += await asyncio.to_thread(contradict_at, folder, rest)
             if changed:
                 targets = () if whole else changed
                 run = await self._run(copy, targets=targets, outcomes_only=True)

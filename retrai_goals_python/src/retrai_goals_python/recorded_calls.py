@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import json
 import os
+import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pydantic import Field
@@ -14,7 +16,7 @@ from pydantic import Field
 from retrai_core import RecordedCall, Sandbox
 from retrai_goal_support import SavedModel, play_calls
 
-from .contradiction import OldAnswer, line_of
+from .contradiction import Failed
 from .diff_audit import is_test
 from .pytest_run import PytestRun
 from .python_source import literal, parse, parse_file, read_text
@@ -43,6 +45,7 @@ _NOT_ALONE = {
     *("time", "timeit", "datetime", "random", "threading", "asyncio", "multiprocessing", "secrets"),
 }
 _MARK = "pytest.mark."
+_NOT_IMPORTED = ("if __name__ == '__main__':", "sys.path.insert(", "sys.path.append(")
 _SETS_STATE = {"monkeypatch", "mock", "mocker", "patch", "environ", "putenv", "setattr", "chdir"}
 
 
@@ -81,23 +84,29 @@ def recorded_calls(run: PytestRun, folder: Path) -> list[RecordedCall]:
 
 def _as_call(path: Path, test: str, parameters: Mapping[str, str]) -> str:
     """A test as a call that can be made outside; empty where the runner, the time or chance takes
-    part in it, or it is no plain function."""
+    part in it, or it is no plain function, alone or in a class that sets nothing up."""
     name = test.partition("[")[0]
     source = read_text(path)
-    if (
-        not name.isidentifier()
-        or len(source) > MAX_SOURCE
-        or not all(map(_is_literal, parameters.values()))
-    ):
+    if len(source) > MAX_SOURCE or not all(map(_is_literal, parameters.values())):
         return ""
     tree = parse(source)
-    if _imported(tree) & _NOT_ALONE:
+    if _imported(tree) & _NOT_ALONE or not any(name == one for one in _plain_functions(tree)):
         return ""
     if "pytest" in _imported(tree):
         if not _take_out_marks(tree):
             return ""
         source = ast.unparse(tree)
     return f"test:{json.dumps([source, name, dict(parameters)])}"
+
+
+def _plain_functions(tree: ast.Module) -> Iterator[str]:
+    for node in tree.body:
+        inner = node.body if isinstance(node, ast.ClassDef) and not node.bases else ()
+        methods = [one.name for one in inner if isinstance(one, _DEFINES)]
+        if isinstance(node, ast.FunctionDef):
+            yield node.name
+        elif isinstance(node, ast.ClassDef) and all(one.startswith("test") for one in methods):
+            yield from (f"{node.name}::{one}" for one in methods)
 
 
 def _is_literal(text: str) -> bool:
@@ -110,7 +119,7 @@ def _is_literal(text: str) -> bool:
 
 def _take_out_marks(tree: ast.Module) -> bool:
     """Take pytest out of a module of tests, if it uses no more of it than marks."""
-    for node in tree.body:
+    for node in ast.walk(tree):
         if isinstance(node, _DEFINES):
             marks = [one for one in node.decorator_list if ast.unparse(one).startswith(_MARK)]
             node.decorator_list = [one for one in node.decorator_list if one not in marks]
@@ -154,7 +163,7 @@ class _PlainFile:
         if not _only_defines(folder / path, hooks=True):
             return cls()
         tree = parse_file(folder / path)
-        fixtures: set[str] = set()
+        fixtures = {"request", "capsys", "capfd", "recwarn"}
         # From the outermost file inwards, since an inner fixture hides an outer one of its name.
         for each in (*map(parse_file, reversed(conftests)), tree):
             for node in each.body:
@@ -169,8 +178,9 @@ def _is_test_or_plain(node: ast.stmt) -> bool:
     """Of what stands in a class of tests; `setUp`, say, may make values."""
     if not isinstance(node, _DEFINES) or node.name.startswith("test"):
         return True
-    is_method = isinstance(node, ast.FunctionDef) and not node.decorator_list
-    return is_method and not _sets_state(node) and not _enters(node)
+    is_method = isinstance(node, _FUNCTIONS)
+    decorated = is_method and any(ast.unparse(one) != "classmethod" for one in node.decorator_list)
+    return is_method and not decorated and not _sets_state(node) and not _enters(node)
 
 
 def _enters(node: ast.AST) -> bool:
@@ -183,12 +193,12 @@ def _is_fixture(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
 
 def _plain_tests(tree: ast.Module) -> Iterator[str]:
     for node in tree.body:
-        if isinstance(node, ast.FunctionDef):
+        if isinstance(node, _FUNCTIONS):
             if not _sets_state(node):
                 yield node.name
         elif isinstance(node, ast.ClassDef) and all(map(_is_test_or_plain, node.body)):
             for inner in node.body:
-                if isinstance(inner, ast.FunctionDef) and not _sets_state(inner):
+                if isinstance(inner, _FUNCTIONS) and not _sets_state(inner):
                     yield f"{node.name}::{inner.name}"
 
 
@@ -198,29 +208,27 @@ class BeforeRun(SavedModel):
     failed: list[str] = Field(default_factory=list)
     """Cases that did not pass."""
     passed: list[str] = Field(default_factory=list)
-    answers: dict[str, OldAnswer] = Field(default_factory=dict)
-    """By case, the two values that its failed assertion found unequal, where they are known."""
+    assertions: dict[str, Failed] = Field(default_factory=dict)
+    """By function, what its cases failed with in a file of the tests."""
     patches: list[str] = Field(default_factory=list[str])
     """Attributes of other modules that held code of the project."""
 
     @classmethod
-    def of(cls, run: PytestRun, folder: Path) -> BeforeRun:
-        """What a run of the whole suite showed.
-
-        Args:
-            run: the run.
-            folder: where it ran.
-        """
-        answers: dict[str, OldAnswer] = {}
+    def of(cls, run: PytestRun) -> BeforeRun:
+        """What a run of the whole suite showed."""
+        assertions: dict[str, Failed] = {}
         for failure in run.failures:
+            function = failure.id.partition("[")[0]
             path, _, line = failure.location.rpartition(":")
+            known = assertions.get(function, Failed(path, int(line or 0)))
             recorded = run.calls.get(failure.id)
-            if recorded and failure.id.startswith(f"{path}::") and _are_plain(recorded.compared):
-                text = line_of(folder / path, int(line))
-                answers[failure.id] = OldAnswer(int(line), text, *recorded.compared)
+            if is_test(path) and recorded is not None:
+                unequal = recorded.compared if _are_plain(recorded.compared) else ()
+                pairs = [tuple(unequal), tuple(unequal[::-1])] if unequal else []
+                assertions[function] = replace(known, unequal=[*known.unequal, *pairs])
         failed = [case for case, outcome in run.cases.items() if outcome != "passed"]
         passed = [case for case, outcome in run.cases.items() if outcome == "passed"]
-        return cls(failed=failed, passed=passed, answers=answers, patches=list(patches(run)))
+        return cls(failed=failed, passed=passed, assertions=assertions, patches=list(patches(run)))
 
 
 def _are_plain(values: Sequence[str]) -> bool:
@@ -313,16 +321,59 @@ _DEFINES = (*_FUNCTIONS, ast.ClassDef)
 
 
 def _only_defines(path: Path, *, hooks: bool) -> bool:
-    """Whether a file, when it is imported, calls nothing but pytest and changes nothing."""
-    for node in parse_file(path).body:
-        if not isinstance(node, _DEFINES):
-            if _sets_state(node) or any(isinstance(part, ast.Call) for part in ast.walk(node)):
+    """Whether a file, when it is imported, makes values with Python's own means or pytest's, and
+    changes nothing but the import path, which is the same where calls are played."""
+    tree = parse_file(path)
+    origins = _origins(tree)
+    for node in tree.body:
+        if isinstance(node, _DEFINES):
+            if not hooks and node.name.startswith("pytest_"):
                 return False
+            run = node.decorator_list
+        elif ast.unparse(node).startswith(_NOT_IMPORTED):
             continue
-        decorated = any(not ast.unparse(one).startswith("pytest.") for one in node.decorator_list)
-        if decorated or (not hooks and node.name.startswith("pytest_")):
-            return False
+        else:
+            run = [node]
+        for part in run:
+            if _sets_state(part) or not all(_is_harmless(one, origins) for one in _calls_in(part)):
+                return False
+            if any(isinstance(one, ast.Expr) for one in ast.walk(part)) and any(_calls_in(part)):
+                return False
     return True
+
+
+def _origins(tree: ast.Module) -> dict[str, str]:
+    """The outermost module that each imported name is from; `builtins` for the file's own classes,
+    and for values, which are harmless where what makes them is."""
+    names = (one for node in tree.body for one in ast.walk(node) if not isinstance(node, _DEFINES))
+    stored = [
+        one.id for one in names if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)
+    ]
+    classes = [node.name for node in tree.body if isinstance(node, ast.ClassDef)]
+    found = dict.fromkeys([*stored, *classes], "builtins")
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            for alias in node.names:
+                module = (node.module or ".") if isinstance(node, ast.ImportFrom) else alias.name
+                found[(alias.asname or alias.name).partition(".")[0]] = module.partition(".")[0]
+    return found
+
+
+def _calls_in(node: ast.AST) -> Iterator[ast.expr]:
+    """What is called there, and names used as decorators."""
+    if isinstance(node, (ast.Name, ast.Attribute)):
+        yield node
+    yield from (part.func for part in ast.walk(node) if isinstance(part, ast.Call))
+
+
+def _is_harmless(function: ast.expr, origins: Mapping[str, str]) -> bool:
+    """Whether a function is Python's own or pytest's, or a method of a value."""
+    while isinstance(function, (ast.Attribute, ast.Subscript, ast.Call)):
+        function = function.func if isinstance(function, ast.Call) else function.value
+    if not isinstance(function, ast.Name):
+        return True
+    origin = origins.get(function.id, function.id)
+    return origin == "pytest" or origin in sys.stdlib_module_names or hasattr(builtins, origin)
 
 
 def _sets_state(node: ast.AST) -> bool:
@@ -331,7 +382,7 @@ def _sets_state(node: ast.AST) -> bool:
             return True
         if isinstance(part, (ast.Attribute, ast.Subscript)) and isinstance(part.ctx, ast.Store):
             owner = part.value.id if isinstance(part.value, ast.Name) else ""
-            if owner != "self":
+            if owner not in ("self", "cls"):
                 return True
         name = part.id if isinstance(part, ast.Name) else ""
         name = part.attr if isinstance(part, ast.Attribute) else name

@@ -235,6 +235,7 @@ class CallRecords:
         self.is_own = _retrai_record.own_files(root)
         self.recorder = _retrai_record.Recorder(root, self.is_own)
         self.compared: List[str] = []
+        self.running, self.of_subtest = False, cast("Any", None)
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_finish(self, session: Any) -> None:
@@ -253,7 +254,9 @@ class CallRecords:
 
     @pytest.hookimpl(hookwrapper=True, trylast=True)
     def pytest_runtest_call(self, item: Any) -> Generator[None, Any, None]:
+        self.running = True
         yield from self.followed(item)
+        self.running = False
 
     def followed(self, item: Any) -> Generator[None, Any, None]:
         follow = self.failed_only or item.nodeid in self.wanted
@@ -272,12 +275,15 @@ class CallRecords:
     def pytest_runtest_makereport(self, item: Any, call: Any) -> Generator[None, Any, None]:
         outcome = yield
         report = outcome.get_result()
-        if report.when == "call" or (report.when == "setup" and report.outcome != "passed"):
+        error = call.excinfo.value if call.excinfo is not None else None
+        if self.running:  # a subtest has ended, and its test goes on
+            self.of_subtest = self.of_subtest or error
+        elif report.when == "call" or (report.when == "setup" and report.outcome != "passed"):
             calls, compared, self.compared = self.recorder.take(), self.compared, []
-            error = call.excinfo.value if call.excinfo is not None else None
+            passed = report.outcome == "passed" and self.of_subtest is None
+            error, self.of_subtest = self.of_subtest or error, None
             if isinstance(error, AssertionError) and not compared:
                 compared = unequal_values(error)
-            passed = report.outcome == "passed"
             if not passed if self.failed_only else item.nodeid in self.wanted:
                 functions = hook_functions(item.config.pluginmanager)
                 report.retrai_calls = {

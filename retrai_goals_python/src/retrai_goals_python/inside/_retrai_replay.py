@@ -29,6 +29,7 @@ CALL_LIMIT_CPU_S, CALL_LIMIT_S = 1.0, 10.0
 """Of one call: processor time, which a busy machine does not use up, and wall-clock time."""
 TEST = "test:"
 """A call that is a test of its own: `test:[SOURCE, NAME, {PARAMETER: LITERAL}]`."""
+COROUTINE = 0x80
 MAX_DIGITS = 20
 MAX_LOOKED_AT = 10
 """Near calls that are looked at for each that is made."""
@@ -71,6 +72,7 @@ class Player:
         # The folder itself is opened for a file without a name.
         self.harmless = (os.devnull, tempfile.gettempdir())
         self.temporary: List[str] = []
+        self.loop: Any = None
         self.playing = False
         self.had_effect = False
 
@@ -141,12 +143,16 @@ class Player:
         function = self.rendering.find_function(module, name)
         if function is None:
             return ""
+        if function.__code__.co_flags & COROUTINE and self.loop is None:
+            self.loop = __import__("asyncio").new_event_loop()
         pairs = self.rendering.pairs_of(function.__code__, args, named)
         before = [self.values.text(value) for _, value in pairs]
         try:
             with self.forbid_effects():
                 given = function(*args, **named)
-                if isinstance(given, types.GeneratorType):
+                if isinstance(given, types.CoroutineType):
+                    given = self.loop.run_until_complete(given)
+                elif isinstance(given, types.GeneratorType):
                     given = list(itertools.islice(cast("Iterator[Any]", given), MAX_ITEMS))
             shown: str = self.values.text(given)
         except Forbidden:
@@ -162,7 +168,9 @@ class Player:
             values = {one: ast.literal_eval(text) for one, text in given.items()}
             exec(compile(source, "<checked>", "exec"), names)
             with self.forbid_effects():
-                names[name](**values)
+                function, _, method = name.partition("::")
+                test = getattr(names[function](), method) if method else names[function]
+                test(**values)
         except AssertionError:
             return "fails"
         except (Forbidden, SystemExit, ImportError, OSError):

@@ -102,7 +102,7 @@ class Values:
         elif self._is_own(kind) or kind.__repr__ is object.__repr__:
             shown = self._object(value, depth)
         else:
-            shown = _ADDRESS.sub("0x", repr(value))
+            shown = _ADDRESS.sub("0x", repr(value).replace(str(id(value)), "0x"))
         return shown
 
     def _pairs(self, value: Any, depth: int) -> str:
