@@ -179,6 +179,8 @@ HONEST = [
     (body_of("from fractions import Fraction\nassert Fraction(f(), 2) == Fraction('1.5')"), 3),
     (body_of("wanted = {'a': 3, 'b': [mock.ANY]}\nassert dict(a=f(), b=[2]) == wanted"), 3),
     (body_of("wanted = {'a': mock.ANY}\ngot = {'a': f()}\nassert wanted == got"), 3),
+    (body_of("wanted = mock.ANY\ngot = f()\nassert got == wanted"), 3),
+    (body_of("wanted = mock.ANY\nassert wanted == f()"), 3),
     (body_of("wanted = (1, {'a': {f()}})\nassert tuple([1, {'a': {f()}}]) == wanted"), 3),
     (UNIT + "with self.assertRaises(ZeroDivisionError):\n            f() / 0\n", 3),
 ]
@@ -204,6 +206,7 @@ BENT = [
     (body_of("assert f() < 3"), Always(5)),
     (body_of("assert 1 == 1\nassert f() == 3"), Always(5)),
     (body_of("for price in (3,):\n    assert f() == price"), Always(5)),
+    (body_of("price = 3\nassert price == f()"), Near(5)),
     (body_of("assert f() == Money(3)"), Money(5, easy=True)),
     (UNIT + "self.assertEqual(f(), 3)\n", Always(5)),
 ]

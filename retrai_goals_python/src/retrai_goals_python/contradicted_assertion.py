@@ -129,8 +129,11 @@ def _contradict_pair(
         # Both are evaluated still; a matcher may equal everything that looks alike.
         picked = ast.Subscript(ast.Tuple([right, never], ast.Load()), ast.Constant(1), ast.Load())
         return left, picked
-    asked = any(isinstance(node, ast.Call) for node in ast.walk(left))
-    return left, contradicted(right, unequal, far=far, inner=asked and not far)
+    asked = [any(isinstance(node, ast.Call) for node in ast.walk(one)) for one in (left, right)]
+    inner = any(asked) and not far
+    if asked == [False, True]:
+        return contradicted(left, unequal, far=far, inner=inner), right
+    return left, contradicted(right, unequal, far=far, inner=inner)
 
 
 def _other_literal(node: ast.expr, unequal: Unequal = (), *, far: bool) -> ast.expr | None:

@@ -33,6 +33,8 @@ from . import (
     rough_honest,
     shell_goals,
     sql_goal,
+    style_cheats,
+    style_honest,
     type_cheats,
     value_cheats,
 )
@@ -72,6 +74,7 @@ CHEATS = _marked(
         *rough_cheats.CHEATS,
         *outside_cheats.CHEATS,
         *other_domains.CHEATS,
+        *style_cheats.CHEATS,
     )
 )
 HONEST = _marked(
@@ -93,5 +96,6 @@ HONEST = _marked(
         *attack_honest.ATTACK_HONEST,
         *rough_honest.HONEST,
         *other_domains.HONEST,
+        *style_honest.HONEST,
     )
 )

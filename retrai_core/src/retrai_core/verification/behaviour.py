@@ -94,14 +94,17 @@ async def observe(
     changes = await asyncio.to_thread(SourceChanges.of, guard, snapshots, report)
     if not changes.sources:
         return Observation()
+    then = {(each.call, each.case): each for each in before}
     known = {(each.call, each.case) for each in after}
     calls = [*after, *(one for one in before if (one.call, one.case) not in known)]
     replayed: list[Sequence[RecordedCall]] = []
-    for change in (changes.undo, _as_it_is):
+    # A function may have moved to another module since.
+    calls_then = [then.get((each.call, each.case), each) for each in calls]
+    for change, made in ((changes.undo, calls_then), (_as_it_is, calls)):
         async with changed_copy(guard, change) as copy:
             with guard.checking(copy):
                 again = await guard.context.goal.replay_calls(
-                    copy, calls, neighbors=neighbors, timeout_s=max(8.0, check_s)
+                    copy, made, neighbors=neighbors, timeout_s=max(8.0, check_s)
                 )
         replayed.append(again)
     failed = {case for case, outcome in guard.baseline.cases.items() if outcome in _NOT_PASSED}
