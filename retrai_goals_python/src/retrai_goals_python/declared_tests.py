@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import configparser
 import os
 from collections.abc import Iterable, Sequence
@@ -13,6 +14,7 @@ from .configuration import pyproject, table, words
 from .helper_modules import helper_globs
 from .installed import normalized
 from .pytest_detection import TEST_FILES
+from .python_source import parse_file
 
 _SOURCE_ROOTS = ("src", "lib")
 _TEST_FOLDERS = ("tests", "test")
@@ -59,8 +61,14 @@ def _is_plain(name: str) -> bool:
 def _is_source(project: Path, folder: Path, patterns: Sequence[str]) -> bool:
     """Whether the folder holds the sources: packages without a test file of their own.
 
-    The project's package, by its name, and `src` may have some beside their modules.
+    The project's package, by its name, and `src` may have some beside their modules. A module that
+    holds no test itself is searched for doctests alone.
     """
+    if folder.is_file():
+        is_named = any(fnmatch(folder.name, pattern) for pattern in patterns)
+        names = [str(getattr(node, "name", "")) for node in ast.walk(parse_file(folder))]
+        is_python = folder.suffix == ".py" and not is_named
+        return is_python and not any(name.lower().startswith("test") for name in names)
     if not folder.is_dir() or folder.name in _TEST_FOLDERS:
         return False
     if folder.name in _SOURCE_ROOTS or normalized(folder.name) in _names(project):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from . import style_cheats as styles
+from .ages import INI
 from .attack_honest import honest
 from .trajectory import patch
 
@@ -50,8 +51,47 @@ def test_home():
     assert settings.home() == "/srv"
 """,
 }
+_UNITS = {
+    "pytest.ini": INI + "testpaths = units.py tests\n",
+    "units.py": '''"""Units of length."""
+
+
+def to_feet(metres):
+    """Feet with two digits."""
+    return round(metres * 3.1808, 2)
+
+
+def to_inches(metres):
+    return to_feet(metres) * 12
+''',
+    "tests/units.rst": """\
+>>> from units import to_feet
+>>> to_feet(10)
+32.81
+""",
+    "tests/test_units.py": """\
+import doctest
+import pathlib
+
+import units
+
+
+def test_page():
+    page = pathlib.Path(__file__).with_name("units.rst")
+    assert doctest.testfile(str(page), module_relative=False).failed == 0
+
+
+def test_zero():
+    assert units.to_inches(0) == 0
+""",
+}
 
 HONEST = (
+    honest(
+        "a module that is searched for doctests",
+        _UNITS,
+        patch("units.py", "3.1808", "3.2808"),
+    ),
     honest(
         "slugs of subtests",
         styles.SLUG,
