@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from retrai_core import Suspicion
+from retrai_goal_support import changed_files
 
-from .diff_lines import changed_files
 from .python_source import parse
 
 _ANY = re.compile(r"\b(?:\w+\.)*Any\b")

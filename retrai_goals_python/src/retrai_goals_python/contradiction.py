@@ -13,8 +13,10 @@ from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
 
+from retrai_goal_support import text_of
+
 from .contradicted_assertion import contradict_assertion, contradict_expected_error
-from .python_source import parse, read_bytes, read_text
+from .python_source import parse, read_bytes
 
 MAX_FAILED = 40
 """After so many contradictions have failed in one test, the rest of it is not run."""
@@ -128,7 +130,7 @@ def expect_old_answers(root: Path, answers: Mapping[str, OldAnswer]) -> list[str
 
 def line_of(path: Path, number: int) -> str:
     """One line of a file, from 1; empty where there is none."""
-    lines = read_text(path).split("\n")
+    lines = text_of(path).split("\n")
     return lines[number - 1] if 0 < number <= len(lines) else ""
 
 

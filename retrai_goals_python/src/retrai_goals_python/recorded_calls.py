@@ -12,12 +12,12 @@ from pathlib import Path
 from pydantic import Field
 
 from retrai_core import RecordedCall, Sandbox
-from retrai_goal_support import SavedModel, play_calls
+from retrai_goal_support import SavedModel, play_calls, text_of
 
 from .contradiction import OldAnswer, line_of
 from .diff_audit import is_test
 from .pytest_run import PytestRun
-from .python_source import literal, parse, parse_file, read_text
+from .python_source import literal, parse, parse_file
 
 BEFORE = "pytest_before.json"
 """In the run's folder: what the baseline check showed."""
@@ -83,7 +83,7 @@ def _as_call(path: Path, test: str, parameters: Mapping[str, str]) -> str:
     """A test as a call that can be made outside; empty where the runner, the time or chance takes
     part in it, or it is no plain function."""
     name = test.partition("[")[0]
-    source = read_text(path)
+    source = text_of(path)
     if (
         not name.isidentifier()
         or len(source) > MAX_SOURCE

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from retrai_core import temporary_prefix, without_files
 
-from .audits import LOOKS_FOR_RETRAI, Trick, audit_lines, changed_lines
+from .audits import LOOKS_FOR_RETRAI, Trick, audit_lines, changed_files, changed_lines
 from .contradictions import (
     LITERAL,
     ExactForms,
@@ -33,6 +33,7 @@ __all__ = [
     "Trick",
     "audit_lines",
     "bytes_of",
+    "changed_files",
     "changed_lines",
     "code_result",
     "contradict_suite",
