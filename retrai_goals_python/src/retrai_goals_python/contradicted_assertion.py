@@ -6,9 +6,10 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 
 from .contradicted_tolerance import contradict_almost_equal, contradict_tolerance
-from .contradicted_values import contradicted, contradiction_of
+from .contradicted_values import contradicted, far_value, near_value
 from .python_source import last_name, literal
 
 # An expression that may equal more than one value: an approximation, a matcher.
@@ -46,11 +47,18 @@ _RAISES = ("raises", "assertRaises", "assertRaisesRegex")
 _ENDS_THE_RUN = ("KeyboardInterrupt", "Exit", "BaseException")
 
 
-def contradict_assertion(statement: ast.stmt, *, far: bool = False) -> ast.stmt | None:
+def contradict_assertion(
+    statement: ast.stmt, *, far: bool = False, unequal: Sequence[str] = ()
+) -> ast.stmt | None:
     """The statement that fails where this assertion passes; None where it is no assertion.
 
-    What is evaluated stays the same, in the same order, and is evaluated once. With `far`, numbers
-    and texts are far from the expected ones, else near them.
+    What is evaluated stays the same, in the same order, and is evaluated once.
+
+    Args:
+        statement: of a test.
+        far: numbers and texts are far from the expected ones, else near them.
+        unequal: two values that the assertion found unequal before the run, left and right, as
+            Python writes them: the one that the code answered is expected.
 
     Example:
         >>> def shown(text):
@@ -59,7 +67,8 @@ def contradict_assertion(statement: ast.stmt, *, far: bool = False) -> ast.stmt 
         ('assert f(x) == 4', 'assert not f(x)', 'self.assertNotIn(a, b)')
     """
     if isinstance(statement, ast.Assert):
-        return ast.Assert(_contradict_test(statement.test, far=far), statement.msg)
+        test = _contradict_test(statement.test, far=far, unequal=unequal)
+        return ast.Assert(test, statement.msg)
     if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
         return None
     call = statement.value
@@ -67,7 +76,7 @@ def contradict_assertion(statement: ast.stmt, *, far: bool = False) -> ast.stmt 
         return None
     name = call.func.attr
     if name in _EQUAL and len(call.args) >= 2:
-        pair = _contradict_pair(call.args[0], call.args[1], far=far)
+        pair = _contradict_pair(call.args[0], call.args[1], far=far, unequal=unequal)
         if pair is not None:
             return ast.Expr(ast.Call(call.func, [*pair, *call.args[2:]], call.keywords))
     if far and name == "assertAlmostEqual" and (other := contradict_almost_equal(call)):
@@ -96,7 +105,7 @@ def contradict_expected_error(statement: ast.With | ast.AsyncWith) -> ast.stmt |
     return type(statement)([item], statement.body)
 
 
-def _contradict_test(test: ast.expr, *, far: bool) -> ast.expr:
+def _contradict_test(test: ast.expr, *, far: bool, unequal: Sequence[str]) -> ast.expr:
     if far and (other := contradict_tolerance(test)):
         return other
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
@@ -106,15 +115,18 @@ def _contradict_test(test: ast.expr, *, far: bool) -> ast.expr:
         complement = _COMPLEMENT.get(type(test.ops[0]))
         if complement is not None:
             return ast.Compare(left, [complement()], [right])
-        if pair := _contradict_pair(left, right, far=far):
+        if pair := _contradict_pair(left, right, far=far, unequal=unequal):
             return ast.Compare(pair[0], test.ops, [pair[1]])
     return ast.UnaryOp(ast.Not(), test)
 
 
 def _contradict_pair(
-    left: ast.expr, right: ast.expr, *, far: bool
+    left: ast.expr, right: ast.expr, *, far: bool, unequal: Sequence[str]
 ) -> tuple[ast.expr, ast.expr] | None:
     """Two sides that must not be equal where these are; None where they may be all the same."""
+    if unequal and _is_written(left) != _is_written(right):
+        old_left, old_right = (ast.parse(value, mode="eval").body for value in unequal)
+        return (left, old_left) if _is_written(right) else (old_right, right)
     if _is_insensitive(left) or _is_insensitive(right):
         return None
     for side in (right, left):
@@ -132,9 +144,9 @@ def _contradict_pair(
 
 def _other_literal(node: ast.expr, *, far: bool) -> ast.expr | None:
     try:
-        other = contradiction_of(literal(node), far=far)
-        # Some values cannot be written down: an infinite number, an empty set.
-        return None if other is None else ast.parse(repr(other), mode="eval").body
+        other = (far_value if far else near_value)(literal(node))
+        # Some values cannot be written down: an infinite number, an object.
+        return ast.parse(repr(other), mode="eval").body
     except (ValueError, SyntaxError, RecursionError, MemoryError):
         return None
 
@@ -157,6 +169,11 @@ def _other_object(node: ast.expr) -> ast.expr | None:
     args, values = new[: len(node.args)], new[len(node.args) :]
     pairs = zip(node.keywords, values, strict=True)
     return ast.Call(node.func, args, [ast.keyword(old.arg, value) for old, value in pairs])
+
+
+def _is_written(side: ast.expr) -> bool:
+    """Whether a side is what the test expects, and not what the code answers."""
+    return not any(isinstance(node, (ast.Call, ast.Name, ast.Attribute)) for node in ast.walk(side))
 
 
 def _is_constructor(side: ast.expr) -> bool:

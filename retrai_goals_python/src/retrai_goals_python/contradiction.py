@@ -16,6 +16,7 @@ from pathlib import Path
 from retrai_goal_support import text_of
 
 from .contradicted_assertion import contradict_assertion, contradict_expected_error
+from .contradicted_values import definitions
 from .python_source import parse, read_bytes
 
 MAX_FAILED = 40
@@ -62,7 +63,12 @@ class OldAnswer:
 
 
 def contradict_tests(
-    root: Path, functions: Iterable[str], limit: int, *, far: bool = False
+    root: Path,
+    functions: Iterable[str],
+    limit: int,
+    *,
+    far: bool = False,
+    answers: Mapping[str, OldAnswer] | None = None,
 ) -> list[str]:
     """Change what each of the test functions expects; those in which something was changed.
 
@@ -71,7 +77,12 @@ def contradict_tests(
         functions: ids without parameters (`tests/test_a.py::TestB::test_c`), the first ones first.
         limit: how many to change at most.
         far: with values that are far from the expected ones; else with near ones.
+        answers: by case, what the code answered before the run. An assertion that failed then
+            expects that. One that passes still has the answer of before.
     """
+    unequal: dict[str, dict[int, OldAnswer]] = {}
+    for case, answer in (answers or {}).items():
+        unequal.setdefault(case.partition("[")[0], {})[answer.line] = answer
     by_file: dict[str, list[str]] = {}
     for function in functions:
         by_file.setdefault(function.split("::", 1)[0], []).append(function)
@@ -79,7 +90,7 @@ def contradict_tests(
     for name, ids in by_file.items():
         if len(changed) >= limit or not name.endswith(".py"):
             continue
-        found = dict(_edits(root / name, ids, far=far))
+        found = dict(_edits(root / name, ids, unequal, far=far))
         chosen = dict(list(found.items())[: limit - len(changed)])
         if chosen:
             _apply(root / name, chosen.values())
@@ -87,7 +98,9 @@ def contradict_tests(
     return changed
 
 
-def _edits(path: Path, ids: list[str], *, far: bool) -> Iterator[tuple[str, Edit]]:
+def _edits(
+    path: Path, ids: list[str], unequal: Mapping[str, Mapping[int, OldAnswer]], *, far: bool
+) -> Iterator[tuple[str, Edit]]:
     source = read_bytes(path)
     tree = parse(source)
     if source.startswith(b"\xef\xbb\xbf"):
@@ -100,32 +113,15 @@ def _edits(path: Path, ids: list[str], *, far: bool) -> Iterator[tuple[str, Edit
         start, end = _span(node, starts)
         begin = starts[node.lineno - 1]
         before = source[begin:start]
-        text = _contradicted_function(node, far=far)
+        known = {
+            number: (answer.left, answer.right)
+            for number, answer in unequal.get(function, {}).items()
+            if line_of(path, number) == answer.text  # else the run was let change the tests
+        }
+        text = _contradicted_function(node, _Rewriter(known, far=far))
         # A function that shares its line with something else is left as it is.
         if text and not before.strip():
             yield function, Edit(begin, end, textwrap.indent(text, before.decode()).encode())
-
-
-def expect_old_answers(root: Path, answers: Mapping[str, OldAnswer]) -> list[str]:
-    """Let failed assertions expect what the code answered when they failed; the cases changed.
-
-    A case that still passes then has the answer that it had before the run.
-
-    Args:
-        root: the folder that the ids are relative to; its files are changed.
-        answers: by case.
-    """
-    changed: dict[tuple[Path, int], str] = {}
-    edits: dict[Path, list[Edit]] = {}
-    for case, answer in answers.items():
-        path = root / case.partition("::")[0]
-        edit = None if (path, answer.line) in changed else _old_answer_edit(path, answer)
-        if edit is not None:
-            changed[path, answer.line] = case
-            edits.setdefault(path, []).append(edit)
-    for path, found in edits.items():
-        _apply(path, found)
-    return list(changed.values())
 
 
 def line_of(path: Path, number: int) -> str:
@@ -134,51 +130,8 @@ def line_of(path: Path, number: int) -> str:
     return lines[number - 1] if 0 < number <= len(lines) else ""
 
 
-def _old_answer_edit(path: Path, answer: OldAnswer) -> Edit | None:
-    if line_of(path, answer.line) != answer.text:
-        return None  # the run was let change the tests
-    source = read_bytes(path)
-    for node in _always_reached(parse(source)):
-        if node.lineno == answer.line and (pair := _pair(node)):
-            left, right = pair
-            if _is_written(left) == _is_written(right):
-                return None  # which of them is the expected one?
-            expected, old = (right, answer.left) if _is_written(right) else (left, answer.right)
-            start, end = _span(expected, _line_starts(source))
-            is_other = old and source[start:end] != old.encode()
-            return Edit(start, end, old.encode()) if is_other else None
-    return None
-
-
-def _always_reached(tree: ast.Module) -> Iterator[ast.stmt]:
-    """Statements that stand directly in a function, before anything could end it early."""
-    for function in ast.walk(tree):
-        if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            for statement in function.body:
-                yield statement
-                if any(isinstance(part, (ast.Return, ast.Try)) for part in ast.walk(statement)):
-                    break
-
-
-def _pair(statement: ast.stmt) -> tuple[ast.expr, ast.expr] | None:
-    """The two values that an assertion expects to be equal."""
-    match statement:
-        case ast.Assert(ast.Compare(left, [ast.Eq()], [right])):
-            return left, right
-        case ast.Expr(ast.Call(ast.Attribute(attr="assertEqual"), [left, right, *_])):
-            return left, right
-        case _:
-            return None
-
-
-def _is_written(side: ast.expr) -> bool:
-    """Whether a side is what the test expects, and not what the code answers."""
-    return not any(isinstance(node, (ast.Call, ast.Name, ast.Attribute)) for node in ast.walk(side))
-
-
-def _contradicted_function(function: _Function, *, far: bool) -> str:
+def _contradicted_function(function: _Function, rewriter: _Rewriter) -> str:
     """The function without its decorators, changed; empty where nothing in it can be."""
-    rewriter = _Rewriter(far=far)
     if any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in _own_nodes(function)):
         return ""
     body = [found for statement in function.body for found in rewriter.rewrite(statement)]
@@ -195,12 +148,16 @@ def _contradicted_function(function: _Function, *, far: bool) -> str:
 class _Rewriter:
     """Contradicts the assertions of one function, and lets it end early only when one holds.
 
+    Args:
+        unequal: by line, two values that an assertion found unequal before the run.
+        far: with values that are far from the expected ones.
+
     Attributes:
         changed: whether there were any.
     """
 
-    def __init__(self, *, far: bool) -> None:
-        self.changed, self._far = False, far
+    def __init__(self, unequal: Mapping[int, Sequence[str]], *, far: bool) -> None:
+        self.changed, self._unequal, self._far = False, unequal, far
 
     def rewrite(self, statement: ast.stmt) -> list[ast.stmt]:
         """What stands for one statement of the test."""
@@ -208,7 +165,8 @@ class _Rewriter:
             return [statement]
         if isinstance(statement, ast.Return):
             return ast.parse("raise AssertionError").body
-        changed = contradict_assertion(statement, far=self._far)
+        unequal = self._unequal.get(statement.lineno, ())
+        changed = contradict_assertion(statement, far=self._far, unequal=unequal)
         if changed is not None:
             return self._tried(changed)
         if isinstance(statement, (ast.With, ast.AsyncWith)) and _expects_failure(statement):
@@ -279,7 +237,7 @@ def _apply(path: Path, edits: Iterable[Edit]) -> None:
     source = path.read_bytes()
     for edit in sorted(edits, key=lambda edit: -edit.start):
         source = source[: edit.start] + edit.text + source[edit.end :]
-    path.write_bytes(source)
+    path.write_bytes(source + definitions())
 
 
 def _line_starts(source: bytes) -> list[int]:

@@ -25,7 +25,7 @@ from retrai_core import (
 from retrai_goal_support import FolderOptions, ShellWords, missing_folder
 
 from .changed_examples import changed_examples
-from .contradiction import contradict_tests, expect_old_answers
+from .contradiction import contradict_tests
 from .copied_project import copied_project
 from .diff_audit import is_test
 from .environment import missing_module
@@ -236,19 +236,21 @@ class PytestGoal(PythonGoal[PytestGoalOptions]):
             wanted = [*turned, *held[far::2]]
             paths = {folder / function.partition("::")[0] for function in wanted}
             kept = await asyncio.to_thread(read_files, paths)
-            known = self._before.answers if far else {}
-            answers = {case: known[case] for case in cases if case in known}
-            changed = await asyncio.to_thread(expect_old_answers, folder, answers)
-            asked = _functions(changed)
-            rest = [function for function in wanted if function not in asked]
-            changed += await asyncio.to_thread(contradict_tests, folder, rest, len(rest), far=far)
+            changed = await asyncio.to_thread(
+                contradict_tests,
+                folder,
+                wanted,
+                len(wanted),
+                far=far,
+                answers=self._before.answers if far else {},
+            )
             if changed:
                 targets = () if whole else changed
                 run = await self._run(copy, targets=targets, outcomes_only=True)
-                passed = {case for case, outcome in run.cases.items() if outcome == "passed"}
-                passed.update(_functions(passed))
-                tried |= dict.fromkeys(_functions(changed))
-                still += [case for case in changed if case in passed]
+                cases = [case for case, outcome in run.cases.items() if outcome == "passed"]
+                passed = _functions(cases)
+                tried |= dict.fromkeys(changed)
+                still += [function for function in changed if function in passed]
             await asyncio.to_thread(write_files, kept)
         return Contradiction(list(tried), still)
 
