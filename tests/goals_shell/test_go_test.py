@@ -192,19 +192,6 @@ async def test_tests_that_were_added_are_left_out_for_one_check(bench: Bench) ->
     assert await goal.check_without({}, bench.project, ["testdata/a.txt"]) is None
 
 
-async def test_a_twin_with_other_expectations_fails_where_answers_are_real(ledger: Bench) -> None:
-    fix(ledger)
-    goal = ledger.build(GoTestGoal)
-    result = await goal.check({}, ledger.project)
-    found = await goal.contradict(ledger.project, list(result.report.cases))
-    assert set(found.tried) == {
-        "ledger_test.go::TestBalance",
-        "ledger_test.go::TestNothingIsZero",
-        "text/text_test.go::TestEuros",
-    }
-    assert found.still_passed == []
-
-
 @needs_go
 async def test_a_monorepo_names_the_folder_of_its_module(bench: Bench) -> None:
     bench.write({"go/a.go": "package a\n", "go/go.mod": "module a\n\ngo 1.19\n"})
