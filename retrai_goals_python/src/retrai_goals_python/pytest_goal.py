@@ -194,8 +194,6 @@ class PytestGoal(PythonGoal[PytestGoalOptions]):
 
     def _result(self, run: PytestRun) -> GoalResult:
         details = render_failures(run, max_full=self.options.max_full_failures)
-        if not details and not run.all_passed:
-            details = run.output_tail
         reason = f"{describe_run(run)}{first_error(run)}"
         return GoalResult(run.all_passed, reason, details, run.to_report())
 

@@ -93,8 +93,6 @@ class RunPytest(Tool[RunPytestArgs, RunPytestOptions]):
         head = f"{describe_run(run)} ({run.duration_s:.1f} s)"
         room = max(options.max_chars - len(head) - 2, 500)
         shown = render_failures(run, room, args.max_failures)
-        if not shown and not run.all_passed:
-            shown = run.output_tail[-room:]
         return ToolResult(
             f"{head}\n\n{shown}".strip(),
             # Failing tests are an answer; a run that did not end well is a failure of the tool.
