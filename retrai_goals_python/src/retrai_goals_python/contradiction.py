@@ -10,7 +10,6 @@ import ast
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
 from pathlib import Path
 
 from retrai_goal_support import text_of
@@ -36,15 +35,6 @@ except BaseException:
 else:
     return
 """
-
-
-@dataclass(frozen=True, slots=True)
-class Edit:
-    """Replace what stands between two byte offsets of a file."""
-
-    start: int
-    end: int
-    text: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,29 +80,25 @@ def contradict_tests(
     for name, ids in by_file.items():
         if len(changed) >= limit or not name.endswith(".py"):
             continue
-        found = dict(_edits(root / name, ids, unequal, far=far))
+        found = dict(_changed_functions(root / name, ids, unequal, far=far))
         chosen = dict(list(found.items())[: limit - len(changed)])
         if chosen:
-            _apply(root / name, chosen.values())
+            _replace(root / name, chosen.values())
             changed += chosen
     return changed
 
 
-def _edits(
+def _changed_functions(
     path: Path, ids: list[str], unequal: Mapping[str, Mapping[int, OldAnswer]], *, far: bool
-) -> Iterator[tuple[str, Edit]]:
+) -> Iterator[tuple[str, tuple[slice, str]]]:
+    """By id, the lines of a function, counted from 0, and what takes their place."""
     source = read_bytes(path)
-    tree = parse(source)
-    if source.startswith(b"\xef\xbb\xbf"):
-        return  # byte offsets would be off by the mark
-    starts = _line_starts(source)
+    tree, lines = parse(source), source.splitlines(keepends=True)
     for function in ids:
         node = _find(tree, function.split("::")[1:])
         if node is None:
             continue
-        start, end = _span(node, starts)
-        begin = starts[node.lineno - 1]
-        before = source[begin:start]
+        before = lines[node.lineno - 1][: node.col_offset]
         known = {
             number: (answer.left, answer.right)
             for number, answer in unequal.get(function, {}).items()
@@ -121,7 +107,8 @@ def _edits(
         text = _contradicted_function(node, _Rewriter(known, far=far))
         # A function that shares its line with something else is left as it is.
         if text and not before.strip():
-            yield function, Edit(begin, end, textwrap.indent(text, before.decode()).encode())
+            place = slice(node.lineno - 1, node.end_lineno)
+            yield function, (place, textwrap.indent(text, before.decode()))
 
 
 def line_of(path: Path, number: int) -> str:
@@ -233,23 +220,11 @@ def _own_nodes(function: _Function) -> Iterator[ast.AST]:
             pending += ast.iter_child_nodes(node)
 
 
-def _apply(path: Path, edits: Iterable[Edit]) -> None:
-    source = path.read_bytes()
-    for edit in sorted(edits, key=lambda edit: -edit.start):
-        source = source[: edit.start] + edit.text + source[edit.end :]
-    path.write_bytes(source + definitions())
-
-
-def _line_starts(source: bytes) -> list[int]:
-    return [0, *accumulate(map(len, source.splitlines(keepends=True)))]
-
-
-def _span(node: ast.stmt | ast.expr, starts: Sequence[int]) -> tuple[int, int]:
-    """The byte offsets between which a node stands."""
-    assert node.end_lineno is not None
-    assert node.end_col_offset is not None
-    start = starts[node.lineno - 1] + node.col_offset
-    return start, starts[node.end_lineno - 1] + node.end_col_offset
+def _replace(path: Path, changes: Iterable[tuple[slice, str]]) -> None:
+    lines = path.read_bytes().splitlines(keepends=True)
+    for place, text in sorted(changes, key=lambda change: -change[0].start):
+        lines[place] = [f"{text}\n".encode()]
+    path.write_bytes(b"".join(lines) + definitions())
 
 
 def _find(tree: ast.Module, names: list[str]) -> _Function | None:
