@@ -13,7 +13,7 @@ import ast
 import datetime as dt
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
+from typing import Any, cast
 
 NAME = "_retrai_values"
 """What this module is called in a changed test file."""
@@ -37,7 +37,7 @@ def near_value(value: Any, inner: bool = True) -> Any:
         >>> near_value(3), near_value("a"), near_value([1, 2]), near_value([1, 2], inner=False)
         (4, 'b', [1, 3], [1, 2, 2])
     """
-    kind = type(value)
+    kind = cast("Any", type(value))
     found: Any = object()
     if value is None or kind is bool:
         found = value is False
@@ -72,7 +72,7 @@ def far_value(value: Any) -> Any:
         >>> far_value(3), far_value(2.5), far_value("ab")
         (1000006, 1000005.5, 'babaxxxxxxxxxxxxxxxxx')
     """
-    kind = type(value)
+    kind = cast("Any", type(value))
     if kind is int or (kind is float and abs(value) < _LARGE):
         return value + _STEP
     if kind in (str, bytes):

@@ -104,7 +104,7 @@ async def run_pytest(
     settings = {
         "outcomes_only": outcomes_only,
         "record": list(record),
-        "imports": copied.imports if copied else None,
+        "imports": [str(copied.original), str(copied.copy), copied.roots] if copied else None,
     }
     async with fresh_folder("retrai-pytest") as folder:
         await asyncio.to_thread(_lay_out, folder, settings)
