@@ -37,7 +37,7 @@ def near_value(value: Any, inner: bool = True) -> Any:
         >>> near_value(3), near_value("a"), near_value([1, 2]), near_value([1, 2], inner=False)
         (4, 'b', [1, 3], [1, 2, 2])
     """
-    kind = cast("Any", type(value))
+    kind = construct = cast("Any", type(value))
     found: Any = object()
     if value is None or kind is bool:
         found = value is False
@@ -48,16 +48,16 @@ def near_value(value: Any, inner: bool = True) -> Any:
     elif kind is bytes:
         found = value[:-1] + (bytes([value[-1] ^ 1]) if value else b"x")
     elif kind in (list, tuple) and inner and value:
-        found = kind([*value[:-1], near_value(value[-1])])
+        found = construct([*value[:-1], near_value(value[-1])])
     elif kind in (list, tuple):
-        found = value + (value[-1:] or kind([0]))
+        found = value + (value[-1:] or construct([0]))
     elif kind is dict and inner:
         last = list(value)[-1] if value else 0
         found = {**value, last: near_value(value.get(last))}
     elif kind is set:
         found = value | {number for number in range(len(value) + 1) if number not in value}
-    elif isinstance(value, type):
-        found = kind(value.__name__, value.__bases__, {})
+    elif issubclass(kind, type):
+        found = construct(value.__name__, value.__bases__, {})
     elif kind in (dt.date, dt.datetime, dt.timedelta):
         found = value + dt.timedelta(1)
     elif kind is Decimal and value.is_finite():
