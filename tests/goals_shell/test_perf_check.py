@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from retrai_goals_shell.kept_output import changed_files
 from retrai_goals_shell.perf_check import PerfCheckGoal
 from retrai_goals_shell.timings import with_spread
 
@@ -141,3 +142,13 @@ def test_an_option_out_of_range_is_refused(wrong: dict[str, Any]) -> None:
 def test_one_noisy_repeat_does_not_move_the_figure() -> None:
     assert with_spread([0.1, 9.0, 0.1]).startswith("median 0.100 s of 3")
     assert with_spread([0.5]) == "median 0.500 s"
+
+
+def test_what_a_build_leaves_is_not_held_against_it() -> None:
+    after = {
+        "build/fast.o": (1, 1),
+        "fast.o": (1, 1),
+        "a/__init__.pyc": (1, 1),
+        "kept.json": (1, 1),
+    }
+    assert changed_files({}, after) == ["kept.json"]

@@ -44,21 +44,23 @@ class InputTrials:
     context: RunContext
     options: PerfCheckOptions
 
-    async def find(self, project: Path, digest: str, usual_s: float) -> list[OtherInput]:
+    async def find(
+        self, project: Path, written: Sequence[str], digest: str, usual_s: float
+    ) -> list[OtherInput]:
         """Inputs that change the output, with the output for them.
 
         Args:
             project: the project as it stands when the run begins.
+            written: files that the command writes.
             digest: of the output for the input as it is.
             usual_s: how long that takes; an input that takes many times as long is none.
 
         Raises:
             OSError: there is no copy to try them in.
         """
-        folder, options = project / self.options.path, self.options
-        programs = named_files(options.command, folder)
-        written = options.output_files
-        every = candidates(folder, options.command, programs, self.context.run_id, written)
+        folder, command = project / self.options.path, self.options.command
+        programs = named_files(command, folder)
+        every = candidates(folder, command, programs, self.context.run_id, written)
         found: list[OtherInput] = []
         if usual_s >= LONGEST_S:
             return found

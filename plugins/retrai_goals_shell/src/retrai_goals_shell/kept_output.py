@@ -5,15 +5,20 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from pydantic import Field
 
-from retrai_goal_support import SavedModel
+from retrai_goal_support import SavedModel, project_files
 
 from .other_inputs import OtherInput
 
 SHOWN_CHARS = 2000
+_BUILT = re.compile(
+    r"(?:^|/)(?:build|out|bin|obj|dist|\.cache)/|\.(?:o|d|a|so|dylib|dll|exe|obj|class|rlib|pyc|gcda)$"
+)
+"""What a build leaves, which a new source file adds to."""
 
 
 class KeptOutput(SavedModel):
@@ -23,6 +28,7 @@ class KeptOutput(SavedModel):
         digest: of standard output, without what is ignored; empty where it was not reproducible.
         shown: the beginning of it, for people.
         files: digests of the files that it writes, by the path that was given.
+        written: files of the project that the command itself made or changed.
         others: other inputs, with what it printed for them.
         problem: why there is nothing to compare with; empty when there is.
     """
@@ -30,6 +36,7 @@ class KeptOutput(SavedModel):
     digest: str = ""
     shown: str = ""
     files: dict[str, str] = Field(default_factory=dict[str, str])
+    written: list[str] = Field(default_factory=list[str])
     others: list[OtherInput] = Field(default_factory=list[OtherInput])
     problem: str = ""
 
@@ -55,3 +62,21 @@ def digest_files(folder: Path, names: Sequence[str]) -> dict[str, str]:
         except OSError:
             found[name] = ""
     return found
+
+
+def file_stats(project: Path) -> dict[str, tuple[int, int]]:
+    """Size and change time of the project's files, by relative path."""
+    found: dict[str, tuple[int, int]] = {}
+    for name in project_files(project):
+        with suppress(OSError):  # gone since it was listed
+            status = (project / name).lstat()
+            found[name] = status.st_size, status.st_mtime_ns
+    return found
+
+
+def changed_files(
+    before: dict[str, tuple[int, int]], after: dict[str, tuple[int, int]]
+) -> list[str]:
+    """Files that were made or changed between two looks, sorted, without what builds leave."""
+    changed = (name for name, stat in after.items() if before.get(name) != stat)
+    return sorted(name for name in changed if not _BUILT.search(name))

@@ -14,7 +14,14 @@ from retrai_goal_support import fresh_folder, suite_result
 
 from .command_goal import CommandGoal
 from .input_trials import InputTrials
-from .kept_output import SHOWN_CHARS, KeptOutput, comparable, digest_files
+from .kept_output import (
+    SHOWN_CHARS,
+    KeptOutput,
+    changed_files,
+    comparable,
+    digest_files,
+    file_stats,
+)
 from .other_inputs import digest_of
 from .perf_options import PerfCheckOptions
 from .timings import with_spread
@@ -32,7 +39,7 @@ and fix that; a better algorithm beats many small savings.
 repeats make one figure, their median.
 - What it prints must stay as it was, byte for byte. A result that is kept from an earlier run, or \
 written into the source, is no speed, and it is looked for: each repeat has fresh temporary and \
-cache folders, and the command is tried with other inputs.\
+cache folders, and new files that the command leaves in the project do not count.\
 """
 
 
@@ -45,6 +52,7 @@ class Measured:
         outputs: digests of what they printed, to be compared.
         shown: the beginning of the last one.
         files: digests of the files that the last one wrote.
+        written: files of the project that they made or changed.
         difference: why other inputs do not give what they gave at the start, or are slow; empty
             when they do and are not.
         problem: why it could not be measured; empty when it was.
@@ -55,6 +63,7 @@ class Measured:
     outputs: set[str] = field(default_factory=set[str])
     shown: str = ""
     files: dict[str, str] = field(default_factory=dict[str, str])
+    written: list[str] = field(default_factory=list[str])
     difference: str = ""
     problem: str = ""
     printed: str = ""
@@ -112,6 +121,7 @@ class PerfCheckGoal(CommandGoal[PerfCheckOptions]):
     async def _measure(self, command: Sequence[str], cwd: Path) -> Measured:
         """Repeat it until one figure is too slow, or all are in."""
         measured = Measured()
+        before = await asyncio.to_thread(file_stats, cwd)
         for _ in range(self.options.warmup):
             await self._once(command, cwd, measured)
             if measured.problem:
@@ -125,6 +135,7 @@ class PerfCheckGoal(CommandGoal[PerfCheckOptions]):
             measured.groups.append(seconds)
             if median(seconds) >= self.options.max_seconds:
                 break
+        measured.written = changed_files(before, await asyncio.to_thread(file_stats, cwd))
         return measured
 
     async def _once(self, command: Sequence[str], cwd: Path, measured: Measured) -> float:
@@ -147,7 +158,7 @@ class PerfCheckGoal(CommandGoal[PerfCheckOptions]):
         return InputTrials(self.context, self.options)
 
     async def _record_output(self, measured: Measured, cwd: Path) -> KeptOutput:
-        kept = KeptOutput(shown=measured.shown, files=measured.files)
+        kept = KeptOutput(shown=measured.shown, files=measured.files, written=measured.written)
         if measured.problem:
             kept.problem = f"there is no output to compare with: at the start {measured.problem}"
         elif len(measured.outputs) > 1:
@@ -158,9 +169,10 @@ class PerfCheckGoal(CommandGoal[PerfCheckOptions]):
         else:
             (kept.digest,) = measured.outputs
         if kept.digest and self.options.compare_output:
+            written = [*measured.written, *self.options.output_files]
             usual_s = median(measured.slowest)
             try:
-                kept.others = await self._trials.find(cwd, kept.digest, usual_s)
+                kept.others = await self._trials.find(cwd, written, kept.digest, usual_s)
             except OSError as error:
                 message = f"perf-check: {NOT_TRIED.format(error)}"
                 self.context.publish("log", level="warning", message=message)
@@ -171,6 +183,7 @@ class PerfCheckGoal(CommandGoal[PerfCheckOptions]):
         fast = median(slowest) < limit
         told = [f"{with_spread(slowest)}, the limit is {limit:g} s"]
         details: list[str] = []
+        new = [name for name in measured.written if name not in kept.written]
         same = not self.options.compare_output or (
             measured.outputs == {kept.digest} and measured.files == kept.files
         )
@@ -178,13 +191,16 @@ class PerfCheckGoal(CommandGoal[PerfCheckOptions]):
             told.append("the output is not what it was at the start")
             details.append(f"It was:\n{kept.shown}\n\nIt is:\n{measured.shown}")
             details += [f"{n} differs" for n, d in measured.files.items() if kept.files.get(n) != d]
+        if new:
+            listed = ", ".join(new[:5])
+            told.append(f"it leaves files that it did not leave at the start: {listed}")
         if not fast:
             figures = "\n".join(f"- {with_spread(group)}" for group in measured.groups)
             details.insert(0, f"Of {self.options.runs} times in a row:\n{figures}")
         if measured.difference:
             told.append(measured.difference)
             details.append("A result that is kept or written down is no speed: work it out.")
-        right = same and not measured.difference
+        right = same and not new and not measured.difference
         cases: dict[str, CaseOutcome] = {
             "time": "passed" if fast else "failed",
             "output": "passed" if right else "failed",
