@@ -15,7 +15,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from retrai_goals_python.contradicted_values import contradiction_of
+from retrai_goals_python.contradicted_values import near_value
 from retrai_goals_python.contradiction import Failed, contradict_at, contradict_tests
 
 LITERALS = st.recursive(
@@ -36,7 +36,7 @@ LITERALS = st.recursive(
 @example({0: None, 1: None})
 @example([[]])
 def test_a_contradiction_equals_nothing_that_the_value_equals(value: object) -> None:
-    assert contradiction_of(value) != value
+    assert near_value(value) != value
 
 
 class Always(int):

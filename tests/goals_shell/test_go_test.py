@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from retrai_goals_shell.go_cache import go_cache, keep_first_build
+from retrai_goals_shell.go_cases import test_names as names_of
 from retrai_goals_shell.go_guarding import audit_go
 from retrai_goals_shell.go_output import packages_listed, read_packages
-from retrai_goals_shell.go_source import test_names as names_of
 from retrai_goals_shell.go_test import GoTestGoal
 
 from ..goal_bench import Bench
@@ -190,19 +190,6 @@ async def test_tests_that_were_added_are_left_out_for_one_check(bench: Bench) ->
     assert not alone.achieved
     assert (bench.project / "impl_test.go").exists()
     assert await goal.check_without({}, bench.project, ["testdata/a.txt"]) is None
-
-
-async def test_a_twin_with_other_expectations_fails_where_answers_are_real(ledger: Bench) -> None:
-    fix(ledger)
-    goal = ledger.build(GoTestGoal)
-    result = await goal.check({}, ledger.project)
-    found = await goal.contradict(ledger.project, list(result.report.cases))
-    assert set(found.tried) == {
-        "ledger_test.go::TestBalance",
-        "ledger_test.go::TestNothingIsZero",
-        "text/text_test.go::TestEuros",
-    }
-    assert found.still_passed == []
 
 
 @needs_go

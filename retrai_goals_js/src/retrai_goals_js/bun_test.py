@@ -20,20 +20,6 @@ from .suite_run import MAX_BYTES, SuiteRun
 
 PRIORITY = 60
 LOCK_FILES = ("bun.lock", "bun.lockb")
-PROMPT = """\
-The goal is `bun-test`: every test that `bun test` finds in this project passes, test by test.
-
-- Start from the failures you are given: expected and received values with the place. A file that \
-cannot be loaded hides all its tests: fix that first.
-- `bun test FILE` runs one file, `bun test -t NAME` the tests of that name; `js_exec` runs a piece \
-of TypeScript that imports the project's modules. Nothing can be installed: use what is there.
-- Fix the source, not the tests. Test files, snapshots, package.json, bun's lock file, bunfig.toml \
-and tsconfig.json are protected; new ones that steer bun are set aside.
-- A test counts only when it ran and passed. `skip`, `todo`, `only`, ending the process, reaching \
-into the runner and answers made only for what the tests ask are no solution, and they are looked \
-for.
-- Every test that passes now must still pass at the end.\
-"""
 
 
 class BunTestOptions(PlaceOptions):
@@ -55,6 +41,10 @@ class BunTestGoal(JsGoal[BunTestOptions]):
     summary: ClassVar[str] = "every test passes (bun test)"
     markers: ClassVar[Sequence[Marker]] = tuple(Marker(name, "", PRIORITY) for name in LOCK_FILES)
     programs: ClassVar[Sequence[str]] = ("bun",)
+    what: ClassVar[str] = "every test that `bun test` finds in this project passes, test by test"
+    one_test: ClassVar[str] = (
+        "`bun test FILE` runs one file, `bun test -t NAME` the tests of a name"
+    )
 
     @classmethod
     def detect(cls, project: Path) -> Detection | None:
@@ -94,6 +84,3 @@ class BunTestGoal(JsGoal[BunTestOptions]):
         data = await asyncio.to_thread(bytes_of, report, MAX_BYTES)
         printed = f"{done.stdout}\n{done.stderr}"
         return await asyncio.to_thread(read_bun_report, data, printed, folder), done
-
-    def system_prompt(self) -> str:
-        return PROMPT

@@ -59,6 +59,21 @@ from .suite_run import SuiteRun, readable
 OUTPUT_BYTES = 10_000_000
 VERSION_TIMEOUT_S = 30.0
 MAX_PRINTED = 2500
+PROMPT = """\
+The goal is `{name}`: {what}.
+
+- Start from the failures you are given: the message with expected and received values, and the \
+place. A file that cannot be loaded hides all its tests: fix that first.
+- {one_test}; `js_exec` runs a piece of code that imports the project's modules. Nothing can be \
+installed: use the packages that are there.
+- Fix the source, not the tests. Test files, snapshots, mocks, package.json, lock files and the \
+configuration of runner, compiler and package manager are protected; new ones that steer the \
+runner are set aside.
+- A test counts only when it ran and passed. `skip`, `todo`, `only`, ending the process, reaching \
+into the runner and answers made only for what the tests ask are no solution, and they are looked \
+for.
+- Every test that passes now must still pass at the end.\
+"""
 
 
 PlaceT = TypeVar("PlaceT", bound=PlaceOptions)
@@ -74,6 +89,10 @@ class JsGoal(GoalBase[PlaceT]):
     )
     steers: ClassVar[str] = "new files that configure the runner, or that it loads by itself"
     default_tools: ClassVar[Sequence[str]] = (*GoalBase.default_tools, "js_exec")
+    what: ClassVar[str]
+    """What must hold, for the model."""
+    one_test: ClassVar[str]
+    """How to run a part of the tests, for the model."""
 
     def __init__(self, options: PlaceT, context: RunContext) -> None:
         super().__init__(options, context)
@@ -180,6 +199,9 @@ class JsGoal(GoalBase[PlaceT]):
             output=printed,
         )
         return result, run
+
+    def system_prompt(self) -> str:
+        return PROMPT.format(name=self.name, what=self.what, one_test=self.one_test)
 
     async def check_without(
         self, state: Mapping[str, Any], cwd: Path, paths: Sequence[str]

@@ -33,22 +33,6 @@ REPORTERS: Mapping[Runner, str] = {
     "node": "retrai-reporter-for-node.mjs",
 }
 """Programs of ours that write the report; they are put beside it."""
-PROMPT = """\
-The goal is `npm-test`: every test that the project's own `npm test` runs passes, test by test, as \
-its runner (jest, vitest, mocha or node:test) reports it.
-
-- Start from the failures you are given: the message with expected and received values, and the \
-place. A file that cannot be loaded hides all its tests: fix that first.
-- `npm test -- FILE` runs one file with most runners; `js_exec` runs a piece of code that imports \
-the project's modules. Nothing can be installed: use the packages that are there.
-- Fix the source, not the tests. Test files, snapshots, mocks, package.json, lock files and the \
-configuration of runner, compiler and npm are protected; new ones that steer the runner are set \
-aside.
-- A test counts only when it ran and passed. `skip`, `todo`, `only`, ending the process, reaching \
-into the runner and answers made only for what the tests ask are no solution, and they are looked \
-for.
-- Every test that passes now must still pass at the end.\
-"""
 _ARGUMENTS: Mapping[Runner, Sequence[str]] = {
     "jest": ("--ci", "--json", "--outputFile={report}", "--watchAll=false"),
     "vitest": ("--run", "--reporter=default", "--reporter=json", "--outputFile.json={report}"),
@@ -82,6 +66,11 @@ class NpmTestGoal(JsGoal[NpmTestOptions]):
         for text in ("jest", "vitest", "mocha", "node --test", '"test"')
     )
     programs: ClassVar[Sequence[str]] = ("npm",)
+    what: ClassVar[str] = (
+        "every test that the project's own `npm test` runs passes, test by test, as its runner "
+        "(jest, vitest, mocha or node:test) reports it"
+    )
+    one_test: ClassVar[str] = "`npm test -- FILE` runs one file with most runners"
 
     @classmethod
     def detect(cls, project: Path) -> Detection | None:
@@ -157,9 +146,6 @@ class NpmTestGoal(JsGoal[NpmTestOptions]):
     def script(self, folder: Path) -> TestScript | None:
         script = self._script(folder)
         return None if isinstance(script, str) else script
-
-    def system_prompt(self) -> str:
-        return PROMPT
 
     def _script(self, folder: Path) -> TestScript | str:
         package = read_package(folder)

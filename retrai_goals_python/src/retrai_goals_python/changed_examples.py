@@ -9,8 +9,8 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from retrai_core import Suspicion
+from retrai_goal_support import changed_files
 
-from .diff_lines import changed_files
 from .python_source import parse
 
 _DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)

@@ -10,13 +10,13 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, cast
 
-from .python_source import read_text
+from retrai_goal_support import text_of
 
 
 def pyproject(folder: Path) -> dict[str, Any]:
     """The tables of `pyproject.toml`."""
     try:
-        return tomllib.loads(read_text(folder / "pyproject.toml"))
+        return tomllib.loads(text_of(folder / "pyproject.toml"))
     except ValueError:
         return {}
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 
 from .contradicted_tolerance import contradict_almost_equal, contradict_tolerance
-from .contradicted_values import Unequal, contradicted, contradiction_of
+from .contradicted_values import Unequal, contradicted, other_value
 from .python_source import last_name, literal
 
 # An expression that may equal more than one value: an approximation, a matcher.
@@ -138,13 +138,9 @@ def _contradict_pair(
 
 def _other_literal(node: ast.expr, unequal: Unequal = (), *, far: bool) -> ast.expr | None:
     try:
-        value = literal(node)
-        for known, old in unequal:
-            if known == repr(value):
-                return ast.parse(old, mode="eval").body
-        other = contradiction_of(value, far=far)
-        # Some values cannot be written down: an infinite number, an empty set.
-        return None if other is None else ast.parse(repr(other), mode="eval").body
+        other = other_value(literal(node), unequal, far=far, inner=True)
+        # Some values cannot be written down: an infinite number, an object.
+        return ast.parse(repr(other), mode="eval").body
     except (ValueError, SyntaxError, RecursionError, MemoryError):
         return None
 

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import ast
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import accumulate
 from pathlib import Path
 from types import MappingProxyType
 
 from .contradicted_assertion import contradict_assertion, contradict_expected_error
-from .contradicted_values import Unequal
+from .contradicted_values import Unequal, definitions
 from .python_source import parse, read_bytes
 
 MAX_FAILED = 40
@@ -41,6 +40,8 @@ except BaseException:
 else:
     return
 """
+
+
 _RAISED = _TRIED.replace(
     "if len(_retrai_failed) > 0:\n        raise", "_retrai_raised.append(0)\n    raise"
 )
@@ -60,15 +61,6 @@ class Failed:
     path: str = ""
     line: int = 0
     unequal: Unequal = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Edit:
-    """Replace what stands between two byte offsets of a file."""
-
-    start: int
-    end: int
-    text: bytes
 
 
 def contradict_tests(
@@ -95,10 +87,10 @@ def contradict_tests(
     for name, ids in by_file.items():
         if len(changed) >= limit or not name.endswith(".py"):
             continue
-        found = dict(_edits(root / name, ids, failed, far=far))
+        found = dict(_changed_functions(root / name, ids, failed, far=far))
         chosen = dict(list(found.items())[: limit - len(changed)])
         if chosen:
-            _apply(root / name, chosen.values())
+            _replace(root / name, chosen.values())
             changed += chosen
     return changed
 
@@ -118,11 +110,13 @@ def contradict_at(root: Path, failed: Mapping[str, Failed]) -> list[str]:
             if node.lineno != known.line or (known.path, known.line) in changed:
                 continue
             other = contradict_assertion(node, known.unequal, far=True)
-            # It stays on its lines, so that those of others are where they were.
-            span = _span(node, _line_starts(source))
-            if other is not None and b"\n" not in source[slice(*span)]:
+            if other is not None and node.end_lineno == node.lineno:
+                line = source.splitlines(keepends=True)[node.lineno - 1]
                 text = ast.unparse(ast.fix_missing_locations(other))
-                _apply(root / known.path, [Edit(*span, text.encode())])
+                text = f"{line[: node.col_offset].decode()}{text}"
+                rest = line[node.end_col_offset :].decode().rstrip()
+                place = slice(node.lineno - 1, node.lineno)
+                _replace(root / known.path, [(place, text + rest)])
                 changed.add((known.path, known.line))
     return [one for one, known in failed.items() if (known.path, known.line) in changed]
 
@@ -137,30 +131,26 @@ def _always_reached(tree: ast.Module) -> Iterator[ast.stmt]:
                     break
 
 
-def _edits(
+def _changed_functions(
     path: Path, ids: list[str], failed: Mapping[str, Failed], *, far: bool
-) -> Iterator[tuple[str, Edit]]:
+) -> Iterator[tuple[str, tuple[slice, str]]]:
+    """By id, the lines of a function, counted from 0, and what takes their place."""
     source = read_bytes(path)
-    tree = parse(source)
-    if source.startswith(b"\xef\xbb\xbf"):
-        return  # byte offsets would be off by the mark
-    starts = _line_starts(source)
+    tree, lines = parse(source), source.splitlines(keepends=True)
     for function in ids:
         node = _find(tree, function.split("::")[1:])
         if node is None:
             continue
-        start, end = _span(node, starts)
-        begin = starts[node.lineno - 1]
-        before = source[begin:start]
-        text = _contradicted_function(node, failed.get(function, Failed()), far=far)
+        before = lines[node.lineno - 1][: node.col_offset]
+        text = _contradicted_function(node, _Rewriter(failed.get(function, Failed()), far=far))
         # A function that shares its line with something else is left as it is.
         if text and not before.strip():
-            yield function, Edit(begin, end, textwrap.indent(text, before.decode()).encode())
+            place = slice(node.lineno - 1, node.end_lineno)
+            yield function, (place, textwrap.indent(text, before.decode()))
 
 
-def _contradicted_function(function: _Function, failed: Failed, *, far: bool) -> str:
+def _contradicted_function(function: _Function, rewriter: _Rewriter) -> str:
     """The function without its decorators, changed; empty where nothing in it can be."""
-    rewriter = _Rewriter(failed, far=far)
     if any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in _own_nodes(function)):
         return ""
     body = [found for statement in function.body for found in rewriter.rewrite(statement)]
@@ -176,6 +166,10 @@ def _contradicted_function(function: _Function, failed: Failed, *, far: bool) ->
 
 class _Rewriter:
     """Contradicts the assertions of one function, and lets it end early only when one holds.
+
+    Args:
+        failed: what it failed with before the run.
+        far: with values that are far from the expected ones.
 
     Attributes:
         changed: whether there were any.
@@ -268,23 +262,11 @@ def _own_nodes(function: _Function) -> Iterator[ast.AST]:
             pending += ast.iter_child_nodes(node)
 
 
-def _apply(path: Path, edits: Iterable[Edit]) -> None:
-    source = path.read_bytes()
-    for edit in sorted(edits, key=lambda edit: -edit.start):
-        source = source[: edit.start] + edit.text + source[edit.end :]
-    path.write_bytes(source)
-
-
-def _line_starts(source: bytes) -> list[int]:
-    return [0, *accumulate(map(len, source.splitlines(keepends=True)))]
-
-
-def _span(node: ast.stmt | ast.expr, starts: Sequence[int]) -> tuple[int, int]:
-    """The byte offsets between which a node stands."""
-    assert node.end_lineno is not None
-    assert node.end_col_offset is not None
-    start = starts[node.lineno - 1] + node.col_offset
-    return start, starts[node.end_lineno - 1] + node.end_col_offset
+def _replace(path: Path, changes: Iterable[tuple[slice, str]]) -> None:
+    lines = path.read_bytes().splitlines(keepends=True)
+    for place, text in sorted(changes, key=lambda change: -change[0].start):
+        lines[place] = [f"{text}\n".encode()]
+    path.write_bytes(b"".join(lines) + definitions())
 
 
 def _find(tree: ast.Module, names: list[str]) -> _Function | None:

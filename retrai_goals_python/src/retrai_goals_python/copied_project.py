@@ -8,7 +8,6 @@ only lie there.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -48,11 +47,6 @@ class CopiedProject:
         # A virtual environment in the project is not part of the copy, and stays where it is.
         return str(found) if found.exists() else entry
 
-    @property
-    def imports(self) -> tuple[str, str, Sequence[str]]:
-        """What the reporter leads imports by: from where, to where, and the roots."""
-        return str(self.original), str(self.copy), self.roots
-
     def import_path(self, before: str) -> str:
         """PYTHONPATH for the tests and their child processes.
 
@@ -75,9 +69,6 @@ async def copied_project(
     plain = CopiedProject(original, copy)
     found = await probe_environment(sandbox, python, "pytest")
     path = found.path if isinstance(found, ProbedEnvironment) else ()
-    return CopiedProject(original, copy, _roots(plain, path))
-
-
-def _roots(project: CopiedProject, path: Sequence[str]) -> tuple[str, ...]:
-    both = ((entry, project.counterpart(entry)) for entry in path)
-    return tuple(dict.fromkeys(found for entry, found in both if found != entry))
+    both = ((entry, plain.counterpart(entry)) for entry in path)
+    roots = dict.fromkeys(found for entry, found in both if found != entry)
+    return CopiedProject(original, copy, tuple(roots))

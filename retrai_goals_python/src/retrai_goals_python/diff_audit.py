@@ -8,9 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from retrai_core import Suspicion
-from retrai_goal_support import Trick, audit_lines
-
-from .diff_lines import changed_files
+from retrai_goal_support import Trick, audit_lines, changed_files
 
 _PLUGIN = re.compile(r"^\s*(?:import|from)\s+(?:_?pytest|pluggy)\b", re.MULTILINE)
 _TEST_PATH = re.compile(r"(?:^|/)(?:tests?/|conftest\.py$|test_[^/]*\.py$|[^/]*_test\.py$)")

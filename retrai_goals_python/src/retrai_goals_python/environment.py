@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import os
+from contextlib import suppress
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from retrai_core import Sandbox, ToolError
+
+from .installed import entries
 
 PROBE_TIMEOUT_S = 30.0
 # What lies in the current folder must not decide what is installed, nor stand in for a module here.
@@ -93,14 +96,11 @@ def packages_fingerprint(path: list[str]) -> str:
     for folder in path:
         if os.path.basename(folder) not in ("site-packages", "dist-packages"):
             continue
-        try:
-            with os.scandir(folder) as entries:
-                for entry in sorted(entries, key=lambda entry: entry.name):
-                    status = entry.stat(follow_symlinks=False)
-                    is_package = entry.is_dir() and not entry.name.endswith(_NOTES)
-                    changed = status.st_ino if is_package else status.st_mtime_ns
-                    if entry.name != "__pycache__":
-                        digest.update(f"{folder}/{entry.name}:{changed}\n".encode())
-        except OSError as error:
-            digest.update(f"{folder}: {type(error).__name__}\n".encode())
+        for entry in entries(folder):
+            with suppress(OSError):  # gone since it was listed
+                status = entry.stat(follow_symlinks=False)
+                is_package = entry.is_dir() and not entry.name.endswith(_NOTES)
+                changed = status.st_ino if is_package else status.st_mtime_ns
+                if entry.name != "__pycache__":
+                    digest.update(f"{folder}/{entry.name}:{changed}\n".encode())
     return digest.hexdigest()

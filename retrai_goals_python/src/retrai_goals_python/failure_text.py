@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from retrai_core import CaseOutcome
-from retrai_goal_support import shorten
+from retrai_goal_support import Failure, shorten
 
 from .case_outcomes import Case
-from .pytest_run import Failure
 from .report_lines import Explanation
 from .source_lines import SourceLines
 

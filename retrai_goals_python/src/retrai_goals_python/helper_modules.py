@@ -14,8 +14,9 @@ from fnmatch import fnmatch
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 
+from retrai_goal_support import text_of
+
 from .pytest_detection import python_files
-from .python_source import read_text
 
 FOLDERS = frozenset({"test", "testing"})
 MAX_FILES = 5_000
@@ -39,7 +40,7 @@ class _Module:
     @cached_property
     def imported(self) -> list[tuple[bool, set[str]]]:
         """Its import statements: whether each is relative, and its words."""
-        statements: list[str] = _IMPORT.findall(read_text(self.project / self.path))
+        statements: list[str] = _IMPORT.findall(text_of(self.project / self.path))
         return [("from ." in each, set(re.findall(r"\w+", each))) for each in statements]
 
     def imports(self, other: _Module) -> bool:

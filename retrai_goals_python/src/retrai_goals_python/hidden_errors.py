@@ -15,12 +15,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from retrai_goal_support import SavedModel
+from retrai_goal_support import SavedModel, text_of
 
 from .false_type_guards import guards_in
 from .hidden_code import NOT_PARSED, Exposed, Place, Probes
 from .pyright_output import Diagnostic, PyrightReport, relative_path
-from .python_source import read_bytes, read_files, read_text, write_files
+from .python_source import read_bytes, read_files, write_files
 
 MAX_FILES = 100
 MAX_BYTES = 500_000
@@ -59,7 +59,7 @@ class FirstErrors(SavedModel):
             guards={
                 guard: parts[0]
                 for name in names
-                for guard, parts in guards_in(read_text(folder / name)).items()
+                for guard, parts in guards_in(text_of(folder / name)).items()
             },
         )
 

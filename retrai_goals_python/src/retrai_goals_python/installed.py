@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from .python_source import read_text
+from retrai_goal_support import text_of
 
 _REQUIRES = re.compile(r"^Requires-Dist:\s*([A-Za-z0-9._-]+)(.*)$", re.MULTILINE)
 
@@ -41,7 +41,7 @@ class Installed:
 
     def text(self, name: str) -> str:
         """One of the files that describe it; empty where it is missing."""
-        return read_text(self.folder / name)
+        return text_of(self.folder / name)
 
     def record(self) -> dict[Path, str]:
         """Files that it put there, with their digest as RECORD writes it; empty for none."""

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
+
+from pathspec import GitIgnoreSpec
 
 from .configuration import pyproject, table, words
 
@@ -43,40 +45,23 @@ def checked_files(folder: Path, targets: Sequence[str] = ()) -> list[str]:
     settings = read_configuration(folder)
     include = list(targets) or words(settings.get("include")) or ["."]
     exclude = words(settings.get("exclude")) if "exclude" in settings else DEFAULT_EXCLUDES
-    roots = [_pattern(each) for each in include]
-    left_out = [_pattern(each) for each in exclude]
-    return sorted(
-        path for path in _python_files(folder, left_out) if any(root.match(path) for root in roots)
-    )
-
-
-def _python_files(folder: Path, left_out: list[re.Pattern[str]]) -> Iterator[str]:
+    included, left_out = _matcher(include), _matcher(exclude)
+    found: list[str] = []
     for base, folders, files in os.walk(folder):
-        relative = os.path.relpath(base, folder).replace(os.sep, "/")
-        prefix = "" if relative == "." else f"{relative}/"
+        place = Path(base).relative_to(folder)
         folders[:] = [
             name
             for name in folders
-            if not any(each.match(prefix + name) for each in left_out)
+            if not left_out.match_file(place / name)
             # pyright leaves out virtual environments wherever they lie.
             and not os.path.exists(os.path.join(base, name, "pyvenv.cfg"))
         ]
-        for name in files:
-            if name.endswith((".py", ".pyi")):
-                path = prefix + name
-                if not any(each.match(path) for each in left_out):
-                    yield path
+        paths = [place / name for name in files if name.endswith((".py", ".pyi"))]
+        found += [str(path) for path in paths if included.match_file(path)]
+    return sorted(path for path in found if not left_out.match_file(path))
 
 
-def _pattern(spec: str) -> re.Pattern[str]:
-    """pyright's path wildcards: `**` any folders, `*` and `?` within a name; a folder means all."""
-    parts = [part for part in spec.replace("\\", "/").split("/") if part not in ("", ".")]
-    pieces: list[str] = []
-    for part in parts:
-        if part == "**":
-            pieces.append(r"(?:[^/]+/)*")
-        else:
-            name = re.escape(part).replace(r"\*", "[^/]*").replace(r"\?", "[^/]")
-            pieces.append(f"{name}/")
-    text = "".join(pieces).removesuffix("/")
-    return re.compile(f"{text}(?:/.*)?$" if text else r".*$")
+def _matcher(specs: Iterable[str]) -> GitIgnoreSpec:
+    """pyright's path wildcards, which are those of gitignore; a folder means all that is in it."""
+    paths = [os.path.normpath(spec.replace("\\", "/")) for spec in specs]
+    return GitIgnoreSpec.from_lines("*" if path == "." else f"/{path}" for path in paths)

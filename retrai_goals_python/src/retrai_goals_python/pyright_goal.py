@@ -238,7 +238,7 @@ class PyrightGoal(PythonGoal[PyrightGoalOptions]):
         checked = [prefix + path for path in checked_files(project / base, self.options.targets)]
         return [
             *audit_types(diff),
-            *became_any(diff, project),
+            *became_any(diff),
             *moved_out_of_sight(diff, project, checked),
         ]
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from retrai_core import Marker
+from retrai_goal_support import project_files
 
 PRIORITY = 20
 TEST_FILES = ("test_*.py", "*_test.py")
@@ -28,19 +28,8 @@ MARKERS = (
     Marker("*/tests/test_*.py", priority=PRIORITY),
     Marker("src/*/tests/test_*.py", priority=PRIORITY),
 )
-NOT_OURS = {"node_modules", "site-packages", "venv", "build", "dist", "__pycache__"}
 
 
 def python_files(project: Path) -> Iterator[PurePosixPath]:
     """Relative paths of the project's Python files, without those of environments."""
-    for base, folders, files in os.walk(project):
-        folders[:] = sorted(
-            name
-            for name in folders
-            if name not in NOT_OURS
-            and name[0] != "."
-            and not os.path.isfile(os.path.join(base, name, "pyvenv.cfg"))
-        )
-        for name in files:
-            if name.endswith(".py"):
-                yield PurePosixPath(os.path.relpath(os.path.join(base, name), project))
+    return (PurePosixPath(name) for name in project_files(project) if name.endswith(".py"))

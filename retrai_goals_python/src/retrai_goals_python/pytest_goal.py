@@ -194,8 +194,6 @@ class PytestGoal(PythonGoal[PytestGoalOptions]):
 
     def _result(self, run: PytestRun) -> GoalResult:
         details = render_failures(run, max_full=self.options.max_full_failures)
-        if not details and not run.all_passed:
-            details = run.output_tail
         reason = f"{describe_run(run)}{first_error(run)}"
         return GoalResult(run.all_passed, reason, details, run.to_report())
 
@@ -247,10 +245,10 @@ class PytestGoal(PythonGoal[PytestGoalOptions]):
             if changed:
                 targets = () if whole else changed
                 run = await self._run(copy, targets=targets, outcomes_only=True)
-                passed = {case for case, outcome in run.cases.items() if outcome == "passed"}
-                passed.update(_functions(passed))
-                tried |= dict.fromkeys(_functions(changed))
-                still += [case for case in changed if case in passed]
+                cases = [case for case, outcome in run.cases.items() if outcome == "passed"]
+                passed = _functions(cases)
+                tried |= dict.fromkeys(changed)
+                still += [function for function in changed if function in passed]
             await asyncio.to_thread(write_files, kept)
         return Contradiction(list(tried), still)
 

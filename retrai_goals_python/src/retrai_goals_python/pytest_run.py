@@ -6,28 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from retrai_core import CaseOutcome, CheckReport
+from retrai_goal_support import Failure
 
 from .report_lines import Calls
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """A case that failed or could not be run.
-
-    Attributes:
-        id: the case's id.
-        outcome: `failed` (the test said no) or `error` (fixture, collection, or cut off).
-        location: `file:line`, relative to the project where it lies inside; empty when unknown.
-        message: the exception as pytest explains it, compared values included.
-        text: what the model reads: the relevant source lines, the message, captured output; at
-            most `max_chars_per_failure` characters.
-    """
-
-    id: str
-    outcome: CaseOutcome
-    location: str
-    message: str
-    text: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,14 +7,6 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 
-def read_text(path: Path) -> str:
-    """A file's text; empty where there is none to read."""
-    try:
-        return path.read_text("utf-8", errors="replace")
-    except (OSError, ValueError):
-        return ""
-
-
 def read_bytes(path: Path) -> bytes:
     """A file's bytes; none where there is none to read."""
     try:

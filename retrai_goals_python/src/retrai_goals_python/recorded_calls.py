@@ -14,12 +14,12 @@ from pathlib import Path
 from pydantic import Field
 
 from retrai_core import RecordedCall, Sandbox
-from retrai_goal_support import SavedModel, play_calls
+from retrai_goal_support import SavedModel, play_calls, text_of
 
 from .contradiction import Failed
 from .diff_audit import is_test
 from .pytest_run import PytestRun
-from .python_source import literal, parse, parse_file, read_text
+from .python_source import literal, parse, parse_file
 
 BEFORE = "pytest_before.json"
 """In the run's folder: what the baseline check showed."""
@@ -86,7 +86,7 @@ def _as_call(path: Path, test: str, parameters: Mapping[str, str]) -> str:
     """A test as a call that can be made outside; empty where the runner, the time or chance takes
     part in it, or it is no plain function, alone or in a class that sets nothing up."""
     name = test.partition("[")[0]
-    source = read_text(path)
+    source = text_of(path)
     if len(source) > MAX_SOURCE or not all(map(_is_literal, parameters.values())):
         return ""
     tree = parse(source)

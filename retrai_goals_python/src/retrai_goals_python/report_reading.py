@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from retrai_core import CaseOutcome, Completed, ToolError
+from retrai_goal_support import Failure
 
 from .case_outcomes import Session, read_session
 from .failure_text import FailureWriter
 from .incomplete_reason import incomplete_reason
-from .pytest_run import Failure, PytestRun
+from .pytest_run import PytestRun
 from .report_lines import read_lines
 
 TAIL_CHARS = 3000

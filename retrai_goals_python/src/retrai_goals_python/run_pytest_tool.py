@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from pydantic import Field, field_validator
 
 from retrai_core import RunContext, Tool, ToolArgs, ToolError, ToolOptions, ToolResult
+from retrai_goal_support import ShellWords
 
 from .pytest_goal import PytestGoalOptions
 from .reasons import describe_run
@@ -28,7 +29,7 @@ class RunPytestOptions(ToolOptions):
 class RunPytestArgs(ToolArgs):
     """What to run."""
 
-    targets: list[str] = Field(
+    targets: ShellWords = Field(
         default_factory=list[str],
         description=(
             "files, folders or test ids, relative to the folder that pytest runs in, such as "
@@ -42,11 +43,6 @@ class RunPytestArgs(ToolArgs):
     max_failures: int = Field(
         default=10, ge=1, le=100, description="how many different failures are shown in full"
     )
-
-    @field_validator("targets", mode="before")
-    @classmethod
-    def _one_is_a_list(cls, value: object) -> object:
-        return [value] if isinstance(value, str) else value
 
     @field_validator("targets")
     @classmethod
@@ -93,8 +89,6 @@ class RunPytest(Tool[RunPytestArgs, RunPytestOptions]):
         head = f"{describe_run(run)} ({run.duration_s:.1f} s)"
         room = max(options.max_chars - len(head) - 2, 500)
         shown = render_failures(run, room, args.max_failures)
-        if not shown and not run.all_passed:
-            shown = run.output_tail[-room:]
         return ToolResult(
             f"{head}\n\n{shown}".strip(),
             # Failing tests are an answer; a run that did not end well is a failure of the tool.

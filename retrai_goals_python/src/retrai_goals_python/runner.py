@@ -21,14 +21,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from retrai_core import Completed, Limits, Sandbox, ToolError
-from retrai_goal_support import fresh_folder
+from retrai_goal_support import Failure, fresh_folder
 
 from .brought_along import left_out
 from .contradiction import contradict_tests
 from .copied_project import CopiedProject
 from .environment import ProbedEnvironment, missing_module, probe_environment
 from .live_report import LiveReport
-from .pytest_run import Failure, PytestRun
+from .pytest_run import PytestRun
 from .rendering import render_failures
 from .report_reading import make_run
 from .stack_dump import read_stacks
@@ -104,7 +104,7 @@ async def run_pytest(
     settings = {
         "outcomes_only": outcomes_only,
         "record": list(record),
-        "imports": copied.imports if copied else None,
+        "imports": [str(copied.original), str(copied.copy), copied.roots] if copied else None,
     }
     async with fresh_folder("retrai-pytest") as folder:
         await asyncio.to_thread(_lay_out, folder, settings)

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from retrai_core import Environment
+from retrai_goal_support import text_of
 
 from .environment import ProbedEnvironment
 from .installed import Installed, ctime_ns, entries, files_below, installed_in, normalized
-from .python_source import read_text
 from .start_up_files import named_folders, start_up_files
 
 DECLARING = (
@@ -25,7 +25,7 @@ _MODULES = ("pytest", "_pytest", "py")
 def declared_text(project: Path) -> str:
     """The files that name what a project needs, as one text of normalized names."""
     found = sorted(path for pattern in DECLARING for path in project.glob(pattern))
-    return "\n".join(normalized(read_text(path)) for path in found)
+    return "\n".join(normalized(text_of(path)) for path in found)
 
 
 class RunnerFiles:

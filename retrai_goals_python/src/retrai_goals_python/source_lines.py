@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from retrai_goal_support import text_of
+
 BEFORE = 3
 AFTER = 2
-MAX_FILE_BYTES = 2_000_000
+MAX_CHARS = 2_000_000
 
 
 class SourceLines:
@@ -45,13 +47,10 @@ class SourceLines:
         return self._files[path]
 
     def _read(self, path: str) -> list[str]:
+        full = self._project / path
         try:
-            full = (self._project / path).resolve()
-            if not full.is_relative_to(self._project) or not full.is_file():
-                return []
-            if full.stat().st_size > MAX_FILE_BYTES:
-                return []
-            return full.read_text("utf-8", errors="replace").splitlines()
+            is_inside = full.resolve().is_relative_to(self._project) and full.is_file()
         except (OSError, ValueError):
             # A traceback can name a file that never existed (`<string>`): there is nothing to show.
-            return []
+            is_inside = False
+        return text_of(full, MAX_CHARS).splitlines() if is_inside else []

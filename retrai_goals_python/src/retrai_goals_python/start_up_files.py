@@ -7,8 +7,9 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
+from retrai_goal_support import text_of
+
 from .installed import Installed, entries, files_below, is_as_recorded
-from .python_source import read_text
 
 CUSTOMIZE = ("sitecustomize", "usercustomize")
 # What setuptools, hatchling and others write for an editable install.
@@ -64,7 +65,7 @@ def _named_in(path: Path) -> list[Path]:
 
 
 def _lines(path: Path) -> list[str]:
-    lines = read_text(path).splitlines()
+    lines = text_of(path).splitlines()
     return [line.strip() for line in lines if line.strip() and line[0] != "#"]
 
 

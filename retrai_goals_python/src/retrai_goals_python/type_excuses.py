@@ -9,7 +9,9 @@ import tokenize
 from collections.abc import Iterable
 from pathlib import Path
 
-from .python_source import last_name, parse, read_text
+from retrai_goal_support import text_of
+
+from .python_source import last_name, parse
 
 IGNORES = re.compile(r"#\s*(?:type:\s*ignore|pyright:\s*(?:ignore|basic|off|standard)\b)")
 _RULES = re.compile(r"#\s*pyright:\s*(?P<rules>report\w+\s*=.*)")
@@ -25,7 +27,7 @@ def excuses_in(folder: Path, names: Iterable[str]) -> dict[str, int]:
     """
     found: dict[str, int] = {}
     for name in names:
-        count = count_excuses(read_text(folder / name))
+        count = count_excuses(text_of(folder / name))
         # A stub is believed instead of the source beside it, which nobody looks at then.
         if name.endswith(".pyi") and _stands_for_source(folder, name):
             count += 1

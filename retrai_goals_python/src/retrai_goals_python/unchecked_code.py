@@ -8,9 +8,9 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from retrai_core import Suspicion
+from retrai_goal_support import changed_files, text_of
 
-from .diff_lines import changed_files
-from .python_source import parse, read_text
+from .python_source import parse
 
 _DEFINES = re.compile(r"^\s*(?:async\s+def|def|class)\s+(\w+)")
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -29,7 +29,7 @@ def moved_out_of_sight(diff: str, project: Path, checked: Collection[str]) -> It
     files = list(changed_files(diff, project))
     gone = {name for _, before, _ in files for name in _defined(before)}
     if gone:
-        gone -= {name for path in checked for name in _defined(read_text(project / path))}
+        gone -= {name for path in checked for name in _defined(text_of(project / path))}
     for path, _, now in files:
         for number, line in enumerate(now.split("\n") if gone else (), start=1):
             found = _DEFINES.match(line)

@@ -6,8 +6,9 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from retrai_goal_support import text_of
+
 from .pytest_run import PytestRun
-from .python_source import read_text
 
 USAGE_ERROR = 4
 """pytest's exit status for what it was told on its command line."""
@@ -43,5 +44,5 @@ def _may_come(folder: Path, target: str) -> bool:
     path, *names = target.partition("[")[0].split("::")
     if not (folder / path).is_file():
         return True  # a folder, or a package
-    text = read_text(folder / path)
+    text = text_of(folder / path)
     return all(re.search(rf"\b{re.escape(name)}\b", text) for name in names)

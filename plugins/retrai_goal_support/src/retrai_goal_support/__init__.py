@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from retrai_core import temporary_prefix, without_files
 
-from .audits import LOOKS_FOR_RETRAI, Trick, audit_lines, changed_lines
+from .audits import LOOKS_FOR_RETRAI, Trick, audit_lines, changed_files, changed_lines
 from .contradictions import (
     LITERAL,
     ExactForms,
@@ -19,13 +19,14 @@ from .folders import bytes_of, fresh_folder, project_files, text_of
 from .lessons import insight_lines, prompt_line, what_worked
 from .options import FolderOptions, ProjectFile, ShellWords, globs_below, missing_folder
 from .replays import json_lines, play_calls
-from .results import code_result, shorten, suite_result
+from .results import Failure, code_result, render_failures, shorten, suite_result
 from .saved_model import SavedModel
 
 __all__ = [
     "LITERAL",
     "LOOKS_FOR_RETRAI",
     "ExactForms",
+    "Failure",
     "FolderOptions",
     "ProjectFile",
     "SavedModel",
@@ -33,6 +34,7 @@ __all__ = [
     "Trick",
     "audit_lines",
     "bytes_of",
+    "changed_files",
     "changed_lines",
     "code_result",
     "contradict_suite",
@@ -46,6 +48,7 @@ __all__ = [
     "play_calls",
     "project_files",
     "prompt_line",
+    "render_failures",
     "shorten",
     "suite_result",
     "temporary_prefix",

@@ -10,6 +10,8 @@ from pathlib import Path
 
 from retrai_core import Suspicion
 
+from .folders import text_of
+
 _SHOWN = 120
 _HUNK = re.compile(r"^@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 
@@ -65,29 +67,32 @@ def audit_lines(
         ['ends the process: process.exit(0)']
     """
     changes = list(changed_lines(diff))
-    before = _LinesBefore(changes, project)
-    moved = {text.strip() for sign, _, _, text in changes if sign == "-"}
-    return [
-        Suspicion(
-            path,
-            number,
-            f"{trick.what}: {text.strip()[:_SHOWN]}",
-            reaches_runner=trick.reaches_runner
-            and is_source(path)
-            and text.strip() not in moved
-            and not _did_so(trick, before.of(path)),
-        )
+    found = [
+        (trick, path, number, text.strip())
         for at, (sign, path, number, text) in enumerate(changes)
         if sign == "+"
         for trick in tricks
         if _begins_here(trick, changes, at)
     ]
+    moved = {text.strip() for sign, _, _, text in changes if sign == "-"}
+    before = {path: old for path, old, _ in changed_files(diff, project)} if found else {}
+    return [
+        Suspicion(
+            path,
+            number,
+            f"{trick.what}: {text[:_SHOWN]}",
+            reaches_runner=trick.reaches_runner
+            and is_source(path)
+            and text not in moved
+            and not _did_so(trick, before[path]),
+        )
+        for trick, path, number, text in found
+    ]
 
 
-def _did_so(trick: Trick, lines: Sequence[str]) -> bool:
-    if trick.lines == 1:
-        return any(map(trick.pattern.search, lines))
-    return bool(trick.pattern.search("\n".join(lines)))
+def _did_so(trick: Trick, before: str) -> bool:
+    texts = before.split("\n") if trick.lines == 1 else [before]
+    return any(map(trick.pattern.search, texts))
 
 
 def _begins_here(trick: Trick, changes: Sequence[tuple[str, str, int, str]], at: int) -> bool:
@@ -104,29 +109,47 @@ def _begins_here(trick: Trick, changes: Sequence[tuple[str, str, int, str]], at:
     return found is not None and found.start() <= len(text)
 
 
-class _LinesBefore:
-    """The lines that a changed file had before: those that the diff took away, or left."""
+def changed_files(diff: str, project: Path | None) -> Iterator[tuple[str, str, str]]:
+    """Each file that a unified diff changes: its path, its text before, and its text now.
 
-    def __init__(self, changes: list[tuple[str, str, int, str]], project: Path | None) -> None:
-        self._changes = changes
-        self._project = project
-        self._known: dict[str, list[str]] = {}
+    The text before is empty for a new file, the text now for one that is gone.
 
-    def of(self, path: str) -> list[str]:
-        if path not in self._known:
-            removed = [text for sign, name, _, text in self._changes if (sign, name) == ("-", path)]
-            added = {n for sign, name, n, _ in self._changes if (sign, name) == ("+", path)}
-            now = enumerate(self._read(path), start=1)
-            self._known[path] = removed + [text for number, text in now if number not in added]
-        return self._known[path]
+    Args:
+        diff: the whole diff of the run.
+        project: where the files stand; without it only the lines in `diff` are known.
 
-    def _read(self, path: str) -> list[str]:
-        if self._project is None:
-            return []
-        try:
-            return (self._project / path).read_text("utf-8", errors="replace").split("\n")
-        except (OSError, ValueError):
-            return []  # it is gone: all that is known stands in the diff
+    Example:
+        >>> diff = "--- a/x.py\\n+++ b/x.py\\n@@ -1 +1 @@\\n-a = 1\\n+a = 2\\n"
+        >>> list(changed_files(diff, None))
+        [('x.py', 'a = 1', '')]
+    """
+    changes: dict[str, list[tuple[str, int, str]]] = {}
+    for sign, path, number, text in changed_lines(diff):
+        changes.setdefault(path, []).append((sign, number, text))
+    for path, lines in changes.items():
+        now = "" if project is None else text_of(project / path)
+        yield path, _text_before(lines, now.split("\n") if now else []), now
+
+
+def _text_before(changes: Sequence[tuple[str, int, str]], now: Sequence[str]) -> str:
+    """The text of a file before: what the diff took away or left.
+
+    Args:
+        changes: `+` or `-`, the number in the new file, and the text.
+        now: the lines of the new file.
+    """
+    gone: dict[int, list[str]] = {}
+    for sign, number, text in changes:
+        if sign == "-":
+            # Of a file that is empty now, or gone, lines are counted from 0.
+            gone.setdefault(max(number, 1), []).append(text)
+    new = {number for sign, number, _ in changes if sign == "+"}
+    lines: list[str] = []
+    for number, text in enumerate([*now, None], start=1):
+        lines += gone.get(number, [])
+        if text is not None and number not in new:
+            lines.append(text)
+    return "\n".join(lines)
 
 
 def changed_lines(diff: str) -> Iterator[tuple[str, str, int, str]]:

@@ -38,8 +38,6 @@ class ExactForms:
         leaves: what can leave a test before the statement, so that it need not fail.
         unsure: what is no exact comparison, looked for in `actual`.
         dodges: what in `start` tells a test that need not run or pass.
-        row: a row of a table with the group `literal`; the first one counts, where the test fits
-            `compares_rows`.
         far: numbers are changed by more than their size. They may not fit a small type then.
     """
 
@@ -48,8 +46,6 @@ class ExactForms:
     leaves: re.Pattern[str]
     unsure: re.Pattern[str]
     dodges: re.Pattern[str] | None = None
-    row: re.Pattern[str] | None = None
-    compares_rows: re.Pattern[str] | None = None
     far: bool = False
 
 
@@ -168,7 +164,6 @@ def _expectation(text: str, start: re.Match[str], forms: ExactForms) -> re.Match
     if forms.dodges and forms.dodges.search(start[0]):
         return None
     inner, at = "", text.find("\n", start.end()) + 1
-    first = at
     while 0 < at < len(text) and (line := _LINE.match(text, at)):
         here = line["indent"]
         if line[0].strip():
@@ -180,10 +175,7 @@ def _expectation(text: str, start: re.Match[str], forms: ExactForms) -> re.Match
             if here == inner and (found := _exact_at(text, at, forms)):
                 return found
         at = line.end()
-    if not forms.row or not forms.compares_rows or not forms.compares_rows.search(text, first, at):
-        return None
-    rows = forms.row.finditer(text, first, at)
-    return next((row for row in rows if not forms.unsure.search(row[0])), None)
+    return None
 
 
 def _exact_at(text: str, at: int, forms: ExactForms) -> re.Match[str] | None:

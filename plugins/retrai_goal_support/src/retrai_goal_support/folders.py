@@ -80,7 +80,7 @@ def text_of(path: Path, max_chars: int = -1) -> str:
     try:
         with path.open(encoding="utf-8", errors="replace") as file:
             return file.read(max_chars)
-    except OSError:
+    except (OSError, ValueError):  # a name with a NUL is no file's
         return ""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from retrai_core import CaseOutcome, CheckReport, Completed, GoalResult, ToolResult
 
@@ -11,6 +12,25 @@ MAX_CHARS_PER_FAILURE = 4_000
 MAX_FULL = 10
 MAX_NAMES = 40
 _FAILING = ("failed", "error")
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A case that failed or could not be run.
+
+    Attributes:
+        id: the case's id.
+        outcome: `failed` (the test said no) or `error` (fixture, collection, or cut off).
+        location: `file:line`, relative to the project where it lies inside; empty when unknown.
+        message: the exception with compared values; empty where the text alone says it.
+        text: what the model reads: the relevant source lines, the message, captured output.
+    """
+
+    id: str
+    outcome: CaseOutcome
+    location: str = ""
+    message: str = ""
+    text: str = ""
 
 
 def suite_result(
@@ -42,11 +62,13 @@ def suite_result(
         >>> suite_result({"a": "passed", "b": "skipped"}, ["t"]).reason
         '1 test passes, 1 skipped'
     """
-    report = CheckReport(cases, command, interpreter, complete=not problem)
+    report, told = CheckReport(cases, command, interpreter, complete=not problem), failures or {}
     bad = [name for name, outcome in cases.items() if outcome in _FAILING]
     ran = any(outcome != "skipped" for outcome in cases.values())
     achieved = not problem and ran and not bad
-    details = "" if achieved else _details(cases, problem, failures or {}, output)
+    texts = {name: shorten(text.strip(), MAX_CHARS_PER_FAILURE) for name, text in told.items()}
+    failed = [Failure(name, cases[name], text=texts.get(name, "")) for name in bad]
+    details = "" if achieved else render_failures(failed, problem=problem, output=output)
     return GoalResult(achieved, _reason(report, problem, len(bad)), details, report)
 
 
@@ -69,33 +91,86 @@ def _reason(report: CheckReport, problem: str, bad: int) -> str:
     return f"{passed} {_tests(passed)} {'passes' if passed == 1 else 'pass'}{left_out}"
 
 
-def _details(
-    cases: Mapping[str, CaseOutcome],
-    problem: str,
-    failures: Mapping[str, str],
-    output: str,
+def render_failures(
+    failures: Sequence[Failure],
+    *,
+    problem: str = "",
+    output: str = "",
+    max_chars: int = MAX_CHARS,
+    max_full: int = MAX_FULL,
 ) -> str:
+    """What failed, for the model.
+
+    Cases that fail with the same message at the same place are told once, with the names of the
+    others. At most `max_full` errors are given in full, as far as `max_chars` reaches; of the rest
+    only names and first lines.
+
+    Args:
+        failures: the cases that failed.
+        problem: one line that says why the run is not complete; empty when it is.
+        output: the end of what was printed; given where no case tells why.
+        max_chars: the longest text, in characters.
+        max_full: how many different errors are given in full.
+
+    Example:
+        >>> print(render_failures([Failure(n, "failed", text="1 != 2") for n in ("a", "b")]))
+        FAILED a
+        1 != 2
+        The same error in 1 more: b
+    """
+    groups = _grouped([failure for failure in failures if failure.text.strip()])
     parts = [f"The run is not complete: {problem}"] if problem else []
-    told = {name: text for name, text in failures.items() if text.strip()}
-    silent = [name for name, outcome in cases.items() if outcome in _FAILING and name not in told]
-    left = MAX_CHARS - sum(map(len, parts))
-    shown: list[str] = []
-    for name, text in list(told.items())[:MAX_FULL]:
-        title = "ERROR" if cases.get(name) == "error" else "FAILED"
-        block = f"{title} {name}\n{shorten(text.strip(), MAX_CHARS_PER_FAILURE)}"
-        if shown and len(block) > left - 500:
+    left = max_chars - sum(map(len, parts))
+    shown = 0
+    for group in groups[:max_full]:
+        text = _in_full(group)
+        if len(text) > left - 400 and shown:
             break
-        shown.append(name)
-        parts.append(shorten(block, max(left, 200)))
-        left -= len(block) + 2
-    if rest := [name for name in told if name not in shown] + silent:
-        more = f"\n- ... and {len(rest) - MAX_NAMES} more" if len(rest) > MAX_NAMES else ""
-        listed = "\n".join(f"- {name}" for name in rest[:MAX_NAMES])
-        also = "more failing" if shown else "failing"
-        parts.append(f"{len(rest)} {also}:\n{listed}{more}")
-    if output.strip() and (problem or not told):
+        text = shorten(text, max(left - 400, 200))
+        parts.append(text)
+        left -= len(text) + 2
+        shown += 1
+    rest = [failure for group in groups[shown:] for failure in group]
+    rest += [failure for failure in failures if not failure.text.strip()]
+    if rest:
+        parts.append(_names_only(rest, "more failing" if shown else "failing", left))
+    if output.strip() and (problem or not groups):
         parts.append(f"The end of the output:\n{shorten(output.strip(), max(left // 2, 400))}")
-    return shorten("\n\n".join(parts), MAX_CHARS)
+    return shorten("\n\n".join(parts), max_chars)
+
+
+def _grouped(failures: Sequence[Failure]) -> list[list[Failure]]:
+    groups: dict[tuple[str, str], list[Failure]] = {}
+    for failure in failures:
+        # A module that is missing is missing everywhere; an assertion belongs to its place.
+        place = "" if failure.outcome == "error" and failure.message else failure.location
+        groups.setdefault((place, failure.message or failure.text), []).append(failure)
+    # What keeps other tests from running comes first.
+    return sorted(groups.values(), key=lambda group: group[0].outcome != "error")
+
+
+def _in_full(group: list[Failure]) -> str:
+    first, *others = group
+    text = f"{first.outcome.upper()} {first.id}\n{first.text}"
+    if others:
+        names = ", ".join(failure.id for failure in others[:5])
+        more = f" and {len(others) - 5} more" if len(others) > 5 else ""
+        text += f"\nThe same error in {len(others)} more: {names}{more}"
+    return text
+
+
+def _names_only(failures: Sequence[Failure], what: str, room: int) -> str:
+    lines = [f"{len(failures)} {what}:"]
+    for failure in failures[:MAX_NAMES]:
+        said = (failure.message or failure.text).partition("\n")[0]
+        line = f"- {failure.id}: {shorten(said, 120)}" if said else f"- {failure.id}"
+        if sum(map(len, lines)) + len(line) > max(room - 100, 200):
+            break
+        lines.append(line)
+    named = len(lines) - 1
+    if named < len(failures):
+        lines.append(f"- ... and {len(failures) - named} more")
+    return "\n".join(lines)
 
 
 def _tests(count: int) -> str:

@@ -8,7 +8,7 @@ counts of `test result:`, and where these do not add up, the run is not complete
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections import Counter
 from dataclasses import dataclass, field
 
 from retrai_core import CaseOutcome
@@ -16,10 +16,11 @@ from retrai_core import CaseOutcome
 _TARGET = re.compile(r"^ {5}Running (?:(?:unittests|benches) )?(\S+) \((.+)\)$")
 _DOCS = re.compile(r"^ {3}Doc-tests (\S+)$")
 _RUNNING = re.compile(r"^running (\d+) tests?$")
+# A child process of a test may have printed the beginning of the line, or into it.
 _TEST = re.compile(
-    r"^test (?P<name>.+?)(?: - should panic(?: - compile fail)?)? \.\.\. (?P<said>.*)$"
+    r"\btest (?P<name>.+?)(?: - should panic(?: - compile fail)?)? \.\.\. (?P<said>.*)$"
 )
-_SAID = re.compile(r"(ok|FAILED|ignored(?:, .*)?|bench: .*)(?: <[\d.]+s>)?$")
+_FAILED = re.compile(r"FAILED(?: <[\d.]+s>)?$")
 _RESULT = re.compile(
     r"test result: (?:ok|FAILED)\. (\d+) passed; (\d+) failed; (\d+) ignored; \d+ measured"
 )
@@ -28,6 +29,7 @@ _RERUN = re.compile(r"^error: (?:test|doctest) failed, to rerun pass")
 _LINE_NUMBER = re.compile(r" \(line (\d+)\)")
 _OPTION = re.compile(r" - (?:compile fail|compile|should panic)$")
 _HASH = re.compile(r"-[0-9a-f]{16}(?:\.exe)?$")
+_COUNTED: tuple[CaseOutcome, ...] = ("passed", "failed", "skipped")
 _NOISE = re.compile(r"^(?:stack backtrace:|\s+\d+: |\s+at /rustc/|note: (?:run with|Some details))")
 
 
@@ -115,11 +117,11 @@ def _read_block(target: Target, lines: list[str], numbers: dict[str, int]) -> st
         return f"{target.name} ended before its tests did{_last_words(lines)}"
     if len(results) > 1:
         return f"{target.name} says more than once how its tests ended"
-    said, texts = _lines_of_tests(lines), _failures(lines)
-    passed, failed, ignored = (int(count) for count in results[0].groups())
-    outcomes = _settle(said, set(texts) | _failed_names(lines), passed)
-    counted = [sum(o == kind for o in outcomes.values()) for kind in ("passed", "failed")]
-    if len(outcomes) != expected or counted != [passed, failed]:
+    texts = _failures(lines)
+    outcomes = _outcomes(lines, set(texts) | _failed_names(lines))
+    passed, failed, ignored = counts = tuple(int(count) for count in results[0].groups())
+    found = Counter(outcomes.values())
+    if len(outcomes) != expected or counts != tuple(found[kind] for kind in _COUNTED):
         return (
             f"the lines of {target.name} do not add up: {expected} tests, {len(outcomes)} told; "
             f"{passed} passed, {failed} failed, {ignored} ignored by its last line"
@@ -133,43 +135,17 @@ def _read_block(target: Target, lines: list[str], numbers: dict[str, int]) -> st
     return ""
 
 
-def _lines_of_tests(lines: list[str]) -> dict[str, CaseOutcome | None]:
-    """Outcome by printed name; None where other output stands in its place."""
-    found: dict[str, CaseOutcome | None] = {}
-    for line in lines:
-        # A child process of a test may have printed the beginning of the line.
-        test = _TEST.match(line) or _TEST.match(line[max(line.find("test "), 0) :])
-        if test is None:
-            continue
-        said = _SAID.search(test["said"])
-        word = said[1].partition(",")[0] if said else ""
-        outcome: CaseOutcome | None = None
-        if word == "ok" or word.startswith("bench"):
-            outcome = "passed"
-        elif word == "FAILED":
-            outcome = "failed"
-        elif word == "ignored":
-            outcome = "skipped"
-        if found.get(test["name"]) is None:
-            found[test["name"]] = outcome
+def _outcomes(lines: list[str], failed: set[str]) -> dict[str, CaseOutcome]:
+    """Outcome by printed name. What is neither said to have failed nor ignored has passed, if the
+    counts say so too: other output may stand in the place of the word."""
+    found: dict[str, CaseOutcome] = {}
+    for test in filter(None, map(_TEST.search, lines)):
+        if test["name"] in failed or _FAILED.search(test["said"]):
+            found[test["name"]] = "failed"
+        else:
+            is_ignored = test["said"].startswith("ignored")
+            found.setdefault(test["name"], "skipped" if is_ignored else "passed")
     return found
-
-
-def _settle(
-    said: Mapping[str, CaseOutcome | None], failed: set[str], passed: int
-) -> dict[str, CaseOutcome]:
-    """Outcomes of all; those whose line was garbled by their place in the counts."""
-    outcomes: dict[str, CaseOutcome] = {}
-    clear = sum(outcome == "passed" for outcome in said.values())
-    unclear = [name for name, outcome in said.items() if outcome is None and name not in failed]
-    for name, outcome in said.items():
-        if name in failed:
-            outcomes[name] = "failed"
-        elif outcome is not None:
-            outcomes[name] = outcome
-        elif clear + len(unclear) == passed:
-            outcomes[name] = "passed"
-    return outcomes
 
 
 def _failures(lines: list[str]) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,7 +12,14 @@ from retrai_core import CaseOutcome
 from retrai_goal_support import text_of
 
 from .go_output import Ending, ListedPackage, PackageRun
-from .go_source import test_names
+
+_PIECE = re.compile(
+    r"""//[^\n]*|/\*.*?\*/|`[^`]*`|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])+'""", re.DOTALL
+)
+_TEST = re.compile(
+    r"^func\s+((?:Test|Fuzz)(?:[^a-z\W]\w*)?)\s*\(\s*\w+\s+\*testing\.[TF]\s*\)\s*\{",
+    re.MULTILINE,
+)
 
 _OUTCOMES: Mapping[Ending, CaseOutcome] = {"pass": "passed", "fail": "failed", "skip": "skipped"}
 
@@ -80,6 +88,17 @@ def expected_tests(packages: Sequence[ListedPackage], folder: Path) -> dict[str,
             place = os.path.relpath(os.path.realpath(path), root).replace(os.sep, "/")
             tests.update(dict.fromkeys(test_names(text_of(path)), place))
     return found
+
+
+def test_names(source: str) -> list[str]:
+    """The functions that `go test` runs, examples left out.
+
+    Example:
+        >>> test_names("func TestA(t *testing.T) { f() }\\nfunc Testing() {}\\n")
+        ['TestA']
+    """
+    # Comments, strings and runes hold none.
+    return _TEST.findall(_PIECE.sub("", source))
 
 
 def judge_packages(

@@ -26,7 +26,6 @@ class Event(BaseModel):
     test: str = ""
     output: str = ""
     import_path: str = ""
-    failed_build: str = ""
 
 
 class ListedPackage(BaseModel):

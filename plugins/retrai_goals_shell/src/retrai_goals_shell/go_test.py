@@ -14,7 +14,6 @@ from pydantic import Field
 
 from retrai_core import (
     Completed,
-    Contradiction,
     Environment,
     GoalResult,
     Limits,
@@ -24,12 +23,10 @@ from retrai_core import (
 )
 from retrai_goal_support import (
     ShellWords,
-    contradict_suite,
     globs_below,
     suite_result,
 )
 
-from .exact_forms import GO
 from .go_cache import go_cache, keep_first_build
 from .go_cases import GoCases, expected_tests, judge_packages
 from .go_environment import HOW_TO_INSTALL, go_environment, module_folders
@@ -139,15 +136,6 @@ class GoTestGoal(ToolChainGoal[GoTestOptions]):
 
     def audit(self, diff: str) -> Sequence[Suspicion]:
         return audit_go(diff, self.context.project)
-
-    async def contradict(self, copy: Path, cases: Sequence[str]) -> Contradiction:
-        folder = copy / self.options.path
-        return await contradict_suite(
-            GO,
-            cases,
-            lambda case: [folder / case.partition("::")[0]],
-            lambda: self.check({}, copy),
-        )
 
     def _problem(self, done: Completed, judged: GoCases) -> str:
         if done.timed_out:

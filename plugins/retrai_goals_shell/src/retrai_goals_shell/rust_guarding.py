@@ -13,27 +13,17 @@ from retrai_goal_support import LOOKS_FOR_RETRAI, Trick, audit_lines, changed_li
 
 from .rust_source import descendants, parse_rust, text_of_node
 
+STEERING = [".cargo/config", ".cargo/config.toml", "build.rs", "rust-toolchain*"]
 PROTECTED = [
     "/tests/",
     "/benches/",
-    "/crates/*/tests/",
     "/*/tests/",
+    "/crates/*/tests/",
     "/**/tests/**/*.rs",
     "*.snap",
     "Cargo.toml",
     "Cargo.lock",
-    ".cargo/config",
-    ".cargo/config.toml",
-    "build.rs",
-    "rust-toolchain",
-    "rust-toolchain.toml",
-]
-STEERING = [
-    ".cargo/config",
-    ".cargo/config.toml",
-    "build.rs",
-    "rust-toolchain",
-    "rust-toolchain.toml",
+    *STEERING,
 ]
 _TEST_PATH = re.compile(r"(?:^|/)(?:tests|benches|examples)/")
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
-from retrai_core import Completed, Detection, GoalBase, GoalResult, RunContext, ToolError
+from retrai_core import Completed, GoalBase, GoalResult, RunContext, ToolError
 from retrai_goal_support import missing_folder, without_files
 
 from .place import PlaceOptions
@@ -50,10 +50,6 @@ class ToolChainGoal(GoalBase[PlaceT]):
     @abstractmethod
     def is_test(self, path: str) -> bool:
         """Whether a file, by its relative path, is a test that could change what others do."""
-
-    @classmethod
-    def detect(cls, project: Path) -> Detection | None:
-        return Detection(cls.manifest) if (project / cls.manifest).is_file() else None
 
     async def ready(self) -> str | None:
         project, path = self.context.project, self.options.path

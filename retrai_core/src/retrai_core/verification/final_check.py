@@ -73,14 +73,9 @@ async def check_with(guard: Guard, state: State, change: Callable[[Path], None])
 
 @asynccontextmanager
 async def changed_copy(guard: Guard, change: Callable[[Path], None]) -> AsyncGenerator[Path]:
-    """A clean copy that `change` was made to, with its packages installed anew; gone afterwards."""
+    """A clean copy that `change` was made to; gone afterwards."""
     async with _room() as folder:
         copy = await asyncio.to_thread(_make_copy, guard, folder)
-        changed = await asyncio.to_thread(guard.packages.changed, guard.baseline.taken_at)
-        if changed:
-            have_scripts = await asyncio.to_thread(guard.packages.have_scripts)
-            if await _install(guard, copy, changed, with_scripts=have_scripts):
-                await asyncio.to_thread(take_out, copy, changed)
         await asyncio.to_thread(change, copy)
         yield copy
 
