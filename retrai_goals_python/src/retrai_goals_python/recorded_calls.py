@@ -220,7 +220,9 @@ class BeforeRun(SavedModel):
         for failure in run.failures:
             function = failure.id.partition("[")[0]
             path, _, line = failure.location.rpartition(":")
-            known = assertions.get(function, Failed(path, int(line or 0)))
+            if not line.isdigit():  # the file alone is known, of a fixture that is missing, say
+                path, line = failure.location, "0"
+            known = assertions.get(function, Failed(path, int(line)))
             recorded = run.calls.get(failure.id)
             if is_test(path) and recorded is not None:
                 unequal = recorded.compared if _are_plain(recorded.compared) else ()
