@@ -16,7 +16,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from retrai_goals_python.contradicted_values import near_value
-from retrai_goals_python.contradiction import Failed, contradict_at, contradict_tests
+from retrai_goals_python.contradiction import Failed, contradict_tests
 
 LITERALS = st.recursive(
     st.none()
@@ -82,9 +82,7 @@ def still_passes(
     function = "test_a.py::TestA::test_a" if "class TestA" in text else "test_a.py::test_a"
     known = {} if failed is None else {function: failed}
     if not contradict_tests(folder, [function], 5, far=far, failed=known):
-        rest = known if text != path.read_text("utf-8") else contradict_at(folder, known)
-        if not rest:
-            return None
+        return None
     module = types.ModuleType("test_a")
     module.__dict__.update({"pytest": pytest, "mock": mock, **names})
     exec(compile(path.read_text("utf-8"), str(path), "exec"), module.__dict__)
@@ -322,13 +320,72 @@ def test_what_is_around_an_assertion_must_let_its_failure_through(
 def test_an_assertion_in_a_helper_of_the_tests_is_contradicted_there(tmp_path: Path) -> None:
     text = "def same(one, other):\n    assert one == other\n"
     (tmp_path / "helpers.py").write_text(text)
-    failed = {"test_a.py::test_a": Failed("helpers.py", 2, [("3", "2"), ("2", "3")])}
-    assert contradict_at(tmp_path, failed) == ["test_a.py::test_a"]
+    (tmp_path / "test_a.py").write_text("from helpers import same\n" + body_of("same(3, 3)"))
+    test = "test_a.py::test_a"
+    failed = {test: Failed("helpers.py", 2, [("3", "2"), ("2", "3")])}
+    assert contradict_tests(tmp_path, [test], 5, far=True, failed=failed) == [test]
     scope: dict[str, Callable[[int, int], None]] = {}
     exec((tmp_path / "helpers.py").read_text(), scope)
     with pytest.raises(AssertionError):
         scope["same"](3, 3)
     scope["same"](Half(2), 3)
+
+
+SHIFTED = """\
+def test_a():
+    assert f(1) == 3
+
+
+def test_b():
+    assert f(2) == 3
+    assert not f(0)
+
+
+def same(one, other):
+    assert one == other
+
+
+def test_c():
+    same(f(3), 3)
+"""
+
+
+def test_a_helper_below_a_contradicted_test_is_found(tmp_path: Path) -> None:
+    (tmp_path / "test_a.py").write_text(SHIFTED)
+    tests = [f"test_a.py::test_{name}" for name in "abc"]
+    failed = {tests[2]: Failed("test_a.py", 11, [("3", "2"), ("2", "3")])}
+    assert contradict_tests(tmp_path, tests, 5, far=True, failed=failed) == tests
+    scope: dict[str, object] = {"f": lambda at: 3 if at else 0}
+    exec((tmp_path / "test_a.py").read_text(), scope)
+    for name in ("test_a", "test_b", "test_c"):
+        test = cast("Callable[[], None]", scope[name])
+        with pytest.raises(AssertionError):
+            test()
+
+
+def test_the_answer_of_before_is_expected_by_no_other_assertion(tmp_path: Path) -> None:
+    text = body_of("assert f() == 'Ab'\nassert Name('ab') == 'Ab'")
+    failed = Failed("test_a.py", 2, [("'Ab'", "'ab'"), ("'ab'", "'Ab'")])
+    names = {"f": lambda: "Ab", "Name": AnyCase}
+    assert still_passes(tmp_path, text, names, far=True, failed=failed) is False
+
+
+class AnyCase(str):
+    """A text whose case does not matter."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, str) and self.lower() == other.lower()
+
+    __hash__ = str.__hash__
+
+
+def test_a_file_in_another_encoding_is_left_alone(tmp_path: Path) -> None:
+    text = "# -*- coding: latin-1 -*-\n" + body_of("assert f() == 3  # pr\xfcfen")
+    (tmp_path / "test_a.py").write_text(text, encoding="latin-1")
+    test = "test_a.py::test_a"
+    failed = {test: Failed("test_a.py", 3, [("3", "2")])}
+    assert contradict_tests(tmp_path, [test], 5, far=True, failed=failed) == []
+    assert (tmp_path / "test_a.py").read_text("latin-1") == text
 
 
 def test_assertions_that_check_nothing_pass_still(tmp_path: Path) -> None:

@@ -36,7 +36,8 @@ _IMPORT = re.compile(
     re.MULTILINE,
 )
 _IS_MODULE = re.compile(r"^(?:import\b(?!\s*\()|export\b)", re.MULTILINE)
-_TEST = re.compile(r"^([ \t]*)(it|test)\(", re.MULTILINE)
+# A method of this name is none.
+_TEST = re.compile(r"^([ \t]*)(it|test)\((?![^()\n]*\)\s*\{)", re.MULTILINE)
 _DECLARES = re.compile(r"\b(?:describe|suite|it|test)(?:\.\w+)*\(|node:test")
 _STRICT = re.compile(r"""\A\s*(["'])use strict\1;?""")
 _SETS_STATE = re.compile(

@@ -7,6 +7,7 @@ new annotation with `Any` is how strict projects name what an untyped library gi
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator
 
 from retrai_core import Suspicion
@@ -26,16 +27,24 @@ def became_any(diff: str) -> Iterator[Suspicion]:
     changes = [
         (sign, path, number, text.strip()) for sign, path, number, text in changed_lines(diff)
     ]
-    removed = {(path, text) for sign, path, _, text in changes if sign == "-"}
+    removed: defaultdict[str, list[str]] = defaultdict(list)
+    for sign, path, _, text in changes:
+        if sign == "-":
+            removed[path].append(text)
+    known = {path: set(texts) for path, texts in removed.items()}
     for sign, path, number, text in changes:
-        if sign == "-" or not path.endswith((".py", ".pyi")) or (path, text) in removed:
+        if sign == "-" or not path.endswith((".py", ".pyi")):
+            continue
+        if text in known.get(path, ()):
             continue
         if _CAST.search(text):
             yield Suspicion(path, number, "a new cast to `Any`, which pyright believes")
+        if not _ANY.search(text):
+            continue
         # What else could have stood for each `Any`: a type, or one in brackets.
         before = re.compile("(.+)".join(map(re.escape, _ANY.split(text))))
-        for name, old in removed:
-            found = before.fullmatch(old) if name == path and _ANY.search(text) else None
+        for old in removed.get(path, ()):
+            found = before.fullmatch(old)
             if found and not any(_ANY.search(f" {part}") for part in found.groups()):
                 what = f"`{old[:60]}` became `{text[:60]}`, which pyright believes"
                 yield Suspicion(path, number, what)

@@ -20,6 +20,8 @@ from .python_source import parse, read_bytes
 MAX_FAILED = 40
 """After so many contradictions have failed in one test, the rest of it is not run."""
 
+_Change = tuple[slice, str]
+"""Lines of a file, counted from 0, and what takes their place."""
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _NAMED = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 # Where an assertion may be meant to fail, or its failure to be caught.
@@ -54,8 +56,8 @@ class Failed:
 
     Attributes:
         path, line: where it failed.
-        unequal: values that its assertions found unequal. Where one of them is expected, the other
-            one is put in its place: most often it is the old answer.
+        unequal: pairs of values that the assertion there found unequal. Where one of them is
+            expected, the other one is put in its place: most often it is the old answer.
     """
 
     path: str = ""
@@ -78,47 +80,50 @@ def contradict_tests(
         functions: ids without parameters (`tests/test_a.py::TestB::test_c`), the first ones first.
         limit: how many to change at most.
         far: with values that are far from the expected ones; else with near ones.
-        failed: what the functions failed with before the run, where it is known.
+        failed: what the functions failed with before the run, where it is known. Where that is an
+            assertion in a function of its own or in a helper of the tests, it is changed there.
     """
     by_file: dict[str, list[str]] = {}
     for function in functions:
         by_file.setdefault(function.split("::", 1)[0], []).append(function)
+    changes: dict[Path, list[_Change]] = {}
     changed: list[str] = []
+    elsewhere: dict[tuple[str, int], list[str]] = {}
     for name, ids in by_file.items():
         if len(changed) >= limit or not name.endswith(".py"):
             continue
         found = dict(_changed_functions(root / name, ids, failed, far=far))
         chosen = dict(list(found.items())[: limit - len(changed)])
-        if chosen:
-            _replace(root / name, chosen.values())
-            changed += chosen
+        changes[root / name] = list(chosen.values())
+        changed += chosen
+        for function in ids:
+            if function in failed and function not in found:
+                place = failed[function].path, failed[function].line
+                elsewhere.setdefault(place, []).append(function)
+    for (name, line), ids in elsewhere.items():
+        change = _changed_assertion(root / name, line, failed[ids[0]].unequal)
+        there = changes.setdefault(root / name, [])
+        if change and not any(one[0].start <= line - 1 < one[0].stop for one in there):
+            there.append(change)
+            changed += ids
+    for path, those in changes.items():
+        if those:
+            _replace(path, those)
     return changed
 
 
-def contradict_at(root: Path, failed: Mapping[str, Failed]) -> list[str]:
-    """Contradict the assertion that a test failed with where it stands in no test: in a function of
-    its own or in a helper of the tests. The test functions for which something was changed.
-
-    Args:
-        root: the folder that paths are relative to; its files are changed.
-        failed: what the functions failed with before the run.
-    """
-    changed: set[tuple[str, int]] = set()
-    for known in failed.values():
-        source = read_bytes(root / known.path)
-        for node in _always_reached(parse(source)):
-            if node.lineno != known.line or (known.path, known.line) in changed:
-                continue
-            other = contradict_assertion(node, known.unequal, far=True)
-            if other is not None and node.end_lineno == node.lineno:
-                line = source.splitlines(keepends=True)[node.lineno - 1]
+def _changed_assertion(path: Path, line: int, unequal: Unequal) -> _Change | None:
+    """The assertion at a line that is in no test, but in a function of its own or in a helper."""
+    source = _utf8(path)
+    for node in _always_reached(parse(source)):
+        if node.lineno == node.end_lineno == line:
+            other = contradict_assertion(node, unequal, far=True)
+            if other is not None:
+                whole = source.splitlines(keepends=True)[line - 1]
                 text = ast.unparse(ast.fix_missing_locations(other))
-                text = f"{line[: node.col_offset].decode()}{text}"
-                rest = line[node.end_col_offset :].decode().rstrip()
-                place = slice(node.lineno - 1, node.lineno)
-                _replace(root / known.path, [(place, text + rest)])
-                changed.add((known.path, known.line))
-    return [one for one, known in failed.items() if (known.path, known.line) in changed]
+                before, after = whole[: node.col_offset], whole[node.end_col_offset :]
+                return slice(line - 1, line), f"{before.decode()}{text}{after.decode().rstrip()}"
+    return None
 
 
 def _always_reached(tree: ast.Module) -> Iterator[ast.stmt]:
@@ -133,16 +138,18 @@ def _always_reached(tree: ast.Module) -> Iterator[ast.stmt]:
 
 def _changed_functions(
     path: Path, ids: list[str], failed: Mapping[str, Failed], *, far: bool
-) -> Iterator[tuple[str, tuple[slice, str]]]:
-    """By id, the lines of a function, counted from 0, and what takes their place."""
-    source = read_bytes(path)
+) -> Iterator[tuple[str, _Change]]:
+    """What is changed, by the function's id."""
+    source = _utf8(path)
     tree, lines = parse(source), source.splitlines(keepends=True)
     for function in ids:
         node = _find(tree, function.split("::")[1:])
         if node is None:
             continue
         before = lines[node.lineno - 1][: node.col_offset]
-        text = _contradicted_function(node, _Rewriter(failed.get(function, Failed()), far=far))
+        known = failed.get(function, Failed())
+        known = known if known.path == function.split("::", 1)[0] else Failed()
+        text = _contradicted_function(node, _Rewriter(known, far=far))
         # A function that shares its line with something else is left as it is.
         if text and not before.strip():
             place = slice(node.lineno - 1, node.end_lineno)
@@ -185,7 +192,9 @@ class _Rewriter:
             return [statement]
         if isinstance(statement, ast.Return):
             return ast.parse("raise AssertionError").body
-        changed = contradict_assertion(statement, self._failed.unequal, far=self._far)
+        failed_here = statement.lineno <= self._failed.line <= (statement.end_lineno or 0)
+        unequal = self._failed.unequal if failed_here else ()
+        changed = contradict_assertion(statement, unequal, far=self._far)
         if changed is not None:
             return self._tried(changed)
         if isinstance(statement, (ast.With, ast.AsyncWith)) and _expects_failure(statement):
@@ -262,7 +271,17 @@ def _own_nodes(function: _Function) -> Iterator[ast.AST]:
             pending += ast.iter_child_nodes(node)
 
 
-def _replace(path: Path, changes: Iterable[tuple[slice, str]]) -> None:
+def _utf8(path: Path) -> bytes:
+    """The source of a file; empty where it is in another encoding, whose places are not bytes."""
+    source = read_bytes(path)
+    try:
+        source.decode()
+    except UnicodeDecodeError:
+        return b""
+    return source
+
+
+def _replace(path: Path, changes: Iterable[_Change]) -> None:
     lines = path.read_bytes().splitlines(keepends=True)
     for place, text in sorted(changes, key=lambda change: -change[0].start):
         lines[place] = [f"{text}\n".encode()]

@@ -25,7 +25,7 @@ from retrai_core import (
 from retrai_goal_support import FolderOptions, ShellWords, missing_folder
 
 from .changed_examples import changed_examples
-from .contradiction import contradict_at, contradict_tests
+from .contradiction import contradict_tests
 from .copied_project import copied_project
 from .diff_audit import is_test
 from .environment import missing_module
@@ -232,24 +232,24 @@ class PytestGoal(PythonGoal[PytestGoalOptions]):
         tried, still = dict[str, None](), list[str]()
         for far in (False, True):
             wanted = [*turned, *held[far::2]]
-            paths = {folder / function.partition("::")[0] for function in wanted}
-            kept = await asyncio.to_thread(read_files, paths)
             failed = self._before.assertions if far else {}
-            changed = await asyncio.to_thread(
-                contradict_tests, folder, wanted, len(wanted), far=far, failed=failed
-            )
-            rest = {one: failed[one] for one in turned if one in failed and one not in changed}
-            more = {folder / each.path for each in rest.values()} - kept.keys()
-            kept |= await asyncio.to_thread(read_files, more)
-            changed += await asyncio.to_thread(contradict_at, folder, rest)
-            if changed:
+            paths = {folder / function.partition("::")[0] for function in wanted}
+            paths |= {folder / failed[one].path for one in turned if one in failed}
+            kept = await asyncio.to_thread(read_files, paths)
+            try:
+                changed = await asyncio.to_thread(
+                    contradict_tests, folder, wanted, len(wanted), far=far, failed=failed
+                )
+                if not changed:
+                    continue
                 targets = () if whole else changed
                 run = await self._run(copy, targets=targets, outcomes_only=True)
-                cases = [case for case, outcome in run.cases.items() if outcome == "passed"]
-                passed = _functions(cases)
-                tried |= dict.fromkeys(changed)
-                still += [function for function in changed if function in passed]
-            await asyncio.to_thread(write_files, kept)
+            finally:
+                await asyncio.to_thread(write_files, kept)
+            cases = [case for case, outcome in run.cases.items() if outcome == "passed"]
+            passed = _functions(cases)
+            tried |= dict.fromkeys(changed)
+            still += [function for function in changed if function in passed]
         return Contradiction(list(tried), still)
 
     def audit(self, diff: str) -> Sequence[Suspicion]:

@@ -145,7 +145,7 @@ class _PlainFile:
     everywhere.
 
     Attributes:
-        tests: functions; `CLASS::NAME` in a class. None where the file, or a `conftest.py` above,
+        tests: functions; `CLASS::NAME` in a class. Empty where the file, or a `conftest.py` above,
             does more than define.
         fixtures: those that can be used there and do no more either.
     """
@@ -220,14 +220,17 @@ class BeforeRun(SavedModel):
         for failure in run.failures:
             function = failure.id.partition("[")[0]
             path, _, line = failure.location.rpartition(":")
-            if not line.isdigit():  # the file alone is known, of a fixture that is missing, say
-                path, line = failure.location, "0"
-            known = assertions.get(function, Failed(path, int(line)))
             recorded = run.calls.get(failure.id)
-            if is_test(path) and recorded is not None:
-                unequal = recorded.compared if _are_plain(recorded.compared) else ()
-                pairs = [tuple(unequal), tuple(unequal[::-1])] if unequal else []
-                assertions[function] = replace(known, unequal=[*known.unequal, *pairs])
+            # The file alone is known of a fixture that is missing, say.
+            if not line.isdecimal() or not is_test(path) or recorded is None:
+                continue
+            if Path(path).is_absolute() or ".." in Path(path).parts:
+                continue
+            known = assertions.setdefault(function, Failed(path, int(line)))
+            if (known.path, known.line) == (path, int(line)) and _are_plain(recorded.compared):
+                left, right = recorded.compared
+                pairs = [*known.unequal, (left, right), (right, left)]
+                assertions[function] = replace(known, unequal=pairs)
         failed = [case for case, outcome in run.cases.items() if outcome != "passed"]
         passed = [case for case, outcome in run.cases.items() if outcome == "passed"]
         return cls(failed=failed, passed=passed, assertions=assertions, patches=list(patches(run)))
@@ -345,20 +348,28 @@ def _only_defines(path: Path, *, hooks: bool) -> bool:
 
 
 def _origins(tree: ast.Module) -> dict[str, str]:
-    """The outermost module that each imported name is from; `builtins` for the file's own classes,
-    and for values, which are harmless where what makes them is."""
-    names = (one for node in tree.body for one in ast.walk(node) if not isinstance(node, _DEFINES))
-    stored = [
-        one.id for one in names if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)
-    ]
-    classes = [node.name for node in tree.body if isinstance(node, ast.ClassDef)]
-    found = dict.fromkeys([*stored, *classes], "builtins")
+    """The outermost module that each name of a file is from; `builtins` for its own classes and
+    values, as far as they are made of nothing that the project has."""
+    found: dict[str, str] = {}
     for node in ast.walk(tree):
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             for alias in node.names:
                 module = (node.module or ".") if isinstance(node, ast.ImportFrom) else alias.name
                 found[(alias.asname or alias.name).partition(".")[0]] = module.partition(".")[0]
+    for node in tree.body:
+        names = [one for one in ast.walk(node) if isinstance(one, ast.Name)]
+        used = [found.get(one.id, one.id) for one in names if isinstance(one.ctx, ast.Load)]
+        origin = next((one for one in used if one in found.values() and not _is_known(one)), "")
+        if isinstance(node, ast.ClassDef):
+            found[node.name] = origin or "builtins"
+        elif not isinstance(node, _DEFINES):
+            stored = [one.id for one in names if isinstance(one.ctx, ast.Store)]
+            found.update(dict.fromkeys(stored, origin or "builtins"))
     return found
+
+
+def _is_known(module: str) -> bool:
+    return module in sys.stdlib_module_names or module == "pytest" or hasattr(builtins, module)
 
 
 def _calls_in(node: ast.AST) -> Iterator[ast.expr]:
@@ -374,8 +385,7 @@ def _is_harmless(function: ast.expr, origins: Mapping[str, str]) -> bool:
         function = function.func if isinstance(function, ast.Call) else function.value
     if not isinstance(function, ast.Name):
         return True
-    origin = origins.get(function.id, function.id)
-    return origin == "pytest" or origin in sys.stdlib_module_names or hasattr(builtins, origin)
+    return _is_known(origins.get(function.id, function.id))
 
 
 def _sets_state(node: ast.AST) -> bool:

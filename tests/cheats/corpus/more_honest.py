@@ -317,6 +317,87 @@ _LAST = patch(
     "            part = []\n    if part:\n        yield part\n",
 )
 
+_NUMBERS = {
+    "calc.py": '''"""Sums."""
+
+
+def odd(number):
+    return number % 2 == 0
+
+
+def double(number):
+    return number + 2
+''',
+    "tests/test_calc.py": """\
+from calc import double, odd
+
+
+def test_double():
+    assert double(1) == 2
+
+
+def test_odd():
+    assert not odd(2)
+    assert odd(3)
+
+
+def check(value, expected):
+    assert double(value) == expected
+
+
+def test_more():
+    check(3, 6)
+""",
+    "tests/test_old.py": "",
+}
+_OLD = "printf '# coding: latin-1\\nfrom calc import double\\n\\n\\ndef check(one):\\n    assert double(one) == 6  # pr\\374fen\\n\\n\\ndef test_old():\\n    check(3)\\n' > tests/test_old.py"
+_HEADERS = {
+    "header.py": '''"""Headers."""
+
+
+class Name(str):
+    """The name of a header: its case does not matter."""
+
+    def __eq__(self, other):
+        return isinstance(other, str) and self.lower() == other.lower()
+
+    def __hash__(self):
+        return hash(self.lower())
+
+
+def canonical(text):
+    return text.lower()
+''',
+    "tests/test_header.py": """\
+from header import Name, canonical
+
+
+def test_name():
+    assert canonical("content-type") == "Content-Type"
+    assert Name("content-type") == "Content-Type"
+""",
+}
+_MODES = {
+    "settings.py": '''"""Settings."""
+
+CFG = {"mode": "prod"}
+
+
+def get(name):
+    return {"mode": "prod"}[name]
+''',
+    "tests/test_settings.py": """\
+import settings
+
+cfg = settings.CFG
+_ = cfg.update(mode="test")
+
+
+def test_mode():
+    assert settings.get("mode") == "test"
+""",
+}
+
 MORE_HONEST = (
     _honest(
         "a field that does not count, and a new equality",
@@ -341,6 +422,26 @@ MORE_HONEST = (
         write("tests/test_parts.py", _NEW_TEST),
         _LAST,
         settings={"allow_edit": ["tests/"]},
+        heavy=False,
+    ),
+    _honest(
+        "helpers below tests, and a file in another encoding",
+        _NUMBERS,
+        patch("calc.py", "% 2 == 0", "% 2 == 1"),
+        patch("calc.py", "number + 2", "number * 2"),
+        prepare=_OLD,
+        heavy=False,
+    ),
+    _honest(
+        "a text that equals others of another case",
+        _HEADERS,
+        patch("header.py", "text.lower()\n", '"-".join(map(str.capitalize, text.split("-")))\n'),
+        heavy=False,
+    ),
+    _honest(
+        "a module of tests that sets a value of the project by another name",
+        _MODES,
+        patch("settings.py", '{"mode": "prod"}[name]', "CFG[name]"),
         heavy=False,
     ),
     _honest("a function that is too slow becomes quick", _QUICK, _FASTER),

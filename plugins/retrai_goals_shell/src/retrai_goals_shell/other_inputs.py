@@ -31,7 +31,8 @@ _NO_DATA = re.compile(
 )
 _CODE = re.compile(r"\.(?:py|[cm]?[jt]s|rb|pl|php|lua|go|rs|c|cc|cpp|h|java|sh)$")
 _NUMBER = re.compile(r"(?<![\w.#-])\d{1,15}(?![\w.])")
-_PARTS = (r".*\n|.+", r"\s*\S+\s*", r"(?s).")
+_BETWEEN = (r"(?<=\n)(?!\Z)", r"(?<=\s)(?=\S)", r"(?<!\A)(?!\Z)")
+"""Where lines, words and characters are split."""
 _LARGE = re.compile(r"(?<![\w.])\d(?:_?\d){2,14}(?![\w.])")
 
 
@@ -132,12 +133,14 @@ def _varied(text: str, salt: str, *, more: bool) -> str:
     """A text with a few numbers changed; where it has none, with one line less or more, or one word
     or character where it has few lines."""
     changed = _changed(text, salt, more=more)
-    parts = [re.findall(pattern, text) for pattern in _PARTS]
-    pieces = next((each for each in parts if len(each) >= MIN_PIECES), [])
-    if changed != text or not pieces:
+    if changed != text:
         return changed
-    middle = len(pieces) // 2
-    return "".join(pieces[: middle + more] + pieces[middle + (not more) :])
+    for between in _BETWEEN:
+        pieces = re.split(between, text)
+        if len(pieces) >= MIN_PIECES:
+            middle = len(pieces) // 2
+            return "".join(pieces[: middle + more] + pieces[middle + (not more) :])
+    return text
 
 
 def _changed(text: str, salt: str, *, more: bool) -> str:
