@@ -247,6 +247,8 @@ class CallRecords:
             # The project's own plugin asks its code as a test does.
             path = str(getattr(plugin, "__file__", None) or "")
             self.recorder.tests[os.path.realpath(path)] = True
+        # The first look takes longest, and would slow down the test that it is in.
+        self.recorder.patches.look()
 
     @pytest.hookimpl(hookwrapper=True, trylast=True)
     def pytest_runtest_setup(self, item: Any) -> Generator[None, Any, None]:
