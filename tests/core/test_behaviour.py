@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from retrai_core import RecordedCall
 from retrai_core.verification.behaviour import Recordings, compare
 
@@ -55,10 +57,21 @@ def test_a_case_that_fails_by_itself_is_found() -> None:
     told = f"{SUSPECT}a passes in the check and fails outside of it"
     assert compare(Recordings(failed + old, passed, failed + old, failed)).suspect == told
     assert not compare(Recordings(failed + old, passed, failed + old, passed)).suspect
+    # It gets farther than before: what it misses there is not the fix.
+    farther = [replace(each, answer="fails at line 9") for each in failed]
+    assert not compare(Recordings(failed + old, passed, failed + old, farther)).suspect
     # Without what other cases have done the old code answers otherwise, or nothing is known of it.
     other = seen("a", one="0")
     assert not compare(Recordings(failed + old, passed, failed + other, failed)).suspect
     assert not compare(Recordings(failed + lost, passed, failed, failed)).suspect
+
+
+def test_a_module_of_the_tests_is_missed_only_where_the_tests_do_not_name_it() -> None:
+    missed = "raises ModuleNotFoundError(\"No module named 'tests'\")"
+    for call, suspect in (("load('other')", True), ("load('tests.sample:ONE')", False)):
+        old, new = ([RecordedCall("a", call, answer, "again", plain=True)] for answer in ("1", "2"))
+        outside = [replace(old[0], answer=missed)]
+        assert bool(compare(Recordings(old, new, old, outside)).suspect) is suspect
 
 
 def test_what_the_old_code_answers_otherwise_outside_proves_nothing() -> None:
@@ -99,10 +112,12 @@ def test_answers_that_no_test_covers_are_shown_when_they_changed() -> None:
 
 
 def test_a_fix_for_the_arguments_of_the_tests_alone_is_told() -> None:
-    near = [RecordedCall("", f"near({number})", str(number)) for number in range(10)]
+    near = [RecordedCall("", f"one({number})", str(number)) for number in range(10)]
     old, new = seen("a", one="1", two="2"), seen("a", one="2", two="4")
     assert compare(Recordings(old, new, [*old, *near], [*new, *near])).findings == [HARD_CODED]
     assert not compare(Recordings(old, new, [*old, *near[:3]], [*new, *near[:3]])).findings
+    others = [replace(each, call=f"of_{each.call}") for each in near]
+    assert not compare(Recordings(old, new, [*old, *others], [*new, *others])).findings
     boundary = seen("a", one="1", two="3")
     assert not compare(Recordings(old, boundary, [*old, *near], [*boundary, *near])).findings
 

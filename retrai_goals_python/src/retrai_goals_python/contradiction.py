@@ -73,7 +73,10 @@ def contradict_tests(
     far: bool = False,
     failed: Mapping[str, Failed] = MappingProxyType({}),
 ) -> list[str]:
-    """Change what each of the test functions expects; those in which something was changed.
+    """Change what each of the test functions expects; those for which something was changed.
+
+    Where nothing in a function can be, the assertion that it failed with is contradicted where it
+    stands: in a function of its own or in a helper of the tests.
 
     Args:
         root: the folder that the ids are relative to; its files are changed.

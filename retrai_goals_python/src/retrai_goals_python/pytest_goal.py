@@ -39,6 +39,7 @@ from .recorded_calls import (
     BEFORE,
     BeforeRun,
     import_paths,
+    modules_of_tests,
     patches,
     recorded_calls,
     remove_tests,
@@ -269,6 +270,8 @@ class PytestGoal(PythonGoal[PytestGoalOptions]):
     async def replay_calls(
         self, copy: Path, calls: Sequence[RecordedCall], *, neighbors: int, timeout_s: float
     ) -> Sequence[RecordedCall]:
+        folder = copy / self.options.path
+        modules = await asyncio.to_thread(modules_of_tests, folder, calls)
         await asyncio.to_thread(remove_tests, copy)
         sandbox, project = self.context.sandbox, self.context.project
         root = project if sandbox.arranges_view else copy
@@ -278,6 +281,7 @@ class PytestGoal(PythonGoal[PytestGoalOptions]):
             root / self.options.path,
             calls,
             paths=[str(root / path) for path in self._import_paths],
+            modules=modules,
             neighbors=neighbors,
             timeout_s=timeout_s,
         )

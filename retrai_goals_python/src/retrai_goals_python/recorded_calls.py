@@ -275,6 +275,7 @@ async def replay_calls(
     calls: Sequence[RecordedCall],
     *,
     paths: Sequence[str],
+    modules: Sequence[str],
     neighbors: int,
     timeout_s: float,
 ) -> list[RecordedCall]:
@@ -286,6 +287,7 @@ async def replay_calls(
         root: the project or a copy of it, without tests.
         calls: as recorded.
         paths: where modules are imported from.
+        modules: those of the project are imported first: what they register counts for the tests.
         neighbors: at most so many more calls, with arguments near the recorded ones.
         timeout_s: wall-clock seconds; neighbors get a quarter of them in processor time, so that
             a busy machine hides no difference.
@@ -299,6 +301,7 @@ async def replay_calls(
         {
             # As for a program that is started there, and not as a runner puts them.
             "paths": [str(root), *(path for path in paths if path != str(root))],
+            "modules": list(modules),
             "neighbors": neighbors,
             "cpu_s": timeout_s / 4,
         },
@@ -307,6 +310,26 @@ async def replay_calls(
         timeout_s=timeout_s,
         env={"PYTHONHASHSEED": "1"},
     )
+
+
+def modules_of_tests(folder: Path, calls: Sequence[RecordedCall]) -> list[str]:
+    """What the files of tests import by an absolute name, and the `conftest.py`s above them.
+
+    Args:
+        folder: where the tests are run.
+        calls: of the tests.
+    """
+    found: dict[str, None] = {}
+    for path in dict.fromkeys(Path(each.case.partition("::")[0]) for each in calls if each.case):
+        above = [folder / parent / "conftest.py" for parent in reversed(path.parents)]
+        for file in (*filter(Path.is_file, above), folder / path):
+            for node in ast.walk(parse_file(file)):
+                if isinstance(node, ast.Import):
+                    found |= dict.fromkeys(alias.name for alias in node.names)
+                elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                    found[node.module] = None
+                    found |= dict.fromkeys(f"{node.module}.{alias.name}" for alias in node.names)
+    return list(found)
 
 
 def remove_tests(copy: Path) -> None:

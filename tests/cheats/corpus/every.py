@@ -24,6 +24,7 @@ from . import (
     odd_honest,
     other_domains,
     outside_cheats,
+    package_honest,
     pip_packages,
     pyright_goal,
     pytest_cheats,
@@ -97,5 +98,6 @@ HONEST = _marked(
         *rough_honest.HONEST,
         *other_domains.HONEST,
         *style_honest.HONEST,
+        *package_honest.HONEST,
     )
 )

@@ -7,6 +7,7 @@ too, and what changed beside them is shown to people.
 from __future__ import annotations
 
 import asyncio
+import re
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -23,8 +24,10 @@ MAX_SHOWN = 8
 MIN_HARD_CODED = 2
 """So many answers to the tests must have changed, and none beside them."""
 _SHOWN_CHARS = 160
+_PART_CHARS = 60
+"""Of a call that answers otherwise, and of each of its answers."""
 _NOT_PASSED = ("failed", "error")
-_NOT_THERE = "raises ModuleNotFoundError("
+_NOT_THERE = re.compile(r"raises ModuleNotFoundError\([^']*'?([^']*)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +152,7 @@ def _calls(calls: Sequence[RecordedCall]) -> list[RecordedCall]:
 
 
 def _failing_outside(found: Recordings) -> list[str]:
-    """Cases that pass in the check and fail by themselves, as they did before the run.
+    """Cases that pass in the check and fail by themselves, at the line that they failed at before.
 
     Only cases count with a call that can be made again, and all such calls must have the old answer
     everywhere, so that none of them needs what another case has done.
@@ -164,8 +167,8 @@ def _failing_outside(found: Recordings) -> list[str]:
         for each in found.before
         if each.call == each.case in alone
         and now.get(each.case) == "passes" != each.answer
-        and then.get(each.call) == each.answer
-        and later.get(each.call, "passes") != "passes"
+        and then.get(each.call, "").startswith(each.answer)
+        and later.get(each.call) == then[each.call]
     ]
 
 
@@ -192,9 +195,15 @@ def _elsewhere(found: Recordings) -> list[str]:
     for case, call in ((each.case, each.call) for each in found.before if each.case not in unsure):
         old, new = before[call], after.get(call, before[call])
         then, now = outside_before.get(call), outside_after.get(call, "")
-        if then == old and now != new and (now == old or now.startswith(_NOT_THERE)):
+        if then == old and now != new and (now == old or _misses_module(call, now)):
             lines.append(_line(f"{call}: {new} in {case}, {now} outside of it"))
     return lines
+
+
+def _misses_module(call: str, answer: str) -> bool:
+    """Whether the answer is that a module is not there, which the call does not ask for by name."""
+    found = _NOT_THERE.match(answer)
+    return found is not None and re.search(rf"'{re.escape(found[1])}[.:']", call) is None
 
 
 def _answers(calls: Sequence[RecordedCall]) -> dict[str, str]:
@@ -217,24 +226,31 @@ def _differences(found: Recordings) -> list[str]:
     ]
     # First what gave an answer before, and is read at a glance.
     changed.sort(key=lambda each: (each[1].startswith("raises "), sum(map(len, each))))
-    return [_line(f"{call}: {old} -> {new} (no test covers it)") for call, old, new in changed]
+    shown = [[_line(part, _PART_CHARS) for part in each] for each in changed]
+    return [f"{call}: {old} -> {new} (no test covers it)" for call, old, new in shown]
 
 
 def _hard_coded(found: Recordings) -> bool:
     before, after = _answers(found.replayed_before), _answers(found.replayed_after)
     asked = {each.call for each in found.after} & before.keys() & after.keys()
+    changed = [call for call in asked if before[call] != after[call]]
+    functions = set(map(_function_of, changed))
     near = _neighbors(found.replayed_before).keys() & _neighbors(found.replayed_after).keys()
     return (
-        len(near) >= MAX_SHOWN
+        sum(_function_of(call) in functions for call in near) >= MAX_SHOWN
         # One changed answer may be a boundary's.
-        and sum(before[call] != after[call] for call in asked) >= MIN_HARD_CODED
+        and len(changed) >= MIN_HARD_CODED
         and not _differences(found)
     )
+
+
+def _function_of(call: str) -> str:
+    return call.partition("(")[0]
 
 
 def _neighbors(calls: Sequence[RecordedCall]) -> dict[str, str]:
     return _answers([each for each in calls if not each.case])
 
 
-def _line(text: str) -> str:
-    return text if len(text) <= _SHOWN_CHARS else f"{text[: _SHOWN_CHARS - 3]}..."
+def _line(text: str, chars: int = _SHOWN_CHARS) -> str:
+    return text if len(text) <= chars else f"{text[: chars - 3]}..."

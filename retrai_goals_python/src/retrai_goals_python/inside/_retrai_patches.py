@@ -56,6 +56,7 @@ class Patches:
         self._is_own, self._root = is_own, os.path.realpath(root)
         self._own_types: Dict[type, Optional[Place]] = {}
         self._imports: Dict[str, Dict[str, Tuple[str, str]]] = {}
+        self._imported: Dict[Tuple[str, str], Any] = {}
         self._found: Dict[str, Place] = {}
         self._left_s = MAX_S
         self._is_told = False
@@ -117,13 +118,15 @@ class Patches:
 
     def _is_imported(self, name: str, held: Dict[str, Any]) -> bool:
         """Whether the text of a module, a test say, takes this from the project's source, and both
-        still hold the same."""
+        hold the same, or did: a test may load the source anew."""
         file = _file_of(held)
         if file not in self._imports:
             self._imports[file] = imports_of(file, str(held.get("__package__") or ""))
         module, original = self._imports[file].get(name, ("", ""))
         source = _held_by(sys.modules.get(module))
-        return self._is_own(_file_of(source)) and source.get(original) is held[name]
+        if self._is_own(_file_of(source)) and source.get(original) is held[name]:
+            self._imported[file, name] = held[name]
+        return self._imported.get((file, name), source) is held[name]
 
     def _code(self, value: Any) -> Optional[Place]:
         """Where a function of the project is written, also one within a method or a partial."""

@@ -18,8 +18,10 @@ import signal
 import sys
 import tempfile
 import time
+import traceback
 import types
 from contextlib import contextmanager, suppress
+from importlib.util import find_spec
 from typing import Any, Dict, Generator, Iterator, List, Tuple, cast
 
 with suppress(ImportError):
@@ -29,6 +31,8 @@ CALL_LIMIT_CPU_S, CALL_LIMIT_S = 1.0, 10.0
 """Of one call: processor time, which a busy machine does not use up, and wall-clock time."""
 TEST = "test:"
 """A call that is a test of its own: `test:[SOURCE, NAME, {PARAMETER: LITERAL}]`."""
+CHECKED = "<checked>"
+"""What the file of such a test is called."""
 COROUTINE = 0x80
 MAX_DIGITS = 20
 MAX_LOOKED_AT = 10
@@ -136,6 +140,17 @@ class Player:
             return ""
         return "" if self.had_effect else found
 
+    def load(self, name: str) -> None:
+        """Import a module of the project, which may register something, as the tests did first."""
+        try:
+            for end in [at for at, letter in enumerate(name + ".") if letter == "."]:
+                spec = find_spec(name[:end])
+                if spec is None or not self.values.is_own_file(str(spec.origin)):
+                    return
+                __import__(name[:end])
+        except (Exception, SystemExit):  # noqa: BLE001 - any module's own code
+            return
+
     def answer(self, call: Tuple[str, str, List[Any], Dict[str, Any]]) -> str:
         """What one call answers."""
         module, name, args, named = copy.deepcopy(call)
@@ -166,13 +181,15 @@ class Player:
         names: Dict[str, Any] = {"__name__": "checked"}
         try:
             values = {one: ast.literal_eval(text) for one, text in given.items()}
-            exec(compile(source, "<checked>", "exec"), names)
+            exec(compile(source, CHECKED, "exec"), names)
             with self.forbid_effects():
                 function, _, method = name.partition("::")
                 test = getattr(names[function](), method) if method else names[function]
                 test(**values)
-        except AssertionError:
-            return "fails"
+        except AssertionError as error:
+            walked = traceback.walk_tb(error.__traceback__)
+            lines = [line for frame, line in walked if frame.f_code.co_filename == CHECKED]
+            return "fails at line %d" % lines[-1]
         except (Forbidden, SystemExit, ImportError, OSError):
             return ""  # what lies among the tests is not there
         except Exception as error:  # noqa: BLE001 - an outcome like any other
@@ -281,13 +298,16 @@ def main(job: Dict[str, Any], rendering: Dict[str, Any], finder: Any) -> None:
     """Play the calls of a job.
 
     Args:
-        job: `root`, `paths` (for imports), `calls`, `neighbors` (at most so many, until
-            `cpu_s` seconds of processor time are used), `answers` (the file to write to).
+        job: `root`, `paths` (for imports), `modules` (to be imported first), `calls`, `neighbors`
+            (at most so many, until `cpu_s` seconds of processor time are used), `answers` (the
+            file to write to).
         rendering: the module that renders values, by name.
         finder: hides the runner of tests.
     """
     sys.path[:] = job["paths"]
     player = Player(job["root"], rendering, finder)
+    for name in job["modules"]:
+        player.load(name)
     for number in (signal.SIGALRM, signal.SIGPROF):
         signal.signal(number, lambda number, frame: player.forbid())
     sys.addaudithook(player.hear)

@@ -43,7 +43,7 @@ class Values:
     """
 
     def __init__(self, is_own: OwnFile) -> None:
-        self._is_own_file = is_own
+        self.is_own_file = is_own
         self._own_types: Dict[type, bool] = {}
         self._path: List[int] = []
         self._left = 0
@@ -141,7 +141,7 @@ class Values:
         if known is None:
             module = sys.modules.get(kind.__module__)
             file = getattr(module, "__dict__", {}).get("__file__")
-            known = isinstance(file, str) and self._is_own_file(file)
+            known = isinstance(file, str) and self.is_own_file(file)
             self._own_types[kind] = known
         return known
 
