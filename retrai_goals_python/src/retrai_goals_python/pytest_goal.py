@@ -128,8 +128,11 @@ class PytestGoal(PythonGoal[PytestGoalOptions]):
         record = FAILED if at_baseline else sorted(self._before.failed) if on_copy else ()
         run = await self._run(cwd, record=record)
         if record and not (run.all_passed if on_copy else run.complete):
-            # Nothing that was done to record the calls may cost the verdict.
-            run = await self._run(cwd)
+            # Nothing that was done to record the calls may cost the verdict; what the project's
+            # code replaced is known all the same.
+            known = run.calls.items() if on_copy else ()
+            calls = {case: one.model_copy(update={"calls": None}) for case, one in known}
+            run = replace(await self._run(cwd), calls=calls)
         if on_copy:
             self._on_copy = run
         elif at_baseline and not self.context.task and not self._options_tried:
@@ -139,8 +142,8 @@ class PytestGoal(PythonGoal[PytestGoalOptions]):
             self._known_before = BeforeRun.of(run)
             await asyncio.to_thread(self._known_before.save, self.context.run_dir / BEFORE)
         self._import_paths = import_paths(run, cwd) or self._import_paths
-        calls = await asyncio.to_thread(recorded_calls, run, cwd / self.options.path)
-        return replace(self._result(run), calls=calls)
+        recorded = await asyncio.to_thread(recorded_calls, run, cwd / self.options.path)
+        return replace(self._result(run), calls=recorded)
 
     async def _refuse_unusable(self, run: PytestRun) -> None:
         """End the run before the first turn where the user's own options keep pytest from it."""
