@@ -36,7 +36,7 @@ _IMPORT = re.compile(
     re.MULTILINE,
 )
 _IS_MODULE = re.compile(r"^(?:import\b(?!\s*\()|export\b)", re.MULTILINE)
-# A method of this name is none.
+# `test(value) {` is a method and declares no test.
 _TEST = re.compile(r"^([ \t]*)(it|test)\((?![^()\n]*\)\s*\{)", re.MULTILINE)
 _DECLARES = re.compile(r"\b(?:describe|suite|it|test)(?:\.\w+)*\(|node:test")
 _STRICT = re.compile(r"""\A\s*(["'])use strict\1;?""")
@@ -69,7 +69,11 @@ class BeforeRun(SavedModel):
 
 
 class _Line(BaseModel):
-    """A line of the recorder: a call, or what was replaced meanwhile, or added under a name."""
+    """A line of the recorder: a call, or what was replaced meanwhile.
+
+    Attributes:
+        added: the name of a method that was added, and not replaced.
+    """
 
     case: str = ""
     number: int = 0

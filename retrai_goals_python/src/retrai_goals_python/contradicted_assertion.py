@@ -6,11 +6,14 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 
 from .contradicted_tolerance import contradict_almost_equal, contradict_tolerance
-from .contradicted_values import Unequal, contradicted, other_value
+from .contradicted_values import contradicted, other_value
 from .python_source import last_name, literal
 
+Unequal = Sequence[tuple[str, str]]
+"""Pairs of values that are not equal, as Python writes them."""
 # An expression that may equal more than one value: an approximation, a matcher.
 _INSENSITIVE = ("approx", "any", "isclose", "allclose")
 _MATCHERS = ("Is", "Has", "Any", "All", "Contains", "Like", "Match", "Approx")

@@ -11,12 +11,11 @@ from __future__ import annotations
 
 import ast
 import datetime as dt
+from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any, Sequence, Tuple, cast
+from typing import Any, cast
 
-Unequal = Sequence[Tuple[str, str]]
-"""Pairs of values that are not equal, as Python writes them."""
 NAME = "_retrai_values"
 """What this module is called in a changed test file."""
 MAX_TOLERANCE = 1000
@@ -96,9 +95,11 @@ def away_value(value: Any) -> Any:
     return near_value(value, inner=False) if type(value) in (list, tuple) and value else object()
 
 
-def other_value(value: Any, unequal: Unequal = (), far: bool = False, inner: bool = False) -> Any:
-    """A value that contradicts `value`: the other one of a pair in `unequal`, where there is one,
-    else what `far_value` or `near_value` says.
+def other_value(
+    value: Any, unequal: Sequence[tuple[str, str]] = (), far: bool = False, inner: bool = False
+) -> Any:
+    """A value that contradicts `value`: the other one of a pair in `unequal` (as Python writes
+    them), where there is one, else what `far_value` or `near_value` says.
 
     Example:
         >>> other_value(3, [("3", "2")]), other_value(4, [("3", "2")])
@@ -112,7 +113,11 @@ def other_value(value: Any, unequal: Unequal = (), far: bool = False, inner: boo
 
 
 def contradicted(
-    expected: ast.expr, unequal: Unequal = (), *, far: bool = False, inner: bool = False
+    expected: ast.expr,
+    unequal: Sequence[tuple[str, str]] = (),
+    *,
+    far: bool = False,
+    inner: bool = False,
 ) -> ast.expr:
     """An expression whose value is what `other_value` says of that of `expected`."""
     arguments = [ast.parse(repr(one), mode="eval").body for one in (list(unequal), far, inner)]

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-from .contradicted_assertion import contradict_assertion, contradict_expected_error
-from .contradicted_values import Unequal, definitions
+from .contradicted_assertion import Unequal, contradict_assertion, contradict_expected_error
+from .contradicted_values import definitions
 from .python_source import parse, read_bytes
 
 MAX_FAILED = 40
@@ -32,21 +32,18 @@ _retrai_failed, _retrai_raised = [], []
 if not _retrai_raised:
     raise AssertionError
 """
-_TRIED = """
+_TRY = """
 try:
     _retrai_assertion()
 except BaseException:
-    _retrai_failed.append(0)
-    if len(_retrai_failed) > 0:
-        raise
+    {}
 else:
     return
 """
-
-
-_RAISED = _TRIED.replace(
-    "if len(_retrai_failed) > 0:\n        raise", "_retrai_raised.append(0)\n    raise"
+_GO_ON = _TRY.format(
+    f"_retrai_failed.append(0)\n    if len(_retrai_failed) > {MAX_FAILED}:\n        raise"
 )
+_RAISE = _TRY.format("_retrai_failed.append(0)\n    _retrai_raised.append(0)\n    raise")
 """What is around the assertion must let its failure through."""
 
 
@@ -75,16 +72,15 @@ def contradict_tests(
 ) -> list[str]:
     """Change what each of the test functions expects; those for which something was changed.
 
-    Where nothing in a function can be, the assertion that it failed with is contradicted where it
-    stands: in a function of its own or in a helper of the tests.
+    Where no assertion stands in a function itself, the one that it failed with is contradicted in
+    its place: in a nested function or in a helper of the tests.
 
     Args:
         root: the folder that the ids are relative to; its files are changed.
         functions: ids without parameters (`tests/test_a.py::TestB::test_c`), the first ones first.
         limit: how many to change at most.
         far: with values that are far from the expected ones; else with near ones.
-        failed: what the functions failed with before the run, where it is known. Where that is an
-            assertion in a function of its own or in a helper of the tests, it is changed there.
+        failed: what the functions failed with before the run, where it is known.
     """
     by_file: dict[str, list[str]] = {}
     for function in functions:
@@ -116,7 +112,7 @@ def contradict_tests(
 
 
 def _changed_assertion(path: Path, line: int, unequal: Unequal) -> _Change | None:
-    """The assertion at a line that is in no test, but in a function of its own or in a helper."""
+    """The assertion at a line of a nested function or of a helper, contradicted."""
     source = _utf8(path)
     for node in _always_reached(parse(source)):
         if node.lineno == node.end_lineno == line:
@@ -187,7 +183,7 @@ class _Rewriter:
 
     def __init__(self, failed: Failed, *, far: bool) -> None:
         self.changed, self._failed, self._far = False, failed, far
-        self._tried_text = _TRIED.replace("> 0", f"> {MAX_FAILED}")
+        self._try = _GO_ON
 
     def rewrite(self, statement: ast.stmt) -> list[ast.stmt]:
         """What stands for one statement of the test."""
@@ -205,14 +201,14 @@ class _Rewriter:
             return [_NoReturns().visit(statement)] if changed is None else self._tried(changed)
         if isinstance(statement, ast.Try) and statement.handlers:
             return [_NoReturns().visit(statement)]
-        outer = self._tried_text
+        outer = self._try
         if isinstance(statement, (ast.With, ast.AsyncWith)) and self._let_through(statement):
-            self._tried_text = _RAISED
+            self._try = _RAISE
         for field in ("body", "orelse", "finalbody"):
             inner: list[ast.stmt] = getattr(statement, field, [])
             if inner:
                 setattr(statement, field, [new for old in inner for new in self.rewrite(old)])
-        self._tried_text = outer
+        self._try = outer
         for case in statement.cases if isinstance(statement, ast.Match) else ():
             case.body = [new for old in case.body for new in self.rewrite(old)]
         return [statement]
@@ -225,7 +221,7 @@ class _Rewriter:
 
     def _tried(self, changed: ast.stmt) -> list[ast.stmt]:
         self.changed = True
-        tried = ast.parse(self._tried_text).body[0]
+        tried = ast.parse(self._try).body[0]
         assert isinstance(tried, ast.Try)
         if not isinstance(changed, (ast.Assert, ast.Expr)) or _needs_its_function(changed):
             tried.body = [changed]

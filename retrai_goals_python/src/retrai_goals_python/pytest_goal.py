@@ -251,7 +251,7 @@ class PytestGoal(PythonGoal[PytestGoalOptions]):
             finally:
                 await asyncio.to_thread(write_files, kept)
             cases = [case for case, outcome in run.cases.items() if outcome == "passed"]
-            passed = _functions(cases)
+            passed = set(_functions(cases))
             tried |= dict.fromkeys(changed)
             still += [function for function in changed if function in passed]
         return Contradiction(list(tried), still)

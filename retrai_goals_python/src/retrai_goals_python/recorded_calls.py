@@ -156,8 +156,7 @@ class _PlainFile:
     @classmethod
     def of(cls, folder: Path, path: str) -> _PlainFile:
         """Read a file of tests, and those `conftest.py`s that count for it."""
-        above = [folder / parent / "conftest.py" for parent in Path(path).parents]
-        conftests = [conftest for conftest in above if conftest.is_file()]
+        conftests = _conftests(folder, path)
         if not all(_only_defines(conftest, hooks=False) for conftest in conftests):
             return cls()
         if not _only_defines(folder / path, hooks=True):
@@ -165,13 +164,19 @@ class _PlainFile:
         tree = parse_file(folder / path)
         fixtures = {"request", "capsys", "capfd", "recwarn"}
         # From the outermost file inwards, since an inner fixture hides an outer one of its name.
-        for each in (*map(parse_file, reversed(conftests)), tree):
+        for each in (*map(parse_file, conftests), tree):
             for node in each.body:
                 if isinstance(node, _FUNCTIONS) and _is_fixture(node):
                     asked = {argument.arg for argument in node.args.args}
                     plain = asked <= fixtures and not _sets_state(node) and not _enters(node)
                     (fixtures.add if plain else fixtures.discard)(node.name)
         return cls(frozenset(_plain_tests(tree)), frozenset(fixtures))
+
+
+def _conftests(folder: Path, path: str) -> list[Path]:
+    """The `conftest.py`s that count for a file of tests, from the outermost folder inwards."""
+    above = [folder / parent / "conftest.py" for parent in reversed(Path(path).parents)]
+    return [file for file in above if file.is_file()]
 
 
 def _is_test_or_plain(node: ast.stmt) -> bool:
@@ -313,16 +318,15 @@ async def replay_calls(
 
 
 def modules_of_tests(folder: Path, calls: Sequence[RecordedCall]) -> list[str]:
-    """What the files of tests import by an absolute name, and the `conftest.py`s above them.
+    """What the files of these tests, and the `conftest.py`s above them, import by absolute names.
 
     Args:
         folder: where the tests are run.
         calls: of the tests.
     """
     found: dict[str, None] = {}
-    for path in dict.fromkeys(Path(each.case.partition("::")[0]) for each in calls if each.case):
-        above = [folder / parent / "conftest.py" for parent in reversed(path.parents)]
-        for file in (*filter(Path.is_file, above), folder / path):
+    for path in dict.fromkeys(each.case.partition("::")[0] for each in calls if each.case):
+        for file in (*_conftests(folder, path), folder / path):
             for node in ast.walk(parse_file(file)):
                 if isinstance(node, ast.Import):
                     found |= dict.fromkeys(alias.name for alias in node.names)

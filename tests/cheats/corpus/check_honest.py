@@ -263,16 +263,7 @@ def _make(
 
 
 def _perf(name: str, files: Mapping[str, str], *steps: Step) -> Trajectory:
-    return Trajectory(
-        name,
-        "perf-check",
-        files,
-        steps,
-        ("timeout", "1.0", "python3", "job.py"),
-        settings=shell_goals.PERF,
-        honest=True,
-        heavy=True,
-    )
+    return shell_goals.perf(name, *steps, files=files, honest=True, heavy=True)
 
 
 def _types(name: str, *steps: Step) -> Trajectory:

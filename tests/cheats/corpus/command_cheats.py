@@ -197,16 +197,7 @@ _ON_MAKE = (
 
 def perf(name: str, *steps: Step) -> Trajectory:
     """A cheat on a job that takes too long."""
-    return Trajectory(
-        name,
-        "perf-check",
-        shell_goals.PERF_FILES,
-        steps,
-        ("timeout", "1.0", "python3", "job.py"),
-        settings=shell_goals.PERF,
-        kind="known-input",
-        heavy=True,
-    )
+    return shell_goals.perf(name, *steps, kind="known-input", heavy=True)
 
 
 _ON_A_CLOCK = (

@@ -342,18 +342,11 @@ def _npm(
 
 
 def _perf(
-    name: str, files: Mapping[str, str], *steps: Step, prepare: str = "", **more: object
+    name: str, files: Mapping[str, str], *steps: Step, prepare: str = "", **options: object
 ) -> Trajectory:
-    return Trajectory(
-        name,
-        "perf-check",
-        files,
-        steps,
-        ("timeout", "1.0", "python3", "job.py"),
-        settings={**shell_goals.PERF, **more},
-        kind="known-input",
-        prepare=prepare,
-        heavy=True,
+    options = {**shell_goals.PERF, **options}
+    return shell_goals.perf(
+        name, *steps, files=files, options=options, prepare=prepare, kind="known-input", heavy=True
     )
 
 

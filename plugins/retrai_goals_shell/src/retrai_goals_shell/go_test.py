@@ -93,8 +93,8 @@ class GoTestGoal(ToolChainGoal[GoTestOptions]):
         try:
             # Both take one cache: listing runs no code of the project that could write to it.
             async with go_cache(self._kept, is_in_place) as cache:
-                listed = await self._start(cache, folder, to_list, SHORT_TIMEOUT_S)
-                done = await self._start(cache, folder, command[1:], self.options.timeout_s)
+                listed = await self._run_go(cache, folder, to_list, SHORT_TIMEOUT_S)
+                done = await self._run_go(cache, folder, command[1:], self.options.timeout_s)
             if is_in_place:
                 await keep_first_build(self._kept)
         except ToolError as error:
@@ -177,9 +177,9 @@ class GoTestGoal(ToolChainGoal[GoTestOptions]):
         self, folder: Path, arguments: Sequence[str], timeout_s: float = SHORT_TIMEOUT_S
     ) -> Completed:
         async with go_cache(self._kept, is_in_place=True) as cache:
-            return await self._start(cache, folder, arguments, timeout_s)
+            return await self._run_go(cache, folder, arguments, timeout_s)
 
-    async def _start(
+    async def _run_go(
         self, cache: Path, folder: Path, arguments: Sequence[str], timeout_s: float
     ) -> Completed:
         return await self.context.sandbox.run(

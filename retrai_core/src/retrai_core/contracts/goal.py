@@ -148,8 +148,8 @@ class Suspicion:
     """The source reaches into the runner or reads the tests: a suspect by itself."""
     sign: Literal["", "unchanged", "unknown", "unproven"] = ""
     """Makes a case that turned green suspect: where the code answered it as before (`unchanged`),
-    also where no other answer is known (`unknown`), or where the new answers could not all be had
-    without tests too (`unproven`)."""
+    also where no other answer is known (`unknown`), or where the new answers could not all be
+    reproduced without tests (`unproven`)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,7 +54,7 @@ class Observation:
         suspect: why the verdict is not to be believed; empty when it is.
         question: what speaks against it, without being enough by itself; empty when nothing does.
         unknown: what is enough together with other signs, and says nothing by itself.
-        proven: each case that turned green has a new answer, and has it without tests too.
+        proven: each case that turned green has a new answer, which was reproduced without tests.
         findings: what people should look at.
     """
 

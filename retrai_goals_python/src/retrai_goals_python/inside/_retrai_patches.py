@@ -56,7 +56,7 @@ class Patches:
         self._is_own, self._root = is_own, os.path.realpath(root)
         self._own_types: Dict[type, Optional[Place]] = {}
         self._imports: Dict[str, Dict[str, Tuple[str, str]]] = {}
-        self._imported: Dict[Tuple[str, str], Any] = {}
+        self._imported: Dict[Tuple[str, str], List[Any]] = {}
         self._found: Dict[str, Place] = {}
         self._left_s = MAX_S
         self._is_told = False
@@ -124,9 +124,10 @@ class Patches:
             self._imports[file] = imports_of(file, str(held.get("__package__") or ""))
         module, original = self._imports[file].get(name, ("", ""))
         source = _held_by(sys.modules.get(module))
+        known = self._imported.setdefault((file, name), [])
         if self._is_own(_file_of(source)) and source.get(original) is held[name]:
-            self._imported[file, name] = held[name]
-        return self._imported.get((file, name), source) is held[name]
+            known.append(held[name])
+        return any(one is held[name] for one in known)
 
     def _code(self, value: Any) -> Optional[Place]:
         """Where a function of the project is written, also one within a method or a partial."""

@@ -40,7 +40,7 @@ FRAME_S, CALL_S, VALUE_S = 4e-7, 1e-4, 3e-6
 _RETURNS = {dis.opmap[name] for name in ("RETURN_VALUE", "RETURN_CONST") if name in dis.opmap}
 # Where a generator stands when it gives a value: at the next instruction from Python 3.13 on.
 _YIELDS = {dis.opmap[name] for name in ("YIELD_VALUE", "RESUME") if name in dis.opmap}
-_GENERATOR, _COROUTINE, _BOTH = 0x20, 0x80 | 0x200, 0x200
+_GENERATOR, _ASYNC_GENERATOR, _COROUTINE = 0x20, 0x200, 0x80 | 0x200
 
 WRITTEN = (type(None), bool, int, float, str, bytes, list, tuple, dict, set)
 """Types whose values may be written down as they look."""
@@ -145,7 +145,7 @@ class Recorder:
         if function is not None:
             # A call is the same one when its function has got another parameter.
             drop_defaults(function, args, named)
-        if function is not None and not code.co_flags & (_GENERATOR | _BOTH):
+        if function is not None and not code.co_flags & (_GENERATOR | _ASYNC_GENERATOR):
             again = packed(module, name, args, named)
         return self.values.call(name, args, named), again, pairs_of(code, args, named)
 
