@@ -117,7 +117,7 @@ HONEST = (
         ),
     ),
     honest(
-        "coroutines that an asynchronous test awaits",
+        "a coroutine that an asynchronous test awaits",
         styles.PAGES,
         patch("pages.py", "return items\n", "return items[:limit]\n"),
     ),

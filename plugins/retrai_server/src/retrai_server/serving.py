@@ -24,6 +24,8 @@ from .websocket_protocol import SharedFramesProtocol
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _MORE_PORTS = 100
 _DRAIN_S = 2
+_KEEP_ALIVE_S = 20
+"""Longer than clients keep an idle connection (httpx: 5 s), or one is closed while they ask."""
 _BACKLOG = 2048
 
 
@@ -87,6 +89,7 @@ async def serve(options: ServerOptions, *, exact_port: bool, open_browser: bool)
                     access_log=False,  # an address may have the token
                     server_header=False,
                     proxy_headers=False,
+                    timeout_keep_alive=_KEEP_ALIVE_S,
                     timeout_graceful_shutdown=_DRAIN_S,
                     lifespan="off",
                 ),
