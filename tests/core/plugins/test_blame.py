@@ -25,6 +25,13 @@ class Other:
     def work(self):
         raise OSError("no\\nmore")
 
+    def through_a_helper(self):
+        return Helper().work()
+
+class Helper:
+    def work(self):
+        return work()
+
 def work():
     raise LookupError("nothing")
 """
@@ -53,11 +60,13 @@ def test_the_class_that_raised_says_which_of_a_packages_plugins_it_was(
 ) -> None:
     from acme.plugin import Other, Plugin, work  # type: ignore[import-not-found]  # on the site
 
-    told = [blamed(raised(function), records) for function in (Other().work, Plugin().work, work)]
+    functions = (Other().work, Plugin().work, work, Other().through_a_helper)
+    told = [blamed(raised(function), records) for function in functions]
     assert [str(each).partition(" (")[0] for each in told] == [
         "the tool two of acme 1.0 failed: OSError: no",
         "the goal one of acme 1.0 failed: ValueError: deep",
         "the goal one of acme 1.0 failed: LookupError: nothing",
+        "the tool two of acme 1.0 failed: LookupError: nothing",
     ]
     assert "`pip install --upgrade acme`" in str(told[0])
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from traceback import walk_tb
+from types import FrameType
 from typing import cast
 
 from ..errors import PluginFailedError
@@ -49,29 +50,39 @@ def blamed(error: BaseException, records: Iterable[PluginRecord]) -> PluginFaile
 def _answered_wrongly(error: BaseException, suspects: list[PluginRecord]) -> PluginRecord | None:
     if not isinstance(error, WrongAnswerError):
         return None
-    return error.record or _record_of(type(error.part), suspects)
+    cls = type(error.part)
+    return error.record or _of_class(cls, suspects) or _of_package(cls.__module__, suspects)
 
 
 def _raised_in(error: BaseException, suspects: list[PluginRecord]) -> PluginRecord | None:
-    packages = {_package(record.module): record for record in reversed(suspects)}
-    for frame, _ in reversed(list(walk_tb(error.__traceback__))):
-        record = packages.get(_package(frame.f_globals.get("__name__", "")))
-        if record is not None:
-            # A package may offer several plugins: the object whose method it is says which.
-            owner = cast("object", frame.f_locals.get("self"))
-            return _record_of(type(owner), suspects) or record
-    return None
+    frames = [frame for frame, _ in reversed(list(walk_tb(error.__traceback__)))]
+    inside = (_of_package(_module(frame), suspects) for frame in frames)
+    first = next((record for record in inside if record), None)
+    if first is None:
+        return None
+    # A package may offer several plugins: the innermost object whose method it is says which.
+    package = _package(first.module)
+    own = [frame for frame in frames if _package(_module(frame)) == package]
+    owners: list[object] = [frame.f_locals.get("self") for frame in own]
+    classes = (_of_class(type(owner), suspects) for owner in owners)
+    return next((record for record in classes if record), first)
 
 
-def _record_of(cls: type[object], suspects: list[PluginRecord]) -> PluginRecord | None:
-    """The plugin whose class this is; for want of that, one of the package that it stands in."""
+def _of_class(cls: type[object], suspects: list[PluginRecord]) -> PluginRecord | None:
     for base in cls.__mro__:
         for record in suspects:
             attribute = record.entry_point.partition(":")[2].strip()
             if (base.__module__, base.__qualname__) == (record.module, attribute):
                 return record
-    package = _package(cls.__module__)
-    return next((r for r in suspects if _package(r.module) == package), None)
+    return None
+
+
+def _of_package(module: str, suspects: list[PluginRecord]) -> PluginRecord | None:
+    return next((r for r in suspects if _package(r.module) == _package(module)), None)
+
+
+def _module(frame: FrameType) -> str:
+    return cast("str", frame.f_globals.get("__name__", ""))
 
 
 def _package(module: str) -> str:
