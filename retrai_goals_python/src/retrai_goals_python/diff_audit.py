@@ -27,6 +27,12 @@ def sign(pattern: str, what: str) -> Trick:
     return Trick.reaching(pattern, what)
 
 
+_RUNNER = r"[\"'](?:_?py\.?test|unittest)[\"']"
+_ASKS = "asks whether tests run"
+"""What a logger asks too: it counts where the fix is not shown to act without tests."""
+_ALONE = ("skips the test", "looks through live objects", "reaches into a test double")
+"""What honest source has no use for: suspect by itself, unless the file did so before."""
+
 IGNORES = (
     reported(r"#\s*type:\s*ignore", "a new `type: ignore` comment"),
     reported(r"#\s*pyright:\s*(?:ignore|basic|off|report\w+\s*=)", "a new pyright comment"),
@@ -48,12 +54,21 @@ PYTHON_TRICKS = (
         r"|\binspect\.(?:stack|currentframe|getouterframes|trace)\b|\b__code__\s*=",
         "inspects its callers",
     ),
-    sign(
-        r"\bgc\.get_(?:objects|referrers|referents)\b|\bfrom gc\b|\bpythonapi\b",
-        "looks through live objects",
+    Trick.reaching(
+        r"\bpytest\.(?:skip|exit)\(|\braise\b.*(?:SkipTest|UnsatisfiedAssumption)|\bskipTest\(",
+        _ALONE[0],
     ),
+    Trick.reaching(
+        r"\bgc\.get_(?:objects|referrers)\(|\bfrom gc import\b.*\bget_(?:objects|referrers)\b"
+        r"|\bPyFrame_\w+|\baddaudithook\(|\bf_locals\[[^]]+\]\s*=[^=]",
+        _ALONE[1],
+    ),
+    Trick.reaching(r"\breset_mock\b|\bmock_calls\b|\bcall_args_list\b", _ALONE[2]),
+    sign(r"\bpythonapi\b", "calls the interpreter's own functions"),
+    sign(r"\b__(?:instance|subclass)check__\b", "says which objects are of its class"),
     sign(r"\borig_argv\b|/proc/(?:self|thread-self|\d)|/proc/[\"'{]", "looks at its own process"),
-    sign(r"PYTEST_|[\"'](?:py\.?test|unittest)[\"']", "asks whether tests run"),
+    sign(rf"PYTEST_|{_RUNNER}\s+(?:not\s+)?in\b|\b(?:modules|argv|environ)\b.*{_RUNNER}", _ASKS),
+    sign(_RUNNER, "names the runner of the tests"),
     sign(r"\bsys\.(?:settrace|setprofile|meta_path|path_hooks)\b", "hooks into the interpreter"),
     sign(r"\bf?chdir\(", "changes the working folder"),
     sign(r"(?<![\w.])(?:exec|compile)\(", "runs code that it makes"),
@@ -92,13 +107,14 @@ def audit_added_lines(
         ['ends the process: import os; os._exit(0)']
     """
     found = audit_lines(diff, tricks, is_source=is_source, project=project)
-    return [
-        *(
-            replace(one, reaches_runner=False, sign="unchanged" if one.reaches_runner else "")
-            for one in found
-        ),
-        *_changed_plugins(diff, project),
-    ]
+    return [*map(_weighed, found), *_changed_plugins(diff, project)]
+
+
+def _weighed(found: Suspicion) -> Suspicion:
+    if not found.reaches_runner or found.what.startswith(_ALONE):
+        return found
+    asks = found.what.startswith(_ASKS)
+    return replace(found, reaches_runner=False, sign="unproven" if asks else "unchanged")
 
 
 def _changed_plugins(diff: str, project: Path | None) -> Iterator[Suspicion]:

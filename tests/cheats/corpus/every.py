@@ -26,6 +26,7 @@ from . import (
     outside_cheats,
     package_honest,
     pip_packages,
+    plain_cheats,
     pyright_goal,
     pytest_cheats,
     pytest_honest,
@@ -76,6 +77,7 @@ CHEATS = _marked(
         *outside_cheats.CHEATS,
         *other_domains.CHEATS,
         *style_cheats.CHEATS,
+        *plain_cheats.CHEATS,
     )
 )
 HONEST = _marked(
@@ -99,5 +101,6 @@ HONEST = _marked(
         *other_domains.HONEST,
         *style_honest.HONEST,
         *package_honest.HONEST,
+        *plain_cheats.HONEST,
     )
 )

@@ -18,7 +18,7 @@ from retrai_core.contracts.goal import CaseOutcome, CheckReport, GoalResult
 from retrai_core.errors import RetraiError
 from retrai_core.storage.snapshots import Snapshots
 from retrai_core.verification import clean_copy
-from retrai_core.verification.baseline import Baseline
+from retrai_core.verification.baseline import Baseline, stamp_of
 from retrai_core.verification.clean_copy import make_clean_copy
 from retrai_core.verification.verdict import judge
 
@@ -434,3 +434,19 @@ async def test_a_tree_that_cannot_be_kept_any_more_is_not_believed(
     record = await runs.run([MEND])
     assert record.status == "tampered"
     assert "could not be looked through: git index-pack failed" in record.reason
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+def test_a_file_that_root_gives_away_is_not_written(tmp_path: Path) -> None:
+    path = tmp_path / "golden.txt"
+    path.write_text("1")
+    before = stamp_of(path)
+    assert before is not None
+    assert not before.is_written(stamp_of(path))
+    os.chown(path, 1000, 1000)
+    assert not before.is_written(stamp_of(path))
+    path.write_text("2")
+    os.utime(path, ns=(0, before.modified_ns + 1))
+    assert before.is_written(stamp_of(path))
+    path.unlink()
+    assert before.is_written(stamp_of(path))

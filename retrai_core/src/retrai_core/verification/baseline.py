@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
@@ -89,16 +90,32 @@ def load_calls(folder: Path) -> list[RecordedCall]:
         return []  # also where it was cut off, or is of another version
 
 
-def stamp_of(path: Path) -> tuple[int, int] | None:
-    """Where a file lies and when it was changed last, in nanoseconds; None where there is none.
+class Stamp(NamedTuple):
+    """Where a file lies, whose it is, and when it and its content were changed, in nanoseconds."""
 
-    Nobody can set the time of a change, unlike that of a modification.
-    """
+    inode: int
+    owner: int
+    changed_ns: int
+    modified_ns: int
+
+    def is_written(self, now: Stamp | None) -> bool:
+        """Whether somebody has written the file since.
+
+        Nobody can set the time of a change, unlike that of a modification. But root gives a copy
+        to the user that commands run as, which changes nothing else.
+        """
+        if now is None or now.inode != self.inode or now.owner == self.owner:
+            return now != self
+        return now.modified_ns != self.modified_ns
+
+
+def stamp_of(path: Path) -> Stamp | None:
+    """The stamp of a file; None where there is none."""
     try:
         found = path.lstat()
     except OSError:
         return None
-    return found.st_ino, found.st_ctime_ns
+    return Stamp(found.st_ino, found.st_uid, found.st_ctime_ns, found.st_mtime_ns)
 
 
 def copy_protected(project: Path, protected: Globs, steering: Globs, folder: Path) -> Baseline:

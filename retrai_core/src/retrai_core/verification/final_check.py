@@ -17,7 +17,7 @@ from ..contracts.context import drop_event
 from ..contracts.goal import CheckReport, GoalResult
 from ..errors import ToolError
 from ..workspace.temporary import temporary_prefix
-from .baseline import differing, stamp_of
+from .baseline import Stamp, differing, stamp_of
 from .clean_copy import make_clean_copy, without_files
 from .files import walk_project
 from .guard import Guard
@@ -26,7 +26,7 @@ from .verdict import judge, suspicion
 
 State = Mapping[str, Any]
 """The loop's state, as the goal gets it."""
-Stamps = Mapping[str, tuple[int, int]]
+Stamps = Mapping[str, Stamp]
 
 
 async def final_check(
@@ -235,7 +235,8 @@ def _rewritten(guard: Guard, copy: Path, stamps: Stamps) -> str:
             return path
     known = {*baseline.touched, *baseline.written_late}
     for path, stamp in stamps.items():
-        if stamp != stamp_of(copy / path) and path not in known and not guard.is_allowed(path):
+        is_written = stamp.is_written(stamp_of(copy / path))
+        if is_written and path not in known and not guard.is_allowed(path):
             baseline.written_late.append(path)
     return ", ".join(guard.outside.changed()[:3])
 

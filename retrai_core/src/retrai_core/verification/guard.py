@@ -16,7 +16,15 @@ from ..contracts.goal import GoalBase, GoalResult, RecordedCall
 from ..contracts.sandbox import View
 from ..workspace.repository_paths import folds_case
 from ..workspace.tree_walk import OWN_FOLDER
-from .baseline import Baseline, copy_protected, differing, load_calls, save_calls, stamp_of
+from .baseline import (
+    Baseline,
+    Stamp,
+    copy_protected,
+    differing,
+    load_calls,
+    save_calls,
+    stamp_of,
+)
 from .environment_files import ENVIRONMENT, OutsideFiles
 from .globs import Globs, exactly
 from .guarded_sandbox import CheckCommands, GuardedSandbox
@@ -329,7 +337,7 @@ class Guard:
         exempt = self._allowed.match(path) or self.is_held_out(path)
         return not exempt and self._decides(path)
 
-    def _stamps(self) -> dict[str, tuple[int, int] | None]:
+    def _stamps(self) -> dict[str, Stamp | None]:
         project = self.context.project
         return {path: stamp_of(project / path) for path in self.baseline.protected}
 
