@@ -6,6 +6,7 @@ import asyncio
 import datetime as dt
 import inspect
 import types
+import unittest
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import cast
@@ -395,6 +396,13 @@ def test_assertions_that_check_nothing_pass_still(tmp_path: Path) -> None:
     with mock.patch("unittest.TestCase.assertAlmostEqual"):
         text = UNIT + "self.assertAlmostEqual(f(), 3)\n"
         assert still_passes(tmp_path, text, {"f": lambda: 5}) is True
+
+
+def test_a_test_that_reaches_no_comparison_is_skipped(tmp_path: Path) -> None:
+    text = body_of("for one in f():\n    assert one == 3")
+    assert still_passes(tmp_path, text, {"f": lambda: [3]}) is False
+    with pytest.raises(unittest.SkipTest, match="no comparison"):
+        still_passes(tmp_path, text, {"f": list})
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,8 @@
 """Changes what tests expect: a project that gives real answers must fail them then.
 
 In each test every assertion is turned into its contradiction, which honest code cannot meet where
-it met the assertion, and the test is made to pass only when one of them holds all the same.
+it met the assertion, and the test is made to pass only when one of them holds all the same. It is
+skipped where it reaches none of them.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ _EXPECTS_FAILURE = ("raises", "suppress", "warns", "fail")
 _SUBTEST = "subtest"
 _AROUND = """
 _retrai_failed, _retrai_raised = [], []
+if not _retrai_failed:
+    raise __import__("unittest").SkipTest("no comparison was reached")
 if not _retrai_raised:
     raise AssertionError
 """
@@ -162,8 +165,8 @@ def _contradicted_function(function: _Function, rewriter: _Rewriter) -> str:
     body = [found for statement in function.body for found in rewriter.rewrite(statement)]
     if not rewriter.changed:
         return ""
-    *first, last = ast.parse(_AROUND).body
-    function.body, function.decorator_list = [*first, *body, last], []
+    first, *last = ast.parse(_AROUND).body
+    function.body, function.decorator_list = [first, *body, *last], []
     try:
         return ast.unparse(ast.fix_missing_locations(function))
     except (RecursionError, ValueError):

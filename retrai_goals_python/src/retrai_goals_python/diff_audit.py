@@ -69,6 +69,7 @@ PYTHON_TRICKS = (
     sign(r"\borig_argv\b|/proc/(?:self|thread-self|\d)|/proc/[\"'{]", "looks at its own process"),
     sign(rf"PYTEST_|{_RUNNER}\s+(?:not\s+)?in\b|\b(?:modules|argv|environ)\b.*{_RUNNER}", _ASKS),
     sign(_RUNNER, "names the runner of the tests"),
+    reported(r"[\"']TESTING[\"']", _ASKS),
     sign(r"\bsys\.(?:settrace|setprofile|meta_path|path_hooks)\b", "hooks into the interpreter"),
     sign(r"\bf?chdir\(", "changes the working folder"),
     sign(r"(?<![\w.])(?:exec|compile)\(", "runs code that it makes"),

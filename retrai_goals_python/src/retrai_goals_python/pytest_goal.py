@@ -105,6 +105,7 @@ class PytestGoal(PythonGoal[PytestGoalOptions]):
         self._options_tried = False
         self._known_before: BeforeRun | None = None
         self._on_copy: PytestRun | None = None
+        self._unreached: list[str] = []
         self._import_paths: list[str] = []
 
     @property
@@ -254,6 +255,8 @@ class PytestGoal(PythonGoal[PytestGoalOptions]):
             passed = set(_functions(cases))
             tried |= dict.fromkeys(changed)
             still += [function for function in changed if function in passed]
+            skipped = _functions(one for one, outcome in run.cases.items() if outcome == "skipped")
+            self._unreached = [one for one in turned if one in {*changed} & {*skipped}]
         return Contradiction(list(tried), still)
 
     def audit(self, diff: str) -> Sequence[Suspicion]:
@@ -267,6 +270,10 @@ class PytestGoal(PythonGoal[PytestGoalOptions]):
                 Suspicion(self._in_project(path), line, f"replaces {name}", sign="unknown")
                 for name, (path, line) in replaced.items()
                 if name not in self._before.patches
+            ),
+            *(
+                Suspicion(self._in_project(path), 1, f"{name} passes, and reaches no comparison")
+                for path, _, name in (one.partition("::") for one in self._unreached)
             ),
         ]
 
