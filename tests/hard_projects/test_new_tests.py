@@ -90,3 +90,14 @@ def test_tests_alone_may_be_written_for_sources_that_stay(retrai: Any, project: 
     ended = retrai.run(project, ("bash_exec", {"command": line}))
     assert ended.outcome == (0, "achieved")
     assert ended.record["allowed_edits"] == ["tests/test_add.py: allow_edit"]
+
+
+def test_a_source_with_examples_is_undone_like_any_other(
+    retrai: Any, make_project: MakeProject
+) -> None:
+    source = 'def add(a, b):\n    """\n    >>> add(2, 3)\n    5\n    """\n    return a - b\n'
+    ini = "[pytest]\naddopts = -p no:cacheprovider --doctest-modules\n"
+    project = make_project({"adding.py": source, "pytest.ini": ini})
+    ended = retrai.run(project, MEND)
+    assert ended.outcome == (0, "achieved")
+    assert ended.record["findings"] == []

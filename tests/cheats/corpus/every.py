@@ -27,6 +27,7 @@ from . import (
     package_honest,
     pip_packages,
     plain_cheats,
+    published_honest_shell,
     pyright_goal,
     pytest_cheats,
     pytest_honest,
@@ -102,5 +103,6 @@ HONEST = _marked(
         *style_honest.HONEST,
         *package_honest.HONEST,
         *plain_cheats.HONEST,
+        *published_honest_shell.HONEST,
     )
 )

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
+
+from retrai_goal_support import text_of
 
 HOW_TO_INSTALL = "install Rust: https://rustup.rs, or Debian's `apt-get install cargo`"
 
@@ -51,6 +54,30 @@ def cargo_environment(build: Path, offline: bool) -> Mapping[str, str]:
         "CARGO_TERM_VERBOSE": "false",
         "CARGO_NET_OFFLINE": "true" if offline else "false",
     }
+
+
+def forget_own_builds(build: Path) -> None:
+    """Let cargo build again what has its sources in the project; fetched crates stay built.
+
+    cargo compares times of modification. They say nothing where a copy took the project's place.
+
+    Args:
+        build: the folder that cargo builds in.
+    """
+    root = os.path.realpath(build)
+    kept = [*build.glob("*/.fingerprint/*"), *build.glob("*/*/.fingerprint/*")]
+    # A test may have left a symlink there.
+    kept = [each for each in kept if os.path.realpath(each).startswith(root + os.sep)]
+    own = {
+        each.name.rpartition("-")[0]
+        for each in kept
+        for file in each.glob("*.json")
+        if "CheckDepInfo" in text_of(file)
+    }
+    for each in kept:
+        # With all else that is built of the package: a build script looks at times too.
+        if each.name.rpartition("-")[0] in own:
+            shutil.rmtree(each)
 
 
 def _homes() -> dict[str, Path]:

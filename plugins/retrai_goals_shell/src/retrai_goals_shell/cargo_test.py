@@ -32,6 +32,7 @@ from .cargo_environment import (
     HOW_TO_INSTALL,
     cargo_environment,
     configuration_files,
+    forget_own_builds,
     tool_chain_folders,
     without_new_lock,
 )
@@ -129,10 +130,11 @@ class CargoTestGoal(ToolChainGoal[CargoTestOptions]):
     async def _run(self, folder: Path) -> GoalResult:
         command = ["cargo", "test", "--no-fail-fast", *self.options.args]
         try:
+            await asyncio.to_thread(self._forget_other_trees, folder)
             async with without_new_lock(folder):
                 metadata = await self.start(folder, _METADATA)
                 done = await self.start(folder, command[1:], self.options.timeout_s, is_merged=True)
-        except (ToolError, FileNotFoundError) as error:
+        except (ToolError, OSError) as error:
             return suite_result({}, command, problem=f"cargo cannot be started: {error}")
         return self._judge(done, CargoProject.read(metadata.stdout), folder, command)
 
@@ -191,6 +193,17 @@ class CargoTestGoal(ToolChainGoal[CargoTestOptions]):
         count = "a test" if len(changed) == 1 else f"{len(changed)} tests"
         reason = f"{count} inside the sources changed and must be put back as before: {first}"
         return GoalResult(False, reason, f"{reason}\n\n{told.details}", told.report)
+
+    def _forget_other_trees(self, folder: Path) -> None:
+        """What was built of a copy is no build of the project, nor of the next copy."""
+        mark = self._build.parent / "built-a-copy"
+        is_copy = folder != self.context.project / self.options.path
+        if is_copy or mark.exists():
+            forget_own_builds(self._build)
+        if is_copy:
+            mark.touch()
+        else:
+            mark.unlink(missing_ok=True)
 
     @property
     def _build(self) -> Path:

@@ -94,7 +94,7 @@ async def observe(
     after = [one for one in result.calls if one.case not in failing]
     if not before:
         return Observation()
-    changes = await asyncio.to_thread(SourceChanges.of, guard, snapshots, report)
+    changes = await asyncio.to_thread(SourceChanges.of, guard, snapshots)
     if not changes.sources:
         return Observation()
     then = {(each.call, each.case): each for each in before}

@@ -50,8 +50,8 @@ async def try_new_tests(
     """
     if report is None or report.ids_may_change or not guard.baseline.cases:
         return NewTests()
-    changes = await asyncio.to_thread(SourceChanges.of, guard, snapshots, report)
-    tried = _functions(guard, report, changes.tests) if changes.tests else []
+    changes = await asyncio.to_thread(SourceChanges.of, guard, snapshots)
+    tried = _functions(guard, report, changes) if changes.tests else []
     result = await check_with(guard, state, changes.undo) if tried else None
     if result is None or result.report is None:
         return NewTests()
@@ -73,7 +73,7 @@ async def try_new_tests(
     )
 
 
-def _functions(guard: Guard, report: CheckReport, tests: frozenset[str]) -> list[str]:
+def _functions(guard: Guard, report: CheckReport, changes: SourceChanges) -> list[str]:
     """Tests that passed and are new, or that failed at first and may have been changed."""
     before: dict[str, bool] = {}
     for case, outcome in guard.baseline.cases.items():
@@ -85,6 +85,7 @@ def _functions(guard: Guard, report: CheckReport, tests: frozenset[str]) -> list
         path = function.split("::", 1)[0]
         # A file that could not be read at first stands for the tests that it has now.
         known = before.get(function, path in before)
-        if outcome == "passed" and not known and (function not in before or path in tests):
+        may_be = path in changes.tests or (function not in before and path not in changes.sources)
+        if outcome == "passed" and not known and may_be:
             found[function] = None
     return list(found)

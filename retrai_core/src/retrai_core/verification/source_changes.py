@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ..contracts.goal import CheckReport
 from ..errors import RetraiError
 from ..storage.git_store import Entry
 from ..storage.restore import entry_of, put_entry
@@ -29,7 +28,7 @@ class SourceChanges:
     sources: Mapping[str, Entry | None] = field(default_factory=dict[str, Entry | None])
 
     @classmethod
-    def of(cls, guard: Guard, snapshots: Snapshots, report: CheckReport) -> SourceChanges:
+    def of(cls, guard: Guard, snapshots: Snapshots) -> SourceChanges:
         """The changes between the first and the last snapshot; none where there are not two."""
         every = snapshots.all()
         if not snapshots.available or len(every) < 2:
@@ -37,9 +36,8 @@ class SourceChanges:
         before, now = snapshots.entries(every[0]), snapshots.entries(every[-1])
         paths = sorted(before.keys() | now.keys())
         changed = [path for path in paths if before.get(path) != now.get(path)]
-        # Not `case == path`: where a whole file is a case, as of a type checker, it is a source.
-        files = {case.partition("::")[0] for case in report.cases if "::" in case}
-        tests = {path for path in changed if guard.belongs_to_check(path) or path in files}
+        # Not every file with cases: sources hold some too (docstrings, inline tests in Rust).
+        tests = {path for path in changed if guard.belongs_to_check(path)}
         sources = {path: before.get(path) for path in changed if path not in tests}
         return cls(snapshots, frozenset(tests), sources)
 
