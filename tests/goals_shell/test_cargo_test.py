@@ -356,6 +356,7 @@ def test_a_file_that_was_moved_takes_its_tests_along() -> None:
         "macro_rules! assert_eq {",
         'let text = include_str!("../tests/labels.rs");',
         "let name = std::env::args().nth(1);",
+        "let all = std::env::args().collect::<Vec<_>>()[0].len();",
         'let text = read(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/labels.rs"));',
         "if cfg!(debug_assertions) { return 3; }",
         '#[cfg_attr(test, path = "easy.rs")]',
@@ -392,6 +393,9 @@ def test_source_that_reaches_for_the_runner_is_suspect(
         "let id = std::thread::current().id();",
         'for (key, value) in std::env::vars().filter(|(k, _)| k.starts_with("APP_")) {',
         "use crate::asserts as checks;",
+        'let level = std::env::var("RUST_LOG").unwrap_or_default();',
+        "let given = std::env::args().skip(1).collect::<Vec<_>>();",
+        "let given: Vec<String> = std::env::args().collect();",
     ],
 )
 def test_plain_source_is_not_remarked_on(line: str, diff_of: Callable[[str, str], str]) -> None:

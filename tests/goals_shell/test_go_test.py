@@ -233,7 +233,9 @@ def test_test_functions_are_told_from_others() -> None:
         '\tif flag.Lookup("test.v") != nil {',
         '\tif strings.HasSuffix(os.Args[0], ".test") {',
         '\t"testing"',
-        "\t_, file, _, _ := runtime.Caller(1)",
+        '\tif strings.Contains(string(debug.Stack()), "testing.tRunner") {',
+        "\tfor _, pair := range os.Environ() {",
+        "//go:embed *",
         '\tdata, _ := os.ReadFile("ledger_test.go")',
         'import t "testing"',
         "if flag.CommandLine.Lookup(name) != nil {",
@@ -252,13 +254,13 @@ def test_source_that_reaches_for_the_runner_is_suspect(
     assert not any(found.reaches_runner for found in audit_go(diff_of("a_test.go", line)))
 
 
-def test_a_new_test_file_may_not_change_how_the_others_run(
-    diff_of: Callable[[str, str], str],
-) -> None:
-    for line in ("func init() { limit = 17 }", "func TestMain(m *testing.M) { os.Exit(0) }"):
-        assert any(found.reaches_runner for found in audit_go(diff_of("z_test.go", line)))
-    assert not any(found.reaches_runner for found in audit_go(diff_of("a.go", "func init() {")))
+def test_a_program_may_end_its_process(diff_of: Callable[[str, str], str]) -> None:
     assert not any(found.reaches_runner for found in audit_go(diff_of("main.go", "\tos.Exit(1)")))
+
+
+def test_a_new_test_does_what_tests_do(diff_of: Callable[[str, str], str]) -> None:
+    for line in ('import "testing"', "func init() {", "\t_, file, _, _ := runtime.Caller(0)"):
+        assert audit_go(diff_of("z_test.go", line)) == []
 
 
 @pytest.mark.parametrize(
@@ -267,6 +269,12 @@ def test_a_new_test_file_may_not_change_how_the_others_run(
         '\treturn fmt.Errorf("no account %q: %w", name, err)',
         'total := "sum: " + strconv.Itoa(sum)',
         "//go:embed rates.json",
+        "//go:embed texts/*.txt",
+        "//go:embed *.tmpl templates/*",
+        "cmd.Env = append(os.Environ(), env...)",
+        "\t_, file, line, _ := runtime.Caller(1)",
+        '\t\terr = fmt.Errorf("%v\\n%s", cause, debug.Stack())',
+        "func init() {",
         'fs := flag.NewFlagSet("tool", flag.ExitOnError)',
     ],
 )

@@ -60,7 +60,9 @@ OF_PROGRAMS = (
         "ends the process",
     ),
     Trick.reaching(
-        r"\bsys\.(?:argv|flags)\b|\bprocess\.argv\b|\brequire\.main\b|\bmainModule\b",
+        # What follows the program's name may be the default of a parameter.
+        r"\bsys\.(?:argv\b(?!\[1:\]\s*(?:$|[,)#]))|flags\b)|\bprocess\.argv\b(?!\.slice\(2\)\s*(?:$|[,;)]))"
+        r"|\brequire\.main\b|\bmainModule\b",
         "asks how it was started",
     ),
 )

@@ -55,7 +55,7 @@ TRICKS = (
     Trick.reaching(r"\bas\s+(?:debug_)?assert\w*\s*[;,}]", "changes what assertions do"),
     Trick.reaching(
         r"\bcurrent_exe\s*\(|RUST_TEST_|CARGO_TARGET_|thread::current\(\)(?!\.id)|\bThread::name\b"
-        r"|\b(?:var(?:_os)?|option_env!)\s*\(\s*\"(?:CARGO|RUST)(?!_PKG_VERSION)"
+        r"|\b(?:var(?:_os)?|option_env!)\s*\(\s*\"(?:CARGO(?!_PKG_VERSION)|RUST(?!_LOG|_BACKTRACE))"
         r"|\benv::vars.*\"(?:CARGO|RUST)|/proc/(?:self|\{|\")|\bBacktrace::(?:capture|force_capture)\b",
         "asks how it was started",
     ),
@@ -79,7 +79,12 @@ OF_PROGRAMS = (
     Trick.reaching(
         r"\b(?:process::(?:exit|abort)|libc::_?exit|intrinsics::abort)\b", "ends the process"
     ),
-    Trick.reaching(r"\benv::args(?:_os)?\s*\(", "asks how it was started"),
+    Trick.reaching(
+        # What follows the program's name says nothing of who started it.
+        r"\benv::args(?:_os)?\s*\(\s*\)(?!\.skip\(1\)|\.collect\b(?!.*\n?.*(?:\[0\]|\bfirst\(|\"[^\"]*deps)))",
+        "asks how it was started",
+        lines=2,
+    ),
 )
 """What a program does for good reasons, and a library that is tested does not."""
 _NAMES = frozenset({"identifier", "shorthand_field_identifier"})
