@@ -221,6 +221,28 @@ def test_what_outputs_are_compared_with_is_protected_and_what_is_mended_is_not(
         assert not protected.match(path), path
 
 
+@pytest.mark.parametrize(
+    ("name", "belongs"),
+    [
+        ("latest.c", False),
+        ("eval.c", False),
+        ("checkout.py", False),
+        ("retrieval.py", False),
+        ("preferences.json", False),
+        ("eval.py", True),
+        ("tests.c", True),
+        ("runTests.sh", True),
+        ("linkcheck.py", True),
+        ("test1.sh", True),
+        ("expectedTotals.txt", True),
+    ],
+)
+def test_a_name_tells_what_checks_by_its_words(bench: Bench, name: str, belongs: bool) -> None:
+    bench.write({name: ""})
+    goal = bench.build(ShellGoal, check_command=f"./build {name}")
+    assert Globs(goal.own_files(bench.project)).match(name) is belongs
+
+
 @needs_make
 async def test_what_was_touched_in_place_is_made_again_on_a_copy(
     bench: Bench, tmp_path: Path

@@ -69,14 +69,18 @@ SHADOWS = [
 """A script that Python runs finds these before the real ones."""
 
 _CHECKS = re.compile(
-    r"check|test|verify|bench|spec|assert|eval|judge|measure|harness", re.IGNORECASE
+    r"check(?!out|point|box|list)\w*|\w*check(?:s|er)?|test(?!imon|ament)\w*|(?!con|pro|at)\w*tests"
+    r"|(?:run|unit|self|smoke|doc)test|verif\w*|bench\w*|assert\w*|judge\w*|harness\w*"
 )
+_MAY_CHECK = re.compile(r"eval\w*|specs?|measure\w*")
+"""What compiled sources are called too that check nothing."""
 _ANSWERS = re.compile(
-    r"expect|golden|reference|fixture|snapshot|oracle|answer|baseline|(?:^|[^a-z])(?:cases?|wanted)\b",
-    re.IGNORECASE,
+    r"(?:expect|golden|reference|fixture|snapshot|oracle|answer|baseline)\w*|cases?|wanted"
 )
 """What data is called that an output is compared with."""
+_WORDS = re.compile(r"[\W\d_]+|(?<=[a-z])(?=[A-Z])")
 _CODE = re.compile(r"\.(?:py|[cm]?[jt]sx?|go|rs|rb|php|pl|java|kt|c|cc|cpp|h|hpp|cs|swift|lua|ex)$")
+_COMPILED = re.compile(r"\.(?:go|rs|java|kt|c|cc|cpp|h|hpp|cs|swift)$")
 _MAX_TEXT = 200_000
 _MAX_DEPTH = 3
 _SEPARATORS = re.compile(r"[;&|()<>\n`$\"']+")
@@ -138,7 +142,13 @@ def _named(text: str, project: Path, base: str) -> list[str]:
 
 
 def _checks(name: str) -> bool:
-    return bool(_CHECKS.search(name) or (_ANSWERS.search(name) and not _CODE.search(name)))
+    words = [word.lower() for word in _WORDS.split(name)]
+    kinds = [_CHECKS]
+    if not _COMPILED.search(name):
+        kinds.append(_MAY_CHECK)
+    if not _CODE.search(name):
+        kinds.append(_ANSWERS)
+    return any(kind.fullmatch(word) for kind in kinds for word in words)
 
 
 def _words(command: str) -> Iterable[str]:
