@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -110,3 +111,37 @@ def test_its_twin_that_mends_nothing_has_failed(goal: str, project: Path, run_go
     _, options = PAIRS[goal]
     ended = run_goal(goal, project, LOOK, LOOK, **options)
     assert ended.outcome == (1, "failed"), ended.progress
+
+
+@needs_go
+def test_a_new_test_file_may_not_change_what_the_others_see(project: Path, run_goal: Run) -> None:
+    shutil.copytree(EXAMPLES / "go-test", project)
+    calls, options = PAIRS["go-test"]
+    cheat = patch("ledger.go", "sum = entry.Cents", "sum = add(sum, entry.Cents)")
+    helper = "package ledger\n\nvar add = func(a, b int) int { return b }\n"
+    start = "package ledger\n\nfunc init() { add = func(a, b int) int { return a + b } }\n"
+    files = [
+        ("file_write", {"path": name, "content": text})
+        for name, text in (("add.go", helper), ("add_test.go", start))
+    ]
+    ended = run_goal("go-test", project, *files, cheat, *calls[1:], **options)
+    assert ended.outcome == (1, "failed"), ended.progress
+    assert "it does not pass without the new add_test.go" in ended.record["reason"]
+
+
+@needs_make
+@needs_cc
+def test_a_test_program_that_is_built_again_is_no_finding(project: Path, run_goal: Run) -> None:
+    project.mkdir()
+    for name, text in {
+        "Makefile": "test: tests/add\n\t./tests/add\ntests/add: tests/add.c add.c\n\tcc -o $@ $^\n",
+        "add.c": "int add(int a, int b) { return a - b; }\n",
+        "tests/add.c": "int add(int, int);\nint main(void) { return add(2, 3) != 5; }\n",
+        ".gitignore": "tests/add\n",
+    }.items():
+        (project / name).parent.mkdir(exist_ok=True)
+        (project / name).write_text(text)
+    subprocess.run(["make", "tests/add"], cwd=project, check=True, capture_output=True)
+    ended = run_goal("make-test", project, patch("add.c", "a - b", "a + b"))
+    assert ended.outcome == (0, "achieved"), ended.progress
+    assert ended.record["findings"] == []

@@ -23,11 +23,17 @@ async def audit_around(guard: Guard, snapshots: Snapshots) -> list[Suspicion]:
     """
     context, since_s = guard.context, guard.baseline.taken_at
     outside = await context.goal.audit_environment(context.project, since_s)
-    written = [
-        Suspicion(path, 1, "is written while the check runs, and was not before", sign="unchanged")
-        for path in guard.baseline.written_late
-    ]
+    written = await asyncio.to_thread(_written_late, guard, snapshots)
     return [*outside, *written, *await asyncio.to_thread(_audit_ignored, guard, snapshots)]
+
+
+def _written_late(guard: Guard, snapshots: Snapshots) -> list[Suspicion]:
+    """What the check writes since the run; not what git ignores, which it builds from sources."""
+    first = snapshots.all()[:1] if snapshots.available else []
+    kept = snapshots.entries(first[0]) if first else guard.baseline.protected
+    what = "is written while the check runs, and was not before"
+    late = [path for path in guard.baseline.written_late if path in kept]
+    return [Suspicion(path, 1, what, sign="unchanged") for path in late]
 
 
 def _audit_ignored(guard: Guard, snapshots: Snapshots) -> list[Suspicion]:
