@@ -402,6 +402,11 @@ def test_plain_source_is_not_remarked_on(line: str, diff_of: Callable[[str, str]
     assert audit_rust(diff_of("src/lib.rs", line)) == []
 
 
+def test_a_chain_of_calls_may_go_over_lines() -> None:
+    lines = "+let given = std::env::args()\n+    .skip(1);\n"
+    assert audit_rust(f"--- a/src/lib.rs\n+++ b/src/lib.rs\n@@ -1 +1,3 @@\n one\n{lines}") == []
+
+
 EQUAL = """\
 impl PartialEq for Span {
     %s

@@ -44,6 +44,7 @@ def test_source_that_bends_the_check_is_suspect(path: str, lines: list[str]) -> 
         ("tests/test_more.py", ["import unittest"]),
         ("README.md", ["Run `python -m unittest`; its modules stand in sys.modules"]),
         ("options.py", ["    if argv is None:", "        argv = sys.argv[1:]"]),
+        ("options.js", ["const given = process.argv.slice(2);"]),
         ("bin/run.js", ["process.exit(0);"]),
         ("check.rb", ["assert_equal 3, total"]),
     ],
