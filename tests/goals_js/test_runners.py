@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import shutil
+import subprocess
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import retrai_goals_js
 from retrai_goals_js.bun_test import BunTestGoal
 from retrai_goals_js.npm_test import NpmTestGoal
 
@@ -191,3 +196,22 @@ async def test_a_snapshot_that_is_not_there_is_not_written(bench: Bench) -> None
     result = await bench.build(NpmTestGoal).check({}, bench.project)
     assert result.report.cases[f"{FILE}::total::adds all"] == "failed"
     assert not (bench.project / "src" / "__snapshots__").exists()
+
+
+MOCHA_3 = """
+const runner = new (require('node:events'))();
+new (require('./reporter.cjs'))(runner);
+const suite = { title: 'total', parent: { title: '', root: true } };
+runner.emit('pass', { title: 'adds all', file: 'a.js', parent: suite });
+runner.emit('end');
+"""
+
+
+@needs_npm
+def test_tests_of_an_old_mocha_are_named_by_their_suites(tmp_path: Path) -> None:
+    inside = Path(retrai_goals_js.__file__).parent / "inside"
+    shutil.copy(inside / "retrai-reporter-for-mocha.cjs", tmp_path / "reporter.cjs")
+    subprocess.run(["node", "-e", MOCHA_3], cwd=tmp_path, check=True)
+    (file,) = json.loads((tmp_path / "report").read_text())["testResults"]
+    (test,) = file["assertionResults"]
+    assert (test["ancestorTitles"], test["title"]) == (["total"], "adds all")

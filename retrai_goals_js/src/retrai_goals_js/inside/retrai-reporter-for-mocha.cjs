@@ -4,14 +4,16 @@ const { join } = require("node:path");
 
 const textOf = ({ message = "", stack = "" }) => (stack.includes(message) ? stack : `${message}\n${stack}`);
 
+// mocha has `titlePath` from version 4 on.
+const suitesOf = ({ parent }) => (parent ? [...suitesOf(parent), ...(parent.root ? [] : [parent.title])] : []);
+
 module.exports = class RetraiReporter {
   constructor(runner) {
     const files = new Map();
     const add = (test, title, status, message) => {
       const name = test.file ?? "";
       if (!files.has(name)) files.set(name, { name, assertionResults: [] });
-      const ancestorTitles = test.titlePath().slice(0, -1);
-      files.get(name).assertionResults.push({ ancestorTitles, title, status, failureMessages: [message] });
+      files.get(name).assertionResults.push({ ancestorTitles: suitesOf(test), title, status, failureMessages: [message] });
     };
     runner.on("pass", (test) => add(test, test.title, "passed", ""));
     runner.on("pending", (test) => add(test, test.title, "pending", ""));
