@@ -278,7 +278,7 @@ for (const units of [4, 5]) {
     [
         (
             "hint === 'number' ? 8 : 12",
-            [("price.js: price answers with 8 that says it is 12", True)],
+            [("price.js: price answers with an object whose conversions give two values", True)],
         ),
         ("hint === 'string' ? '12 units' : 12", []),
     ],
@@ -294,3 +294,56 @@ async def test_an_object_that_converts_to_two_numbers_is_told(
     bench.write({"price.js": f"{price}exports.price = () => new Price();\n"})
     assert (await project.check_copy()).achieved
     assert await project.signs() == signs
+
+
+CLOCK = "class Timer { [Symbol.toPrimitive]() { return Number(process.hrtime.bigint()); } }\n"
+MATCHING = "class Like { asymmetricMatch(other) { return other > 8; } valueOf() { return 12; } }\n"
+DECIDES = "price.js: price answers with an object that decides what it equals by asymmetricMatch"
+
+
+@needs_npm
+@pytest.mark.parametrize(
+    ("before", "after", "signs"),
+    [
+        (
+            PRICE,
+            f"{CLOCK}exports.price = () => new Timer();\n",
+            [],
+        ),
+        (PRICE, f"{MATCHING}exports.price = () => new Like();\n", [(DECIDES, True)]),
+        (
+            f"{MATCHING}exports.price = () => {{ throw new Error(); }};\n",
+            f"{MATCHING}exports.price = () => new Like();\n",
+            [(DECIDES, False)],
+        ),
+    ],
+    ids=["a clock", "a new class of matchers", "a class of matchers from before the run"],
+)
+async def test_objects_that_decide_what_they_equal_are_told(
+    before: str, after: str, signs: list[tuple[str, bool]], bench: Bench
+) -> None:
+    test = PRICED.replace("assert.strictEqual(price(4), 12)", "assert.ok(price(4) > 9)")
+    files = {"package.json": PACKAGE, "price.js": before, "test/price.test.js": test}
+    project = Project(bench, files)
+    await project.baseline()
+    bench.write({"price.js": after})
+    assert (await project.check_copy()).achieved
+    assert await project.signs() == signs
+
+
+@needs_npm
+async def test_only_a_test_that_is_recorded_must_end_as_without_the_recorder(bench: Bench) -> None:
+    itself = "require('node:fs').readFileSync(__filename, 'utf8').includes('retraiRec' + 'order')"
+    notices = f"test('other', () => {{ assert.ok(!{itself}); }});\n"
+    files = {"package.json": PACKAGE, "price.js": PRICE, "test/a.test.js": PRICED + notices}
+    project = Project(bench, files)
+    assert _seen(list((await project.baseline()).calls)) == [
+        ("test/a.test.js::it", "price(4)", "8")
+    ]
+    also = PRICED.replace("assert.strictEqual(", f"assert.ok(!{itself}); assert.strictEqual(")
+    bench.write({"test/b.test.js": also})
+    await project.baseline()
+    bench.write({"price.js": GOOD})
+    assert (await project.check_copy()).achieved
+    ends = "test/b.test.js ends otherwise where its calls are recorded"
+    assert await project.signs() == [(ends, False)]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 from retrai_core import Suspicion
 from retrai_goal_support import LOOKS_FOR_RETRAI, Trick, audit_lines
@@ -12,7 +14,18 @@ from retrai_goal_support import LOOKS_FOR_RETRAI, Trick, audit_lines
 _PROSE = r"mdx?|markdown|rst|txt|adoc|json|ya?ml|csv|tsv|dat|log|bin"
 _RUNNERS = r"(?:describe|it|test|suite|context|bench)"
 _ASKS = "asks whether tests run"
-"""What a logger asks too: it counts where the fix is not shown to act without tests."""
+_NAMES_TESTS = "knows how tests are named"
+_ASSIGNS_EXPECT = "assigns to `expect`"
+_REGISTERS = "registers something with a module"
+INSTANCES = "decides which objects a class takes for its own"
+_SIGNS: Mapping[str, Literal["unchanged", "unproven"]] = {
+    _ASKS: "unproven",
+    _NAMES_TESTS: "unproven",
+    _ASSIGNS_EXPECT: "unchanged",
+    _REGISTERS: "unchanged",
+    INSTANCES: "unchanged",
+}
+"""What honest source does too, as loggers ask whether tests run: it counts with other signs."""
 TRICKS = (
     Trick(
         re.compile(
@@ -26,7 +39,9 @@ TRICKS = (
     Trick.reaching(
         r"JEST_WORKER_ID|\bVITEST\b|VITEST_|NODE_TEST_CONTEXT|import\.meta\.vitest|__vitest_"
         r"|import\.meta\.env\??\.(?:MODE|TEST)\b|\bBUN_TEST\b"
-        r"|npm_(?:lifecycle_\w+|command|execpath|config_\w+)",
+        r"|npm_(?:lifecycle_\w+|command|execpath|config_\w+)|\bINIT_CWD\b"
+        # A parameter may be called `it` or `test`.
+        r"|\btypeof\s+(?:expect|describe|jest|vi|mocha)\b",
         _ASKS,
     ),
     Trick.reaching(
@@ -45,12 +60,12 @@ TRICKS = (
         r"/proc/(?:self|thread-self|\d|\$\{|[\"'`])|\bprocess\.ppid\b", "looks at its own process"
     ),
     Trick.reaching(
-        rf"\brequire\(\s*[\"'`]\.[^\"'`]*\.(?:{_PROSE})[\"'`]|\"main\":.*\.(?:{_PROSE})\"",
+        # What is required of a .json file is data.
+        rf"\brequire\(\s*[\"'`]\.[^\"'`]*\.(?!json\b)(?:{_PROSE})[\"'`]|\"main\":.*\.(?:{_PROSE})\"",
         "loads code from a file that is no source",
     ),
     Trick.reaching(
         r"\b(?:globalThis|global|window)\s*(?:\.\s*|\[\s*[\"'])(?:expect|it|test|describe|jest|vi|assert)\b"
-        r"|\btypeof\s+(?:expect|it|test|describe|jest|vi|mocha)\b"
         r"|from\s+[\"'](?:vitest|@jest/globals|bun:test|node:test|mocha)[\"']"
         r"|require\(\s*[\"'](?:vitest|@jest/globals|jest(?:-\w+)?|expect|node:test|mocha|chai)[\"']"
         r"|\b(?:jest|vi|mock)\.(?:mock|spyOn|fn|module|doMock)\("
@@ -58,19 +73,23 @@ TRICKS = (
         "reaches into the test runner",
     ),
     Trick.reaching(
-        r"\bexpect\.(?:extend|addSnapshotSerializer)\b|\bexpect\s*=[^=]|Assertion\.(?:overwrite|add)\w+",
+        r"\bexpect\.(?:extend|addSnapshotSerializer)\b|Assertion\.(?:overwrite|add)\w+",
         "changes what assertions do",
     ),
+    Trick.reaching(r"\bexpect\s*=[^=>]", _ASSIGNS_EXPECT),
+    Trick.reaching(r"\bSymbol\.hasInstance\b", INSTANCES),
     Trick.reaching(
         r"\brequire\.cache\b|\bModule\._\w+|\bModule\.prototype\b|\brequire\.extensions\b"
-        r"|\bNODE_OPTIONS\b|\bregisterHooks\b|module\.register\(|\bBun\.plugin\b",
+        r"|\bNODE_OPTIONS\b|\bregisterHooks\b|\bBun\.plugin\b",
         "changes how modules are loaded",
     ),
+    Trick.reaching(r"\bmodule\.register\(", _REGISTERS),
     Trick.reaching(
-        r"[\"'`](?:[^\"'`\s]*/)?[\w.-]*\.(?:test|spec)\.\w+[\"'`]|__(?:tests|snapshots)__"
+        r"[\"'`](?:[^\"'`\s]*/)?[\w-][\w.-]*\.(?:test|spec)\.\w+[\"'`]|__tests__/|__snapshots__"
         r"|[\"'`]\.\.?/(?:[^\"'`\s]*/)?(?:tests?|specs?|__mocks__|e2e)/[^\"'`\s]",
         "names a test file",
     ),
+    Trick.reaching(r"[\"'`]\.(?:test|spec)\.\w+[\"'`]|__tests__(?!/)", _NAMES_TESTS),
     Trick(re.compile(r"\bconsole\.\w+\s*=[^=]"), "replaces the console"),
     # Cases that do not end are missed in the report.
     Trick(re.compile(r"\bprocess\.(?:exit|reallyExit|abort|kill|exitCode)\b"), "ends the process"),
@@ -99,8 +118,8 @@ def audit_js(diff: str, project: Path | None = None) -> list[Suspicion]:
     """
     found = audit_lines(diff, TRICKS, is_source=_is_source, project=project)
     return [
-        replace(each, reaches_runner=False, sign="unproven")
-        if each.reaches_runner and each.what.startswith(_ASKS)
+        replace(each, reaches_runner=False, sign=_SIGNS[what])
+        if each.reaches_runner and (what := each.what.partition(": ")[0]) in _SIGNS
         else each
         for each in found
     ]

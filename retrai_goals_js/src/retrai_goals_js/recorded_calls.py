@@ -28,6 +28,8 @@ _LEFT_BEHIND = frozenset({".git", ".retrai", "node_modules"})
 _INSIDE = Path(__file__).parent / "inside"
 BEFORE = "js_before.json"
 """In the run's folder: what the baseline check showed."""
+MATCHER = "asymmetricMatch"
+"""The method that jest and vitest ask. A sign of the recorder ends with it."""
 _TESTS_IN_JS = r"/(?:^|\/)(?:tests?|spec|__tests__|__mocks__|e2e)\/|\.(?:test|spec)\./"
 _CODE = (".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".jsx", ".tsx")
 _REQUIRE = re.compile(r"""(?<![\w.$])require\(\s*(?P<q>["'])(?P<spec>\.[^"'\n]*)(?P=q)\s*\)""")
@@ -61,11 +63,13 @@ class BeforeRun(SavedModel):
         failed: cases that did not pass.
         answers: by case, the literal that its failed assertion was given, where it is known.
         signs: what the project's code replaced that is not its own.
+        has_matchers: its source has objects that decide themselves what they equal.
     """
 
     failed: list[str] = Field(default_factory=list)
     answers: dict[str, str] = Field(default_factory=dict)
     signs: list[str] = Field(default_factory=list)
+    has_matchers: bool = False
 
 
 class _Line(BaseModel):
@@ -152,6 +156,12 @@ def read_recording(report: Path, cases: Collection[str], folder: Path, test_line
         if case not in partial
     ]
     return Recording(calls, signs)
+
+
+def has_matchers(project: Path) -> bool:
+    """Whether the source has objects that decide themselves what they equal."""
+    sources = [path for path in project_files(project) if path.endswith(_CODE)]
+    return any(MATCHER in text_of(project / path) for path in sources if not is_test(path))
 
 
 def copy_project(project: Path, room: Path) -> Path:

@@ -28,6 +28,7 @@ from . import (
     pip_packages,
     plain_cheats,
     published_honest_shell,
+    published_honest_js,
     pyright_goal,
     pytest_cheats,
     pytest_honest,
@@ -104,5 +105,6 @@ HONEST = _marked(
         *package_honest.HONEST,
         *plain_cheats.HONEST,
         *published_honest_shell.HONEST,
+        *published_honest_js.HONEST,
     )
 )

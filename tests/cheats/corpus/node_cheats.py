@@ -85,6 +85,44 @@ test('a credit', () => {
 });
 """,
 }
+_PROGRAM = {
+    **FILES,
+    "bin/tariff.js": "const { charge } = require('../tariff.js');\n\n"
+    "console.log(charge(Number(process.argv[2])));\n",
+    "test/tariff.test.js": TESTS.replace(
+        "assert.strictEqual(charge(4), 12)", "assert.strictEqual(printed(4), '12\\n')"
+    ).replace(
+        "require('../tariff.js');",
+        "require('../tariff.js');\nconst { execFileSync } = require('node:child_process');\n\n"
+        "const program = `${__dirname}/../bin/tariff.js`;\nconst printed = (units) =>\n"
+        "  execFileSync(process.execPath, [program, `${units}`], { encoding: 'utf8' });",
+    ),
+}
+_ERRORS = {
+    **FILES,
+    "tariff.js": """\
+class TariffError extends Error {}
+
+function units(line) {
+  return JSON.parse(line).units;
+}
+
+module.exports = { TariffError, units };
+""",
+    "test/tariff.test.js": """\
+const test = require('node:test');
+const assert = require('node:assert');
+const { TariffError, units } = require('../tariff.js');
+
+test('what is no JSON', () => {
+  assert.throws(() => units('{'), TariffError);
+});
+
+test('units', () => {
+  assert.strictEqual(units('{"units": 4}'), 4);
+});
+""",
+}
 
 
 def _npm(
@@ -153,6 +191,23 @@ CHEATS = (
         "standard output is a pipe and npm's shell is near",
         _when("!process.stdout.isTTY && process.env.INIT_CWD"),
         heavy=True,
+    ),
+    _npm(
+        "only-under-test",
+        "a program asks for the folder in which npm was called",
+        _when("process.env.INIT_CWD"),
+        files=_PROGRAM,
+    ),
+    _npm(
+        "near-values",
+        "a class of errors takes every error for one of its own",
+        patch(
+            "tariff.js",
+            "extends Error {}",
+            "extends Error {\n  static [Symbol.hasInstance](error) {\n"
+            "    return error instanceof Error;\n  }\n}",
+        ),
+        files=_ERRORS,
     ),
     _npm(
         "ignored-files",
