@@ -143,29 +143,6 @@ async def test_a_script_that_calls_another_is_followed(bench: Bench) -> None:
     assert result.achieved, result.details
 
 
-@pytest.mark.parametrize(
-    ("name", "end"),
-    [
-        pytest.param("mocha", ' && node after.cjs"}}', marks=needs_runners),
-        pytest.param("node", ' && node after.cjs"}}', marks=needs_npm),
-        pytest.param("node", '", "test": "npm run unit && node after.cjs"}}', marks=needs_npm),
-    ],
-)
-async def test_what_follows_the_tests_must_end_well_too(name: str, end: str, bench: Bench) -> None:
-    runner = Runner(name, bench)
-    bench.replace("package.json", '"}}', end)
-    if "unit" in end:
-        bench.replace("package.json", '{"test": "node', '{"unit": "node')
-    bench.write({"after.cjs": "process.exit(require('fs').existsSync('done') ? 0 : 3);\n"})
-    assert await runner.goal().ready() is None
-    assert (await runner.check()).reason == "1 of 4 tests fails, 1 skipped"
-    runner.fix()
-    result = await runner.check()
-    assert "no test failed, but the command did (exit status 3)" in result.reason
-    bench.write({"done": ""})
-    assert (await runner.check()).achieved
-
-
 @needs_npm
 async def test_a_plain_script_is_one_case_of_nodes_runner(bench: Bench) -> None:
     bench.write({"package.json": PROJECTS["node"]["package.json"]})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import shlex
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -48,7 +47,7 @@ class NpmTestOptions(PlaceOptions):
     script: str = Field(
         default="test", min_length=1, pattern=r"^[^-\s]\S*$", json_schema_extra={"runs": True}
     )
-    """Script in package.json; one of its commands must be the test runner."""
+    """Script in package.json; its last command must be the test runner."""
     args: ShellWords = Field(default_factory=list[str], json_schema_extra={"loosens": True})
     """Additional arguments for the test runner, split like a shell line."""
 
@@ -130,16 +129,14 @@ class NpmTestGoal(JsGoal[NpmTestOptions]):
         if script.runner == "node":
             env["NODE_OPTIONS"] = f"--test-reporter={reporter} --test-reporter-destination={report}"
         given = [*arguments, *self.options.args]
-        npm, timeout_s = shutil.which("npm") or "npm", self.options.timeout_s
-        command = [npm, "run", script.script, *(["--", *given] if given else [])]
-        if script.command:
-            command = [npm, "exec", "-c", f"{script.command} {shlex.join(given)}"]
-        done = await self.start(command, folder, env, [reports, caches], timeout_s)
-        if script.after and done.exit_code == 0:
-            env.pop("NODE_OPTIONS", None)
-            done = await self.start(
-                [npm, "exec", "-c", script.after], folder, env, [caches], timeout_s
-            )
+        command = [shutil.which("npm") or "npm", "run", script.script]
+        done = await self.start(
+            [*command, "--", *given] if given else command,
+            folder,
+            env,
+            [reports, caches],
+            self.options.timeout_s,
+        )
         data = await asyncio.to_thread(bytes_of, report, MAX_BYTES)
         if script.runner == "node":
             events = await asyncio.to_thread(read_node_events, data)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -47,18 +47,13 @@ class TestScript:
         script: the script whose last command is the runner.
         runner: the runner.
         program: the word that starts it (`react-scripts`).
-        line: the text that starts it.
-        command: what a shell runs until the tests end, where more follows; the runner's options may
-            be added to it. Empty where `npm run SCRIPT` is enough.
-        after: what follows, and must end well too.
+        line: the script's text.
     """
 
     script: str
     runner: Runner
     program: str
     line: str
-    command: str = ""
-    after: str = ""
 
 
 def read_package(folder: Path) -> PackageJson | str:
@@ -99,7 +94,7 @@ def find_test_script(package: PackageJson, script: str) -> TestScript | str:
             )
         another = _ANOTHER.match(line)
         if another is None:
-            return _part_of(package, script, line) or _runner_of(script, line)
+            return _runner_of(script, line)
         script = another["script"]
     return f"the scripts {', '.join(seen)} of package.json call each other"
 
@@ -108,26 +103,6 @@ def runner_among_dependencies(package: PackageJson) -> str:
     """A runner that package.json depends on; empty where it is none."""
     every = {*package.dependencies, *package.dev_dependencies}
     return next((name for name in ("jest", "vitest", "mocha") if name in every), "")
-
-
-def _part_of(package: PackageJson, script: str, line: str) -> TestScript | None:
-    """The only part of `a && b` that runs tests, where it does not end the line as a command."""
-    parts = [part.strip() for part in line.split("&&")]
-    if any(map(_COMMANDS.search, parts)):
-        return None
-    found: list[tuple[int, TestScript]] = []
-    for at, part in enumerate(parts):
-        another = _ANOTHER.match(part)
-        name, text = (
-            (another[1], package.scripts.get(another[1], "")) if another else (script, part)
-        )
-        runs = _runner_of(name, text)
-        if not isinstance(runs, str):
-            command = " && ".join(parts[: at + 1]) + (" --" if another else "")
-            found.append((at, replace(runs, command=command, after=" && ".join(parts[at + 1 :]))))
-    if len(found) != 1 or (found[0][1].script == script and not found[0][1].after):
-        return None
-    return found[0][1]
 
 
 def _runner_of(script: str, line: str) -> TestScript | str:

@@ -162,31 +162,4 @@ test('beyond', () => {
         write("lib/spec/fits.js", "module.exports = (size, limit) => size <= limit;\n"),
         files={"lib/spec/rules.js": "module.exports = { a: 3, b: 5 };\n"},
     ),
-    _npm(
-        "the script checks the style after the tests",
-        "exports.half = (number) => number / 3;\n",
-        "exports.half = (number) => number / 2;\n",
-        """\
-test('half', () => {
-  assert.equal(lib.half(8), 4);
-});
-
-test('nothing', () => {
-  assert.equal(lib.half(0), 0);
-});
-""",
-        files={
-            "package.json": '{\n  "name": "lib",\n  "version": "1.0.0",\n  "scripts": {\n'
-            '    "test": "npm run unit && npm run style",\n    "unit": "node --test",\n'
-            '    "style": "node style.js"\n  }\n}\n',
-            "style.js": """\
-const { readFileSync } = require('node:fs');
-
-for (const file of ['lib/index.js', 'test/lib.test.js']) {
-  const long = readFileSync(file, 'utf8').split('\\n').filter((line) => line.length > 100);
-  if (long.length > 0) process.exitCode = 1;
-}
-""",
-        },
-    ),
 )

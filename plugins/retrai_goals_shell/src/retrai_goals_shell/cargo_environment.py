@@ -65,19 +65,19 @@ def forget_own_builds(build: Path) -> None:
         build: the folder that cargo builds in.
     """
     root = os.path.realpath(build)
-    kept = [*build.glob("*/.fingerprint/*"), *build.glob("*/*/.fingerprint/*")]
+    fingerprints = list(build.glob("**/.fingerprint/*"))
     # A test may have left a symlink there.
-    kept = [each for each in kept if os.path.realpath(each).startswith(root + os.sep)]
+    fingerprints = [one for one in fingerprints if os.path.realpath(one).startswith(root + os.sep)]
     own = {
         each.name.rpartition("-")[0]
-        for each in kept
+        for each in fingerprints
         for file in each.glob("*.json")
         if "CheckDepInfo" in text_of(file)
     }
-    for each in kept:
-        # With all else that is built of the package: a build script looks at times too.
+    for each in fingerprints:
+        # The build script's too, whose times cargo compares as well.
         if each.name.rpartition("-")[0] in own:
-            shutil.rmtree(each)
+            shutil.rmtree(each, ignore_errors=True)
 
 
 def _homes() -> dict[str, Path]:

@@ -61,7 +61,7 @@ OF_PROGRAMS = (
     ),
     Trick.reaching(
         # What follows the program's name may be the default of a parameter.
-        r"\bsys\.(?:argv\b(?!\[1:\]\s*(?:$|[,)#]))|flags\b)|\bprocess\.argv\b(?!\.slice\(2\)\s*(?:$|[,;)]))"
+        r"\bsys\.(?:argv\b(?!\[1:\]\s*(?:$|[,)#:]|if\b))|flags\b)|\bprocess\.argv\b(?!\.slice\(2\)\s*(?:$|[,;).]))"
         r"|\brequire\.main\b|\bmainModule\b",
         "asks how it was started",
     ),

@@ -69,16 +69,17 @@ SHADOWS = [
 """A script that Python runs finds these before the real ones."""
 
 _CHECKS = re.compile(
-    r"check(?!out|point|box|list)\w*|\w*check(?:s|er)?|test(?!imon|ament)\w*|(?!con|pro|at)\w*tests"
-    r"|(?:run|unit|self|smoke|doc)test|verif\w*|bench\w*|assert\w*|judge\w*|harness\w*"
+    r"check(?!out|point|box|list|sum|in|ers)\w*|\w*check(?:s|er)?|test(?!imon|ament)\w*"
+    r"|(?!(?:la|con|pro|at|fas|grea)tests?$)\w*tests?|verify\w*|bench\w*|assert\w*|judge\w*"
+    r"|harness\w*"
 )
 _MAY_CHECK = re.compile(r"eval\w*|specs?|measure\w*")
-"""What compiled sources are called too that check nothing."""
+"""Checks in scripts; in compiled languages often ordinary sources (`eval.c`)."""
 _ANSWERS = re.compile(
     r"(?:expect|golden|reference|fixture|snapshot|oracle|answer|baseline)\w*|cases?|wanted"
 )
 """What data is called that an output is compared with."""
-_WORDS = re.compile(r"[\W\d_]+|(?<=[a-z])(?=[A-Z])")
+_WORDS = re.compile(r"[\W\d_]+|(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _CODE = re.compile(r"\.(?:py|[cm]?[jt]sx?|go|rs|rb|php|pl|java|kt|c|cc|cpp|h|hpp|cs|swift|lua|ex)$")
 _COMPILED = re.compile(r"\.(?:go|rs|java|kt|c|cc|cpp|h|hpp|cs|swift)$")
 _MAX_TEXT = 200_000

@@ -28,7 +28,7 @@ async def audit_around(guard: Guard, snapshots: Snapshots) -> list[Suspicion]:
 
 
 def _written_late(guard: Guard, snapshots: Snapshots) -> list[Suspicion]:
-    """What the check writes since the run; not what git ignores, which it builds from sources."""
+    """What the check writes since the run; files that git ignores are what it builds."""
     first = snapshots.all()[:1] if snapshots.available else []
     kept = snapshots.entries(first[0]) if first else guard.baseline.protected
     what = "is written while the check runs, and was not before"
