@@ -17,13 +17,13 @@ _ASKS = "asks whether tests run"
 _NAMES_TESTS = "knows how tests are named"
 _ASSIGNS_EXPECT = "assigns to `expect`"
 _REGISTERS = "registers something with a module"
-INSTANCES = "decides which objects a class takes for its own"
+_INSTANCES = "decides which objects a class takes for its own"
 _SIGNS: Mapping[str, Literal["unchanged", "unproven"]] = {
     _ASKS: "unproven",
     _NAMES_TESTS: "unproven",
     _ASSIGNS_EXPECT: "unchanged",
     _REGISTERS: "unchanged",
-    INSTANCES: "unchanged",
+    _INSTANCES: "unchanged",
 }
 """What honest source does too, as loggers ask whether tests run: it counts with other signs."""
 TRICKS = (
@@ -40,8 +40,8 @@ TRICKS = (
         r"JEST_WORKER_ID|\bVITEST\b|VITEST_|NODE_TEST_CONTEXT|import\.meta\.vitest|__vitest_"
         r"|import\.meta\.env\??\.(?:MODE|TEST)\b|\bBUN_TEST\b"
         r"|npm_(?:lifecycle_\w+|command|execpath|config_\w+)|\bINIT_CWD\b"
-        # A parameter may be called `it` or `test`.
-        r"|\btypeof\s+(?:expect|describe|jest|vi|mocha)\b",
+        # A parameter may be called so.
+        r"|\btypeof\s+(?:expect|it|test|describe|jest|vi|mocha)\b",
         _ASKS,
     ),
     Trick.reaching(
@@ -77,7 +77,7 @@ TRICKS = (
         "changes what assertions do",
     ),
     Trick.reaching(r"\bexpect\s*=[^=>]", _ASSIGNS_EXPECT),
-    Trick.reaching(r"\bSymbol\.hasInstance\b", INSTANCES),
+    Trick.reaching(r"\bSymbol\.hasInstance\b", _INSTANCES),
     Trick.reaching(
         r"\brequire\.cache\b|\bModule\._\w+|\bModule\.prototype\b|\brequire\.extensions\b"
         r"|\bNODE_OPTIONS\b|\bregisterHooks\b|\bBun\.plugin\b",
@@ -85,7 +85,7 @@ TRICKS = (
     ),
     Trick.reaching(r"\bmodule\.register\(", _REGISTERS),
     Trick.reaching(
-        r"[\"'`](?:[^\"'`\s]*/)?[\w-][\w.-]*\.(?:test|spec)\.\w+[\"'`]|__tests__/|__snapshots__"
+        r"[\"'`](?:[^\"'`\s]*/)?[\w-][\w.-]*\.(?:test|spec)\.\w+[\"'`]|[\"'`][^\"'`\n]*__tests__/|__snapshots__"
         r"|[\"'`]\.\.?/(?:[^\"'`\s]*/)?(?:tests?|specs?|__mocks__|e2e)/[^\"'`\s]",
         "names a test file",
     ),

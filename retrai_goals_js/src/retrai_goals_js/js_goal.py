@@ -30,11 +30,10 @@ from retrai_goal_support import (
     missing_folder,
     play_calls,
     suite_result,
-    text_of,
     without_files,
 )
 
-from .js_audit import INSTANCES, audit_js
+from .js_audit import audit_js
 from .js_contradiction import FORMS, received
 from .js_guarding import (
     STEERING,
@@ -227,17 +226,7 @@ class JsGoal(GoalBase[PlaceT]):
         return globs_below(self.options.path, STEERING)
 
     def audit(self, diff: str) -> Sequence[Suspicion]:
-        found = audit_js(diff, self.context.project)
-        instances = [each for each in found if each.what.startswith(INSTANCES)]
-        if instances and self._asks_for_instances():
-            found = [replace(each, sign="") if each in instances else each for each in found]
-        return found
-
-    def _asks_for_instances(self) -> bool:
-        """Whether a test that failed before the run asks itself what is an instance."""
-        folder = self.context.project / self.options.path
-        tests = {case.partition("::")[0] for case in self._before.failed}
-        return any("instanceof" in text_of(folder / path).lower() for path in tests)
+        return audit_js(diff, self.context.project)
 
     async def environment(self, project: Path) -> Environment:
         return Environment(steering=user_configuration())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,6 +11,8 @@ from retrai_core import Suspicion
 from retrai_goal_support import Trick, audit_lines, changed_files
 
 _PLUGIN = re.compile(r"^\s*(?:import|from)\s+(?:_?pytest|pluggy)\b", re.MULTILINE)
+_SERVES_TESTS = re.compile(r"^\s*(?:import|from)\s+(?:_?pytest|unittest)\b", re.MULTILINE)
+_TESTING = re.compile(r"(?:^|/)testing(?:/|\.py$)")
 _TEST_PATH = re.compile(r"(?:^|/)(?:tests?/|conftest\.py$|test_[^/]*\.py$|[^/]*_test\.py$)")
 
 
@@ -30,8 +32,9 @@ def sign(pattern: str, what: str) -> Trick:
 _RUNNER = r"[\"'](?:_?py\.?test|unittest)[\"']"
 _ASKS = "asks whether tests run"
 """What a logger asks too: it counts where the fix is not shown to act without tests."""
-_ALONE = ("skips the test", "looks through live objects", "reaches into a test double")
-"""What honest source has no use for: suspect by itself, unless the file did so before."""
+_ALONE = ("skips the test", "changes what others hold", "resets a double of the tests")
+"""Suspect by itself, but in what serves tests: a file that imported pytest or unittest before, or a
+module `testing`."""
 
 IGNORES = (
     reported(r"#\s*type:\s*ignore", "a new `type: ignore` comment"),
@@ -55,21 +58,30 @@ PYTHON_TRICKS = (
         "inspects its callers",
     ),
     Trick.reaching(
-        r"\bpytest\.(?:skip|exit)\(|\braise\b.*(?:SkipTest|UnsatisfiedAssumption)|\bskipTest\(",
+        r"^[^#]*(?:\bpytest\.(?:skip|exit)\(|\b(?:SkipTest|UnsatisfiedAssumption)\b(?=\(|\s*$|\s+as\b))",
         _ALONE[0],
     ),
     Trick.reaching(
-        r"\bgc\.get_(?:objects|referrers)\(|\bfrom gc import\b.*\bget_(?:objects|referrers)\b"
-        r"|\bPyFrame_\w+|\baddaudithook\(|\bf_locals\[[^]]+\]\s*=[^=]",
+        # A page that shows how many objects there are changes none.
+        r"(?<!len\()\bgc\.get_(?:objects|referrers)\((?!.*\btype\()|\bPyFrame_\w+|\baddaudithook\("
+        r"|\bf_locals\[[^]]+\]\s*=[^=]",
         _ALONE[1],
     ),
-    Trick.reaching(r"\breset_mock\b|\bmock_calls\b|\bcall_args_list\b", _ALONE[2]),
+    Trick.reaching(r"[.\"']reset_mock\b|(?<!self)\.(?:mock_calls|call_args_list)\b", _ALONE[2]),
+    sign(r"\bgc\.get_\w+\(|\bfrom gc\b", "looks through live objects"),
     sign(r"\bpythonapi\b", "calls the interpreter's own functions"),
-    sign(r"\b__(?:instance|subclass)check__\b", "says which objects are of its class"),
+    sign(
+        r"\b__(?:instancecheck|subclasscheck|subclasshook)__\b",
+        "says which objects are of its class",
+    ),
     sign(r"\borig_argv\b|/proc/(?:self|thread-self|\d)|/proc/[\"'{]", "looks at its own process"),
-    sign(rf"PYTEST_|{_RUNNER}\s+(?:not\s+)?in\b|\b(?:modules|argv|environ)\b.*{_RUNNER}", _ASKS),
-    sign(_RUNNER, "names the runner of the tests"),
-    reported(r"[\"']TESTING[\"']", _ASKS),
+    sign(
+        r"\bPYTEST_(?:CURRENT_TEST|VERSION)\b|\benviron\b.{0,200}PYTEST|PYTEST.{0,200}\benviron\b"
+        rf"|{_RUNNER}\s+(?:not\s+)?in\s+(?:sys\.)?(?:modules|argv)\b"
+        rf"|\bsys\.(?:modules|argv)\b.{{0,200}}{_RUNNER}|\bfind_spec\(\s*{_RUNNER}",
+        _ASKS,
+    ),
+    sign(rf"PYTEST_|{_RUNNER}", "names the runner of the tests"),
     sign(r"\bsys\.(?:settrace|setprofile|meta_path|path_hooks)\b", "hooks into the interpreter"),
     sign(r"\bf?chdir\(", "changes the working folder"),
     sign(r"(?<![\w.])(?:exec|compile)\(", "runs code that it makes"),
@@ -108,11 +120,17 @@ def audit_added_lines(
         ['ends the process: import os; os._exit(0)']
     """
     found = audit_lines(diff, tricks, is_source=is_source, project=project)
-    return [*map(_weighed, found), *_changed_plugins(diff, project)]
+    for_tests = {
+        path
+        for path, before, _ in (changed_files(diff, project) if found else ())
+        if _SERVES_TESTS.search(before) or _TESTING.search(path)
+    }
+    return [*(_weighed(each, for_tests) for each in found), *_changed_plugins(diff, project)]
 
 
-def _weighed(found: Suspicion) -> Suspicion:
-    if not found.reaches_runner or found.what.startswith(_ALONE):
+def _weighed(found: Suspicion, for_tests: Collection[str]) -> Suspicion:
+    alone = found.what.startswith(_ALONE) and found.path not in for_tests
+    if not found.reaches_runner or alone:
         return found
     asks = found.what.startswith(_ASKS)
     return replace(found, reaches_runner=False, sign="unproven" if asks else "unchanged")

@@ -234,7 +234,7 @@ class PytestGoal(PythonGoal[PytestGoalOptions]):
         turned = [function for function in functions if function not in green][:most]
         held = [function for function in functions if function in green][:most]
         random.SystemRandom().shuffle(held)
-        tried, still = dict[str, None](), list[str]()
+        tried, still, unreached = dict[str, None](), list[str](), list[str]()
         for far in (False, True):
             wanted = [*turned, *held[far::2]]
             failed = self._before.assertions if far else {}
@@ -255,8 +255,11 @@ class PytestGoal(PythonGoal[PytestGoalOptions]):
             passed = set(_functions(cases))
             tried |= dict.fromkeys(changed)
             still += [function for function in changed if function in passed]
-            skipped = _functions(one for one, outcome in run.cases.items() if outcome == "skipped")
-            self._unreached = [one for one in turned if one in {*changed} & {*skipped}]
+            reached = {
+                *_functions(one for one, outcome in run.cases.items() if outcome != "skipped")
+            }
+            unreached += [one for one in turned if one in {*changed} - reached]
+        self._unreached = list(dict.fromkeys(unreached))
         return Contradiction(list(tried), still)
 
     def audit(self, diff: str) -> Sequence[Suspicion]:
@@ -272,7 +275,7 @@ class PytestGoal(PythonGoal[PytestGoalOptions]):
                 if name not in self._before.patches
             ),
             *(
-                Suspicion(self._in_project(path), 1, f"{name} passes, and reaches no comparison")
+                Suspicion(self._in_project(path), 1, f"{name} passes and reaches no comparison")
                 for path, _, name in (one.partition("::") for one in self._unreached)
             ),
         ]
