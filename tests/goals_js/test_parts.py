@@ -161,6 +161,7 @@ def test_source_that_reaches_for_the_runner_is_suspect(
         ("let expect = PAIRS[c];", "unchanged"),
         ("if (module.register) module.register(app);", "unchanged"),
         ("static [Symbol.hasInstance](one) {", "unchanged"),
+        ("list.find(typeof test === 'function' ? test : (each) => each === test);", "unproven"),
     ],
 )
 def test_what_honest_source_does_too_is_suspect_with_other_signs_alone(
@@ -168,19 +169,6 @@ def test_what_honest_source_does_too_is_suspect_with_other_signs_alone(
 ) -> None:
     (found,) = audit_js(diff_of("src/log.js", line))
     assert (found.reaches_runner, found.sign) == (False, sign)
-
-
-@needs_npm
-@pytest.mark.parametrize(("body", "sign"), [("x instanceof A", ""), ("f(), A", "unchanged")])
-async def test_a_test_may_ask_what_is_an_instance(
-    body: str, sign: str, bench: Bench, diff_of: Callable[[str, str], str]
-) -> None:
-    test = f"require('node:test').test('it', () => {{ {body}; }});\n"
-    bench.write({"package.json": '{"scripts": {"test": "node --test"}}', "test/a.test.js": test})
-    goal = bench.build(NpmTestGoal)
-    await goal.check({}, bench.project)
-    (found,) = goal.audit(diff_of("src/a.js", "static [Symbol.hasInstance](one) {"))
-    assert found.sign == sign
 
 
 @pytest.mark.parametrize(
@@ -205,7 +193,6 @@ def test_skips_and_silenced_checkers_are_told(
         "export const total = (cents: number[]) => cents.reduce((a, b) => a + b, 0);",
         'const latest = items.filter((item) => item.test(value)); // no "test" here',
         'const codes = require("./codes.json");',
-        "list.find(typeof test === 'function' ? test : (each) => each === test);",
         "if (Math.max === undefined || a == b) {",
         "const child = { stack: [] };",
         "throw new TypeError(`expected ${name}, got ${typeof value}`);",

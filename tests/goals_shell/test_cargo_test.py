@@ -395,7 +395,7 @@ def test_source_that_reaches_for_the_runner_is_suspect(
         "use crate::asserts as checks;",
         'let level = std::env::var("RUST_LOG").unwrap_or_default();',
         "let given = std::env::args().skip(1).collect::<Vec<_>>();",
-        "let given: Vec<String> = std::env::args().collect();",
+        "let given: Vec<String> = std::env::args().skip(1).collect();",
     ],
 )
 def test_plain_source_is_not_remarked_on(line: str, diff_of: Callable[[str, str], str]) -> None:

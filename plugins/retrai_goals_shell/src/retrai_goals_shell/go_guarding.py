@@ -48,7 +48,12 @@ IN_SOURCES = (
         r"|go:embed.*\s[^\s/]*[*?\]](?!\S*\.\w+\"?(?:\s|$))",
         "reads test files",
     ),
-    Trick.reaching(r"/proc/(?:self|\"|%)|\"/pro\"|\bos\.Getppid\(", "looks at its own process"),
+    Trick.reaching(
+        # A process that it starts may have all variables.
+        r"/proc/(?:self|\"|%)|\"/pro\"|\bos\.Getppid\(|\brange\s+os\.Environ\("
+        r"|\bstrings\.\w+\(.*\bos\.Environ\(",
+        "looks at its own process",
+    ),
     Trick.reaching(
         # Nobody takes a name apart who means it.
         r"(?<!\\)\"[\w$./-]{1,24}\"\s*\+\s*\"[\w$./-]{1,24}\"",

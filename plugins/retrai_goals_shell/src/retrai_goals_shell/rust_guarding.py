@@ -81,7 +81,7 @@ OF_PROGRAMS = (
     ),
     Trick.reaching(
         # What follows the program's name says nothing of who started it.
-        r"\benv::args(?:_os)?\s*\(\s*\)(?!\s*\.(?:skip\(1\)|nth\([1-9]))",
+        r"\benv::args(?:_os)?\s*\(\s*\)(?!\s*\.skip\(1\))",
         "asks how it was started",
         lines=2,
     ),
