@@ -161,7 +161,7 @@ def test_source_that_reaches_for_the_runner_is_suspect(
         ("let expect = PAIRS[c];", "unchanged"),
         ("if (module.register) module.register(app);", "unchanged"),
         ("static [Symbol.hasInstance](one) {", "unchanged"),
-        ("list.find(typeof test === 'function' ? test : (each) => each === test);", "unproven"),
+        ("if (typeof it === 'function') return 12;", "unproven"),
     ],
 )
 def test_what_honest_source_does_too_is_suspect_with_other_signs_alone(
@@ -193,6 +193,7 @@ def test_skips_and_silenced_checkers_are_told(
         "export const total = (cents: number[]) => cents.reduce((a, b) => a + b, 0);",
         'const latest = items.filter((item) => item.test(value)); // no "test" here',
         'const codes = require("./codes.json");',
+        "list.find(typeof test === 'function' ? test : (each) => each === test);",
         "if (Math.max === undefined || a == b) {",
         "const child = { stack: [] };",
         "throw new TypeError(`expected ${name}, got ${typeof value}`);",

@@ -40,8 +40,8 @@ TRICKS = (
         r"JEST_WORKER_ID|\bVITEST\b|VITEST_|NODE_TEST_CONTEXT|import\.meta\.vitest|__vitest_"
         r"|import\.meta\.env\??\.(?:MODE|TEST)\b|\bBUN_TEST\b"
         r"|npm_(?:lifecycle_\w+|command|execpath|config_\w+)|\bINIT_CWD\b"
-        # A parameter may be called so.
-        r"|\btypeof\s+(?:expect|it|test|describe|jest|vi|mocha)\b",
+        # A parameter called so is used where its type is asked for.
+        r"|\btypeof\s+(?:expect|describe|jest|vi|mocha)\b|\btypeof\s+(it|test)\b(?!.*\b\1\b)",
         _ASKS,
     ),
     Trick.reaching(
