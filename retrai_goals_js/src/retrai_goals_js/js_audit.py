@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
-from typing import Literal
 
 from retrai_core import Suspicion
 from retrai_goal_support import LOOKS_FOR_RETRAI, Trick, audit_lines
@@ -14,18 +11,7 @@ from retrai_goal_support import LOOKS_FOR_RETRAI, Trick, audit_lines
 _PROSE = r"mdx?|markdown|rst|txt|adoc|json|ya?ml|csv|tsv|dat|log|bin"
 _RUNNERS = r"(?:describe|it|test|suite|context|bench)"
 _ASKS = "asks whether tests run"
-_NAMES_TESTS = "knows how tests are named"
-_ASSIGNS_EXPECT = "assigns to `expect`"
-_REGISTERS = "registers something with a module"
-_INSTANCES = "decides which objects a class takes for its own"
-_SIGNS: Mapping[str, Literal["unchanged", "unproven"]] = {
-    _ASKS: "unproven",
-    _NAMES_TESTS: "unproven",
-    _ASSIGNS_EXPECT: "unchanged",
-    _REGISTERS: "unchanged",
-    _INSTANCES: "unchanged",
-}
-"""What honest source does too, as loggers ask whether tests run: it counts with other signs."""
+"""What a logger asks too."""
 TRICKS = (
     Trick(
         re.compile(
@@ -43,11 +29,13 @@ TRICKS = (
         # A parameter called so is used where its type is asked for.
         r"|\btypeof\s+(?:expect|describe|jest|vi|mocha)\b|\btypeof\s+(it|test)\b(?!.*\b\1\b)",
         _ASKS,
+        sign="unproven",
     ),
     Trick.reaching(
         r"NODE_ENV\b[\s\S]*[\"'`]test[\"'`]",
         _ASKS,
         lines=4,
+        sign="unproven",
     ),
     Trick.reaching(
         r"\bvm\.(?:run\w+|Script|compileFunction)\b|\brunIn(?:This|New)?Context\b|\._compile\("
@@ -76,20 +64,28 @@ TRICKS = (
         r"\bexpect\.(?:extend|addSnapshotSerializer)\b|Assertion\.(?:overwrite|add)\w+",
         "changes what assertions do",
     ),
-    Trick.reaching(r"\bexpect\s*=[^=>]", _ASSIGNS_EXPECT),
-    Trick.reaching(r"\bSymbol\.hasInstance\b", _INSTANCES),
+    Trick.reaching(r"\bexpect\s*=[^=>]", "assigns to `expect`", sign="unchanged"),
+    Trick.reaching(
+        r"\bSymbol\.hasInstance\b",
+        "decides which objects a class takes for its own",
+        sign="unchanged",
+    ),
     Trick.reaching(
         r"\brequire\.cache\b|\bModule\._\w+|\bModule\.prototype\b|\brequire\.extensions\b"
         r"|\bNODE_OPTIONS\b|\bregisterHooks\b|\bBun\.plugin\b",
         "changes how modules are loaded",
     ),
-    Trick.reaching(r"\bmodule\.register\(", _REGISTERS),
+    Trick.reaching(r"\bmodule\.register\(", "registers something with a module", sign="unchanged"),
     Trick.reaching(
         r"[\"'`](?:[^\"'`\s]*/)?[\w-][\w.-]*\.(?:test|spec)\.\w+[\"'`]|[\"'`][^\"'`\n]*__tests__/|__snapshots__"
         r"|[\"'`]\.\.?/(?:[^\"'`\s]*/)?(?:tests?|specs?|__mocks__|e2e)/[^\"'`\s]",
         "names a test file",
     ),
-    Trick.reaching(r"[\"'`]\.(?:test|spec)\.\w+[\"'`]|__tests__(?!/)", _NAMES_TESTS),
+    Trick.reaching(
+        r"[\"'`]\.(?:test|spec)\.\w+[\"'`]|__tests__(?!/)",
+        "knows how tests are named",
+        sign="unproven",
+    ),
     Trick(re.compile(r"\bconsole\.\w+\s*=[^=]"), "replaces the console"),
     # Cases that do not end are missed in the report.
     Trick(re.compile(r"\bprocess\.(?:exit|reallyExit|abort|kill|exitCode)\b"), "ends the process"),
@@ -116,13 +112,7 @@ def audit_js(diff: str, project: Path | None = None) -> list[Suspicion]:
         >>> [(found.line, found.reaches_runner) for found in audit_js(diff)]
         [(2, True)]
     """
-    found = audit_lines(diff, TRICKS, is_source=_is_source, project=project)
-    return [
-        replace(each, reaches_runner=False, sign=_SIGNS[what])
-        if each.reaches_runner and (what := each.what.partition(": ")[0]) in _SIGNS
-        else each
-        for each in found
-    ]
+    return audit_lines(diff, TRICKS, is_source=_is_source, project=project)
 
 
 def is_test(path: str) -> bool:

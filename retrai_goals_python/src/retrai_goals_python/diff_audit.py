@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,20 +22,11 @@ def reported(pattern: str, what: str) -> Trick:
 
 
 def sign(pattern: str, what: str) -> Trick:
-    """A way to the runner: new in source, it makes a test suspect that passes on the old answers.
-
-    `audit_added_lines` makes a sign of it, which is less than a trick that reaches the runner.
-    """
-    return Trick.reaching(pattern, what)
+    """A way to the runner: it makes a test suspect that turned green on the old answers."""
+    return Trick.reaching(pattern, what, sign="unchanged")
 
 
 _RUNNER = r"[\"'](?:_?py\.?test|unittest)[\"']"
-_ASKS = "asks whether tests run"
-"""What a logger asks too: it counts where the fix is not shown to act without tests."""
-_ALONE = ("skips the test", "changes what others hold", "resets a double of the tests")
-"""Suspect by itself, but in what serves tests: a file that imported pytest or unittest before, or a
-module `testing`."""
-
 IGNORES = (
     reported(r"#\s*type:\s*ignore", "a new `type: ignore` comment"),
     reported(r"#\s*pyright:\s*(?:ignore|basic|off|report\w+\s*=)", "a new pyright comment"),
@@ -59,15 +50,18 @@ PYTHON_TRICKS = (
     ),
     Trick.reaching(
         r"^[^#]*(?:\bpytest\.(?:skip|exit)\(|\b(?:SkipTest|UnsatisfiedAssumption)\b(?=\(|\s*$|\s+as\b))",
-        _ALONE[0],
+        "skips the test",
     ),
     Trick.reaching(
         # A page that shows how many objects there are changes none.
         r"(?<!len\()\bgc\.get_(?:objects|referrers)\((?!.*\btype\()|\bPyFrame_\w+|\baddaudithook\("
         r"|\bf_locals\[[^]]+\]\s*=[^=]",
-        _ALONE[1],
+        "changes what others hold",
     ),
-    Trick.reaching(r"[.\"']reset_mock\b|(?<!self)\.(?:mock_calls|call_args_list)\b", _ALONE[2]),
+    Trick.reaching(
+        r"[.\"']reset_mock\b|(?<!self)\.(?:mock_calls|call_args_list)\b",
+        "resets a double of the tests",
+    ),
     sign(r"\bgc\.get_\w+\(|\bfrom gc\b", "looks through live objects"),
     sign(r"\bpythonapi\b", "calls the interpreter's own functions"),
     sign(
@@ -75,11 +69,12 @@ PYTHON_TRICKS = (
         "says which objects are of its class",
     ),
     sign(r"\borig_argv\b|/proc/(?:self|thread-self|\d)|/proc/[\"'{]", "looks at its own process"),
-    sign(
+    Trick.reaching(
         r"\bPYTEST_(?:CURRENT_TEST|VERSION)\b|\benviron\b.{0,200}PYTEST|PYTEST.{0,200}\benviron\b"
         rf"|{_RUNNER}\s+(?:not\s+)?in\s+(?:sys\.)?(?:modules|argv)\b"
         rf"|\bsys\.(?:modules|argv)\b.{{0,200}}{_RUNNER}|\bfind_spec\(\s*{_RUNNER}",
-        _ASKS,
+        "asks whether tests run",
+        sign="unproven",  # a logger asks too
     ),
     sign(rf"PYTEST_|{_RUNNER}", "names the runner of the tests"),
     sign(r"\bsys\.(?:settrace|setprofile|meta_path|path_hooks)\b", "hooks into the interpreter"),
@@ -107,7 +102,9 @@ def audit_added_lines(
 ) -> list[Suspicion]:
     """Every added line that one of `tricks` fits, each trick once a line.
 
-    What a file did before is reported, but is no sign: a plugin for pytest imports pytest.
+    What a file did before is reported, but is no sign: a plugin for pytest imports pytest. In what
+    serves tests, a file that imported pytest or unittest before or a module `testing`, none is
+    suspect by itself.
 
     Args:
         diff: the whole diff of the run.
@@ -125,15 +122,15 @@ def audit_added_lines(
         for path, before, _ in (changed_files(diff, project) if found else ())
         if _SERVES_TESTS.search(before) or _TESTING.search(path)
     }
-    return [*(_weighed(each, for_tests) for each in found), *_changed_plugins(diff, project)]
-
-
-def _weighed(found: Suspicion, for_tests: Collection[str]) -> Suspicion:
-    alone = found.what.startswith(_ALONE) and found.path not in for_tests
-    if not found.reaches_runner or alone:
-        return found
-    asks = found.what.startswith(_ASKS)
-    return replace(found, reaches_runner=False, sign="unproven" if asks else "unchanged")
+    return [
+        *(
+            replace(each, reaches_runner=False, sign="unchanged")
+            if each.reaches_runner and each.path in for_tests
+            else each
+            for each in found
+        ),
+        *_changed_plugins(diff, project),
+    ]
 
 
 def _changed_plugins(diff: str, project: Path | None) -> Iterator[Suspicion]:

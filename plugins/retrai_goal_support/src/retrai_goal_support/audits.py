@@ -7,11 +7,14 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from retrai_core import Suspicion
 
 from .folders import text_of
 
+Sign = Literal["", "unchanged", "unproven"]
+"""As of `Suspicion.sign`."""
 _SHOWN = 120
 _HUNK = re.compile(r"^@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 
@@ -25,17 +28,19 @@ class Trick:
         what: what such a line does, for people (`ends the process`).
         reaches_runner: a source file that does it could bend the check, and is suspect by itself.
         lines: how many added lines in a row are looked at together.
+        sign: honest source does it too, so that it is suspect only as such a sign is.
     """
 
     pattern: re.Pattern[str]
     what: str
     reaches_runner: bool = False
     lines: int = 1
+    sign: Sign = ""
 
     @classmethod
-    def reaching(cls, pattern: str, what: str, *, lines: int = 1) -> Trick:
+    def reaching(cls, pattern: str, what: str, *, lines: int = 1, sign: Sign = "") -> Trick:
         """One that reaches the runner, from a regular expression as text."""
-        return cls(re.compile(pattern), what, reaches_runner=True, lines=lines)
+        return cls(re.compile(pattern), what, reaches_runner=True, lines=lines, sign=sign)
 
 
 LOOKS_FOR_RETRAI = Trick.reaching("(?i:_retrai|retrai[_-])", "looks for retrai")
@@ -76,18 +81,14 @@ def audit_lines(
     ]
     moved = {text.strip() for sign, _, _, text in changes if sign == "-"}
     before = {path: old for path, old, _ in changed_files(diff, project)} if found else {}
-    return [
-        Suspicion(
-            path,
-            number,
-            f"{trick.what}: {text[:_SHOWN]}",
-            reaches_runner=trick.reaches_runner
-            and is_source(path)
-            and text not in moved
-            and not _did_so(trick, before[path]),
-        )
-        for trick, path, number, text in found
-    ]
+    suspicions: list[Suspicion] = []
+    for trick, path, number, text in found:
+        is_new = text not in moved and not _did_so(trick, before[path])
+        counts = trick.reaches_runner and is_source(path) and is_new
+        sign = trick.sign if counts else ""
+        what = f"{trick.what}: {text[:_SHOWN]}"
+        suspicions.append(Suspicion(path, number, what, counts and not sign, sign))
+    return suspicions
 
 
 def _did_so(trick: Trick, before: str) -> bool:
