@@ -127,7 +127,7 @@ class JsGoal(GoalBase[PlaceT]):
     async def check(self, state: Mapping[str, Any], cwd: Path) -> GoalResult:
         result, run = await self._run_once(cwd)
         if cwd != self.context.project:
-            if not result.achieved:
+            if not (result.achieved and state):
                 return result
             recording = await self._record(cwd, self._before.failed, result)
             self._signs = recording.signs

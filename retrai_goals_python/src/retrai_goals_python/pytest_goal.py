@@ -126,7 +126,8 @@ class PytestGoal(PythonGoal[PytestGoalOptions]):
     async def check(self, state: Mapping[str, Any], cwd: Path) -> GoalResult:
         on_copy = cwd != self.context.project
         at_baseline = not on_copy and not state
-        record = FAILED if at_baseline else sorted(self._before.failed) if on_copy else ()
+        judges_copy = on_copy and bool(state)
+        record = FAILED if at_baseline else sorted(self._before.failed) if judges_copy else ()
         run = await self._run(cwd, record=record)
         if record and not (run.all_passed if on_copy else run.complete):
             # Nothing that was done to record the calls may cost the verdict; what the project's
@@ -134,7 +135,7 @@ class PytestGoal(PythonGoal[PytestGoalOptions]):
             known = run.calls.items() if on_copy else ()
             calls = {case: one.model_copy(update={"calls": None}) for case, one in known}
             run = replace(await self._run(cwd), calls=calls)
-        if on_copy:
+        if judges_copy:
             self._on_copy = run
         elif at_baseline and not self.context.task and not self._options_tried:
             self._options_tried = True

@@ -265,7 +265,8 @@ class GoalBase(TakesModels, ABC, Generic[OptionsT]):
         `report.complete=False`, not an exception.
 
         Args:
-            state: the loop's state, read-only; empty for the baseline.
+            state: the loop's state, read-only; empty for the baseline, and for a copy whose calls
+                need not be recorded.
             cwd: the project, or a clean copy of it.
         """
 

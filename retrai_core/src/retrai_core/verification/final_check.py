@@ -52,21 +52,22 @@ async def final_check(
             return replace(result, achieved=False, reason=elsewhere, details=elsewhere), ""
         if rewritten := await asyncio.to_thread(_rewritten, guard, copy, stamps):
             return result, f"{rewritten} was changed while the check ran"
-        if leaning := await _leans_on_new(guard, state, copy):
+        if leaning := await _leans_on_new(guard, copy):
             return leaning, ""
         return result, await _contradicted(guard, copy, result.report) if contradict else ""
 
 
-async def check_with(guard: Guard, state: State, change: Callable[[Path], None]) -> GoalResult:
+async def check_with(guard: Guard, change: Callable[[Path], None]) -> GoalResult:
     """What the goal says of a clean copy after `change` was made to it.
 
-    Nothing is judged, and the goal publishes nothing.
+    Nothing is judged, and the goal publishes nothing. It gets an empty state, so that it
+    records nothing for what it is not judged by.
     """
     known = guard.context.goal
     goal = type(known)(known.options, replace(guard.context, on_event=drop_event))
     try:
         async with changed_copy(guard, change) as copy:
-            return await guard.ask(state, copy, goal)
+            return await guard.ask({}, copy, goal)
     finally:
         await goal.aclose()
 
@@ -123,7 +124,7 @@ async def _install(guard: Guard, copy: Path, changed: Sequence[str], *, with_scr
     )
 
 
-async def _leans_on_new(guard: Guard, state: State, copy: Path) -> GoalResult | None:
+async def _leans_on_new(guard: Guard, copy: Path) -> GoalResult | None:
     """A refusal where the cases of the start hold only by what was added to the check.
 
     Files in a folder of the check are gone meanwhile, whatever they are; others may be sources all
@@ -134,9 +135,9 @@ async def _leans_on_new(guard: Guard, state: State, copy: Path) -> GoalResult | 
     beside = [path for path in new if _is_beside_check(guard, copy, path)]
     others = [path for path in new if path not in beside]
     with without_files(copy, beside):
-        alone = await guard.ask_without(state, copy, others) if others else None
+        alone = await guard.ask_without({}, copy, others) if others else None
         if alone is None and beside:
-            alone = await guard.ask(state, copy)
+            alone = await guard.ask({}, copy)
     if alone is None:
         return None
     verdict = judge(baseline, alone)

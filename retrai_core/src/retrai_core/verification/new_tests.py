@@ -4,9 +4,7 @@ change."""
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from ..contracts.goal import CheckReport
 from ..storage.snapshots import Snapshots
@@ -31,9 +29,7 @@ class NewTests:
     refusal: str = ""
 
 
-async def try_new_tests(
-    guard: Guard, snapshots: Snapshots, state: Mapping[str, Any], report: CheckReport | None
-) -> NewTests:
+async def try_new_tests(guard: Guard, snapshots: Snapshots, report: CheckReport | None) -> NewTests:
     """Run the tests that the run added or changed on the sources from before the first turn.
 
     Where the user lets the run change tests, and the run has changed sources too, some test must
@@ -42,7 +38,6 @@ async def try_new_tests(
     Args:
         guard: knows what belongs to the check.
         snapshots: know what was changed.
-        state: the loop's state.
         report: of the check that passed.
 
     Raises:
@@ -52,7 +47,7 @@ async def try_new_tests(
         return NewTests()
     changes = await asyncio.to_thread(SourceChanges.of, guard, snapshots)
     tried = _functions(guard, report, changes) if changes.tests else []
-    result = await check_with(guard, state, changes.undo) if tried else None
+    result = await check_with(guard, changes.undo) if tried else None
     if result is None or result.report is None:
         return NewTests()
     cases = result.report.cases.items()

@@ -233,7 +233,7 @@ class Verifier:
                 return _disbelieved(first, flaky)
         if first.achieved:
             self.on_copy = first
-            if not suspect and not await self._held_out_pass(state, first):
+            if not suspect and not await self._held_out_pass(first):
                 return Evaluation(replace(result, achieved=False, reason=NOT_ALL, details=NOT_ALL))
             return Evaluation(result, suspect)
         reason = f"it passes in place but not on a clean copy of the project: {first.reason}"
@@ -241,14 +241,14 @@ class Verifier:
 
     async def _find_held_out(self, visible: GoalResult) -> None:
         if self._guard.holdout is not None:
-            await self._guard.holdout.take_baseline(visible, partial(check_with, self._guard, {}))
+            await self._guard.holdout.take_baseline(visible, partial(check_with, self._guard))
 
-    async def _held_out_pass(self, state: Mapping[str, Any], visible: GoalResult) -> bool:
+    async def _held_out_pass(self, visible: GoalResult) -> bool:
         """Whether the tests that the agent never sees pass too; nothing else is told of them."""
         if self._guard.holdout is None:
             return True
         self.checks_run += 1
-        ask_with = partial(check_with, self._guard, state)
+        ask_with = partial(check_with, self._guard)
         return (await self._guard.holdout.check(visible, ask_with)).achieved
 
     async def _check_copy(

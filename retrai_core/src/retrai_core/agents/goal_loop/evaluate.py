@@ -104,7 +104,7 @@ async def _judged(parts: LoopParts, state: AgentState, iteration: int) -> tuple[
         audited, signs = await _audit(parts)
         suspect = evaluation.suspect or audited or await _behaviour(parts, evaluation, signs)
     if evaluation.result.achieved and not suspect:
-        evaluation = await _with_new_tests(parts, state, evaluation)
+        evaluation = await _with_new_tests(parts, evaluation)
     return evaluation, suspect
 
 
@@ -128,14 +128,12 @@ def _snapshot(parts: LoopParts, iteration: int) -> None:
         parts.context.publish("log", level="warning", message=f"no snapshot: {error}")
 
 
-async def _with_new_tests(
-    parts: LoopParts, state: AgentState, evaluation: Evaluation
-) -> Evaluation:
+async def _with_new_tests(parts: LoopParts, evaluation: Evaluation) -> Evaluation:
     """The verdict, or a refusal where the tests that the run was let change prove nothing."""
     try:
         if evaluation.tree not in parts.new_tests:
             parts.new_tests[evaluation.tree] = await try_new_tests(
-                parts.guard, parts.snapshots, state, evaluation.result.report
+                parts.guard, parts.snapshots, evaluation.result.report
             )
     except (RetraiError, OSError) as error:
         message = f"new tests were not tried on the sources as they were: {error}"
