@@ -40,10 +40,18 @@ def test_a_missing_folder_is_named(retrai, tmp_path: Path) -> None:
     assert "nowhere" in err
 
 
-def test_hitl_without_a_terminal_is_refused_before_anything_starts(retrai, project: Path) -> None:
-    code, out, err = retrai("run", "-C", project, "--hitl")
-    assert (code, out) == (2, "")
-    assert "--hitl needs a terminal" in err
+def test_hitl_without_a_terminal_is_refused_before_anything_starts(
+    retrai, toy, project: Path
+) -> None:
+    arguments = toy([("write_answer", {"text": "42"})])
+    with (project / ".retrai.yml").open("a") as settings:
+        settings.write("hitl_enabled: true\n")
+    for flags in (["--hitl"], []):
+        code, out, err = retrai(*arguments, *flags)
+        assert (code, out) == (2, "")
+        assert "needs a terminal" in err
+        assert "`--no-hitl`" in err
+    assert retrai(*arguments, "--no-hitl")[0] == 0
 
 
 def test_a_project_that_no_goal_fits_is_a_usage_error(retrai, project: Path) -> None:

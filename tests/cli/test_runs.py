@@ -177,9 +177,21 @@ def test_resume_with_a_limit_that_cannot_be_is_a_usage_error(retrai, failed_run:
     assert "max_iterations: input should be greater than or equal to 1, got 0" in err
 
 
+def test_a_run_that_asks_is_resumed_without_a_terminal_by_a_flag(retrai, failed_run: str) -> None:
+    record = kept_run(failed_run)
+    record.config["hitl_enabled"] = True
+    record.save(FilesStore().folder(failed_run))
+    code, _, err = retrai("runs", "resume", failed_run, "-n", "2")
+    assert code == 2
+    assert "`--no-hitl`" in err
+    assert retrai("runs", "resume", failed_run, "-n", "2", "--no-hitl")[0] == 0
+
+
 def test_an_achieved_run_is_not_resumed(retrai, toy) -> None:
     retrai(*toy([RIGHT]))
     (record,) = kept_runs()
+    record.config["hitl_enabled"] = True
+    record.save(FilesStore().folder(record.id))
     code, _, err = retrai("runs", "resume", record.id)
     assert code == 2
     assert "achieved" in err

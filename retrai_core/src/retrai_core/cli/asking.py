@@ -22,8 +22,8 @@ def require_someone_to_ask() -> None:
     """
     if not sys.stdin.isatty():
         raise UsageError(
-            "--hitl needs a terminal to ask on, and standard input is none",
-            hint="leave --hitl out, or start it from a terminal",
+            "asking before each iteration needs a terminal, and standard input is none",
+            hint="`--no-hitl` asks nothing, or start it from a terminal",
         )
 
 

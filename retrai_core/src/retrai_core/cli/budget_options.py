@@ -1,4 +1,4 @@
-"""The flags that limit what a run may use."""
+"""The flags of `run` and `resume`: what a run may use, and whether it asks before it goes on."""
 
 from __future__ import annotations
 
@@ -36,6 +36,10 @@ max_iterations_option = click.option(
     type=int,
     metavar="N",
     help="Maximum iterations.",
+)
+
+hitl_option = click.option(
+    "--hitl/--no-hitl", default=None, help="Ask before each new iteration, or do not."
 )
 
 

@@ -10,7 +10,7 @@ import click
 
 from ..plugins.standard_names import LITELLM
 from .aliases import no_api_key
-from .budget_options import budget_options, max_iterations_option
+from .budget_options import budget_options, hitl_option, max_iterations_option
 from .completion import complete_goal, complete_model, complete_option, complete_tools
 from .project_option import project_option
 
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     metavar="NAME",
     help="Where commands run: bwrap, local, auto; strict refuses to run without isolation.",
 )
-@click.option("--hitl", is_flag=True, help="Ask before each new iteration.")
+@hitl_option
 @click.option("--json", "as_json", is_flag=True, help="Print only the run record, as JSON.")
 @click.option(
     "--option",
@@ -93,7 +93,7 @@ def run(
     task_file: TextIO | None,
     confirm: int | None,
     sandbox: str | None,
-    hitl: bool,
+    hitl: bool | None,
     as_json: bool,
     options: Sequence[str],
     tools: str | None,
@@ -126,7 +126,7 @@ def run(
         "task": task_file.read() if task_file is not None else task,
         "confirm": confirm,
         "sandbox": sandbox,
-        "hitl_enabled": True if hitl else None,
+        "hitl_enabled": hitl,
         "options": parse_options(options) or None,
         "tools": _names(tools),
         "no_tools": _names(no_tools),

@@ -12,7 +12,7 @@ import click
 
 from ..errors import UsageError
 from .aliases import AliasedOption
-from .budget_options import budget_options, max_iterations_option
+from .budget_options import budget_options, hitl_option, max_iterations_option
 from .lazy_group import PluginGroup
 from .output import echo, echo_patch, visible_name
 from .render.words import count, one_line
@@ -116,18 +116,27 @@ def show(run_id: str, events: bool, as_json: bool) -> None:
 @runs.command()
 @click.argument("run_id", metavar="RUN")
 @max_iterations_option
+@hitl_option
 @click.option("--json", "as_json", is_flag=True, help="Print only the run record, as JSON.")
 @budget_options
-def resume(run_id: str, max_iterations: int | None, as_json: bool, **budget: str | None) -> int:
+def resume(
+    run_id: str,
+    max_iterations: int | None,
+    hitl: bool | None,
+    as_json: bool,
+    **budget: str | None,
+) -> int:
     """Resume a run from its last finished step, with higher limits if given."""
     from .asking import require_someone_to_ask
     from .foreground import work_in_foreground
 
     async def begin(manager: RunManager) -> Run:
         run = await manager.get(run_id)
-        if (await run.record()).config.get("hitl_enabled"):
+        record = await run.record()
+        asks = record.config.get("hitl_enabled") if hitl is None else hitl
+        if asks and record.resumable:
             require_someone_to_ask()
-        return await run.resume(max_iterations=max_iterations, **budget)
+        return await run.resume(max_iterations=max_iterations, hitl_enabled=hitl, **budget)
 
     return work_in_foreground(begin, as_json=as_json).exit_code or 0
 
