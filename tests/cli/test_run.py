@@ -206,8 +206,10 @@ def test_a_path_in_the_place_of_a_goal_is_told_where_paths_go(
 def test_a_project_on_a_read_only_file_system_is_left_before_the_first_turn(
     retrai, toy, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("retrai_core.runs.work.is_read_only", lambda folder: folder == project)
+    for module in ("work", "run_end"):
+        monkeypatch.setattr(f"retrai_core.runs.{module}.is_read_only", lambda it: it == project)
     code, out, _ = retrai(*toy([RIGHT]), "--json")
     record = json.loads(out)
     assert (code, record["status"], record["iterations"]) == (1, "failed", 0)
-    assert record["reason"].endswith("; its file system is read-only")
+    assert record["reason"].endswith("; the file system of the project is read-only")
+    assert record["next_step"].startswith(f"cp -r {project} COPY; retrai run answer -C COPY ")

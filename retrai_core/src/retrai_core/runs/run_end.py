@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 import time
 import traceback
 from collections.abc import Callable, Mapping
@@ -14,6 +15,7 @@ from pydantic import ValidationError
 from ..config.files import NO_LIMIT
 from ..config.model import RunConfig, explained
 from ..contracts.record import EXIT_CODES, Limits, RunRecord, Status
+from ..workspace.file_system import is_read_only
 
 _LEAST_TIME_S = 60.0
 """Less than this is hardly worth suggesting: one call of a model may take as long."""
@@ -69,33 +71,40 @@ def _command_to_go_on(record: RunRecord) -> str:
         return _more_budget(record)
     if record.resumable and not record.gave_up:
         return f"retrai runs resume {record.id}{_more_iterations(record)}"
-    return f"retrai run {record.goal}{' --model NAME' if record.gave_up else ''}"
+    return f"{_new_run(record)}{' --model NAME' if record.gave_up else ''}"
+
+
+def _new_run(record: RunRecord) -> str:
+    return f"retrai run {record.goal}".rstrip()
 
 
 def _next_step(record: RunRecord) -> str:
     """What to type next, by outcome."""
     run = record.id
+    if record.status == "failed" and record.project.is_dir() and is_read_only(record.project):
+        copied = f"cp -r {shlex.quote(str(record.project))} COPY"
+        return f"{copied}; {_new_run(record)} -C COPY works in a copy that can be written to"
     if record.status in ("failed", "stuck"):
         steps = [f"retrai runs resume {run}{_more_iterations(record)} goes on"]
         if record.gave_up:  # and would say so once more
             steps = []
         if record.changed_files:
             steps.append(f"retrai runs undo {run} takes back what it changed")
-        return "; ".join([*steps, "retrai run --model NAME takes another model"])
+        return "; ".join([*steps, f"{_new_run(record)} --model NAME takes another model"])
     if record.status == "achieved" and not record.changed_files:
         return f"retrai runs show {run}"
     if record.status == "error" and record.iterations:
         return f"retrai runs resume {run} goes on"
     if record.status == "aborted" and not record.changed_files:
-        return "retrai run starts anew"
+        return f"{_new_run(record)} starts anew"
     steady = "make these cases steady, or leave them out of the check"
     fixed = {
         "answered": f"retrai runs {'diff' if record.changed_files else 'show'} {run}",
         "achieved": f"retrai runs diff {run}",
         "interrupted": f"retrai runs resume {run}",
         "budget": _more_budget(record),
-        "flaky": f"{steady}, then retrai run {record.goal}; retrai runs show {run} names them",
-        "aborted": f"retrai runs diff {run} shows what was changed; retrai run starts anew",
+        "flaky": f"{steady}, then {_new_run(record)}; retrai runs show {run} names them",
+        "aborted": f"retrai runs diff {run} shows what was changed; {_new_run(record)} starts anew",
         "tampered": f"retrai runs diff {run} shows it; retrai runs undo {run} takes it back",
     }
     return fixed.get(record.status, f"retrai runs show {run}")

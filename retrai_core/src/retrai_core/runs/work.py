@@ -237,7 +237,7 @@ class RunWork:
         await self._holder.save()
         self.begun = True
         if not baseline.achieved and is_read_only(context.project):
-            return "failed", f"{baseline.reason}; its file system is read-only"
+            return "failed", f"{baseline.reason}; the file system of the project is read-only"
         context.failure = "" if baseline.achieved else baseline.reason
         if not self._session.snapshots.all():
             await self._snapshot(context, 0)
