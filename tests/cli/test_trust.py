@@ -267,6 +267,25 @@ def test_an_option_of_which_no_manifest_says_what_it_does_is_asked_about(
     assert claims(project) == {"wanted": "41", "unheard_of": 1}
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "max_iteration: 5",
+        "goal: answer\nmax_iteration: 5",
+        "goal: ours\ngoals: {ours: {use: answer, max_iteration: 5}}",
+        "plugins: {max_iteration: {a: 1}}",
+    ],
+)
+def test_nobody_is_asked_to_agree_to_a_slip(
+    retrai, stranger: list[str], project: Path, text: str
+) -> None:
+    (project / ".retrai.yml").write_text(f"{text}\nsandbox: local\n")
+    code, _, err = retrai(*stranger)
+    assert code == 2
+    assert "max_iteration" in err.splitlines()[0]
+    assert "--trust" not in err
+
+
 def test_an_option_named_like_a_setting_hides_no_claim(project: Path) -> None:
     (project / ".retrai.yml").write_text("python: ./evil\noptions: {python: python3}\n")
     assert claims(project) == {"python": "./evil", "options.python": "python3"}

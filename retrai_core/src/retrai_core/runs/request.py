@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, field_serializer
 from ..config.model import USE, RunConfig
 from ..config.sources import Settings, load_settings
 from ..contracts.record import GoalRecord, RunRecord
-from ..errors import UsageError
+from ..errors import TrustRequired, UsageError
 from ..plugins.catalog import Catalog
 from ..plugins.import_timeout import load_in_thread
 from ..plugins.kinds import Kind
@@ -147,7 +147,11 @@ async def prepare(
         tell(line)
     settings = await asyncio.to_thread(load_settings, project, given)
     config = settings.config
-    digest = require_trust(settings, agreed=trust or False)
+    try:
+        digest = require_trust(settings, agreed=trust or False)
+    except TrustRequired:  # nobody is asked to agree to a slip
+        await asyncio.to_thread(_refuse_unknown_keys, settings)
+        raise
     if locked:
         from ..plugins.lock import require_locked
 
@@ -170,6 +174,18 @@ async def resolve_run(
     resolver = Resolver(settings, catalog, run_dir=folder, attended=attended)
     resolve = resolver.check if check_only else resolver.run
     return await load_in_thread(catalog, resolve, tell)
+
+
+def _refuse_unknown_keys(settings: Settings) -> None:
+    """Refuse what a run would refuse after the consent, as far as the manifests tell.
+
+    Raises:
+        UsageError, PluginError: a name or a key that nobody knows.
+    """
+    resolver = Resolver(settings)
+    for problem in resolver.problems():
+        raise problem
+    resolver.require_known_options()
 
 
 def _refuse_names(settings: Settings, given: Mapping[str, Any]) -> None:

@@ -479,6 +479,24 @@ class Resolver:
 
     # Goals
 
+    def require_known_options(self) -> None:
+        """Refuse an option that none of the wanted goals has, as far as their manifests tell.
+
+        Raises:
+            UsageError: there is such an option, or no goal to give it to.
+            PluginError: the goal cannot be used, or several have its name.
+        """
+        goal, given = self.config.goal, dict(self.config.options)
+        if goal is not None:
+            given |= self.config.options_of(goal)
+        records = [self.find(wanted) for wanted in self.wanted_goals()] if given else []
+        for name in given:
+            if any(r.entry is None or r.option_name(name) is not None for r in records):
+                continue
+            plugin, known = records[0].name, list(records[0].options)
+            origin = self.settings.origin(f"options.{name}", f"goals.{goal}.{name}")
+            raise unknown_option(name, "goal", plugin, known, origin)
+
     def _found_goals(self) -> list[DetectedGoal]:
         found = self.catalog.detect(self.config.cwd)
         if not found:
