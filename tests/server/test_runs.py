@@ -296,6 +296,8 @@ def test_lists_say_what_is_installed(served: Served) -> None:
     assert served.http.delete("/api/memory/none").status_code == 404
     settings = {one["name"]: one for one in served.http.get("/api/config").json()}
     assert settings["max_iterations"]["origin"] == "default"
+    assert (settings["model"]["value"], settings["model"]["origin"]) == ("offline", "default")
+    assert "cwd" not in settings
 
 
 def test_a_receipt_can_be_had_and_verified(served: Served) -> None:

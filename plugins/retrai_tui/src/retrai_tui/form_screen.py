@@ -70,6 +70,7 @@ class FormScreen(RetraiScreen):
         super().__init__()
         self._goal = goal
         self._settings: dict[str, Any] = {}
+        self._model = ""
         self._has_file = True
         self._has_looked = False
         self._is_starting = False
@@ -136,6 +137,9 @@ class FormScreen(RetraiScreen):
             self.query_one("#found", Static).update(block(str(error), "red"))
             return
         self._settings = {row.name: row.value for row in rows}
+        # A default is left open: each agent has its own.
+        given = (row.value for row in rows if row.name == "model" and row.origin != "default")
+        self._model = str(next(given, ""))
         self._show_goals(found, goals)
         for name, (_, setting) in _FIELDS.items():
             value, field = self._settings.get(setting), self.query_one(f"#{name}", Input)
@@ -183,9 +187,8 @@ class FormScreen(RetraiScreen):
         select.set_options(
             (line_of(f"{model.model}  {model.source}"), model.model) for model in models
         )
-        configured = self._settings.get("model")
-        if isinstance(configured, str) and configured in {model.model for model in models}:
-            select.value = configured
+        if self._model in {model.model for model in models}:
+            select.value = self._model
         found = self.query_one("#found", Static)
         keys = sorted({model.source for model in models if not model.is_local and model.source})
         line = f"models: {'; '.join(keys)}" if keys else f"models: {_NO_MODEL}"

@@ -91,12 +91,7 @@ def _taken(settings: Settings) -> tuple[str, str, str]:
     from ..runs.resolver import Resolver
 
     model, origin = settings.config.model_name, settings.origins["model_name"]
-    if origin != "default":
-        return "model", model, origin
-    try:
-        taken = Resolver(settings).model_name()
-    except RetraiError:  # a run would say what is wrong; the settings are shown all the same
-        return "model", model, origin
+    taken = Resolver(settings).shown_model()
     why = origin if taken == model else f"default, since no key for {model} is set"
     return "model", taken, why
 

@@ -412,7 +412,8 @@ class RunManager:
 
     @checked_arguments
     async def settings(self, project: Path | str) -> Sequence[SettingInfo]:
-        """Every setting of a project, its value, and where that comes from.
+        """Every setting of a project, its value, and where that comes from. The model is the one
+        that a run would take.
 
         Raises:
             UsageError: a configuration file is of no use.

@@ -132,7 +132,9 @@ def settings_of(project: Path) -> list[SettingInfo]:
     """Every setting of a project, its value, and where that comes from."""
     settings = load_settings(project)
     shown = with_own_names(settings, Catalog.of(settings))
-    return [SettingInfo(*row) for row in setting_rows(shown)]
+    model = Resolver(shown).shown_model()
+    config = shown.config.model_copy(update={"model_name": model})
+    return [SettingInfo(*row) for row in setting_rows(replace(shown, config=config))]
 
 
 class KeyedModels:

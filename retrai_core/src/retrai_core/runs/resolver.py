@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -157,6 +158,13 @@ class Resolver:
         """The model that a run would take: the agent's own where none was set and no key is."""
         self._begin()
         self.provider(self.agent().cls.default_model)
+        return self.config.model_name
+
+    def shown_model(self) -> str:
+        """As `model_name`; the one that is set where a run would say what is wrong with it."""
+        if "model_name" not in self.config.model_fields_set:
+            with suppress(RetraiError):
+                return self.model_name()
         return self.config.model_name
 
     def _resolved(self, **parts: Any) -> ResolvedRun:

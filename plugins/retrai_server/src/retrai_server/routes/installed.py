@@ -80,7 +80,11 @@ async def forget(
 async def show_config(server: ServerState, project: Project = None) -> Json:
     """Every setting of the project, its value, and where that comes from."""
     found = await server.manager.settings(_folder(server, project))
-    shown = [{**asdict(each), "value": without_secrets(each.value, each.name)} for each in found]
+    shown = [
+        {**asdict(each), "value": without_secrets(each.value, each.name)}
+        for each in found
+        if each.name != "cwd"  # the project itself
+    ]
     return Json(shown)
 
 
