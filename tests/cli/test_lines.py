@@ -96,6 +96,15 @@ def test_escape_sequences_of_a_model_do_not_reach_the_terminal(event) -> None:
     assert "\\u001b[2Jgone" in stream.getvalue()
 
 
+@pytest.mark.parametrize(("approved", "then"), [(True, "going on"), (False, "ending the run")])
+def test_an_answer_is_not_waited_for_any_more(event, approved: bool, then: str) -> None:
+    lines = EventLines(100)
+    shown(lines, event("step_start", node="human_check"))
+    assert lines.waiting_for == "waiting for your answer"
+    shown(lines, event("human_check_response", approved=approved, decision="abort"))
+    assert lines.waiting_for == then
+
+
 def test_totals_follow_the_iterations(event) -> None:
     lines = EventLines(100)
     shown(lines, event("iteration_complete", total_tokens=1500, cost_usd=0.25))

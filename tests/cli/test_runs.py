@@ -149,6 +149,10 @@ def test_resume_goes_on_with_more_iterations(retrai, failed_run: str, project: P
     assert (project / "answer.txt").read_text() == "42"
     record = kept_run(failed_run)
     assert (record.status, record.iterations) == ("achieved", 2)
+    _, lines, _ = retrai("runs", "show", failed_run, "--events", "--json")
+    events = [json.loads(line) for line in lines.splitlines()]
+    end = next(index for index, event in enumerate(events) if event["kind"] == "run_end")
+    assert {event["iteration"] for event in events[end:]} == {1, 2}
 
 
 def test_the_time_used_leaves_out_the_pause_before_a_resume(retrai, failed_run: str) -> None:

@@ -103,6 +103,8 @@ def test_a_question_is_answered_from_a_second_terminal(
     assert given.returncode == 0, given.stderr
     out, _ = run.communicate(timeout=TIMEOUT_S)
     assert run.returncode == 0, out
+    (asked_line,) = [line for line in out.splitlines() if line.startswith("[yes, no")]
+    assert asked_line.endswith("abort] ")  # what comes after the answer has its own line
     late = second("runs", "answer", run_id, "yes")
     assert late.returncode == 2
     assert f"run {run_id} asks nothing now" in late.stderr

@@ -17,6 +17,7 @@ from textual.widgets import Input, OptionList, Select
 from retrai_core import AgentEvent, RunManager, RunRecord
 from retrai_testkit import RetraiProject, ScriptedModel, Turn, call
 from retrai_tui.app import RetraiApp
+from retrai_tui.run_screen import RunScreen
 
 from .conftest import Opened
 from .seen import detail, screen_text, state, timeline, until
@@ -156,6 +157,7 @@ async def test_questions_are_answered_and_the_run_goes_on_to_its_end(
         await until(pilot, "models:")
         await pilot.press("ctrl+s")
         await until(pilot, "w answers", "waiting")
+        assert state(pilot).count("waiting") == 1
         await pilot.press("w")
         await until(pilot, "your answer", "Approve", "End the run", "first try")
         await pilot.press("enter")
@@ -163,6 +165,21 @@ async def test_questions_are_answered_and_the_run_goes_on_to_its_end(
         assert [line.split()[1:] for line in timeline(pilot) if "answer" in line] == [
             ["answer", "approve"]
         ]
+
+
+async def test_the_list_has_its_cursor_on_the_run_that_was_started_last(
+    opened: Opened, retrai_project: RetraiProject
+) -> None:
+    script(retrai_project, put("right"))
+    async with opened(goal="expected-files") as pilot:
+        for then in ("n", "escape"):
+            await until(pilot, "models:")
+            await pilot.press("ctrl+s")
+            await until(pilot, "expected-files with", "achieved")
+            run_id = cast("RunScreen", pilot.app.screen).run_id
+            await pilot.press("escape")
+            await until(pilot, "runs of", run_id)
+            await pilot.press(then)
 
 
 async def test_a_question_is_answered_with_abort(

@@ -8,7 +8,7 @@ from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, cast
 
 from textual.app import App
 from textual.binding import Binding, BindingType
@@ -106,6 +106,7 @@ class RetraiApp(App[None]):
 
         async def show() -> None:
             self.show_runs()
+            cast("RunsScreen", self.screen).select(run.id)
             await self.show_run(run.id)
 
         self.run_worker(show())  # the form's own workers end with it

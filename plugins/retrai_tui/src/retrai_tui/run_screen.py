@@ -194,7 +194,8 @@ class RunScreen(RetraiScreen):
         head = line_of(f"{record.id}  ", "dim").append_text(line_of(goal_of(record), "bold"))
         head.append_text(line_of(f" with {record.model} in {record.project}"))
         self.query_one("#head", Static).update(head)
-        state = status_text(self._status())
+        status = self._status()
+        state = status_text(status)
         limit = record.limits.max_iterations
         done = max(timeline.iterations, record.iterations)
         state.append(f"  iteration {done}{f'/{limit}' if limit else ''}")
@@ -204,7 +205,7 @@ class RunScreen(RetraiScreen):
         tokens = max(timeline.tokens, record.tokens.total)
         state.append(f"  {tokens:,} tokens, {cost(_known_cost(timeline, record), tokens)}")
         state.append(f"  {seconds(_worked_s(record))}")
-        if self._has_not_ended() and timeline.doing:
+        if self._has_not_ended() and timeline.doing and status != "waiting":
             state.append_text(line_of(f"  {timeline.doing}", "dim"))
         elif record.reason and not self._has_not_ended():
             state.append_text(line_of(f"  {first_line(record.reason)}", "dim"))

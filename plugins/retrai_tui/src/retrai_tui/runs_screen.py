@@ -39,6 +39,7 @@ class RunsScreen(RetraiScreen):
         self._runs: dict[str, RunRecord | UnreadableRun] = {}
         self._is_for_project = False
         self._text = ""
+        self._to_select = ""
 
     @property
     def _table(self) -> DataTable[Text]:
@@ -63,6 +64,11 @@ class RunsScreen(RetraiScreen):
     def on_screen_resume(self) -> None:
         """Another screen may have changed something."""
         self._table.focus()
+        self._load()
+
+    def select(self, run_id: str) -> None:
+        """Put the cursor on a run, once the list has it."""
+        self._to_select = run_id
         self._load()
 
     @work(exclusive=True, group="load")
@@ -93,6 +99,8 @@ class RunsScreen(RetraiScreen):
     def _show(self) -> None:
         table = self._table
         selected, row = self._selected(), table.cursor_row
+        if self._to_select in self._runs:
+            selected, self._to_select = self._to_select, ""
         rows = {run_id: _cells(run) for run_id, run in self._runs.items()}
         table.clear(columns=True)
         # Our widths: a table that measures its cells may draw its first lines before it has.

@@ -184,6 +184,8 @@ class Timeline:
 
     def _answered(self, event: AgentEvent, answer: Mapping[str, Any]) -> None:
         self.open_questions.pop(str(answer.get("question_id")), None)
+        if self.doing == _WAITING_FOR["human_check"]:
+            self.doing = "going on" if answer.get("approved") else "ending the run"
         summary = [str(answer[key]) for key in ("decision", "text") if answer.get(key)]
         self._add(
             event, "answer", ": ".join(summary), "green" if answer.get("approved") else "yellow"

@@ -58,8 +58,9 @@ async def ask_on_terminal(question: Question, terminal: RunTerminal) -> str:
     asked = "your answer" if not question.choices else f"yes, no, or one of {choices}"
     try:
         while True:
-            terminal.console.print(f"[{asked}] ", end="", markup=False)
+            terminal.prompt(f"[{asked}] ")
             line = await _next_line()
+            terminal.has_open_line = not line  # Enter has ended it; Ctrl-D has not
             if not line:
                 return ABORT
             answer = line.strip()

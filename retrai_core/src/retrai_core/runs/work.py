@@ -123,6 +123,7 @@ class RunWork:
     async def go(self, *, resume: bool) -> tuple[Status, str]:
         """Work until the run ends: the outcome and the reason in one line."""
         session = self._session
+        session.context.iteration = self._record.iterations
         await session.build()
         if resume:
             session.spending.used = used_so_far(await self._holder.events())

@@ -15,6 +15,7 @@ NAME_WIDTH = 12
 TIME_WIDTH = 11
 _LONGEST = 2_000
 _MARGIN = 6 + NAME_WIDTH + 1 + TIME_WIDTH
+_YOUR_ANSWER = "waiting for your answer"
 
 
 class EventLines:
@@ -57,7 +58,7 @@ class EventLines:
             "plan": "waiting for the model",
             "act": "acting",
             "evaluate": "checking the goal",
-            "human_check": "waiting for your answer",
+            "human_check": _YOUR_ANSWER,
         }.get(str(event.payload["node"]), str(event.payload["node"]))
         return []
 
@@ -106,6 +107,8 @@ class EventLines:
 
     def _human_answer(self, event: AgentEvent) -> list[Text]:
         given = event.payload
+        if self.waiting_for == _YOUR_ANSWER:
+            self.waiting_for = "going on" if given["approved"] else "ending the run"
         style = "green" if given["approved"] else "yellow"
         said = given.get("decision") or given.get("response")  # that of retrai 0.1
         words = [str(part) for part in (said, given.get("text")) if part]

@@ -74,10 +74,14 @@ class RunTerminal:
 
     Args:
         console: where to print.
+
+    Attributes:
+        has_open_line: a prompt stands on the last line; what comes next gets a line of its own.
     """
 
     def __init__(self, console: Console) -> None:
         self.console = console
+        self.has_open_line = False
         self.lines = EventLines(console.width, cuts=console.is_terminal)
         self._since = time.monotonic()
         self._spinner = Spinner("dots")
@@ -103,13 +107,25 @@ class RunTerminal:
         """Print what one event is worth."""
         before = self.lines.waiting_for
         for line in self.lines.write(event):
+            self._end_line()
             self.console.print(line)
         if self.lines.waiting_for != before or event.kind in ("step_start", "tool_call"):
             self._since = time.monotonic()
 
     def say(self, text: str, style: str = "") -> None:
         """Print one line of retrai's own."""
+        self._end_line()
         self.console.print(Text(visible(text), style=style))
+
+    def prompt(self, text: str) -> None:
+        """Print what is answered on the same line."""
+        self.console.print(text, end="", markup=False)
+        self.has_open_line = True
+
+    def _end_line(self) -> None:
+        if self.has_open_line:
+            self.console.print()
+            self.has_open_line = False
 
     def pause(self) -> None:
         """Take the spinner away, so that something else can use the last line."""
@@ -118,6 +134,7 @@ class RunTerminal:
 
     def resume(self) -> None:
         """Show the spinner again."""
+        self._end_line()
         if self._live is not None and not self._live.is_started:
             self._live.start()
 
