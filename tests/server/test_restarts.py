@@ -91,6 +91,18 @@ def test_more_runs_than_places_wait_in_their_order(tmp_path: Path) -> None:
             assert before["ended_at"] <= after["started_at"]
 
 
+def test_agents_are_imported_before_a_page_asks_for_their_graphs(tmp_path: Path) -> None:
+    info = tmp_path / "early-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: early\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[retrai.agents]\nearly = early:Agent\n")
+    text = "from pathlib import Path\nPath(__file__).with_suffix('.done').touch()\nBroken\n"
+    (tmp_path / "early.py").write_text(text)
+    with serving(tmp_path / "root", tmp_path / "state", PYTHONPATH=str(tmp_path)):
+        until((tmp_path / "early.done").exists, bool)
+    assert (tmp_path / "state" / "stderr").read_text() == "stopping; once more stops at once\n"
+
+
 def test_a_port_that_was_asked_for_and_is_taken_is_an_error(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]

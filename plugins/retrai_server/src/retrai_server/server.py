@@ -92,6 +92,11 @@ class Server:
                 self.projects.register(record.project.resolve())
         await self.manager.attach(self._take_up)
 
+    async def import_agents(self) -> None:
+        """Import the agents before a page asks for their graphs: that takes seconds."""
+        with contextlib.suppress(Exception):  # a request says what is wrong
+            await self.manager.agents(self.options.roots[0])
+
     def _take_up(self, record: RunRecord) -> bool:
         is_ours = record.labels.items() >= LABEL.items() and self.shows(record)
         if is_ours:
@@ -122,7 +127,7 @@ class Server:
             _, problem = self._problems[run_id]
             message = f"run {run_id} could not begin: {problem.message}"
             return ApiError(409, "NotBegun", message, hint=problem.hint)
-        return RunNotFoundError(f"no run {run_id!r}", hint="GET /api/runs lists them")
+        return RunNotFoundError(f"no run {run_id!r}", hint="see the list of runs, GET /api/runs")
 
     async def look(self, run_id: str) -> tuple[RunRecord, RetraiError | None]:
         """The record of a run, and why it could not begin, or go on.

@@ -95,8 +95,10 @@ async def serve(options: ServerOptions, *, exact_port: bool, open_browser: bool)
                 ),
                 partial(_announce, options, access, open_browser=open_browser),
             )
+            importing = asyncio.create_task(server.import_agents())
             with _ended_by_signals(server, web):
                 await web.serve([listening])
+            importing.cancel()
             await server.aclose()
 
 
