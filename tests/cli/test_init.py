@@ -133,7 +133,7 @@ def test_a_file_that_cannot_be_written_is_said_in_one_line(retrai, asking_projec
     path = asking_project / PROJECT_FILE
     path.symlink_to(asking_project / "missing" / "settings.yml")
     code, _, err = retrai("init", "-C", asking_project)
-    assert code == 70
+    assert code == 2
     assert err.splitlines()[0] == f"error: {path} cannot be written: No such file or directory"
     assert err.splitlines()[1:] == [
         "hint: no file is needed: `retrai run answer` takes the same settings as flags"

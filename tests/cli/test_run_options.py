@@ -55,9 +55,11 @@ def test_hitl_without_a_terminal_is_refused_before_anything_starts(
 
 
 def test_a_project_that_no_goal_fits_is_a_usage_error(retrai, project: Path) -> None:
-    code, _, err = retrai("run", "-C", project)
-    assert code == 2
-    assert "no installed goal fits" in err
+    for words in (["run"], ["init"]):
+        code, _, err = retrai(*words, "-C", project)
+        assert code == 2
+        assert "no installed goal fits" in err
+        assert f"`retrai {words[0]} " in err
 
 
 MISSPELT = {

@@ -215,6 +215,16 @@ def test_a_run_that_changed_nothing_says_so_beside_the_diff(retrai, toy) -> None
     assert err == f"run {record.id} changed nothing there\n"
 
 
+def test_an_undo_that_only_shows_what_it_would_do_says_so(
+    retrai, failed_run: str, project: Path
+) -> None:
+    code, out, err = retrai("runs", "undo", failed_run, "--dry-run")
+    assert (code, out) == (0, "would remove   answer.txt\n")
+    assert err == f"nothing is changed yet; `retrai runs undo {failed_run}` does it\n"
+    assert (project / "answer.txt").exists()
+    assert retrai("runs", "undo", failed_run)[1] == "removed   answer.txt\n"
+
+
 def test_an_undo_that_meets_later_changes_says_how_to_go_on(
     retrai, failed_run: str, project: Path
 ) -> None:

@@ -135,6 +135,12 @@ def test_where_no_goal_fits_a_file_is_named_that_one_would_be_found_by(
         file.parent.mkdir(exist_ok=True)
         file.touch()
     assert [hit.record.name for hit in catalog.detect(project)] == ["other", "check"]
+    (project / "Otherfile").unlink()
+    without = Catalog.scan(paths=[str(site.folder)], disabled={"check": "a.yml"})
+    error = without.no_goal_for(project)
+    assert "goal `check` of acme-a" in error.message
+    assert error.message.endswith("switched off by a.yml")
+    assert "retrai plugins enable check" in error.hint
 
 
 def test_where_every_goal_is_switched_off_none_is_offered(site: Any, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from typing import Any, cast
 import click
 
 from ..config.files import PROJECT_FILE, folder_in_the_way
-from ..errors import RetraiError, UsageError
+from ..errors import UsageError
 from ..plugins.catalog import Catalog
 from ..workspace.owners import give_to_owner_of_folder
 from .aliases import AliasedOption
@@ -103,7 +103,7 @@ def init(
         if is_new:
             give_to_owner_of_folder(path, project)
     except OSError as error:
-        raise RetraiError(
+        raise UsageError(
             f"{path} cannot be written: {error.strerror or error}",
             hint=f"no file is needed: `retrai run {goal}` takes the same settings as flags",
         ) from error
@@ -174,7 +174,7 @@ def _choose_goal(catalog: Catalog, project: Path) -> str:
     for hit in catalog.detect(project):
         found.setdefault(hit.record.name, hit.evidence)
     if not found:
-        raise catalog.no_goal_for(project.resolve())
+        raise catalog.no_goal_for(project.resolve(), "retrai init --goal GOAL")
     for name, evidence in found.items():
         echo(f"{name}: {evidence}")
     first = next(iter(found))

@@ -285,18 +285,26 @@ def undo(run_id: str, to: int, dry_run: bool) -> int:
         return run.id, await run.undo(to, dry_run=dry_run), unseen
 
     found, undone, unseen = with_manager(take_back)
+    verbs = ("would restore", "would remove", "would merge")
+    restored, removed, merged = verbs if dry_run else ("restored", "removed", "merged")
     told = [
-        *(("restored", path, "") for path in undone.restored),
-        *(("removed", path, "") for path in undone.removed),
-        *(("merged", path, "your later changes are kept") for path in undone.merged),
+        *((restored, path, "") for path in undone.restored),
+        *((removed, path, "") for path in undone.removed),
+        *((merged, path, "your later changes are kept") for path in undone.merged),
         *(
             ("conflict", path, "changed since in the same place; left alone")
             for path in undone.conflicts
         ),
     ]
-    lines = [f"{what:<8}  {visible_name(path)}{why and f'  ({why})'}" for what, path, why in told]
+    width = len(verbs[0] if dry_run else restored)
+    lines = [
+        f"{what:<{width}}  {visible_name(path)}{why and f'  ({why})'}" for what, path, why in told
+    ]
     if told or not unseen:
         echo("\n".join(lines) or "nothing to undo: the project is as it was")
+    if dry_run and told:
+        since = f" --to {to}" if to else ""
+        echo(f"nothing is changed yet; `retrai runs undo {found}{since}` does it", err=True)
     if unseen:
         echo(unseen, err=True)
     if undone.conflicts:

@@ -249,16 +249,23 @@ class Catalog:
         known = (self._hints.plugins.get(one, {}).get(name, "") for one in kinds)
         return next((dist for dist in known if dist and dist not in installed), "")
 
-    def no_goal_for(self, project: Path) -> UsageError:
-        """The error that says that no installed goal fits, and what to install or to type."""
-        from .detect import marker_examples
+    def no_goal_for(self, project: Path, command: str = "retrai run GOAL") -> UsageError:
+        """The error that says that no installed goal fits, and what to install or to type.
+
+        Args:
+            project: the project's folder.
+            command: the one that names a goal.
+        """
+        from .detect import detect_goals, marker_examples
 
         goals = self.records("goal")
         if not goals:
             return UsageError("no goal is installed", hint="`pip install retrai-goals-python`")
         usable = [record for record in goals if record.is_usable]
-        if not usable:
-            first = goals[0].problem()
+        off = [record for record in goals if not record.is_usable]
+        fitting = [hit.record for hit in detect_goals(off, project)]
+        if fitting or not usable:
+            first = (fitting or goals)[0].problem()
             return UsageError(f"no installed goal can be used: {first.message}", hint=first.hint)
         if brings := " ".join(self.installable_for(project)):
             hint = f"`pip install {brings}` brings goals for what lies there"
@@ -266,7 +273,7 @@ class Catalog:
             found_by = ", ".join(f"{file} ({name})" for file, name in marker_examples(usable))
             or_add = f", or add a file that one is found by: {found_by}" if found_by else ""
             names = ", ".join(record.name for record in usable)
-            hint = f"name one: `retrai run GOAL`{or_add}; installed: {names}"
+            hint = f"name one, as in `{command}`{or_add}; installed: {names}"
         return UsageError(f"no installed goal fits {project}", hint=hint)
 
     def unknown(
