@@ -76,9 +76,11 @@ async def probe_environment(
 
 def missing_module(python: str, module: str) -> str:
     """One line that says what to type when `module` is not installed."""
-    return (
-        f"{module} is not installed for {python}; install it with: {python} -m pip install {module}"
-    )
+    install = f"{python} -m pip install {module}"
+    if not (Path(python).parent.parent / "pyvenv.cfg").exists():
+        # The system's own Python may refuse pip; what is in .venv is found.
+        install = f"{python} -m venv .venv && .venv/bin/pip install {module}"
+    return f"{module} is not installed for {python}; install it with: {install}"
 
 
 _NOTES = (".dist-info", ".egg-info")

@@ -54,6 +54,7 @@ def test_a_second_run_is_refused_and_told_which_one_works_there(
 
     assert "held-run" in str(refused.value)
     assert str(holder.pid) in str(refused.value)
+    assert "`retrai runs cancel held-run`" in refused.value.hint
     with WorkspaceLock(project, state_dir, "third"):
         pass
 

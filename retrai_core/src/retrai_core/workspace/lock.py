@@ -58,9 +58,12 @@ class WorkspaceLock:
                 raise
             run_id, process = holder
             who = f"run {run_id} (process {process})" if run_id else "another run"
+            # What is no run (`undo of ...`) ends soon, and cannot be cancelled.
+            is_run = bool(run_id) and " " not in run_id
+            end = f", or end it: `retrai runs cancel {run_id}`" if is_run else ""
             raise WorkspaceLockedError(
                 f"{who} works in {self.project}",
-                hint="wait for it, or end it; `retrai runs list` shows it",
+                hint=f"wait for it{end}",
                 holder=run_id,
             ) from None
         note = {"run_id": self.run_id, "pid": os.getpid(), "project": str(self.project)}
