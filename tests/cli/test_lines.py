@@ -113,6 +113,8 @@ def test_totals_follow_the_iterations(event) -> None:
 
 def test_kinds_without_a_line_are_passed_over(event) -> None:
     assert shown(EventLines(80), event("run_end", status="achieved")) == []
+    found = event("log", level="warning", message="worth a look: a.py:1: a new noqa")
+    assert shown(EventLines(80), found) == []  # told in the summary
 
 
 class Screen(io.StringIO):

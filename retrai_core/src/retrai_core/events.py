@@ -57,6 +57,8 @@ EventKind = Literal[
 ]
 
 EVENT_KINDS: tuple[EventKind, ...] = get_args(EventKind)
+WORTH_A_LOOK = "worth a look: "
+"""So begins a `log` of what the record has among its `findings`."""
 _KEYS = frozenset({"kind", "run_id", "iteration", "payload", "ts"})
 
 

@@ -12,6 +12,7 @@ from langchain_core.runnables import RunnableConfig
 from ...contracts.context import RunContext
 from ...contracts.goal import Suspicion
 from ...errors import BudgetSpentError, RetraiError
+from ...events import WORTH_A_LOOK
 from ...verification.audit import audit_around
 from ...verification.behaviour import Observation, observe
 from ...verification.flakiness import Flaky
@@ -262,7 +263,7 @@ def _tell(parts: LoopParts, finding: str, also: Sequence[str] = ()) -> None:
         rest = f" and {len(also) - _PLACES} more" if len(also) > _PLACES else ""
         finding = f"{finding} (also {', '.join(also[:_PLACES])}{rest})"
     parts.findings.append(finding)
-    parts.context.publish("log", level="warning", message=f"worth a look: {finding}")
+    parts.context.publish("log", level="warning", message=f"{WORTH_A_LOOK}{finding}")
 
 
 def _suspect(context: RunContext, evaluation: Evaluation, why: str) -> NodeUpdate:

@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.text import Text
 
-from ...events import AgentEvent
+from ...events import WORTH_A_LOOK, AgentEvent
 from ..output import visible_name
 from .words import cost, count, one_line, outcome_counts, seconds
 
@@ -127,6 +127,8 @@ class EventLines:
         level = str(event.payload["level"])
         style = "yellow" if level == "warning" else "dim"
         said = str(event.payload["message"])
+        if said.startswith(WORTH_A_LOOK):  # the summary at the end has it
+            return []
         return [self._line(event, level, said, None, style=style, whole=True)]
 
     def used(self) -> str:
