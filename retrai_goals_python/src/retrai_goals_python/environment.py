@@ -76,11 +76,15 @@ async def probe_environment(
 
 def missing_module(python: str, module: str) -> str:
     """One line that says what to type when `module` is not installed."""
-    install = f"{python} -m pip install {module}"
+    return f"{module} is not installed for {python}; {how_to_install(python, module)}"
+
+
+def how_to_install(python: str, package: str) -> str:
+    """What to type to install a package for the project; the system's own Python may refuse."""
+    command = f"{python} -m pip install {package}"
     if not (Path(python).parent.parent / "pyvenv.cfg").exists():
-        # The system's own Python may refuse pip; what is in .venv is found.
-        install = f"{python} -m venv .venv && .venv/bin/pip install {module}"
-    return f"{module} is not installed for {python}; install it with: {install}"
+        command = f"{python} -m venv .venv && .venv/bin/pip install {package}"  # retrai finds .venv
+    return f"install it with: {command}"
 
 
 _NOTES = (".dist-info", ".egg-info")

@@ -26,8 +26,3 @@ def find_pyright(python: str) -> list[str] | None:
     if importlib.util.find_spec("pyright") is not None:
         return [sys.executable, "-m", "pyright"]
     return None
-
-
-def how_to_install(python: str) -> str:
-    """What to type; the extra brings Node.js along, which pyright runs on."""
-    return f"install it with: {python} -m pip install 'pyright[nodejs]'"

@@ -24,10 +24,11 @@ from retrai_core import (
 from retrai_goal_support import FolderOptions, ShellWords
 
 from .became_any import became_any
+from .environment import how_to_install
 from .false_type_guards import CALLER, as_argument, guards_in
 from .hidden_errors import FirstErrors, HiddenErrors
 from .pyright_audit import audit_types
-from .pyright_command import find_pyright, how_to_install
+from .pyright_command import find_pyright
 from .pyright_files import checked_files, read_configuration
 from .pyright_output import (
     Diagnostic,
@@ -44,6 +45,8 @@ PRIORITY = 30
 MAX_DETAILS = 16_000
 GUARDS_TIMEOUT_S = 20.0
 OUTPUT_BYTES = 20_000_000
+_PYRIGHT = "'pyright[nodejs]'"
+"""What to install; the extra brings Node.js along, which pyright runs on."""
 PROMPT = """\
 The goal is `pyright`: pyright reports no error for this project, with the configuration it has.
 
@@ -95,25 +98,25 @@ class PyrightGoal(PythonGoal[PyrightGoalOptions]):
         python = self.context.python
         command = find_pyright(python)
         if command is None:
-            return f"pyright is not installed; {how_to_install(python)}"
+            return f"pyright is not installed; {how_to_install(python, _PYRIGHT)}"
         try:
             done = await self._start([*command, "--version"], self.context.project)
         except ToolError as error:
-            return f"pyright cannot be started: {error}; {how_to_install(python)}"
+            return f"pyright cannot be started: {error}; {how_to_install(python, _PYRIGHT)}"
         if done.exit_code == 0:
             return None
         said = (done.stderr.strip() or done.stdout.strip() or "no output").splitlines()[-1]
         # Without Node.js, pyright's Python package fetches one at its first start.
         return (
             "pyright cannot be started (it needs Node.js, or the network once to fetch it): "
-            f"{said}; {how_to_install(python)}"
+            f"{said}; {how_to_install(python, _PYRIGHT)}"
         )
 
     async def check(self, state: Mapping[str, Any], cwd: Path) -> GoalResult:
         folder = cwd / self.options.path
         found = find_pyright(self.context.python)
         if found is None:
-            problem = f"pyright is not installed; {how_to_install(self.context.python)}"
+            problem = f"pyright is not installed; {how_to_install(self.context.python, _PYRIGHT)}"
             return self._incomplete(problem, "", ("pyright",))
         command = self._command(found, folder, self.options.targets)
         try:
