@@ -19,6 +19,8 @@ def test_each_tool_stands_with_its_needs_and_its_source(retrai, toy) -> None:
     assert code == 0
     row = next(line for line in out.splitlines() if line.startswith("write_answer"))
     assert row.split()[1:4] == ["read,write", "retrai-toy", "1.0"]
+    row = next(line for line in out.splitlines() if line.startswith("report_impossible"))
+    assert row.split()[4] == "always"
     assert "run time" in out
     assert "retrai_toy" not in sys.modules
 

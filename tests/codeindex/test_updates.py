@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
 import sqlite3
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 import pytest
@@ -255,3 +257,20 @@ def test_the_index_is_readable_for_its_owner_only(project) -> None:
     assert path == index_path(project.folder)
     assert path.stat().st_mode & 0o077 == 0
     assert not list(project.folder.glob("**/*.sqlite*"))
+
+
+def test_watching_ends_at_ctrl_c_without_a_word(project) -> None:
+    project.write("a.py", "def alpha(): pass\n")
+    command = [sys.executable, "-m", "retrai_core", "index", "-C", str(project.folder), "--watch"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True) as watching:
+        assert watching.stdout is not None
+        watching.stdout.readline()
+        seen: list[object] = []
+        while not seen:  # it does not say when it has begun to watch
+            assert watching.poll() is None
+            project.write("b.py", f"beta = {time.monotonic()}\n")
+            seen, _, _ = select.select([watching.stdout], [], [], 0.5)
+        watching.send_signal(signal.SIGINT)
+        _, err = watching.communicate(timeout=60)
+    assert (watching.returncode, err) == (0, "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 
 from retrai_core import UsageError
 
@@ -30,8 +31,8 @@ def watch_project(index: Index, report: Callable[[Update], None]) -> None:
     def counts(_: Change, path: str) -> bool:
         return _NOT_WATCHED.isdisjoint(path.split("/"))
 
-    # It ends at Ctrl-C, and yields now and then without a change.
-    for _ in watch(index.project, watch_filter=counts, raise_interrupt=False):
-        update = index.update()
-        if not update.is_empty:
-            report(update)
+    with suppress(KeyboardInterrupt):
+        for _ in watch(index.project, watch_filter=counts):
+            update = index.update()
+            if not update.is_empty:
+                report(update)

@@ -8,6 +8,7 @@ import click
 
 from ..plugins.catalog import Catalog
 from ..plugins.record import PluginRecord
+from ..plugins.standard_names import ALWAYS_THERE
 from .columns import aligned
 from .lazy_group import PluginGroup
 from .output import echo
@@ -50,8 +51,12 @@ def list_tools(as_json: bool) -> None:
 def _row(record: PluginRecord) -> tuple[str, ...]:
     needs = "?" if record.needs is None else ",".join(record.needs) or "-"
     summary = record.summary if record.is_usable else f"{record.status}: {record.error}"
-    offered = "always" if record.offered == "always" else "by goal"
+    offered = _offered(record).replace("_", " ")
     return record.name, needs, f"{record.dist} {record.version}".rstrip(), offered, summary
+
+
+def _offered(record: PluginRecord) -> str:
+    return "always" if record.name == ALWAYS_THERE else record.offered
 
 
 def _as_json(record: PluginRecord) -> dict[str, object]:
@@ -60,7 +65,7 @@ def _as_json(record: PluginRecord) -> dict[str, object]:
         "needs": None if record.needs is None else list(record.needs),
         "dist": record.dist,
         "version": record.version,
-        "offered": record.offered,
+        "offered": _offered(record),
         "status": record.status,
         "summary": record.summary,
     }

@@ -102,7 +102,8 @@ def _summary(plugin: object) -> str:
         text = getattr(plugin, "description", "") or inspect.getdoc(plugin) or ""
     first = " ".join(text.strip().partition("\n\n")[0].split())
     # A tool's description speaks to the model at length; its first sentence will do in a list.
-    return first if len(first) <= _LONGEST_SUMMARY else first.partition(". ")[0].rstrip(".") + "."
+    sentence, _, rest = first.partition(". ")
+    return f"{sentence}." if rest and len(first) > _LONGEST_SUMMARY else first
 
 
 def described_fields(model: object) -> dict[str, OptionEntry]:
