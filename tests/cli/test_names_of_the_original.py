@@ -101,7 +101,7 @@ def test_a_file_of_the_original_gives_its_options(
         (
             "perf-check",
             {"iterations": 0},
-            "iterations of the goal perf-check: input should be greater than or equal to 1, got 0",
+            "iterations of the goal perf-check: must be 1 or more, got 0",
         ),
         (
             "shell-goal",
@@ -198,9 +198,9 @@ def test_no_help_page_shows_another_name(retrai: Retrai, command: list[str]) -> 
     ("flags", "said"),
     [
         (["--cwd", "/no/such/folder"], "no such folder: /no/such/folder"),
-        (["--max-iter", "0"], "max_iterations: input should be greater than or equal to 1"),
+        (["--max-iter", "0"], "max_iterations: must be 1 or more"),
         (["--stop-mode", "loud"], "invalid value for '--stop-mode'"),
-        (["--max-cost", "-1"], "max_cost: input should be greater than or equal to 0"),
+        (["--max-cost", "-1"], "max_cost: must be 0 or more"),
         (["--api-key", "sk-1"], "set it in the environment instead: `export LLM_API_KEY=...`"),
     ],
 )

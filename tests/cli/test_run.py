@@ -73,7 +73,8 @@ def test_a_task_goes_into_the_record(retrai, toy, tmp_path: Path) -> None:
         (["answr"], "answr", "answer"),
         (["answer", "-m", "scrypt"], "scrypt", "hint:"),
         (["answer", "--option", "wnated=1"], "wnated", "wanted"),
-        (["answer", "-n", "0"], "max_iterations", "greater than or equal to 1"),
+        (["answer", "-n", "0"], "max_iterations", "must be 1 or more"),
+        (["answer", "--max-tokens", "many"], "max_tokens", "must be a whole number"),
     ],
 )
 def test_what_nobody_knows_is_one_line_with_the_nearest_name(

@@ -178,7 +178,7 @@ def test_resume_without_a_higher_limit_says_what_to_type(retrai, failed_run: str
 def test_resume_with_a_limit_that_cannot_be_is_a_usage_error(retrai, failed_run: str) -> None:
     code, _, err = retrai("runs", "resume", failed_run, "-n", "0")
     assert code == 2
-    assert "max_iterations: input should be greater than or equal to 1, got 0" in err
+    assert "max_iterations: must be 1 or more, got 0" in err
 
 
 def test_a_run_that_asks_is_resumed_without_a_terminal_by_a_flag(retrai, failed_run: str) -> None:

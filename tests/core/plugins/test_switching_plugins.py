@@ -103,6 +103,8 @@ def test_an_unknown_name_is_not_written(site: Any, project: Path, retrai: Retrai
     site.install_goal("acme-goal", "acme")
     code, _, err = retrai("plugins", "disable", "acne", "--project")
     assert (code, "did you mean `acme`" in err) == (2, True)
+    site.install_goal("other-goal", "new")
+    assert "did you mean" not in retrai("plugins", "disable", "nope")[2]  # not alike enough
     assert not Path(switched_off_path()).exists()
 
 

@@ -81,7 +81,7 @@ async def test_a_prepared_request_names_goal_options_and_versions(
     ("given", "says"),
     [
         ({"max_iteration": 3}, "max_iterations"),
-        ({"max_iterations": 0}, "greater than or equal to 1"),
+        ({"max_iterations": 0}, "must be 1 or more"),
         ({"goal": "expected-txt"}, "expected-text"),
         ({"goal": ["expected-text", "expected-text"]}, "goal"),
         ({"options": {"fails_in_copy": True}}, "fails_in_copies"),

@@ -227,7 +227,7 @@ async def test_a_run_that_is_about_to_go_on_is_configured_and_heard(runs: Runs) 
     [
         ({"max_iteration": 3}, "did you mean max_iterations"),
         ({"sandbox": "local"}, "sandbox cannot be changed while a run goes on"),
-        ({"max_iterations": 0}, "greater than or equal to 1"),
+        ({"max_iterations": 0}, "must be 1 or more"),
     ],
 )
 async def test_what_cannot_be_changed_is_a_usage_error(

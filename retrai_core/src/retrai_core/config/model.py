@@ -297,13 +297,35 @@ def explained_options(
     )
 
 
+_WHOLE, _NUMBER, _TRUTH = "must be a whole number", "must be a number", "must be true or false"
+_WORDS = {
+    "missing": "must be given",
+    "greater_than_equal": "must be {} or more",
+    "less_than_equal": "must be {} or less",
+    "greater_than": "must be more than {}",
+    "int_type": _WHOLE,
+    "int_parsing": _WHOLE,
+    "int_from_float": _WHOLE,
+    "float_type": _NUMBER,
+    "float_parsing": _NUMBER,
+    "bool_type": _TRUTH,
+    "bool_parsing": _TRUTH,
+    "string_type": "must be text",
+    "list_type": "must be a list",
+    "dict_type": "must be a mapping",
+}
+"""By pydantic's type of an error; `{}` is the last word of its message, a limit."""
+
+
 def _what(error: ErrorDetails) -> str:
     """What is wrong, in our own words where there are any."""
     if error["type"] == "extra_forbidden":
         return "no such key"
     if error["type"] == "value_error":
         return error["msg"].removeprefix("Value error, ")
-    return error["msg"].lower()
+    if error["type"] in _WORDS:
+        return _WORDS[error["type"]].format(error["msg"].rpartition(" ")[2])
+    return error["msg"].lower().replace("input should", "must", 1)
 
 
 def _as_written(name: str, written: Mapping[str, str]) -> str:

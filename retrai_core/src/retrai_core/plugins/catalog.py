@@ -286,7 +286,7 @@ class Catalog:
         import difflib
 
         names = sorted({*others, *(record.name for record in self.records(kind))})
-        near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+        near = difflib.get_close_matches(name, names, n=1)
         first = f"did you mean `{near[0]}`? " if near else ""
         if brings := self.brings(name, kind):
             first = f"`pip install {brings}` brings it; "
