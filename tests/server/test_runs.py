@@ -273,7 +273,11 @@ def test_projects_are_registered_and_say_what_was_found(served: Served) -> None:
     options = served.http.get(f"{there}/goals/pytest/options").json()["options"]
     assert "targets" in options["properties"]
     assert served.http.get(f"{there}/goals/none/options").status_code == 422
-    assert str(folder) in served.http.get("/api/projects/folders").json()["folders"]
+    top = served.http.get("/api/projects/folders").json()
+    assert str(folder) in top["folders"]
+    assert top["parent"] is None
+    inside = served.http.get("/api/projects/folders", params={"path": str(folder)}).json()
+    assert inside["parent"] == top["path"]
     missing = "/api/projects/00000000-0000-0000-0000-000000000000"
     assert served.http.get(missing).json()["error"] == "ProjectNotFound"
 

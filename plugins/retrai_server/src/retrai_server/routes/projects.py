@@ -25,6 +25,7 @@ _EXAMPLE = {
 }
 _NOT_FOUND = {404: problem("ProjectNotFound", f"no project {PROJECT} is registered")}
 _OUTSIDE = {403: problem("OutsideRoots", "/etc does not lie beneath /home/me")}
+_FOLDERS = {"path": "/home/me", "parent": None, "folders": ["/home/me/shop"]}
 _SCHEMA = {"type": "object", "properties": {"targets": {"type": "array"}}}
 
 
@@ -42,21 +43,20 @@ async def register_project(server: ServerState, body: RegisterProject) -> Json:
     return Json(await _whole(server, project), 201)
 
 
-@router.get(
-    "/folders", responses=answers({"path": "/home/me", "folders": ["/home/me/shop"]}, _OUTSIDE)
-)
+@router.get("/folders", responses=answers(_FOLDERS, _OUTSIDE))
 async def list_folders(
     server: ServerState,
     path: Annotated[str, Query(max_length=4096, description="A folder beneath a root.")] = ".",
 ) -> Json:
-    """The folders in a folder, for a picker; hidden ones are left out."""
+    """The folders in a folder, for a picker; hidden ones are left out. A root has no `parent`."""
     folder = server.projects.resolve(path)
     inside = sorted(
         str(each)
         for each in folder.iterdir()
         if not each.name.startswith(".") and each.is_dir() and server.projects.contains(each)
     )
-    return Json({"path": str(folder), "folders": inside[:1000]})
+    parent = str(folder.parent) if server.projects.contains(folder.parent) else None
+    return Json({"path": str(folder), "parent": parent, "folders": inside[:1000]})
 
 
 @router.post("/demo", status_code=201, responses=answers({**_EXAMPLE, "run_id": RUN}, status=201))
