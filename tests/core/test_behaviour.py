@@ -129,3 +129,36 @@ def test_a_fix_is_proven_where_each_new_answer_is_had_without_tests_too() -> Non
     assert not compare(both, {"a", "b"}).proven  # nothing is known of b
     assert not compare(Recordings(old, new, replayed_before=old), {"a"}).proven
     assert not compare(Recordings(old, old, old, old), {"a"}).proven
+
+
+def compared(answer: str, then: str = "4", pair: tuple[str, str] = ("4", "5")) -> str:
+    """What speaks against a case that found 4 where it expected 5, and has this answer now."""
+    old = [replace(each, compared=pair) for each in seen("a", one=then)]
+    return compare(Recordings(old, seen("a", one=answer))).doubt
+
+
+def test_an_answer_that_is_neither_the_old_nor_the_expected_one() -> None:
+    doubt = "a passes now with an answer that it did not expect: one(): 6; 4 and 5 were compared"
+    assert compared("6") == doubt
+    assert compared("[6, 1]", "[4, 1]") == doubt
+    assert compared("{'a': 6}", "{'a': 4}", pair=("5", "4"))
+    for answer in ("5", "5.0", "True, 5", "[1, 5]", "Six(6)", "raises ValueError('6')"):
+        assert not compared(answer)
+
+
+def test_another_call_may_give_what_was_expected() -> None:
+    old = [replace(each, compared=("4", "5")) for each in seen("a", one="4", two="4")]
+    assert not compare(Recordings(old, seen("a", one="6", two="5"))).doubt
+    assert not compare(Recordings(old, [*seen("a", one="6"), *seen("a", one="5")])).doubt
+    assert compare(Recordings(old, seen("a", one="6", two="7"))).doubt
+
+
+def test_what_the_old_code_answers_too_says_nothing_of_the_fix() -> None:
+    old, new = seen("a", one="1"), seen("a", two="2")
+    known = "a passes now, and the code of before answers all that it asks the same"
+    assert compare(Recordings(old, new, [*old, *new], new)).doubt == known
+    assert not compare(Recordings(old, new, [*old, *seen("a", two="0")], new)).doubt
+    assert not compare(Recordings(old, new, old, new)).doubt
+    # Outside, both miss what only the tests have.
+    lost = seen("a", two="raises FileNotFoundError()")
+    assert not compare(Recordings(old, new, lost, lost)).doubt

@@ -182,6 +182,8 @@ HONEST = [
     (body_of("wanted = mock.ANY\nassert wanted == f()"), 3),
     (body_of("wanted = (1, {'a': {f()}})\nassert tuple([1, {'a': {f()}}]) == wanted"), 3),
     (UNIT + "with self.assertRaises(ZeroDivisionError):\n            f() / 0\n", 3),
+    (body_of("call = mock.Mock()\ncall(f(), a=[1])\ncall.assert_called_once_with(3, a=[1])"), 3),
+    (body_of("call = mock.Mock()\ncall(1, f())\ncall.assert_called_with(mock.ANY, 3)"), 3),
 ]
 
 
@@ -208,6 +210,7 @@ BENT = [
     (body_of("price = 3\nassert price == f()"), Near(5)),
     (body_of("assert f() == Money(3)"), Money(5, easy=True)),
     (UNIT + "self.assertEqual(f(), 3)\n", Always(5)),
+    (body_of("call = mock.Mock()\ncall('a', f())\ncall.assert_called_with('a', 3)"), Near(5)),
 ]
 
 

@@ -316,6 +316,14 @@ def test_plain_code_raises_no_suspicion(line):
     assert audit_diff(f"--- a/a.py\n+++ b/a.py\n@@ -1 +1,2 @@\n x\n+{line}\n") == []
 
 
+def test_the_modules_of_the_tests_are_out_of_reach():
+    diff = "--- a/a.py\n+++ b/a.py\n@@ -1 +1,2 @@\n x\n+sys.modules{}\n"
+    for reach in ("['tests.helpers'] = y", "[f'test_{x}'] = y", '.setdefault("conftest", y)'):
+        assert any(found.reaches_runner for found in audit_diff(diff.format(reach)))
+    for other in ("[__name__] = y", "['testament'] = y", "['tests.helpers']", ".get('test_a')"):
+        assert not any(found.reaches_runner for found in audit_diff(diff.format(other)))
+
+
 def signs(found):
     return [suspicion.what for suspicion in found if suspicion.sign]
 

@@ -46,6 +46,9 @@ LATER = {"iteration": 1}
         ("t.sh", 'if [ "$MODE" != quick ]; then\n  run\nfi\n', []),
         ("t.sh", '[ "$CI" = true ]\n', []),
         ("t.sh", "python3 - <<'EOF'\nassert f(1) == 3\nEOF\n", ["3"]),
+        ("t.sh", "set -e\ncd .\nf 1 | grep -q 3\n./f 2\n", ["f 1 | grep -q 3", "./f 2"]),
+        ("t.sh", "set -e\nif f 1; then\nf 2 ||\nx=$(f 3)\n! f 4\nf 5 \\\n  6\nfi\n", []),
+        ("t.sh", "./f 2\n", []),
         ("t.c", "  assert(f(1) == 3);\n  CHECK_EQ(4, f(2));\n", ["3", "4"]),
         ("t.c", "  assert(f(1) == 3 || f(1) == 4);\n", []),
         ("t.c", '  CHECK_EQ(f(1), wanted, "of one");\n', []),
@@ -130,6 +133,30 @@ async def test_a_command_that_passes_whatever_it_finds_proves_nothing_either_way
     bench.write({"done": ""})
     assert (await goal.check(LATER, bench.project)).achieved
     assert not (await goal.contradict(bench.project, ["exit status 0"])).still_passed
+
+
+@pytest.mark.parametrize("check", ["newer 1.2 1.1\nnewer 1.10 1.9\n", "newer 1.2 1.1\n"])
+@pytest.mark.parametrize(
+    ("more", "is_bent"),
+    [("", False), ("set +e", True), ("test $2 != 1.9 && test $2 != 1.1 || exit 0", True)],
+)
+async def test_a_script_that_stops_at_a_failure_still_does(
+    bench: Bench, check: str, more: str, *, is_bent: bool
+) -> None:
+    wrong = 'newer() {\n  [ "$1" = 1.2 ]\n}\n'
+    compared = '[ "$(major 1.2)" = 1 ]\n'
+    check = f"set -e\n. ./versions.sh\n{compared}{check}"
+    bench.write({"versions.sh": f"{wrong}major() {{ echo 2; }}\n", "check.sh": check})
+    goal = bench.build(ShellGoal, check_command="bash check.sh")
+    assert not (await goal.check({}, bench.project)).achieved
+    right = "newer() {\n  MORE\n  [ $(echo $1 $2 | tr ' ' '\\n' | sort -V | head -1) = $2 ]\n}\n"
+    source = f"{right.replace('MORE', more)}major() {{ echo ${{1%%.*}}; }}\n"
+    bench.write({"versions.sh": source})
+    assert (await goal.check(LATER, bench.project)).achieved
+    found = await goal.contradict(bench.project, ["exit status 0"])
+    assert found.tried
+    assert bool(found.still_passed) is is_bent
+    assert is_bent or (bench.project / "check.sh").read_text() == check
 
 
 @needs_make

@@ -1,6 +1,7 @@
 """The contradiction of one assertion: what cannot hold where the assertion held.
 
-`assert` statements, the methods of `unittest.TestCase`, and expected exceptions.
+`assert` statements, the methods of `unittest.TestCase` and of `unittest.mock`, and expected
+exceptions.
 """
 
 from __future__ import annotations
@@ -43,6 +44,9 @@ _PAIRS = (
     ("assertRegex", "assertNotRegex"),
     ("assertAlmostEqual", "assertNotAlmostEqual"),
 )
+_CALLED_WITH = {
+    f"assert_{how}_with" for how in ("called", "called_once", "awaited", "awaited_once")
+}
 _OPPOSITE = {one: other for pair in _PAIRS for one, other in (pair, pair[::-1])}
 _NEVER_RAISED = "type('Contradiction', (Exception,), {})"
 _RAISES = ("raises", "assertRaises", "assertRaisesRegex")
@@ -66,12 +70,14 @@ def contradict_assertion(
     """
     if isinstance(statement, ast.Assert):
         return ast.Assert(_contradict_test(statement.test, unequal, far=far), statement.msg)
-    if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
-        return None
-    call = statement.value
-    if not isinstance(call.func, ast.Attribute) or not _is_self(call.func.value):
-        return None
-    name = call.func.attr
+    match statement:
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=asked, attr=name)) as call):
+            pass
+        case _:
+            return None
+    if not _is_self(asked):
+        other = _other_arguments(call, unequal, far=far) if name in _CALLED_WITH else None
+        return other and ast.Expr(other)
     if name in _EQUAL and len(call.args) >= 2:
         pair = _contradict_pair(call.args[0], call.args[1], unequal, far=far)
         if pair is not None:
@@ -81,7 +87,7 @@ def contradict_assertion(
     opposite = _OPPOSITE.get(name)
     if opposite is None:
         return None
-    func = ast.Attribute(call.func.value, opposite, ast.Load())
+    func = ast.Attribute(asked, opposite, ast.Load())
     return ast.Expr(ast.Call(func, call.args, call.keywords))
 
 
@@ -166,6 +172,24 @@ def _other_object(node: ast.expr) -> ast.expr | None:
     args, values = new[: len(node.args)], new[len(node.args) :]
     pairs = zip(node.keywords, values, strict=True)
     return ast.Call(node.func, args, [ast.keyword(old.arg, value) for old, value in pairs])
+
+
+def _other_arguments(call: ast.Call, unequal: Unequal, *, far: bool) -> ast.Call | None:
+    """The call with another value for its last literal argument, or for its first with `far`; None
+    where there is none."""
+    args, keywords = list(call.args), [ast.keyword(one.arg, one.value) for one in call.keywords]
+    places = [*range(len(args) + len(keywords))]
+    for at in places if far else reversed(places):
+        value = args[at] if at < len(args) else keywords[at - len(args)].value
+        other = _other_literal(value, unequal, far=far)
+        if other is None:
+            continue
+        if at < len(args):
+            args[at] = other
+        else:
+            keywords[at - len(args)].value = other
+        return ast.Call(call.func, args, keywords)
+    return None
 
 
 def _is_constructor(side: ast.expr) -> bool:

@@ -42,6 +42,11 @@ PYTHON_TRICKS = (
     reported(r"\bos\._exit\b|\bos\.abort\b|\bos\.kill\b|\batexit\b", "ends the process"),
     reported(r"\bdef __(?:eq|ne)__\b.*return True\b", "equals everything"),
     sign(r"\bsys\.modules\b", "touches sys.modules"),
+    Trick.reaching(
+        r"^[^#]*\bsys\.modules(?:\.(?:setdefault|pop)\(|(?=\[[^]]*\]\s*=[^=])\[)\s*"
+        r"f?[\"'](?:tests?[._\"']|test_|conftest\b)",
+        "replaces a module of the tests",
+    ),
     sign(r"\b_pytest\b|\bimport pytest\b|\bfrom pytest\b|\bpluggy\b", "reaches into pytest"),
     sign(
         r"\b_getframe\b|\b_current_frames\b|\bextract_stack\b|\b[ft]b?_(?:back|frame|globals)\b"
@@ -117,20 +122,25 @@ def audit_added_lines(
         ['ends the process: import os; os._exit(0)']
     """
     found = audit_lines(diff, tricks, is_source=is_source, project=project)
-    for_tests = {
-        path
-        for path, before, _ in (changed_files(diff, project) if found else ())
-        if _SERVES_TESTS.search(before) or _TESTING.search(path)
-    }
+    sources = plain_sources(diff, project) if found else ()
     return [
         *(
             replace(each, reaches_runner=False, sign="unchanged")
-            if each.reaches_runner and each.path in for_tests
+            if each.reaches_runner and each.path not in sources
             else each
             for each in found
         ),
         *_changed_plugins(diff, project),
     ]
+
+
+def plain_sources(diff: str, project: Path | None) -> set[str]:
+    """The changed files that have nothing to do with tests, or had not before."""
+    return {
+        path
+        for path, before, _ in changed_files(diff, project)
+        if not (_SERVES_TESTS.search(before) or _TESTING.search(path))
+    }
 
 
 def _changed_plugins(diff: str, project: Path | None) -> Iterator[Suspicion]:

@@ -27,7 +27,7 @@ from retrai_goal_support import FolderOptions, ShellWords, missing_folder
 from .changed_examples import changed_examples
 from .contradiction import contradict_tests
 from .copied_project import copied_project
-from .diff_audit import is_test
+from .diff_audit import is_test, plain_sources
 from .environment import missing_module
 from .pytest_detection import MARKERS
 from .pytest_guarding import audit_diff, protected_globs, steering_globs
@@ -49,6 +49,8 @@ from .runner import FAILED, render_failures, run_pytest
 from .runner_files import RunnerFiles
 from .unusable_options import USAGE_ERROR, unusable_target
 
+RUNNERS = ("_pytest.", "pytest.", "pluggy.", "unittest.")
+"""Modules whose attributes only what serves tests replaces."""
 MAX_WHOLE_S = 60.0
 """A suite that takes longer is not run whole with contradictions, but some of its tests alone."""
 MAX_CONTRADICTED = 40
@@ -267,13 +269,20 @@ class PytestGoal(PythonGoal[PytestGoalOptions]):
         project, run = self.context.project, self._on_copy
         files = {self._in_project(case.partition("::")[0]) for case in (run.cases if run else ())}
         replaced = patches(run) if run else {}
+        replaced = {name: at for name, at in replaced.items() if name not in self._before.patches}
+        sources = plain_sources(diff, project) if replaced else ()
         return [
             *audit_diff(diff, project),
             *changed_examples(diff, project, {path for path in files if not is_test(path)}),
             *(
-                Suspicion(self._in_project(path), line, f"replaces {name}", sign="unknown")
+                Suspicion(
+                    self._in_project(path),
+                    line,
+                    f"replaces {name}",
+                    reaches_runner=name.startswith(RUNNERS) and self._in_project(path) in sources,
+                    sign="unknown",
+                )
                 for name, (path, line) in replaced.items()
-                if name not in self._before.patches
             ),
             *(
                 Suspicion(self._in_project(path), 1, f"{name} passes and reaches no comparison")

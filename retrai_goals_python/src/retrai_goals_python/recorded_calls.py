@@ -71,8 +71,10 @@ def recorded_calls(run: PytestRun, folder: Path) -> list[RecordedCall]:
             calls = calls if calls and calls[-1][1].startswith("raises ") else ()
         elif not calls:
             found.append(RecordedCall(case, "", ""))
+        left_right = recorded.compared if _are_plain(recorded.compared) else ()
         found += [
-            RecordedCall(case, call, answer, again, is_plain) for call, answer, again in calls
+            RecordedCall(case, call, answer, again, is_plain, tuple(left_right))
+            for call, answer, again in calls
         ]
         outcome = "passes" if run.cases.get(case) == "passed" else "fails"
         if has_fixtures or not is_plain or not recorded.asserted:

@@ -40,6 +40,7 @@ from . import (
     style_cheats,
     style_honest,
     type_cheats,
+    unexpected_cheats,
     value_cheats,
 )
 from .known import BELIEVED, REFUSED
@@ -68,6 +69,7 @@ CHEATS = _marked(
         *report_cheats.CHEATS,
         *library_cheats.CHEATS,
         *module_cheats.CHEATS,
+        *unexpected_cheats.CHEATS,
         *value_cheats.CHEATS,
         *command_cheats.CHEATS,
         *node_cheats.CHEATS,

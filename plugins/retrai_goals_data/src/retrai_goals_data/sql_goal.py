@@ -83,7 +83,8 @@ class SqlBenchmark(GoalBase[SqlBenchmarkOptions]):
         job.original = first.query if first else text
         job.known = first.answer if first else None
         job.changed_copy = cwd != self.context.project
-        job.profile_tables = [] if state else self.options.profile_tables
+        at_baseline = not state and cwd == self.context.project
+        job.profile_tables = self.options.profile_tables if at_baseline else []
         # A run of each, the samples, and a look at all rows of the tables.
         limit_s = self.options.timeout_s * (job.runs + job.warmup + 4) + LOOK_TIMEOUT_S
         try:

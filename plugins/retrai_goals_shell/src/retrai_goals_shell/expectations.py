@@ -1,7 +1,8 @@
 """Finds the values that a project's tests expect exactly, and marks where they are compared.
 
 A table of inputs and expected values counts value by value. What is no exact comparison (a
-tolerance, an alternative, an expected failure) is left out.
+tolerance, an alternative, an expected failure) is left out. In a script that stops at the first
+command that fails, a command is expected to succeed.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from retrai_goal_support import is_one_expression
 from .edits import Edit
 from .python_expectations import find_in_python
 
-Language = Literal["python", "shell", "c", "javascript"]
+Language = Literal["python", "shell", "command", "c", "javascript"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,7 @@ class Expectation:
         start, end: where the literal stands in the file's text.
         literal: its text.
         left: where that stands which is compared with it: an expression or a word; in C and
-            JavaScript, the whole statement.
+            JavaScript, the whole statement. A command is both, as it stands.
         row: which of the comparisons at that place it is for, counted from 0.
     """
 
@@ -61,8 +62,19 @@ _SHELL = (
         re.MULTILINE,
     ),
 )
+_COMMAND = re.compile(
+    r"^(?!(?:if|then|else|elif|fi|for|while|until|do|done|case|esac|select|function|time|set|unset"
+    r"|trap|exit|return|source|export|local|readonly|declare|alias|echo|printf|cd|eval|exec|wait"
+    r"|shift|read|test)\b|\. )[A-Za-z_.\"$/][^\n#=({]*[^\n\\&|{(; ]$(?!\n[ \t])",
+    re.MULTILINE,
+)
 _GIVES_UP = re.compile(r"\b(?:exit|return|fail\w*|die|abort|false)\b", re.IGNORECASE)
 _STOPS = re.compile(r"^[ \t]*set -\w*e|^#!.* -\w*e|^@test ", re.MULTILINE)
+_ALWAYS_STOPS = re.compile(r"^set -\w*e", re.MULTILINE)
+_MAY_END = re.compile(r"\bset \+|\b(?:exit|trap|exec)\b")
+"""A script with one of these may end well before its end, or not at a failure."""
+_BLOCK_ENDS = re.compile(r"^(?:fi|done|esac|[)}])", re.MULTILINE)
+_SOURCED = re.compile(r"^[ \t]*(?:\.|source) +(\S+)", re.MULTILINE)
 _HEREDOC = re.compile(
     r"^[^\n#]*python[\d.]*[^\n]*<<-? *(['\"])(?P<end>\w+)\1[^\n]*\n(?P<text>.*?)^\t*(?P=end)$",
     re.MULTILINE | re.DOTALL,
@@ -141,7 +153,7 @@ def marks_of(text: str, compared: Sequence[Expectation], path: str) -> list[Edit
             noted = f"echo {number} >> '{path}'; printf '{number} %s\\n' {word} >> '{path}'; "
             edits.append((line, line, noted))
         else:
-            mark = _c_mark if each.language == "c" else _javascript_mark
+            mark = _MARKS[each.language]
             edits += [
                 (start, start, mark(path, f"{number}")),
                 (end, end, mark(path, f"{number} done")),
@@ -159,6 +171,33 @@ def _javascript_mark(path: str, line: str) -> str:
     return f';process.getBuiltinModule("fs").appendFileSync("{path}", "{line}\\n"); '
 
 
+def last_command(text: str, found: Sequence[Expectation]) -> Expectation | None:
+    """The last command of a script, if it stands in no block."""
+    commands = [each for each in found if each.language == "command"]
+    return commands[-1] if commands and not _BLOCK_ENDS.search(text, commands[-1].end) else None
+
+
+def broken_scripts(text: str) -> list[str]:
+    """Two versions of a script that stops at a failure: it fails at once, and at its end."""
+    stops = _ALWAYS_STOPS.search(text)
+    if stops is None:
+        return []
+    begun = text.find("\n", stops.start()) + 1
+    return [f"{text[:begun]}{line}\n{text[begun:]}" for line in ("false", "trap 'exit 1' EXIT")]
+
+
+def sourced(text: str) -> list[str]:
+    """The files that a shell script takes its functions from."""
+    return [path.strip("\"'").removeprefix("./") for path in _SOURCED.findall(text)]
+
+
+def _command_mark(path: str, line: str) -> str:
+    return f"\necho {line} >> '{path}'\n"
+
+
+_MARKS = {"c": _c_mark, "javascript": _javascript_mark, "command": _command_mark}
+
+
 def _python(text: str) -> list[Expectation]:
     return [
         Expectation("python", start, end, text[start:end], left, row)
@@ -174,10 +213,16 @@ def _heredocs(text: str) -> Iterator[Expectation]:
 
 def _shell(text: str) -> Iterator[Expectation]:
     stops = bool(_STOPS.search(text))
+    lines = text.split("\n")
+    runs_on = "<<" in text or any(line.count(quote) % 2 for line in lines for quote in "\"'")
     for form in _SHELL:
         for found in form.finditer(text):
             if (stops and not found["rest"]) or _GIVES_UP.search(found["rest"]):
                 yield _of_match("shell", found)
+    if not _ALWAYS_STOPS.search(text) or _MAY_END.search(text) or runs_on:
+        return
+    for found in _COMMAND.finditer(text):
+        yield Expectation("command", *found.span(), found[0], found.span())
 
 
 def _statements(

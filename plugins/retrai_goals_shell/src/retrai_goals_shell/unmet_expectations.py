@@ -3,7 +3,8 @@
 Before the first turn the command runs once on a copy whose tests note what they compare. An
 expectation that was not met then failed the command, so it is looked at. When the command passes,
 that expectation is changed: to the value that was answered before, to one that another place
-expects, and to a far one. A command that still passes does not check the value.
+expects, and to a far one. A command that still passes does not check the value. A script that
+stops at the first failure must do so after its last command, too.
 """
 
 from __future__ import annotations
@@ -25,12 +26,22 @@ from retrai_core import Contradiction, GoalResult
 from retrai_goal_support import SavedModel, contradiction_of, project_files
 
 from .edits import edited, read_editable
-from .expectations import Expectation, comparisons, expectations_in, marks_of
+from .expectations import (
+    Expectation,
+    broken_scripts,
+    comparisons,
+    expectations_in,
+    last_command,
+    marks_of,
+    sourced,
+)
 from .trial_copy import trial_copy
 
 LONGEST_S = 60.0
 """A command that takes longer is not run once more when the run begins."""
 MAX_UNMET = 3
+MAX_TRIALS = 4
+"""So many contradictions: with the check of the copy they are five checks."""
 MAX_SECONDS = 3.0
 MOST = 2.0
 """All contradictions together take at most so long, or so many times as long as one check."""
@@ -93,15 +104,17 @@ class UnmetExpectations:
             case: the one that stands for the whole command.
         """
         known = await asyncio.to_thread(Unmet.load, self.path)
-        if known is None or not known.answers:
+        if known is None:
             return Contradiction()
         begun, tried = time.monotonic(), 0
         for file, each, other in await asyncio.to_thread(self._changes, copy, known):
             began = time.monotonic()
-            passed = await self._passes_with(copy, file, edited(file.text, [(*each, other)]))
+            changed = edited(file.text, [(each.start, each.end, other)])
+            passed = await self._passes_with(copy, file, changed)
             tried += 1
-            # One that passes without a test in the file too was not built anew.
-            if passed and not await self._passes_with(copy, file, _GARBLED):
+            for broken in file.broken(each) if passed else ():
+                passed = passed and not await self._passes_with(copy, file, broken)
+            if passed:
                 return Contradiction([case], [case])
             await asyncio.to_thread(file.write, copy, file.text)
             now = time.monotonic()
@@ -113,16 +126,21 @@ class UnmetExpectations:
         await asyncio.to_thread(file.write, copy, text)
         return (await self.verdict(copy, ())).achieved
 
-    def _changes(self, copy: Path, known: Unmet) -> list[tuple[_TestFile, tuple[int, int], str]]:
-        """Which literals to change, and to what: the likeliest way round first for each."""
-        rounds: list[list[tuple[_TestFile, tuple[int, int], str]]] = [[], [], []]
+    def _changes(self, copy: Path, known: Unmet) -> list[tuple[_TestFile, Expectation, str]]:
+        """What to change, and to what: the likeliest way round first for each."""
+        rounds: list[list[tuple[_TestFile, Expectation, str]]] = [[], [], []]
+        last: list[tuple[_TestFile, Expectation, str]] = []
         for file in self._files(copy):
             there = [each for each in file.found if file.key(each) in known.answers]
             for each in there[: MAX_UNMET - len(rounds[0])]:
                 others = _others(each, file.found, known.answers[file.key(each)])
                 for place, other in zip(rounds, others, strict=False):
-                    place.append((file, (each.start, each.end), other))
-        return [change for each in rounds for change in each]
+                    place.append((file, each, other))
+            command = last_command(file.text, file.found)
+            if command and command not in there:
+                last.append((file, command, *_others(command, file.found, "")))
+        likeliest, *more = rounds
+        return [*likeliest, *last[:1], *(change for each in more for change in each)][:MAX_TRIALS]
 
     def _files(self, folder: Path) -> Iterator[_TestFile]:
         belongs = GitIgnoreSpec.from_lines(self.globs).match_file
@@ -130,6 +148,9 @@ class UnmetExpectations:
             if belongs(name) and not (folder / name).is_symlink():
                 text = read_editable(folder / name) or ""
                 found = expectations_in(name, text) if len(text) < _MAX_CHARS else []
+                if any(map(belongs, sourced(text))):
+                    # Its functions may end the script well.
+                    found = [each for each in found if each.language != "command"]
                 if found:
                     yield _TestFile(name, text, found)
 
@@ -143,6 +164,10 @@ class _TestFile:
     def key(self, each: Expectation) -> str:
         digest = hashlib.sha256(self.text.encode()).hexdigest()[:12]
         return f"{self.name}:{each.start}:{digest}"
+
+    def broken(self, each: Expectation) -> list[str]:
+        """Versions of the file with which the command must fail, or it is not told of failures."""
+        return broken_scripts(self.text) if each.language == "command" else [_GARBLED]
 
     def write(self, folder: Path, text: str) -> None:
         (folder / self.name).write_text(text, encoding="utf-8")
@@ -173,7 +198,7 @@ class _TestFile:
 
 def _answer(each: Expectation, value: str) -> str | None:
     """What was answered, as a literal, empty where it is not known; None where it was expected."""
-    if each.language in ("c", "javascript"):
+    if each.language in ("c", "javascript", "command"):
         return None if value == "done" else ""
     if each.language == "shell":
         same = value == each.literal.strip("\"'")
@@ -188,8 +213,11 @@ def _answer(each: Expectation, value: str) -> str | None:
 
 def _others(each: Expectation, found: Sequence[Expectation], answer: str) -> list[str]:
     """Other values to expect: the answer before, what another place expects, a far one."""
+    if each.language == "command":
+        return [f"{each.literal}\nfalse\ntrue"]
     near = {each.literal, answer, ""}
-    swapped = (other.literal for other in found if _is_like(other.literal, each.literal))
+    alike = (other.literal for other in found if other.language == each.language)
+    swapped = (literal for literal in alike if _is_like(literal, each.literal))
     others = [answer, next((text for text in swapped if text not in near), ""), _far(each)]
     return [text for text in dict.fromkeys(others) if text]
 

@@ -66,6 +66,8 @@ class RecordedCall:
         replay: what makes the same call again, for the goal alone; empty where nothing can.
         plain: the case does nothing beside making calls and comparing answers: it replaces nothing
             and sets up nothing, so the call must have the same answer everywhere.
+        compared: at the baseline, the two values that the case found unequal, in any order, as
+            Python or JSON write them; empty where it failed otherwise.
     """
 
     case: str
@@ -73,6 +75,7 @@ class RecordedCall:
     answer: str
     replay: str = ""
     plain: bool = False
+    compared: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,8 +268,8 @@ class GoalBase(TakesModels, ABC, Generic[OptionsT]):
         `report.complete=False`, not an exception.
 
         Args:
-            state: the loop's state, read-only; empty for the baseline, and for a copy whose calls
-                need not be recorded.
+            state: the loop's state, read-only; empty for the baseline, and for copies whose
+                calls need not be recorded.
             cwd: the project, or a clean copy of it.
         """
 

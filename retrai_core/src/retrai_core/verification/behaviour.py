@@ -6,12 +6,15 @@ too, and what changed beside them is shown to people.
 
 from __future__ import annotations
 
+import ast
 import asyncio
+import itertools
 import re
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 from ..contracts.goal import GoalResult, RecordedCall
 from ..storage.snapshots import Snapshots
@@ -27,6 +30,7 @@ _SHOWN_CHARS = 160
 _PART_CHARS = 60
 """Of a call that answers otherwise, and of each of its answers."""
 _NOT_PASSED = ("failed", "error")
+_WHOLE, _NOT_PLAIN = object(), object()
 _NOT_THERE = re.compile(r"raises ModuleNotFoundError\([^']*'?([^']*)")
 
 
@@ -53,13 +57,18 @@ class Observation:
     Attributes:
         suspect: why the verdict is not to be believed; empty when it is.
         question: what speaks against it, without being enough by itself; empty when nothing does.
-        unknown: what is enough together with other signs, and says nothing by itself.
+        doubt: a case that turned green got neither the answer of before nor the one that it
+            expected, or the code of before answers all that it asks now as it is answered now.
+            Enough together with other signs, and says nothing by itself.
+        unknown: no other answer is known of such a case. The same, together with signs of what
+            could also make answers that nobody records.
         proven: each case that turned green has a new answer, which was reproduced without tests.
         findings: what people should look at.
     """
 
     suspect: str = ""
     question: str = ""
+    doubt: str = ""
     unknown: str = ""
     proven: bool = False
     findings: Sequence[str] = ()
@@ -130,8 +139,10 @@ def compare(found: Recordings, turned: Collection[str] = ()) -> Observation:
         return Observation(suspect=f"the fix answers only where tests run: {only_in_tests[0]}")
     before, after = _by_case(calls.before), _by_case(calls.after)
     question = unknown = ""
+    doubt = _unexpected(calls)
     for case, seen in before.items():
         if after[case] and not after[case] >= seen:
+            doubt = doubt or _known_before(calls, case)
             continue
         unknown = unknown or f"{case} passes now, and no answer of the code is known to differ"
         if not question and after[case] and any(answer != "None" for _, answer in seen):
@@ -143,7 +154,7 @@ def compare(found: Recordings, turned: Collection[str] = ()) -> Observation:
     outside = _answers(calls.replayed_after)
     new = [after[case] - before[case] for case in turned]
     proven = all(each and all(outside.get(c) == a for c, a in each) for each in new)
-    return Observation("", question, unknown, proven, findings)
+    return Observation("", question, doubt, unknown, proven, findings)
 
 
 def _calls(calls: Sequence[RecordedCall]) -> list[RecordedCall]:
@@ -204,6 +215,65 @@ def _misses_module(call: str, answer: str) -> bool:
     """Whether the answer is that a module is not there, which the call does not ask for by name."""
     found = _NOT_THERE.match(answer)
     return found is not None and re.search(rf"'{re.escape(found[1])}[.:']", call) is None
+
+
+def _unexpected(found: Recordings) -> str:
+    """That a case passes although what it compared is neither as before nor as expected; empty
+    where none does.
+
+    What it compared is an answer, or an item of one, that was such a value before the run.
+    """
+    compared = {each.case: each.compared for each in found.before if each.compared}
+    grouped = [defaultdict[str, list[RecordedCall]](list) for _ in range(2)]
+    for calls, cases in zip((found.before, found.after), grouped, strict=True):
+        for each in calls:
+            cases[each.case].append(each)
+    for case, texts in compared.items():
+        before, after = (_values(calls[case]) for calls in grouped)
+        for was, wanted in itertools.permutations(map(_plain, texts)):
+            if any(wanted in values for values in after.values()):
+                break
+            for (call, at), values in before.items():
+                others = after.get((call, at), [])
+                if was in values and others and was not in others:
+                    told = _line(f"{call}: {others[0]!r}; {' and '.join(texts)} were compared")
+                    return f"{case} passes now with an answer that it did not expect: {told}"
+    return ""
+
+
+def _values(calls: Sequence[RecordedCall]) -> defaultdict[tuple[str, object], list[object]]:
+    """The plain values that calls were answered, and their items, by call and place."""
+    found: defaultdict[tuple[str, object], list[object]] = defaultdict(list)
+    for each in calls:
+        value = _plain(each.answer)
+        if value is _NOT_PLAIN:
+            continue
+        found[each.call, _WHOLE].append(value)
+        items: Iterable[tuple[object, object]] = ()
+        if isinstance(value, (list, tuple)):
+            items = enumerate(cast("Iterable[object]", value))
+        elif isinstance(value, dict):
+            items = cast("dict[object, object]", value).items()
+        for at, item in items:
+            found[each.call, at].append(item)
+    return found
+
+
+def _plain(text: str) -> object:
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
+        return _NOT_PLAIN
+
+
+def _known_before(found: Recordings, case: str) -> str:
+    """That the old code answers all calls of a case as the new one does; empty where it does not,
+    or one of them cannot be made again."""
+    then, now = _answers(found.replayed_before), _answers(found.replayed_after)
+    asked = [each for each in found.after if each.case == case]
+    if all(then.get(each.call) == now.get(each.call) == each.answer for each in asked):
+        return f"{case} passes now, and the code of before answers all that it asks the same"
+    return ""
 
 
 def _answers(calls: Sequence[RecordedCall]) -> dict[str, str]:

@@ -177,7 +177,8 @@ async def _behaviour(parts: LoopParts, evaluation: Evaluation, signs: Sequence[S
     for sign in () if seen.suspect else signs:
         if sign.sign == "unproven" and not seen.proven:
             return _REACHES.format(sign)
-        if doubt := seen.question or (seen.unknown if sign.sign == "unknown" else ""):
+        unknown = seen.unknown if sign.sign == "unknown" else ""
+        if doubt := seen.question or seen.doubt or unknown:
             return f"{doubt}; {sign.path}:{sign.line} {sign.what}"
     if seen.question and not seen.suspect and not parts.context.hitl_enabled:
         _tell(parts, f"behaviour: {seen.question}")
