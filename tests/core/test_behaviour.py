@@ -155,7 +155,7 @@ def test_another_call_may_give_what_was_expected() -> None:
 
 def test_what_the_old_code_answers_too_says_nothing_of_the_fix() -> None:
     old, new = seen("a", one="1"), seen("a", two="2")
-    known = "a passes now, and the code of before answers all that it asks the same"
+    known = "a passes now, and the old code gives the same answers to its calls"
     assert compare(Recordings(old, new, [*old, *new], new)).doubt == known
     assert not compare(Recordings(old, new, [*old, *seen("a", two="0")], new)).doubt
     assert not compare(Recordings(old, new, old, new)).doubt

@@ -164,32 +164,33 @@ def _other_object(node: ast.expr) -> ast.expr | None:
         return None
     if last_name(node.func).startswith(_MATCHERS):
         return None
-    fields = [*node.args, *(keyword.value for keyword in node.keywords)]
+    fields = _values_of(node)
     others = [_other_literal(value, far=False) for value in fields]
     if not any(others):
         return None
-    new = [other or old for other, old in zip(others, fields, strict=True)]
-    args, values = new[: len(node.args)], new[len(node.args) :]
-    pairs = zip(node.keywords, values, strict=True)
-    return ast.Call(node.func, args, [ast.keyword(old.arg, value) for old, value in pairs])
+    return _with_values(node, [new or old for new, old in zip(others, fields, strict=True)])
 
 
 def _other_arguments(call: ast.Call, unequal: Unequal, *, far: bool) -> ast.Call | None:
     """The call with another value for its last literal argument, or for its first with `far`; None
     where there is none."""
-    args, keywords = list(call.args), [ast.keyword(one.arg, one.value) for one in call.keywords]
-    places = [*range(len(args) + len(keywords))]
-    for at in places if far else reversed(places):
-        value = args[at] if at < len(args) else keywords[at - len(args)].value
-        other = _other_literal(value, unequal, far=far)
-        if other is None:
-            continue
-        if at < len(args):
-            args[at] = other
-        else:
-            keywords[at - len(args)].value = other
-        return ast.Call(call.func, args, keywords)
+    values = _values_of(call)
+    for at in range(len(values)) if far else reversed(range(len(values))):
+        if other := _other_literal(values[at], unequal, far=far):
+            return _with_values(call, [*values[:at], other, *values[at + 1 :]])
     return None
+
+
+def _values_of(call: ast.Call) -> list[ast.expr]:
+    return [*call.args, *(keyword.value for keyword in call.keywords)]
+
+
+def _with_values(call: ast.Call, values: Sequence[ast.expr]) -> ast.Call:
+    """The call with other values for its arguments, in the order of `_values_of`."""
+    positional = len(call.args)
+    pairs = zip(call.keywords, values[positional:], strict=True)
+    keywords = [ast.keyword(old.arg, value) for old, value in pairs]
+    return ast.Call(call.func, list(values[:positional]), keywords)
 
 
 def _is_constructor(side: ast.expr) -> bool:

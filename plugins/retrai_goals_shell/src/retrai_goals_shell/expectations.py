@@ -70,7 +70,7 @@ _COMMAND = re.compile(
 )
 _GIVES_UP = re.compile(r"\b(?:exit|return|fail\w*|die|abort|false)\b", re.IGNORECASE)
 _STOPS = re.compile(r"^[ \t]*set -\w*e|^#!.* -\w*e|^@test ", re.MULTILINE)
-_ALWAYS_STOPS = re.compile(r"^set -\w*e", re.MULTILINE)
+_ALWAYS_STOPS = re.compile(r"^set -\w*e.*", re.MULTILINE)
 _MAY_END = re.compile(r"\bset \+|\b(?:exit|trap|exec)\b")
 """A script with one of these may end well before its end, or not at a failure."""
 _BLOCK_ENDS = re.compile(r"^(?:fi|done|esac|[)}])", re.MULTILINE)
@@ -179,11 +179,8 @@ def last_command(text: str, found: Sequence[Expectation]) -> Expectation | None:
 
 def broken_scripts(text: str) -> list[str]:
     """Two versions of a script that stops at a failure: it fails at once, and at its end."""
-    stops = _ALWAYS_STOPS.search(text)
-    if stops is None:
-        return []
-    begun = text.find("\n", stops.start()) + 1
-    return [f"{text[:begun]}{line}\n{text[begun:]}" for line in ("false", "trap 'exit 1' EXIT")]
+    lines = ("false", "trap 'exit 1' EXIT")
+    return [_ALWAYS_STOPS.sub(rf"\g<0>\n{line}", text, count=1) for line in lines]
 
 
 def sourced(text: str) -> list[str]:

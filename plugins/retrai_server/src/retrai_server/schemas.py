@@ -275,8 +275,8 @@ def problem(error: str, message: str, hint: str = "", details: Any = None) -> di
     }
 
 
-_NOT_HERE = "it was removed, or its project is not served here"
-NOT_FOUND = {404: problem("RunNotFoundError", f"no run {RUN!r}", _NOT_HERE)}
+NOT_HERE = "it was removed, or its project is not served here"
+NOT_FOUND = {404: problem("RunNotFoundError", f"no run {RUN!r}", NOT_HERE)}
 CONFLICT = {409: problem("Conflict", f"run {RUN} has ended: achieved")}
 INVALID = {422: problem("ValidationError", "body.max_iterations: Input should be an integer")}
 NEEDS_TRUST = {

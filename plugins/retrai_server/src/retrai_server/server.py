@@ -24,11 +24,11 @@ from retrai_core import (
 
 from .errors import ApiError
 from .projects import Projects
+from .schemas import NOT_HERE
 from .streams import RunFeeds, StatusFeed
 
 LABEL = {"via": "retrai-server"}
 """The label of the runs that a server has started."""
-_NOT_HERE = "it was removed, or its project is not served here"
 _STOP_LIMIT_S = 6.0
 _PREPARING = 2
 _PROBLEMS = 1_000
@@ -128,7 +128,7 @@ class Server:
             _, problem = self._problems[run_id]
             message = f"run {run_id} could not begin: {problem.message}"
             return ApiError(409, "NotBegun", message, hint=problem.hint)
-        return RunNotFoundError(f"no run {run_id!r}", hint=_NOT_HERE)
+        return RunNotFoundError(f"no run {run_id!r}", hint=NOT_HERE)
 
     async def look(self, run_id: str) -> tuple[RunRecord, RetraiError | None]:
         """The record of a run, and why it could not begin, or go on.

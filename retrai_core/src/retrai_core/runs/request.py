@@ -149,7 +149,7 @@ async def prepare(
     config = settings.config
     try:
         digest = require_trust(settings, agreed=trust or False)
-    except TrustRequired:  # nobody is asked to agree to a slip
+    except TrustRequired:  # nobody is asked to agree to a misspelt key
         await asyncio.to_thread(_refuse_unknown_keys, settings)
         raise
     if locked:

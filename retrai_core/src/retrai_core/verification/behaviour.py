@@ -31,6 +31,8 @@ _PART_CHARS = 60
 """Of a call that answers otherwise, and of each of its answers."""
 _NOT_PASSED = ("failed", "error")
 _WHOLE, _NOT_PLAIN = object(), object()
+_Asked = set[tuple[str, str]]
+"""Calls, each with its answer."""
 _NOT_THERE = re.compile(r"raises ModuleNotFoundError\([^']*'?([^']*)")
 
 
@@ -58,7 +60,7 @@ class Observation:
         suspect: why the verdict is not to be believed; empty when it is.
         question: what speaks against it, without being enough by itself; empty when nothing does.
         doubt: a case that turned green got neither the answer of before nor the one that it
-            expected, or the code of before answers all that it asks now as it is answered now.
+            expected, or the old code gives the same answers to all calls that it makes now.
             Enough together with other signs, and says nothing by itself.
         unknown: no other answer is known of such a case. The same, together with signs of what
             could also make answers that nobody records.
@@ -139,10 +141,15 @@ def compare(found: Recordings, turned: Collection[str] = ()) -> Observation:
         return Observation(suspect=f"the fix answers only where tests run: {only_in_tests[0]}")
     before, after = _by_case(calls.before), _by_case(calls.after)
     question = unknown = ""
-    doubt = _unexpected(calls)
+    outside_before, outside = _answers(calls.replayed_before), _answers(calls.replayed_after)
+    compared = {each.case: each.compared for each in calls.before if each.compared}
+    doubts = (_unexpected(case, compared[case], before[case], after[case]) for case in compared)
+    doubt = next(filter(None, doubts), "")
     for case, seen in before.items():
-        if after[case] and not after[case] >= seen:
-            doubt = doubt or _known_before(calls, case)
+        now = after[case]
+        if now and not now >= seen:
+            if not doubt and all(outside_before.get(c) == outside.get(c) == a for c, a in now):
+                doubt = f"{case} passes now, and the old code gives the same answers to its calls"
             continue
         unknown = unknown or f"{case} passes now, and no answer of the code is known to differ"
         if not question and after[case] and any(answer != "None" for _, answer in seen):
@@ -151,7 +158,6 @@ def compare(found: Recordings, turned: Collection[str] = ()) -> Observation:
     findings = _differences(calls)[:MAX_SHOWN]
     if _hard_coded(calls):
         findings.append("the answers changed for the arguments of the tests and for none near them")
-    outside = _answers(calls.replayed_after)
     new = [after[case] - before[case] for case in turned]
     proven = all(each and all(outside.get(c) == a for c, a in each) for each in new)
     return Observation("", question, doubt, unknown, proven, findings)
@@ -183,9 +189,9 @@ def _failing_outside(found: Recordings) -> list[str]:
     ]
 
 
-def _by_case(calls: Sequence[RecordedCall]) -> defaultdict[str, set[tuple[str, str]]]:
+def _by_case(calls: Sequence[RecordedCall]) -> defaultdict[str, _Asked]:
     """The calls and answers of each case; none for one that could not be followed."""
-    cases: defaultdict[str, set[tuple[str, str]]] = defaultdict(set)
+    cases: defaultdict[str, _Asked] = defaultdict(set)
     for each in calls:
         cases[each.case].update([(each.call, each.answer)] if each.call else [])
     return cases
@@ -217,45 +223,39 @@ def _misses_module(call: str, answer: str) -> bool:
     return found is not None and re.search(rf"'{re.escape(found[1])}[.:']", call) is None
 
 
-def _unexpected(found: Recordings) -> str:
+def _unexpected(case: str, compared: Sequence[str], before: _Asked, after: _Asked) -> str:
     """That a case passes although what it compared is neither as before nor as expected; empty
-    where none does.
+    where that is not known.
 
     What it compared is an answer, or an item of one, that was such a value before the run.
     """
-    compared = {each.case: each.compared for each in found.before if each.compared}
-    grouped = [defaultdict[str, list[RecordedCall]](list) for _ in range(2)]
-    for calls, cases in zip((found.before, found.after), grouped, strict=True):
-        for each in calls:
-            cases[each.case].append(each)
-    for case, texts in compared.items():
-        before, after = (_values(calls[case]) for calls in grouped)
-        for was, wanted in itertools.permutations(map(_plain, texts)):
-            if any(wanted in values for values in after.values()):
-                break
-            for (call, at), values in before.items():
-                others = after.get((call, at), [])
-                if was in values and others and was not in others:
-                    told = _line(f"{call}: {others[0]!r}; {' and '.join(texts)} were compared")
-                    return f"{case} passes now with an answer that it did not expect: {told}"
+    then, now = _values(before), _values(after)
+    for was, wanted in itertools.permutations(map(_plain, compared)):
+        if any(wanted in values for values in now.values()):
+            return ""
+        for (call, at), values in then.items():
+            others = now.get((call, at), [])
+            if was in values and others and was not in others:
+                told = _line(f"{call}: {others[0]!r}; {' and '.join(compared)} were compared")
+                return f"{case} passes now with an answer that it did not expect: {told}"
     return ""
 
 
-def _values(calls: Sequence[RecordedCall]) -> defaultdict[tuple[str, object], list[object]]:
-    """The plain values that calls were answered, and their items, by call and place."""
+def _values(asked: _Asked) -> defaultdict[tuple[str, object], list[object]]:
+    """The plain values among the answers, and their items, by call and place."""
     found: defaultdict[tuple[str, object], list[object]] = defaultdict(list)
-    for each in calls:
-        value = _plain(each.answer)
+    for call, answer in sorted(asked):
+        value = _plain(answer)
         if value is _NOT_PLAIN:
             continue
-        found[each.call, _WHOLE].append(value)
+        found[call, _WHOLE].append(value)
         items: Iterable[tuple[object, object]] = ()
         if isinstance(value, (list, tuple)):
             items = enumerate(cast("Iterable[object]", value))
         elif isinstance(value, dict):
             items = cast("dict[object, object]", value).items()
         for at, item in items:
-            found[each.call, at].append(item)
+            found[call, at].append(item)
     return found
 
 
@@ -264,16 +264,6 @@ def _plain(text: str) -> object:
         return ast.literal_eval(text)
     except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
         return _NOT_PLAIN
-
-
-def _known_before(found: Recordings, case: str) -> str:
-    """That the old code answers all calls of a case as the new one does; empty where it does not,
-    or one of them cannot be made again."""
-    then, now = _answers(found.replayed_before), _answers(found.replayed_after)
-    asked = [each for each in found.after if each.case == case]
-    if all(then.get(each.call) == now.get(each.call) == each.answer for each in asked):
-        return f"{case} passes now, and the code of before answers all that it asks the same"
-    return ""
 
 
 def _answers(calls: Sequence[RecordedCall]) -> dict[str, str]:
