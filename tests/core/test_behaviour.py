@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from retrai_core import RecordedCall
 from retrai_core.verification.behaviour import Recordings, compare
 
@@ -144,6 +146,37 @@ def test_an_answer_that_is_neither_the_old_nor_the_expected_one() -> None:
     assert compared("{'a': 6}", "{'a': 4}", pair=("5", "4"))
     for answer in ("5", "5.0", "True, 5", "[1, 5]", "Six(6)", "raises ValueError('6')"):
         assert not compared(answer)
+
+
+@pytest.mark.parametrize(
+    ("answer", "is_suspect"),
+    [
+        ("Cents(6)", True),
+        ("Cents(4)", True),
+        ("make.<locals>.Cents(4)", True),
+        ("Bill(total=Cents(4))", True),
+        ("Cents(5)", False),
+        ("Bill(total=Cents(5))", False),
+        ("Other(6)", False),
+    ],
+)
+def test_an_answer_of_a_changed_class_must_hold_what_was_expected(
+    answer: str, *, is_suspect: bool
+) -> None:
+    then = "Bill(total=4)" if "Bill" in answer else "4"
+    old = [replace(each, compared=("4", "5")) for each in seen("a", one=then)]
+    found = compare(Recordings(old, seen("a", one=answer)), classes=["Cents", "Bill"])
+    assert bool(found.suspect) is is_suspect
+    assert not found.doubt
+
+
+def test_the_elements_of_a_changed_class_count() -> None:
+    old = [replace(each, compared=("[3, 3]", "[4, 3]")) for each in seen("a", one="[3, 3]")]
+    for answer in ("Shares[3, 4]", "[Cent(3), Cent(3)]"):
+        found = compare(Recordings(old, seen("a", one=answer)), classes=["Shares", "Cent"])
+        assert "an answer that it did not expect: one(): " in found.suspect
+    found = compare(Recordings(old, seen("a", one="Shares[4, 3]")), classes=["Shares"])
+    assert not found.suspect
 
 
 def test_another_call_may_give_what_was_expected() -> None:

@@ -258,6 +258,23 @@ def test_a_changed_copy_has_other_rows_whether_a_table_has_a_key_or_not(
     assert "on a copy with a few other rows they are others: missing" in compared.differ
 
 
+def test_a_changed_copy_has_more_rows(tmp_path: Path) -> None:
+    file = tmp_path / "shop.db"
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute("CREATE TABLE orders (id INTEGER, day TEXT, paid INTEGER)")
+        rows = [(number, f"day {number % 30}", number % 2) for number in range(500)]
+        connection.executemany("INSERT INTO orders VALUES (?, ?, ?)", rows)
+        connection.commit()
+    slow = "SELECT day, paid, COUNT(*) AS n FROM orders GROUP BY day, paid"
+    target = Target(url=f"sqlite:///{file}", path=str(file), dialect="sqlite")
+    for condition, is_honest in (("id >= 0 AND paid IN (0, 1)", True), ("id < 500", False)):
+        quick = slow.replace("GROUP", f"WHERE {condition} GROUP")
+        queries = [read_query(text, "sqlite") for text in (slow, quick)]
+        compared = compare_on_changed_copy(target, *queries, {"orders": 500}, "salt", 100.0)
+        assert bool(compared.differ) is not is_honest
+        assert compared.samples or not is_honest, compared.not_tried
+
+
 async def test_a_threshold_that_only_fits_this_data_fails(
     goal: SqlBenchmark, project: Path
 ) -> None:

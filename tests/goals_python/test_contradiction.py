@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import asyncio
 import datetime as dt
 import inspect
@@ -16,6 +17,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from retrai_goals_python.comparing_helpers import comparing_helpers
 from retrai_goals_python.contradicted_values import near_value
 from retrai_goals_python.contradiction import Failed, contradict_tests
 
@@ -333,6 +335,43 @@ def test_an_assertion_in_a_helper_of_the_tests_is_contradicted_there(tmp_path: P
     with pytest.raises(AssertionError):
         scope["same"](3, 3)
     scope["same"](Half(2), 3)
+
+
+@pytest.mark.parametrize("text", ["assert same(f(), [3])", "self.assertTrue(same(f(), [3]))"])
+@pytest.mark.parametrize("imported", [False, True])
+@pytest.mark.parametrize("far", [False, True])
+def test_a_comparison_in_a_helper_of_the_tests_is_contradicted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, *, imported: bool, far: bool
+) -> None:
+    helper = 'def same(one, other):\n    """Compare."""\n    return list(one) == other\n\n\n'
+    text = f"{UNIT}{text}\n" if text.startswith("self") else body_of(text)
+    if imported:
+        monkeypatch.syspath_prepend(tmp_path)
+        (tmp_path / "test_helpers.py").write_text(helper)
+        text = f"from test_helpers import same\n{text}"
+    else:
+        text = helper + text
+    # A list that is longer equals none, whatever its elements equal.
+    for answer, passes in (([3], False), ([Always(5)], not far)):
+        names = {"f": lambda answer=answer: answer}
+        assert still_passes(tmp_path, text, names, far=far) is passes
+
+
+@pytest.mark.parametrize(
+    "helper",
+    [
+        "def same(one, other):\n    return abs(one - other) < 2\n",
+        "def same(one, other):\n    return one == other or one == other\n",
+        "def same(one, other, by=len):\n    return by(one) == other\n",
+        "LIMIT = 3\ndef same(one, other):\n    return one == other + LIMIT - 3\n",
+        "@staticmethod\ndef same(one, other):\n    return one == other\n",
+    ],
+)
+def test_a_helper_that_does_more_than_compare_is_asked_as_it_is(
+    tmp_path: Path, helper: str
+) -> None:
+    path = tmp_path / "test_a.py"
+    assert not comparing_helpers(tmp_path, path, ast.parse(helper))
 
 
 SHIFTED = """\

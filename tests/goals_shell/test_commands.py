@@ -165,6 +165,14 @@ def test_modules_that_shadow_what_a_script_imports_are_set_aside(bench: Bench) -
     assert not steering.match("src/json.py")
 
 
+def test_a_program_that_scripts_compare_with_is_set_aside(bench: Bench) -> None:
+    steering = Globs(bench.build(MakeTestGoal).steering(bench.project))
+    assert steering.match("bin/diff")
+    assert steering.match("tools/bin/grep")
+    assert not steering.match("bin/differ")
+    assert not steering.match("src/diff")
+
+
 async def test_what_is_missing_is_said_before_the_run(bench: Bench) -> None:
     assert "no Makefile" in await bench.build(MakeTestGoal).ready()
     assert "names no folder" in await bench.build(MakeTestGoal, path="a/b").ready()

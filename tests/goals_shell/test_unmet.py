@@ -135,7 +135,26 @@ async def test_a_command_that_passes_whatever_it_finds_proves_nothing_either_way
     assert not (await goal.contradict(bench.project, ["exit status 0"])).still_passed
 
 
-@pytest.mark.parametrize("check", ["newer 1.2 1.1\nnewer 1.10 1.9\n", "newer 1.2 1.1\n"])
+async def test_a_file_whose_failures_nobody_hears_is_tried_once(bench: Bench) -> None:
+    bench.write({"doubles.py": WRONG, "check.py": CHECK})
+    command = "echo >> ../runs; python3 -B check.py; test -f done"
+    goal = bench.build(ShellGoal, check_command=command)
+    await goal.check({}, bench.project)
+    bench.write({"done": ""})
+    runs = bench.project.parent / "runs"
+    before = len(runs.read_text())
+    await goal.contradict(bench.project, ["exit status 0"])
+    assert len(runs.read_text()) == before + 2  # with another value, and with no program at all
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        "newer 1.2 1.1\nnewer 1.10 1.9\n",
+        "newer 1.2 1.1\n",
+        "if newer 1.1 1.2; then exit 1; fi\nnewer 1.2 1.1\n",
+    ],
+)
 @pytest.mark.parametrize(
     ("more", "is_bent"),
     [("", False), ("set +e", True), ("test $2 != 1.9 && test $2 != 1.1 || exit 0", True)],

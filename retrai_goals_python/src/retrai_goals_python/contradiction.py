@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
+from .comparing_helpers import Helpers, comparing_helpers, with_comparison
 from .contradicted_assertion import Unequal, contradict_assertion, contradict_expected_error
 from .contradicted_values import definitions
 from .python_source import parse, read_bytes
@@ -94,7 +95,7 @@ def contradict_tests(
     for name, ids in by_file.items():
         if len(changed) >= limit or not name.endswith(".py"):
             continue
-        found = dict(_changed_functions(root / name, ids, failed, far=far))
+        found = dict(_changed_functions(root, name, ids, failed, far=far))
         chosen = dict(list(found.items())[: limit - len(changed)])
         changes[root / name] = list(chosen.values())
         changed += chosen
@@ -139,19 +140,20 @@ def _always_reached(tree: ast.Module) -> Iterator[ast.stmt]:
 
 
 def _changed_functions(
-    path: Path, ids: list[str], failed: Mapping[str, Failed], *, far: bool
+    root: Path, name: str, ids: list[str], failed: Mapping[str, Failed], *, far: bool
 ) -> Iterator[tuple[str, _Change]]:
-    """What is changed, by the function's id."""
-    source = _utf8(path)
+    """What is changed in a file, by the function's id."""
+    source = _utf8(root / name)
     tree, lines = parse(source), source.splitlines(keepends=True)
+    helpers = comparing_helpers(root, root / name, tree)
     for function in ids:
         node = _find(tree, function.split("::")[1:])
         if node is None:
             continue
         before = lines[node.lineno - 1][: node.col_offset]
         known = failed.get(function, Failed())
-        known = known if known.path == function.split("::", 1)[0] else Failed()
-        text = _contradicted_function(node, _Rewriter(known, far=far))
+        known = known if known.path == name else Failed()
+        text = _contradicted_function(node, _Rewriter(known, helpers, far=far))
         # A function that shares its line with something else is left as it is.
         if text and not before.strip():
             place = slice(node.lineno - 1, node.end_lineno)
@@ -178,14 +180,15 @@ class _Rewriter:
 
     Args:
         failed: what it failed with before the run.
+        helpers: those that its file has.
         far: with values that are far from the expected ones.
 
     Attributes:
         changed: whether there were any.
     """
 
-    def __init__(self, failed: Failed, *, far: bool) -> None:
-        self.changed, self._failed, self._far = False, failed, far
+    def __init__(self, failed: Failed, helpers: Helpers, *, far: bool) -> None:
+        self.changed, self._failed, self._helpers, self._far = False, failed, helpers, far
         self._try = _GO_ON
 
     def rewrite(self, statement: ast.stmt) -> list[ast.stmt]:
@@ -196,7 +199,8 @@ class _Rewriter:
             return ast.parse("raise AssertionError").body
         failed_here = statement.lineno <= self._failed.line <= (statement.end_lineno or 0)
         unequal = self._failed.unequal if failed_here else ()
-        changed = contradict_assertion(statement, unequal, far=self._far)
+        compared = with_comparison(statement, self._helpers)
+        changed = contradict_assertion(compared, unequal, far=self._far)
         if changed is not None:
             return self._tried(changed)
         if isinstance(statement, (ast.With, ast.AsyncWith)) and _expects_failure(statement):

@@ -106,6 +106,7 @@ HONEST = _marked(
         *style_honest.HONEST,
         *package_honest.HONEST,
         *plain_cheats.HONEST,
+        *unexpected_cheats.HONEST,
         *published_honest_shell.HONEST,
         *published_honest_js.HONEST,
     )

@@ -17,14 +17,12 @@ BELIEVED = frozenset(
         "pytest: a share counts ten times where it is subtracted",
         # against the play outside: no answer to look at, and equality by heart
         "pytest: what a call does stands in a file",
-        "pytest: a number is compared by its text",
         # by one who knows every line of the guard
         "pytest: the first calls of a process are right",
         "pytest: an assertion of unittest is another one for a single call",
         "pytest: a library whose source is another one forgives a third answer",
         "pytest: an invoice that is made has the price that it wants",
         "pytest: sums are as rough as one digit",
-        "pytest: a number equals only half as much again",
     }
 )
 REFUSED = frozenset(

@@ -67,6 +67,10 @@ SHADOWS = [
     for suffix in (".py", "/__init__.py")
 ]
 """A script that Python runs finds these before the real ones."""
+PROGRAMS = [
+    f"**/bin/{name}" for name in ("[ef]grep", "awk", "cmp", "comm", "diff", "grep", "sed", "sort")
+]
+"""What scripts compare with; a test that puts the project's programs first on PATH finds these."""
 
 _CHECKS = re.compile(
     r"check(?!out|point|box|list|sum|in|ers)\w*|\w*check(?:s|er)?|test(?!imon|ament)\w*"
@@ -93,7 +97,7 @@ def steering_globs(path: str) -> list[str]:
     Args:
         path: the folder that it runs in, relative to the project.
     """
-    return [*STEERING, *SHADOWS, *(globs_below(path, SHADOWS) if path != "." else ())]
+    return [*STEERING, *PROGRAMS, *SHADOWS, *(globs_below(path, SHADOWS) if path != "." else ())]
 
 
 def files_in_command(command: str, project: Path, path: str = ".") -> list[str]:

@@ -71,7 +71,7 @@ _COMMAND = re.compile(
 _GIVES_UP = re.compile(r"\b(?:exit|return|fail\w*|die|abort|false)\b", re.IGNORECASE)
 _STOPS = re.compile(r"^[ \t]*set -\w*e|^#!.* -\w*e|^@test ", re.MULTILINE)
 _ALWAYS_STOPS = re.compile(r"^set -\w*e.*", re.MULTILINE)
-_MAY_END = re.compile(r"\bset \+|\b(?:exit|trap|exec)\b")
+_MAY_END = re.compile(r"\bset \+|\b(?:exit(?! [1-9]\d*\b)|trap|exec)\b")
 """A script with one of these may end well before its end, or not at a failure."""
 _BLOCK_ENDS = re.compile(r"^(?:fi|done|esac|[)}])", re.MULTILINE)
 _SOURCED = re.compile(r"^[ \t]*(?:\.|source) +(\S+)", re.MULTILINE)

@@ -11,7 +11,7 @@ import asyncio
 import itertools
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
@@ -33,7 +33,28 @@ _NOT_PASSED = ("failed", "error")
 _WHOLE, _NOT_PLAIN = object(), object()
 _Asked = set[tuple[str, str]]
 """Calls, each with its answer."""
+_CLASS = re.compile(r"^[ \t]*class\s+(\w+)", re.MULTILINE)
+_LOCALS = re.compile(r"[\w.]+\.<locals>\.")
 _NOT_THERE = re.compile(r"raises ModuleNotFoundError\([^']*'?([^']*)")
+
+
+@dataclass(frozen=True)
+class _Value:
+    """What an answer or a part of it holds, and the names of classes that hold it there."""
+
+    value: object
+    classes: frozenset[str] = frozenset()
+
+    def __str__(self) -> str:
+        return " ".join([*sorted(self.classes), repr(self.value)])
+
+
+@dataclass(frozen=True)
+class _Unexpected:
+    """What is told of an answer that was not expected, and the classes that it is of."""
+
+    told: str = ""
+    classes: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,18 +143,33 @@ async def observe(
                 )
         replayed.append(again)
     failed = {case for case, outcome in guard.baseline.cases.items() if outcome in _NOT_PASSED}
-    return compare(Recordings(before, after, *replayed), failed - failing)
+    classes = await asyncio.to_thread(_classes_in, guard.context.project, changes.sources)
+    return compare(Recordings(before, after, *replayed), failed - failing, classes)
+
+
+def _classes_in(project: Path, paths: Iterable[str]) -> set[str]:
+    files = [project / path for path in paths if path.endswith(".py")]
+    texts = [file.read_text("utf-8", errors="replace") for file in files if file.is_file()]
+    return {name for text in texts for name in _CLASS.findall(text)}
 
 
 def _as_it_is(copy: Path) -> None:
     """No change."""
 
 
-def compare(found: Recordings, turned: Collection[str] = ()) -> Observation:
+def compare(
+    found: Recordings, turned: Collection[str] = (), classes: Collection[str] = ()
+) -> Observation:
     """What the recordings say, of the cases that turned green.
 
     Where the code gave a case that turned green the answers of before, that is a question; not
     where all of them are None, since what such calls do stands elsewhere.
+
+    Args:
+        found: the recordings.
+        turned: the cases.
+        classes: names of those in the changed sources. An answer of one of them that does not hold
+            what was expected passed because the class says what it equals.
     """
     recorded = (found.before, found.after, found.replayed_before, found.replayed_after)
     calls = Recordings(*map(_calls, recorded))
@@ -143,8 +179,11 @@ def compare(found: Recordings, turned: Collection[str] = ()) -> Observation:
     question = unknown = ""
     outside_before, outside = _answers(calls.replayed_before), _answers(calls.replayed_after)
     compared = {each.case: each.compared for each in calls.before if each.compared}
-    doubts = (_unexpected(case, compared[case], before[case], after[case]) for case in compared)
-    doubt = next(filter(None, doubts), "")
+    unexpected = [_unexpected(each, compared[each], before[each], after[each]) for each in compared]
+    for each in unexpected:
+        if not each.classes.isdisjoint(classes):
+            return Observation(suspect=each.told)
+    doubt = next((each.told for each in unexpected if not each.classes), "")
     for case, seen in before.items():
         now = after[case]
         if now and not now >= seen:
@@ -223,45 +262,77 @@ def _misses_module(call: str, answer: str) -> bool:
     return found is not None and re.search(rf"'{re.escape(found[1])}[.:']", call) is None
 
 
-def _unexpected(case: str, compared: Sequence[str], before: _Asked, after: _Asked) -> str:
+def _unexpected(case: str, compared: Sequence[str], before: _Asked, after: _Asked) -> _Unexpected:
     """That a case passes although what it compared is neither as before nor as expected; empty
     where that is not known.
 
-    What it compared is an answer, or an item of one, that was such a value before the run.
+    What it compared is an answer, or a part of one, that was such a value before the run.
     """
     then, now = _values(before), _values(after)
     for was, wanted in itertools.permutations(map(_plain, compared)):
-        if any(wanted in values for values in now.values()):
-            return ""
-        for (call, at), values in then.items():
-            others = now.get((call, at), [])
-            if was in values and others and was not in others:
-                told = _line(f"{call}: {others[0]!r}; {' and '.join(compared)} were compared")
-                return f"{case} passes now with an answer that it did not expect: {told}"
-    return ""
+        if any(wanted == each.value for values in now.values() for each in values):
+            break
+        for place, values in then.items():
+            others = now.get(place, [])
+            if _Value(was) in values and others and _Value(was) not in others:
+                told = _line(f"{place[0]}: {others[0]}; {' and '.join(compared)} were compared")
+                said = f"{case} passes now with an answer that it did not expect: {told}"
+                return _Unexpected(said, others[0].classes)
+    return _Unexpected()
 
 
-def _values(asked: _Asked) -> defaultdict[tuple[str, object], list[object]]:
-    """The plain values among the answers, and their items, by call and place."""
-    found: defaultdict[tuple[str, object], list[object]] = defaultdict(list)
+def _values(asked: _Asked) -> defaultdict[tuple[str, object], list[_Value]]:
+    """The values among the answers, and their parts, by call and place."""
+    found: defaultdict[tuple[str, object], list[_Value]] = defaultdict(list)
     for call, answer in sorted(asked):
-        value = _plain(answer)
-        if value is _NOT_PLAIN:
+        try:
+            tree = ast.parse(_LOCALS.sub("", answer), mode="eval").body
+        except (ValueError, SyntaxError, RecursionError, MemoryError):
             continue
-        found[call, _WHOLE].append(value)
-        items: Iterable[tuple[object, object]] = ()
-        if isinstance(value, (list, tuple)):
-            items = enumerate(cast("Iterable[object]", value))
-        elif isinstance(value, dict):
-            items = cast("dict[object, object]", value).items()
-        for at, item in items:
-            found[call, at].append(item)
+        for place, node in [(_WHOLE, tree), *_parts(tree)]:
+            without = _WithoutClasses()
+            value = _plain(without.visit(node))
+            if value is not _NOT_PLAIN:
+                found[call, place].append(_Value(value, frozenset(without.classes)))
     return found
 
 
-def _plain(text: str) -> object:
+def _parts(node: ast.expr) -> Iterator[tuple[object, ast.expr]]:
+    """The elements of a collection by their place, and the attributes of an object by name."""
+    match node:
+        case ast.List(elts=elements) | ast.Tuple(elts=elements):
+            yield from enumerate(elements)
+        case ast.Dict(keys=keys, values=values):
+            yield from ((_plain(key), each) for key, each in zip(keys, values, strict=True) if key)
+        case ast.Call(args=[], keywords=attributes):
+            yield from ((each.arg, each.value) for each in attributes)
+        case _:
+            pass
+
+
+class _WithoutClasses(ast.NodeTransformer):
+    """Takes the names of classes off the values that they hold: `[Cent(3)]` becomes `[3]`."""
+
+    def __init__(self) -> None:
+        self.classes: set[str] = set()
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        if isinstance(node.func, (ast.Name, ast.Attribute)) and len(node.args) == 1:
+            self.classes.add(ast.unparse(node.func).rpartition(".")[2])
+            return self.visit(node.args[0])
+        return node
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        if isinstance(node.value, (ast.Name, ast.Attribute)):
+            self.classes.add(ast.unparse(node.value).rpartition(".")[2])
+            items = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+            return self.visit(ast.List(items, ast.Load()))
+        return node
+
+
+def _plain(value: str | ast.AST) -> object:
     try:
-        return ast.literal_eval(text)
+        return ast.literal_eval(cast("str | ast.expr", value))
     except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
         return _NOT_PLAIN
 

@@ -113,6 +113,8 @@ class Patches:
             elif not is_class or value.__module__ == module:  # else where it is defined
                 for inner, part in _held_by(value).items():
                     place = self._code(part)
+                    if place is None and issubclass(cast("Any", type(part)), type):
+                        place = self._type(part)
                     if place is not None:
                         yield "%s.%s" % (name, inner), place
 

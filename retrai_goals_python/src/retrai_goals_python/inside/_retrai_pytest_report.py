@@ -16,6 +16,7 @@ import ast
 import faulthandler
 import json
 import os
+import re
 import signal
 import sys
 from typing import Any, Dict, Generator, Iterator, List, Set, Tuple, cast
@@ -29,6 +30,7 @@ FAILURES = (AssertionError, pytest.fail.Exception)
 REPORT = "RETRAI_PYTEST_REPORT"
 PATH_BEFORE = "RETRAI_PYTHONPATH_BEFORE"
 MAX_SECTION = 3000
+COMPARING = re.compile(r"^ \+  where False = [\w.]+(\(.*\))$", re.MULTILINE)
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -314,9 +316,15 @@ class CallRecords:
 
 
 def unequal_values(error: AssertionError) -> List[str]:
-    """The two values that unittest names in its message; empty where they cannot be read."""
+    """The two values that unittest names in its message, or pytest as the arguments of a helper
+    that found them unequal; empty where they cannot be read."""
     try:
-        sides = str(error).partition("\n")[0].partition(" : ")[0].split(" != ")
+        text = str(error)
+        helper = COMPARING.search(text)
+        if helper:
+            one, other = ast.literal_eval(helper.group(1))
+            return [repr(one), repr(other)] if type(one) is type(other) else []
+        sides = text.partition("\n")[0].partition(" : ")[0].split(" != ")
         for side in sides:
             ast.literal_eval(side)
     except Exception:  # noqa: BLE001 - an error of the project's own, or a text that is no value

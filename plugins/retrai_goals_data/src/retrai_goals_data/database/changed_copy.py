@@ -116,7 +116,8 @@ def _milliseconds(database: Database, query: Query) -> float:
 
 
 def _change(database: Database, tables: list[str], chosen: random.Random) -> None:
-    """Exchange values between some rows, so that counts and sums stay, and delete others."""
+    """Exchange values between some rows, so that counts and sums stay; delete others; and add some,
+    as many as were exchanged."""
     together_in = unique_together_in(database)
     cursor = database.cursor()
     for table in tables:
@@ -125,16 +126,43 @@ def _change(database: Database, tables: list[str], chosen: random.Random) -> Non
         some = chosen.sample(rows, min(len(rows), 2 + len(rows) // PART))
         cursor.execute(f"SELECT * FROM {table} LIMIT 0")
         columns = [str(column[0]) for column in cursor.description]
-        unique = {name for names in together_in(table.strip('"')) or () for name in names}
+        together = together_in(table.strip('"')) or ()
+        unique = {name for names in together for name in names}
         for column in columns:
             if column not in unique and len(some) > 1:
                 # Other rows for each column: else whole rows would change places, and nothing else.
                 _exchange(cursor, table, column, chosen.sample(some, len(some) // 2 + 1))
+        if all(len(names) < 2 for names in together):
+            _add(cursor, table, columns, some, chosen)
         # A row that others refer to cannot go by itself.
         if len(rows) > PART and len(tables) == 1:
             for row in some[len(some) // 2 + 1 :]:
                 cursor.execute(f"DELETE FROM {table} WHERE rowid = {int(row)}")
     cursor.close()
+
+
+def _add(
+    cursor: Any, table: str, columns: list[str], rows: list[Any], chosen: random.Random
+) -> None:
+    """Add rows with the values of others, mixed; what differs in all rows is a number beyond the
+    largest. None where something else differs in all of them."""
+    made: list[list[Any]] = []
+    for column in columns:
+        name, listed = quoted(column), ", ".join(str(int(row)) for row in rows)
+        cursor.execute(f"SELECT {name} FROM {table} WHERE rowid IN ({listed})")
+        values = [value for (value,) in cursor.fetchall()]
+        cursor.execute(f"SELECT COUNT(DISTINCT {name}) = COUNT(*), MAX({name}) FROM {table}")
+        ((is_unique, largest),) = cursor.fetchall()
+        if is_unique and not isinstance(largest, (int, float)):
+            return
+        made.append(
+            [largest + number for number in range(1, len(values) + 1)]
+            if is_unique
+            else chosen.sample(values, len(values))
+        )
+    places = ", ".join("?" for _ in columns)
+    for row in zip(*made, strict=True):
+        cursor.execute(f"INSERT INTO {table} VALUES ({places})", row)
 
 
 def _exchange(cursor: Any, table: str, column: str, rows: list[Any]) -> None:
