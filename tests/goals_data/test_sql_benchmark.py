@@ -14,7 +14,7 @@ import pytest
 from retrai_core import GoalResult, RunContext
 from retrai_goals_data.database.changed_copy import compare_on_changed_copy
 from retrai_goals_data.database.connecting import opened
-from retrai_goals_data.database.jobs import Job, Target
+from retrai_goals_data.database.jobs import Dialect, Job, Target
 from retrai_goals_data.database.main import do
 from retrai_goals_data.database.reading import read_query
 from retrai_goals_data.database.unique_columns import unique_together_in
@@ -258,18 +258,20 @@ def test_a_changed_copy_has_other_rows_whether_a_table_has_a_key_or_not(
     assert "on a copy with a few other rows they are others: missing" in compared.differ
 
 
-def test_a_changed_copy_has_more_rows(tmp_path: Path) -> None:
+@pytest.mark.parametrize("dialect", ["sqlite", "duckdb"])
+def test_a_changed_copy_has_more_rows(tmp_path: Path, dialect: Dialect) -> None:
     file = tmp_path / "shop.db"
-    with closing(sqlite3.connect(file)) as connection:
-        connection.execute("CREATE TABLE orders (id INTEGER, day TEXT, paid INTEGER)")
+    driver = sqlite3 if dialect == "sqlite" else pytest.importorskip("duckdb")
+    with closing(driver.connect(str(file))) as connection:
+        connection.execute("CREATE TABLE orders (id INTEGER PRIMARY KEY, day TEXT, paid INTEGER)")
         rows = [(number, f"day {number % 30}", number % 2) for number in range(500)]
         connection.executemany("INSERT INTO orders VALUES (?, ?, ?)", rows)
         connection.commit()
     slow = "SELECT day, paid, COUNT(*) AS n FROM orders GROUP BY day, paid"
-    target = Target(url=f"sqlite:///{file}", path=str(file), dialect="sqlite")
+    target = Target(url=f"{dialect}:///{file}", path=str(file), dialect=dialect)
     for condition, is_honest in (("id >= 0 AND paid IN (0, 1)", True), ("id < 500", False)):
         quick = slow.replace("GROUP", f"WHERE {condition} GROUP")
-        queries = [read_query(text, "sqlite") for text in (slow, quick)]
+        queries = [read_query(text, dialect) for text in (slow, quick)]
         compared = compare_on_changed_copy(target, *queries, {"orders": 500}, "salt", 100.0)
         assert bool(compared.differ) is not is_honest
         assert compared.samples or not is_honest, compared.not_tried

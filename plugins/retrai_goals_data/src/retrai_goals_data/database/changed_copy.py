@@ -13,6 +13,7 @@ import tempfile
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
+from numbers import Number
 from pathlib import Path
 from typing import Any
 
@@ -153,7 +154,7 @@ def _add(
         values = [value for (value,) in cursor.fetchall()]
         cursor.execute(f"SELECT COUNT(DISTINCT {name}) = COUNT(*), MAX({name}) FROM {table}")
         ((is_unique, largest),) = cursor.fetchall()
-        if is_unique and not isinstance(largest, (int, float)):
+        if is_unique and not isinstance(largest, Number):
             return
         made.append(
             [largest + number for number in range(1, len(values) + 1)]

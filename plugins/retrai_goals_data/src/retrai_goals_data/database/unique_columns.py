@@ -15,6 +15,8 @@ def unique_together_in(database: Database) -> Callable[[str], UniqueColumns]:
     """What tells it of a table by its name, without quotation marks."""
     if database.engine is None:
         return lambda table: _in_sqlite(database, table)
+    if database.dialect == "duckdb":
+        return lambda table: _in_duckdb(database, table)
     from sqlalchemy import inspect
 
     inspector: Any = inspect(database.engine)
@@ -25,8 +27,8 @@ def _in_sqlite(database: Database, table: str) -> UniqueColumns:
     columns = _pragma(database, "table_info", table)
     key = sorted((place, name) for _, name, _, _, _, place in columns if place)
     found = [[name for _, name in key]]
-    for _, index, _, origin, _ in _pragma(database, "index_list", table):
-        if origin == "u":
+    for _, index, is_unique, *_ in _pragma(database, "index_list", table):
+        if is_unique:
             found.append([name for _, _, name in _pragma(database, "index_info", index)])
     return found
 
@@ -38,6 +40,19 @@ def _pragma(database: Database, name: str, about: str) -> list[Any]:
         return cursor.execute(f'PRAGMA {name}("{quoted}")').fetchall()
     finally:
         cursor.close()
+
+
+def _in_duckdb(database: Database, table: str) -> UniqueColumns:
+    # SQLAlchemy's inspector asks for catalogs that DuckDB does not have.
+    cursor = database.cursor()
+    cursor.execute(
+        "SELECT constraint_column_names FROM duckdb_constraints()"
+        " WHERE table_name = ? AND constraint_type IN ('PRIMARY KEY', 'UNIQUE')",
+        [table],
+    )
+    found = [names for (names,) in cursor.fetchall()]
+    cursor.close()
+    return found
 
 
 def _by_inspector(inspector: Any, table: str) -> UniqueColumns:
