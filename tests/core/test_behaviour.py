@@ -177,6 +177,9 @@ def test_the_elements_of_a_changed_class_count() -> None:
         assert "an answer that it did not expect: one(): " in found.suspect
     found = compare(Recordings(old, seen("a", one="Shares[4, 3]")), classes=["Shares"])
     assert not found.suspect
+    pair = [replace(each, answer="([3, 3], 1)") for each in old]
+    found = compare(Recordings(pair, seen("a", one="([Cent(3), 3], 1)")), classes=["Cent"])
+    assert "one(): Cent [3, 3]; " in found.suspect
 
 
 def test_another_call_may_give_what_was_expected() -> None:

@@ -6,18 +6,17 @@ too, and what changed beside them is shown to people.
 
 from __future__ import annotations
 
-import ast
 import asyncio
 import itertools
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
 
 from ..contracts.goal import GoalResult, RecordedCall
 from ..storage.snapshots import Snapshots
+from .answer_values import Value, plain, values_in
 from .final_check import changed_copy
 from .guard import Guard
 from .source_changes import SourceChanges
@@ -30,23 +29,10 @@ _SHOWN_CHARS = 160
 _PART_CHARS = 60
 """Of a call that answers otherwise, and of each of its answers."""
 _NOT_PASSED = ("failed", "error")
-_WHOLE, _NOT_PLAIN = object(), object()
 _Asked = set[tuple[str, str]]
 """Calls, each with its answer."""
 _CLASS = re.compile(r"^[ \t]*class\s+(\w+)", re.MULTILINE)
-_LOCALS = re.compile(r"[\w.]+\.<locals>\.")
 _NOT_THERE = re.compile(r"raises ModuleNotFoundError\([^']*'?([^']*)")
-
-
-@dataclass(frozen=True)
-class _Value:
-    """What an answer or a part of it holds, and the names of classes that hold it there."""
-
-    value: object
-    classes: frozenset[str] = frozenset()
-
-    def __str__(self) -> str:
-        return " ".join([*sorted(self.classes), repr(self.value)])
 
 
 @dataclass(frozen=True)
@@ -268,73 +254,17 @@ def _unexpected(case: str, compared: Sequence[str], before: _Asked, after: _Aske
 
     What it compared is an answer, or a part of one, that was such a value before the run.
     """
-    then, now = _values(before), _values(after)
-    for was, wanted in itertools.permutations(map(_plain, compared)):
+    then, now = values_in(before), values_in(after)
+    for was, wanted in itertools.permutations(map(plain, compared)):
         if any(wanted == each.value for values in now.values() for each in values):
             break
         for place, values in then.items():
             others = now.get(place, [])
-            if _Value(was) in values and others and _Value(was) not in others:
+            if Value(was) in values and others and Value(was) not in others:
                 told = _line(f"{place[0]}: {others[0]}; {' and '.join(compared)} were compared")
                 said = f"{case} passes now with an answer that it did not expect: {told}"
                 return _Unexpected(said, others[0].classes)
     return _Unexpected()
-
-
-def _values(asked: _Asked) -> defaultdict[tuple[str, object], list[_Value]]:
-    """The values among the answers, and their parts, by call and place."""
-    found: defaultdict[tuple[str, object], list[_Value]] = defaultdict(list)
-    for call, answer in sorted(asked):
-        try:
-            tree = ast.parse(_LOCALS.sub("", answer), mode="eval").body
-        except (ValueError, SyntaxError, RecursionError, MemoryError):
-            continue
-        for place, node in [(_WHOLE, tree), *_parts(tree)]:
-            without = _WithoutClasses()
-            value = _plain(without.visit(node))
-            if value is not _NOT_PLAIN:
-                found[call, place].append(_Value(value, frozenset(without.classes)))
-    return found
-
-
-def _parts(node: ast.expr) -> Iterator[tuple[object, ast.expr]]:
-    """The elements of a collection by their place, and the attributes of an object by name."""
-    match node:
-        case ast.List(elts=elements) | ast.Tuple(elts=elements):
-            yield from enumerate(elements)
-        case ast.Dict(keys=keys, values=values):
-            yield from ((_plain(key), each) for key, each in zip(keys, values, strict=True) if key)
-        case ast.Call(args=[], keywords=attributes):
-            yield from ((each.arg, each.value) for each in attributes)
-        case _:
-            pass
-
-
-class _WithoutClasses(ast.NodeTransformer):
-    """Takes the names of classes off the values that they hold: `[Cent(3)]` becomes `[3]`."""
-
-    def __init__(self) -> None:
-        self.classes: set[str] = set()
-
-    def visit_Call(self, node: ast.Call) -> ast.AST:
-        if isinstance(node.func, (ast.Name, ast.Attribute)) and len(node.args) == 1:
-            self.classes.add(ast.unparse(node.func).rpartition(".")[2])
-            return self.visit(node.args[0])
-        return node
-
-    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
-        if isinstance(node.value, (ast.Name, ast.Attribute)):
-            self.classes.add(ast.unparse(node.value).rpartition(".")[2])
-            items = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-            return self.visit(ast.List(items, ast.Load()))
-        return node
-
-
-def _plain(value: str | ast.AST) -> object:
-    try:
-        return ast.literal_eval(cast("str | ast.expr", value))
-    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
-        return _NOT_PLAIN
 
 
 def _answers(calls: Sequence[RecordedCall]) -> dict[str, str]:
