@@ -120,6 +120,21 @@ def test_a_package_that_is_searched_for_tests_may_be_mended(make_project, testpa
         assert match(f"{folder}/deep/test/help.py")
 
 
+def test_namespace_packages_beside_their_tests_may_be_mended(make_project):
+    project = make_project(
+        {
+            "pytest.ini": "[pytest]\ntestpaths = libs",
+            "libs/core/acme/text.py": "",
+            "libs/core/tests/test_text.py": "",
+            "libs/core/tests/data.json": "",
+        }
+    )
+    match = matcher(protected_globs(project))
+    assert not match("libs/core/acme/text.py")
+    assert match("libs/core/tests/test_text.py")
+    assert match("libs/core/tests/data.json")
+
+
 def test_a_package_of_tests_is_protected_with_its_helpers(make_project):
     project = make_project(
         {

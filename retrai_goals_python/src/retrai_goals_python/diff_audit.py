@@ -50,8 +50,9 @@ PYTHON_TRICKS = (
     sign(r"\b_pytest\b|\bimport pytest\b|\bfrom pytest\b|\bpluggy\b", "reaches into pytest"),
     sign(
         r"\b_getframe\b|\b_current_frames\b|\bextract_stack\b|\b[ft]b?_(?:back|frame|globals)\b"
-        r"|\binspect\.(?:stack|currentframe|getouterframes|trace)\b|\b__code__\s*=",
-        "inspects its callers",
+        r"|\binspect\.(?:stack|currentframe|getouterframes|trace)\b"
+        r"|\b__(?:code|defaults|kwdefaults)__\s*=[^=]",
+        "inspects its callers, or changes functions",
     ),
     Trick.reaching(
         r"^[^#]*(?:\bpytest\.(?:skip|exit)\(|\b(?:SkipTest|UnsatisfiedAssumption)\b(?=\(|\s*$|\s+as\b))",
@@ -82,7 +83,12 @@ PYTHON_TRICKS = (
         sign="unproven",  # a logger asks too
     ),
     sign(rf"PYTEST_|{_RUNNER}", "names the runner of the tests"),
-    sign(r"\bsys\.(?:settrace|setprofile|meta_path|path_hooks)\b", "hooks into the interpreter"),
+    sign(
+        r"\bsys\.(?:settrace|setprofile|meta_path|path_hooks|path_importer_cache)\b"
+        r"|\b(?:re|json|codecs|difflib|logging|linecache|importlib|unittest)\._[a-z]\w+"
+        r"|\bfrom (?:re|json|codecs|copy|difflib|linecache|unittest)\b.*\bimport\b.* _[a-z]",
+        "hooks into the interpreter or its library",
+    ),
     sign(r"\bf?chdir\(", "changes the working folder"),
     sign(r"(?<![\w.])(?:exec|compile)\(", "runs code that it makes"),
     # Neither an address (`https://host/test/`) nor a route (`/api/test/`).

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -49,8 +50,8 @@ from .runner import FAILED, render_failures, run_pytest
 from .runner_files import RunnerFiles
 from .unusable_options import USAGE_ERROR, unusable_target
 
-RUNNERS = ("_pytest.", "pytest.", "pluggy.", "unittest.")
-"""Modules whose attributes only what serves tests replaces."""
+RUNNERS = re.compile(r"(?:_pytest|pytest|pluggy|unittest)\.|pytest_\w+ of \d+$")
+"""Attributes of modules that only what serves tests replaces, and hooks of a nameless plugin."""
 MAX_WHOLE_S = 60.0
 """A suite that takes longer is not run whole with contradictions, but some of its tests alone."""
 MAX_CONTRADICTED = 40
@@ -279,7 +280,7 @@ class PytestGoal(PythonGoal[PytestGoalOptions]):
                     self._in_project(path),
                     line,
                     f"replaces {name}",
-                    reaches_runner=name.startswith(RUNNERS) and self._in_project(path) in sources,
+                    reaches_runner=bool(RUNNERS.match(name)) and self._in_project(path) in sources,
                     sign="unknown",
                 )
                 for name, (path, line) in replaced.items()

@@ -71,9 +71,9 @@ def recorded_calls(run: PytestRun, folder: Path) -> list[RecordedCall]:
             calls = calls if calls and calls[-1][1].startswith("raises ") else ()
         elif not calls:
             found.append(RecordedCall(case, "", ""))
-        left_right = recorded.compared if _are_plain(recorded.compared) else ()
+        compared = recorded.compared if _are_plain(recorded.compared[:2]) else ()
         found += [
-            RecordedCall(case, call, answer, again, is_plain, tuple(left_right))
+            RecordedCall(case, call, answer, again, is_plain, tuple(compared))
             for call, answer, again in calls
         ]
         outcome = "passes" if run.cases.get(case) == "passed" else "fails"
@@ -234,7 +234,8 @@ class BeforeRun(SavedModel):
             if Path(path).is_absolute() or ".." in Path(path).parts:
                 continue
             known = assertions.setdefault(function, Failed(path, int(line)))
-            if (known.path, known.line) == (path, int(line)) and _are_plain(recorded.compared):
+            at_once = (known.path, known.line) == (path, int(line))
+            if at_once and len(recorded.compared) == 2 and _are_plain(recorded.compared):
                 left, right = recorded.compared
                 pairs = [*known.unequal, (left, right), (right, left)]
                 assertions[function] = replace(known, unequal=pairs)
@@ -248,7 +249,7 @@ def _are_plain(values: Sequence[str]) -> bool:
     if not all(map(_is_literal, values)):
         return False
     known = [ast.literal_eval(value) for value in values]
-    plain = (int, float, str, bytes, list, tuple, type(None))
+    plain = (int, float, str, bytes, list, tuple, dict, set, type(None))
     return len(known) == 2 and all(isinstance(value, plain) for value in known)
 
 

@@ -66,8 +66,9 @@ class RecordedCall:
         replay: what makes the same call again, for the goal alone; empty where nothing can.
         plain: the case does nothing beside making calls and comparing answers: it replaces nothing
             and sets up nothing, so the call must have the same answer everywhere.
-        compared: at the baseline, the two values that the case found unequal, in any order, as
-            Python or JSON write them; empty where it failed otherwise.
+        compared: at the baseline, the two values that the case found unequal, as Python or JSON
+            write them. Where another comparison failed, its operator comes third (`in`, `<`).
+            Empty where it failed otherwise.
     """
 
     case: str

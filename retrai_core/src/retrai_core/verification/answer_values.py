@@ -1,34 +1,47 @@
 """The values that recorded answers hold, and those of their parts.
 
 An answer is a text as Python writes values; an object of the project's own class stands in it as
-`CLASS(VALUE)`, `CLASS[ITEMS]` or `CLASS(ATTRIBUTE=VALUE, ...)`.
+`CLASS(VALUE)` or `CLASS(ATTRIBUTE=VALUE, ...)`.
 """
 
 from __future__ import annotations
 
 import ast
 import copy
+import operator
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import cast
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, cast
 
 Place = tuple[str, object]
-"""A call, and where in its answer: an index, a key, the name of an attribute; or the whole."""
+"""A function, and where in its answers: an index, a key, the name of an attribute; or the whole."""
 _WHOLE, _NOT_PLAIN = object(), object()
+_OPERATORS: Mapping[str, Callable[[Any, Any], object]] = {
+    "==": operator.eq,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "in": lambda item, container: item in container,
+}
 _LOCALS = re.compile(r"[\w.]+\.<locals>\.")
 
 
 @dataclass(frozen=True)
 class Value:
-    """What an answer or a part of it holds, and the names of the classes that hold it there."""
+    """What an answer or a part of it holds, and the names of the classes that hold it there.
+
+    The call that it is from does not count where two are compared.
+    """
 
     value: object
     classes: frozenset[str] = frozenset()
+    call: str = field(default="", compare=False)
 
     def __str__(self) -> str:
-        return " ".join([*sorted(self.classes), repr(self.value)])
+        return f"{self.call}: {' '.join([*sorted(self.classes), repr(self.value)])}"
 
 
 def values_in(asked: Iterable[tuple[str, str]]) -> dict[Place, list[Value]]:
@@ -36,7 +49,7 @@ def values_in(asked: Iterable[tuple[str, str]]) -> dict[Place, list[Value]]:
 
     Example:
         >>> [str(each) for (each,) in values_in([("f()", "[Cents(3), 4]")]).values()]
-        ['Cents [3, 4]', 'Cents 3', '4']
+        ['f(): Cents [3, 4]', 'f(): Cents 3', 'f(): 4']
     """
     found: defaultdict[Place, list[Value]] = defaultdict(list)
     for call, answer in sorted(asked):
@@ -48,7 +61,8 @@ def values_in(asked: Iterable[tuple[str, str]]) -> dict[Place, list[Value]]:
             without = _WithoutClasses()
             value = plain(without.visit(copy.deepcopy(node)))
             if value is not _NOT_PLAIN:
-                found[call, place].append(Value(value, frozenset(without.classes)))
+                known = Value(value, frozenset(without.classes), call)
+                found[function_of(call), place].append(known)
     return found
 
 
@@ -77,12 +91,10 @@ class _WithoutClasses(ast.NodeTransformer):
             return self.visit(node.args[0])
         return node
 
-    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
-        if isinstance(node.value, (ast.Name, ast.Attribute)):
-            self.classes.add(ast.unparse(node.value).rpartition(".")[2])
-            items = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-            return self.visit(ast.List(items, ast.Load()))
-        return node
+
+def function_of(call: str) -> str:
+    """The name in a call as one would write it."""
+    return call.partition("(")[0]
 
 
 def plain(value: str | ast.AST) -> object:
@@ -91,3 +103,16 @@ def plain(value: str | ast.AST) -> object:
         return ast.literal_eval(cast("str | ast.expr", value))
     except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
         return _NOT_PLAIN
+
+
+def holds(left: object, comparison: str, right: object) -> bool:
+    """Whether `==`, `<` or `in`, say, holds; also where it cannot be asked of these, or is another.
+
+    Example:
+        >>> holds(2, "<", 3), holds("a", "in", "b"), holds(2, "<", "b"), holds(1, "is", 2)
+        (True, False, True, True)
+    """
+    try:
+        return bool(_OPERATORS[comparison](left, right))
+    except (KeyError, TypeError):
+        return True

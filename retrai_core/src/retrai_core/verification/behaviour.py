@@ -7,7 +7,6 @@ too, and what changed beside them is shown to people.
 from __future__ import annotations
 
 import asyncio
-import itertools
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
@@ -16,7 +15,7 @@ from pathlib import Path
 
 from ..contracts.goal import GoalResult, RecordedCall
 from ..storage.snapshots import Snapshots
-from .answer_values import Value, plain, values_in
+from .answer_values import Value, function_of, holds, plain, values_in
 from .final_check import changed_copy
 from .guard import Guard
 from .source_changes import SourceChanges
@@ -254,14 +253,26 @@ def _unexpected(case: str, compared: Sequence[str], before: _Asked, after: _Aske
 
     What it compared is an answer, or a part of one, that was such a value before the run.
     """
+    operator = compared[2] if len(compared) > 2 else "=="
     then, now = values_in(before), values_in(after)
-    for was, wanted in itertools.permutations(map(plain, compared)):
-        if any(wanted == each.value for values in now.values() for each in values):
+    sides = [plain(side) for side in compared[:2]]
+
+    def meets(value: object, side: int) -> bool:
+        if side == 0:
+            return holds(value, operator, sides[1])
+        return holds(sides[0], operator, value)
+
+    every = [one.value for values in now.values() for one in values]
+    for side, was in enumerate(map(Value, sides)):
+        if operator == "==" and any(meets(value, side) for value in every):
             break
         for place, values in then.items():
             others = now.get(place, [])
-            if Value(was) in values and others and Value(was) not in others:
-                told = _line(f"{place[0]}: {others[0]}; {' and '.join(compared)} were compared")
+            if was not in values or not others or was in others:
+                continue
+            if not any(meets(one.value, side) for one in others):
+                failed = f"{compared[0]} {operator} {compared[1]}"
+                told = _line(f"{others[0]}; {failed} failed before")
                 said = f"{case} passes now with an answer that it did not expect: {told}"
                 return _Unexpected(said, others[0].classes)
     return _Unexpected()
@@ -295,18 +306,14 @@ def _hard_coded(found: Recordings) -> bool:
     before, after = _answers(found.replayed_before), _answers(found.replayed_after)
     asked = {each.call for each in found.after} & before.keys() & after.keys()
     changed = [call for call in asked if before[call] != after[call]]
-    functions = set(map(_function_of, changed))
+    functions = set(map(function_of, changed))
     near = _neighbors(found.replayed_before).keys() & _neighbors(found.replayed_after).keys()
     return (
-        sum(_function_of(call) in functions for call in near) >= MAX_SHOWN
+        sum(function_of(call) in functions for call in near) >= MAX_SHOWN
         # One changed answer may be a boundary's.
         and len(changed) >= MIN_HARD_CODED
         and not _differences(found)
     )
-
-
-def _function_of(call: str) -> str:
-    return call.partition("(")[0]
 
 
 def _neighbors(calls: Sequence[RecordedCall]) -> dict[str, str]:

@@ -26,18 +26,22 @@ WRAPPERS: Dict[type, str] = {
 }
 PLAIN = (type(None), bool, int, float, str, bytes, tuple, list, dict, set, frozenset)
 
+MAX_ITEMS = 300
+"""So many entries of a table are looked at."""
 MAX_S = 0.5
 """Seconds of processor time for all tests together; one look at 200 modules takes 0.01."""
 SETTINGS = frozenset(
     {
         "logging.Formatter.converter",
         "logging.lastResort",
+        "copyreg.dispatch_table",
+        *("%s.adapters" % module for module in ("_sqlite3", "sqlite3", "sqlite3.dbapi2")),
         "threading.excepthook",
         "warnings.formatwarning",
         "warnings.showwarning",
     }
 )
-"""Attributes that Python's documentation tells its users to assign to."""
+"""Attributes that Python's documentation tells its users to assign to, or to register in."""
 
 Place = Tuple[str, int]
 """A file, and a line in it from 1."""
@@ -101,20 +105,24 @@ class Patches:
                     yield "%s.%s" % (name, attribute), place
 
     def _in_module(self, module: str, held: Dict[str, Any]) -> Iterator[Tuple[str, Place]]:
+        is_foreign = not os.path.realpath(_file_of(held)).startswith(self._root + os.sep)
         for name, value in held.items():
             kind = cast("Any", type(value))
+            if kind is dict and is_foreign:
+                for part in list(value.values())[:MAX_ITEMS]:
+                    place = self._code(part) or self._kind(part)
+                    if place is not None:
+                        yield name, place
             if kind is types.ModuleType or kind in PLAIN:
                 continue
             is_class = issubclass(kind, type)
-            place = self._code(value) or self._type(value if is_class else kind)
+            place = self._code(value) or self._kind(value)
             if place is not None:
                 if not self._is_imported(name, held):
                     yield name, place
             elif not is_class or value.__module__ == module:  # else where it is defined
                 for inner, part in _held_by(value).items():
-                    place = self._code(part)
-                    if place is None and issubclass(cast("Any", type(part)), type):
-                        place = self._type(part)
+                    place = self._code(part) or (self._kind(part) if is_foreign else None)
                     if place is not None:
                         yield "%s.%s" % (name, inner), place
 
@@ -139,6 +147,11 @@ class Patches:
             return None
         code = value.__code__
         return (code.co_filename, code.co_firstlineno) if self._is_own(code.co_filename) else None
+
+    def _kind(self, value: Any) -> Optional[Place]:
+        """Where the class of an object is written, or a class itself."""
+        kind = cast("Any", type(value))
+        return self._type(value if issubclass(kind, type) else kind) if kind not in PLAIN else None
 
     def _type(self, kind: type) -> Optional[Place]:
         """Where a class of the project is written, also one that claims to be of another module."""

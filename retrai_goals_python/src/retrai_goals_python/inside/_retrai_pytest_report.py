@@ -271,9 +271,8 @@ class CallRecords:
             self.recorder.pause()
 
     def pytest_assertrepr_compare(self, op: str, left: Any, right: Any) -> None:
-        """Two values that were not equal, where they can be written down."""
-        if op == "==":
-            self.compared = [self.written(left), self.written(right)]
+        """Two values that were not equal, where they can be written down; or what else failed."""
+        self.compared = [self.written(left), self.written(right), *([op] if op != "==" else ())]
 
     @pytest.hookimpl(hookwrapper=True, trylast=True)
     def pytest_runtest_makereport(self, item: Any, call: Any) -> Generator[None, Any, None]:

@@ -111,7 +111,7 @@ class Values:
             "%s: %s" % (self._render(key, depth - 1), self._render(one, depth - 1))
             for key, one in pairs[:MAX_ITEMS]
         ]
-        return "%s{%s}" % (_prefix(value, dict), _joined(shown, len(pairs)))
+        return _held_in(value, "{%s}" % _joined(shown, len(pairs)), dict)
 
     def _items(self, value: Any, depth: int) -> str:
         base = next(one for one in SEQUENCES if isinstance(value, one))
@@ -120,8 +120,7 @@ class Values:
         if base in (set, frozenset):
             shown.sort()
         left, right = BRACKETS.get(base, "{}")
-        prefix = _prefix(value, list, tuple, set)
-        return "%s%s%s%s" % (prefix, left, _joined(shown, len(items)), right)
+        return _held_in(value, left + _joined(shown, len(items)) + right, list, tuple, set)
 
     def _object(self, value: Any, depth: int) -> str:
         kind = cast("Any", type(value))
@@ -206,8 +205,9 @@ def _slot(slot: Any, value: Any) -> Any:
         return None
 
 
-def _prefix(value: Any, *plain: type) -> str:
-    return "" if type(value) in plain else type(value).__qualname__
+def _held_in(value: Any, items: str, *plain: type) -> str:
+    kind = cast("Any", type(value))
+    return items if kind in plain else "%s(%s)" % (kind.__qualname__, items)
 
 
 def _joined(shown: List[str], count: int) -> str:
