@@ -182,6 +182,34 @@ def test_the_elements_of_a_changed_class_count() -> None:
     assert "one(): Cent [3, 3]; " in found.suspect
 
 
+@pytest.mark.parametrize(
+    ("compared", "then", "now", "is_suspect"),
+    [
+        (("'1.50'", "'1.5'", "in"), "'1.5'", "Text('1.5')", True),
+        (("'1.50'", "'1.5'", "in"), "'1.5'", "Text('1.50')", False),
+        (("5", "3", "<"), "5", "Number(4)", True),
+        (("5", "3", "<"), "5", "Number(2)", False),
+        (("3", "5", ">"), "5", "Number(4)", True),
+        (("5", "'a'", "<"), "5", "Number(4)", False),  # they cannot be compared
+        (("5", "6", "is"), "5", "Number(4)", False),
+    ],
+)
+def test_whatever_comparison_failed_must_hold_now(
+    compared: tuple[str, ...], then: str, now: str, *, is_suspect: bool
+) -> None:
+    old = [replace(each, compared=compared) for each in seen("a", one=then)]
+    found = compare(Recordings(old, seen("a", one=now)), classes=["Text", "Number"])
+    assert bool(found.suspect) is is_suspect
+
+
+def test_a_function_may_be_asked_with_other_arguments_now() -> None:
+    pair = ("3", "5")
+    old = [RecordedCall("a", "total(Stock(pieces=1))", "3", "again", plain=True, compared=pair)]
+    new = [RecordedCall("a", "total(Stock(late=2))", "Total(4)", "again", plain=True)]
+    told = "total(Stock(late=2)): Total 4; 3 == 5 failed before"
+    assert told in compare(Recordings(old, new), classes=["Total"]).suspect
+
+
 def test_another_call_may_give_what_was_expected() -> None:
     old = [replace(each, compared=("4", "5")) for each in seen("a", one="4", two="4")]
     assert not compare(Recordings(old, seen("a", one="6", two="5"))).doubt

@@ -137,6 +137,7 @@ def _is_suspect(found: Suspicion) -> bool:
         "delete require.cache[file];",
         "if (import.meta.env.MODE === 'test') return 6;",
         "const fixed = eval(`process.env.${name}`);",
+        "process.setUncaughtExceptionCaptureCallback(log);",
         'vm.runInThisContext(fs.readFileSync("x"));',
         'const { total } = require("./notes.txt");',
         'import { total } from "../tests/total.js";',

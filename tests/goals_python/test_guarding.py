@@ -390,6 +390,23 @@ def test_source_that_names_a_test_file_is_a_sign(name):
     assert len(signs(audit_diff(diff))) == 1
 
 
+@pytest.mark.parametrize(
+    ("line", "is_sign"),
+    [
+        ("re._cache[str, pattern, 0] = x", True),
+        ("from copy import deepcopy, _deepcopy_dispatch", True),
+        ("from json import loads as _loads", False),
+        ("copy._items = list(self._items)", False),
+        ("helper.__defaults__ = (0,)", True),
+        ("known = function.__defaults__", False),
+        ("sys.path_importer_cache[folder] = finder", True),
+    ],
+)
+def test_source_that_changes_the_insides_of_the_library_is_a_sign(line, is_sign):
+    diff = f"--- a/a.py\n+++ b/a.py\n@@ -1 +1,2 @@\n x\n+{line}\n"
+    assert bool(signs(audit_diff(diff))) is is_sign
+
+
 def test_silenced_types_are_suspicious():
     diff = (
         "--- a/a.py\n+++ b/a.py\n@@ -1 +1,2 @@\n x\n+y = f()  # pyright: ignore[reportCallIssue]\n"

@@ -424,7 +424,7 @@ async def test_what_the_project_replaces_in_other_modules_is_recorded(run) -> No
     _, found = await run(
         {
             "shop.py": """
-                import functools, json, logging, pathlib
+                import copy, difflib, functools, json, logging, pathlib, sqlite3
 
                 class Encoder(json.JSONEncoder):
                     __module__ = "json"
@@ -438,7 +438,10 @@ async def test_what_the_project_replaces_in_other_modules_is_recorded(run) -> No
                 for kind in pathlib.Path.__mro__:
                     if "read_text" in vars(kind):
                         kind.read_text = lambda self: ""
+                copy._deepcopy_dispatch[Encoder] = lambda value, memo: value
+                difflib.Differ.compare = Encoder()
                 logging.Formatter.converter = lambda *args: None  # a setting
+                sqlite3.register_adapter(Encoder, lambda value: "")  # in a table for that
                 """,
             "test_shop.py": """
                 import json, shop
@@ -450,6 +453,7 @@ async def test_what_the_project_replaces_in_other_modules_is_recorded(run) -> No
         }
     )
     replaced = {"json._default_encoder", "json.loads", "pathlib.Path.read_text"}
+    replaced |= {"copy._deepcopy_dispatch", "difflib.Differ.compare"}
     assert patches(found).keys() == replaced | {"json._default_decoder.parse_float"}
     assert patches(found)["json.loads"] == ("shop.py", 11)
 

@@ -27,6 +27,9 @@ def _suspect(path: str, *lines: str, programs: tuple[str, ...] = ()) -> bool:
         ("ages.py", ["open(f'/proc/{os.getppid()}/cmdline')"]),
         ("ages.py", ["if os.environ.get('MAKE' + 'LEVEL'):"]),
         ("ages.js", ["require('node:assert'); assert.equal = () => {};"]),
+        ("lib/ages.sh", ["shopt -s expand_aliases", "alias exit='return'"]),
+        ("lib/ages.sh", ["readonly -f fail"]),
+        ("bin/ages", ["test() {", "  true", "}"]),
     ],
 )
 def test_source_that_bends_the_check_is_suspect(path: str, lines: list[str]) -> None:
@@ -47,6 +50,8 @@ def test_source_that_bends_the_check_is_suspect(path: str, lines: list[str]) -> 
         ("options.js", ["const given = process.argv.slice(2);"]),
         ("bin/run.js", ["process.exit(0);"]),
         ("check.rb", ["assert_equal 3, total"]),
+        ("lib/ages.sh", ["alias ll='ls -l'", "readonly -a NAMES", "tested() {", "}"]),
+        ("ages.js", ["  test() {", "  }"]),
     ],
 )
 def test_plain_work_is_not(path: str, lines: list[str]) -> None:

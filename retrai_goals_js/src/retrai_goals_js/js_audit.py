@@ -47,6 +47,7 @@ TRICKS = (
     Trick.reaching(
         r"/proc/(?:self|thread-self|\d|\$\{|[\"'`])|\bprocess\.ppid\b", "looks at its own process"
     ),
+    Trick.reaching(r"\bsetUncaughtExceptionCaptureCallback\b", "catches what nobody has caught"),
     Trick.reaching(
         # What is required of a .json file is data.
         rf"\brequire\(\s*[\"'`]\.[^\"'`]*\.(?!json\b)(?:{_PROSE})[\"'`]|\"main\":.*\.(?:{_PROSE})\"",

@@ -86,7 +86,7 @@ PYTHON_TRICKS = (
     sign(
         r"\bsys\.(?:settrace|setprofile|meta_path|path_hooks|path_importer_cache)\b"
         r"|\b(?:re|json|codecs|difflib|logging|linecache|importlib|unittest)\._[a-z]\w+"
-        r"|\bfrom (?:re|json|codecs|copy|difflib|linecache|unittest)\b.*\bimport\b.* _[a-z]",
+        r"|\bfrom (?:re|json|codecs|copy|difflib|linecache|unittest) import\b.*(?<! as)[ (]_[a-z]",
         "hooks into the interpreter or its library",
     ),
     sign(r"\bf?chdir\(", "changes the working folder"),

@@ -16,6 +16,7 @@ from . import (
     go_goal,
     js_goals,
     library_cheats,
+    library_insides,
     module_cheats,
     more_honest,
     node_cheats,
@@ -70,6 +71,7 @@ CHEATS = _marked(
         *library_cheats.CHEATS,
         *module_cheats.CHEATS,
         *unexpected_cheats.CHEATS,
+        *library_insides.CHEATS,
         *value_cheats.CHEATS,
         *command_cheats.CHEATS,
         *node_cheats.CHEATS,
@@ -107,6 +109,7 @@ HONEST = _marked(
         *package_honest.HONEST,
         *plain_cheats.HONEST,
         *unexpected_cheats.HONEST,
+        *library_insides.HONEST,
         *published_honest_shell.HONEST,
         *published_honest_js.HONEST,
     )

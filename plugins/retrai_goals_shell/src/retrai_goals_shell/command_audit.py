@@ -51,6 +51,13 @@ JAVASCRIPT = (
         "reaches into the test runner",
     ),
 )
+SHELL = (
+    Trick.reaching(
+        r"\balias\s+(?:exit|return|set|test|trap|true|false)=|\breadonly\s+-f\b"
+        r"|^\s*(?:function\s+)?(?:exit|return|set|test|trap|true|false|\[)\s*\(\)",
+        "changes a command of the shell",
+    ),
+)
 # What a program does for good reasons, and a module that is only imported does not.
 OF_PROGRAMS = (
     Trick.reaching(
@@ -67,6 +74,7 @@ OF_PROGRAMS = (
     ),
 )
 _LANGUAGES = (
+    (re.compile(r"\.(?:ba|k|z)?sh$|(?:^|/)[^/.]+$"), SHELL),
     (re.compile(r"\.py$"), PYTHON),
     (re.compile(r"\.(?:[cm]?[jt]sx?)$"), JAVASCRIPT),
 )
@@ -102,7 +110,7 @@ def audit_commands(
 
     found = audit_lines(diff, ANY, is_source=_is_source, project=project)
     for language, tricks in _LANGUAGES:
-        there = audit_lines(diff, tricks, is_source=_is_code, project=project)
+        there = audit_lines(diff, tricks, is_source=_is_source, project=project)
         found += [each for each in there if language.search(each.path)]
     there = audit_lines(diff, OF_PROGRAMS, is_source=is_module, project=project)
     return found + [each for each in there if _CODE.search(each.path)]
