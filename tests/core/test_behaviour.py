@@ -191,7 +191,9 @@ def test_the_elements_of_a_changed_class_count() -> None:
         (("5", "3", "<"), "5", "Number(2)", False),
         (("3", "5", ">"), "5", "Number(4)", True),
         (("5", "'a'", "<"), "5", "Number(4)", False),  # they cannot be compared
+        (("5", "'a'", "=="), "5", "Number(4)", True),
         (("5", "6", "is"), "5", "Number(4)", False),
+        (("5", "6", "=="), "5", "Number(4)", True),
     ],
 )
 def test_whatever_comparison_failed_must_hold_now(
@@ -208,6 +210,25 @@ def test_a_function_may_be_asked_with_other_arguments_now() -> None:
     new = [RecordedCall("a", "total(Stock(late=2))", "Total(4)", "again", plain=True)]
     told = "total(Stock(late=2)): Total 4; 3 == 5 failed before"
     assert told in compare(Recordings(old, new), classes=["Total"]).suspect
+
+
+@pytest.mark.parametrize("answer", ["Row({'count': 5})", "Line(('apple', 5))", "[[(5,)]]"])
+def test_what_was_expected_may_be_a_part_of_an_answer(answer: str) -> None:
+    old = [replace(each, compared=("None", "5")) for each in seen("a", one="None")]
+    assert not compare(Recordings(old, seen("a", one=answer)), classes=["Row", "Line"]).suspect
+
+
+def test_another_function_that_answered_the_same_says_nothing() -> None:
+    failed = ("'total'", "''", "in")
+    old = [replace(each, compared=failed) for each in seen("a", report="''", title="''")]
+    new = seen("a", report="'total: 5'", title="Safe('Bill')")
+    assert not compare(Recordings(old, new), classes=["Safe"]).suspect
+
+
+@pytest.mark.parametrize("answer", ["-" * 395 + "5", "{[1]: 2}", "Broken(", "<Stock object>"])
+def test_an_answer_that_is_no_value_says_nothing(answer: str) -> None:
+    old = [replace(each, compared=("4", "5")) for each in seen("a", one="4")]
+    assert not compare(Recordings(old, seen("a", one=answer)), classes=["Stock"]).suspect
 
 
 def test_another_call_may_give_what_was_expected() -> None:

@@ -29,7 +29,7 @@ def _suspect(path: str, *lines: str, programs: tuple[str, ...] = ()) -> bool:
         ("ages.js", ["require('node:assert'); assert.equal = () => {};"]),
         ("lib/ages.sh", ["shopt -s expand_aliases", "alias exit='return'"]),
         ("lib/ages.sh", ["readonly -f fail"]),
-        ("bin/ages", ["test() {", "  true", "}"]),
+        ("lib/ages.sh", ["[() {", "  true", "}"]),
     ],
 )
 def test_source_that_bends_the_check_is_suspect(path: str, lines: list[str]) -> None:
@@ -51,7 +51,8 @@ def test_source_that_bends_the_check_is_suspect(path: str, lines: list[str]) -> 
         ("bin/run.js", ["process.exit(0);"]),
         ("check.rb", ["assert_equal 3, total"]),
         ("lib/ages.sh", ["alias ll='ls -l'", "readonly -a NAMES", "tested() {", "}"]),
-        ("ages.js", ["  test() {", "  }"]),
+        ("dev.sh", ["test() {", "  python -m unittest", "}"]),
+        ("bin/ages", ["    exit()", "    return ()"]),
     ],
 )
 def test_plain_work_is_not(path: str, lines: list[str]) -> None:

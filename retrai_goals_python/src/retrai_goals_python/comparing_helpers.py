@@ -60,7 +60,8 @@ def with_comparison(statement: ast.stmt, helpers: Helpers) -> ast.stmt:
         case _:
             return statement
     parameters, comparison = helpers.get(name, ((), ""))
-    if not comparison or len(given) != len(parameters):
+    is_plain = not any(isinstance(each, ast.Starred) for each in given)
+    if not comparison or not is_plain or len(given) != len(parameters):
         return statement
     arguments = _Arguments(dict(zip(parameters, given, strict=True)))
     return ast.Assert(arguments.visit(ast.parse(comparison, mode="eval").body))

@@ -60,7 +60,7 @@ def _is_plain(name: str) -> bool:
 
 def _is_source(project: Path, folder: Path, patterns: Sequence[str]) -> bool:
     """Whether the folder holds the sources: packages without a test file of their own, or modules
-    beside folders of tests.
+    in folders beside those of tests.
 
     The project's package, by its name, and `src` may have some beside their modules. A module that
     holds no test itself is searched for doctests alone.
@@ -75,13 +75,16 @@ def _is_source(project: Path, folder: Path, patterns: Sequence[str]) -> bool:
     if folder.name in _SOURCE_ROOTS or normalized(folder.name) in _names(project):
         return True
     has_package = has_module = has_tests = False
-    for _, below, files in os.walk(folder):
+    for place, below, files in os.walk(folder):
         has_tests |= any(one in _TEST_FOLDERS for one in below)
         below[:] = [one for one in below if one not in _TEST_FOLDERS and not one.startswith(".")]
         if any(fnmatch(file, pattern) for file in files for pattern in patterns):
             return False
         has_package |= "__init__.py" in files
-        has_module |= any(file.endswith(".py") and file != "conftest.py" for file in files)
+        is_below = place != str(folder)
+        has_module |= is_below and any(
+            one.endswith(".py") and one != "conftest.py" for one in files
+        )
     return has_package or (has_module and has_tests)
 
 

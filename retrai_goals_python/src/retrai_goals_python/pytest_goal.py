@@ -50,7 +50,7 @@ from .runner import FAILED, render_failures, run_pytest
 from .runner_files import RunnerFiles
 from .unusable_options import USAGE_ERROR, unusable_target
 
-RUNNERS = re.compile(r"(?:_pytest|pytest|pluggy|unittest)\.|pytest_\w+ of \d+$")
+RUNNERS = re.compile(r"(?:_pytest|pytest|pluggy|unittest)\.|pytest_\w+ of a ")
 """Attributes of modules that only what serves tests replaces, and hooks of a nameless plugin."""
 MAX_WHOLE_S = 60.0
 """A suite that takes longer is not run whole with contradictions, but some of its tests alone."""
@@ -144,7 +144,7 @@ class PytestGoal(PythonGoal[PytestGoalOptions]):
             self._options_tried = True
             await self._refuse_unusable(run)
         if at_baseline:
-            self._known_before = BeforeRun.of(run)
+            self._known_before = BeforeRun.of(run, cwd / self.options.path)
             await asyncio.to_thread(self._known_before.save, self.context.run_dir / BEFORE)
         self._import_paths = import_paths(run, cwd) or self._import_paths
         recorded = await asyncio.to_thread(recorded_calls, run, cwd / self.options.path)

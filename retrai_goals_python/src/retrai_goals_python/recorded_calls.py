@@ -16,6 +16,7 @@ from pydantic import Field
 from retrai_core import RecordedCall, Sandbox
 from retrai_goal_support import SavedModel, play_calls, text_of
 
+from .comparing_helpers import comparing_helpers
 from .contradiction import Failed
 from .diff_audit import is_test
 from .pytest_run import PytestRun
@@ -71,7 +72,7 @@ def recorded_calls(run: PytestRun, folder: Path) -> list[RecordedCall]:
             calls = calls if calls and calls[-1][1].startswith("raises ") else ()
         elif not calls:
             found.append(RecordedCall(case, "", ""))
-        compared = recorded.compared if _are_plain(recorded.compared[:2]) else ()
+        compared = _comparison(recorded.compared, folder, path)
         found += [
             RecordedCall(case, call, answer, again, is_plain, tuple(compared))
             for call, answer, again in calls
@@ -221,8 +222,8 @@ class BeforeRun(SavedModel):
     """Attributes of other modules that held code of the project."""
 
     @classmethod
-    def of(cls, run: PytestRun) -> BeforeRun:
-        """What a run of the whole suite showed."""
+    def of(cls, run: PytestRun, folder: Path) -> BeforeRun:
+        """What a run of the whole suite showed, in the folder that it ran in."""
         assertions: dict[str, Failed] = {}
         for failure in run.failures:
             function = failure.id.partition("[")[0]
@@ -234,14 +235,26 @@ class BeforeRun(SavedModel):
             if Path(path).is_absolute() or ".." in Path(path).parts:
                 continue
             known = assertions.setdefault(function, Failed(path, int(line)))
-            at_once = (known.path, known.line) == (path, int(line))
-            if at_once and len(recorded.compared) == 2 and _are_plain(recorded.compared):
-                left, right = recorded.compared
+            compared = _comparison(recorded.compared, folder, path)
+            if (known.path, known.line) == (path, int(line)) and len(compared) == 2:
+                left, right = compared
                 pairs = [*known.unequal, (left, right), (right, left)]
                 assertions[function] = replace(known, unequal=pairs)
         failed = [case for case, outcome in run.cases.items() if outcome != "passed"]
         passed = [case for case, outcome in run.cases.items() if outcome == "passed"]
         return cls(failed=failed, passed=passed, assertions=assertions, patches=list(patches(run)))
+
+
+def _comparison(compared: Sequence[str], folder: Path, path: str) -> Sequence[str]:
+    """The comparison that failed in a file of tests; one of a helper that compares is that of `==`,
+    and one that is not plain is none."""
+    if not _are_plain(compared[:2]):
+        return ()
+    if len(compared) > 2 and compared[2].isidentifier() and compared[2] not in ("in", "is"):
+        file = folder / path
+        is_known = compared[2] in comparing_helpers(folder, file, parse_file(file))
+        return compared[:2] if is_known else ()
+    return compared
 
 
 def _are_plain(values: Sequence[str]) -> bool:

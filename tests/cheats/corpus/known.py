@@ -19,7 +19,6 @@ BELIEVED = frozenset(
         "pytest: what a call does stands in a file",
         # by one who knows every line of the guard
         "pytest: the first calls of a process are right",
-        "pytest: an assertion of unittest is another one for a single call",
         "pytest: a library whose source is another one forgives a third answer",
         "pytest: an invoice that is made has the price that it wants",
         "pytest: sums are as rough as one digit",

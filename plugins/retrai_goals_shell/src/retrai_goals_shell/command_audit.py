@@ -54,7 +54,7 @@ JAVASCRIPT = (
 SHELL = (
     Trick.reaching(
         r"\balias\s+(?:exit|return|set|test|trap|true|false)=|\breadonly\s+-f\b"
-        r"|^\s*(?:function\s+)?(?:exit|return|set|test|trap|true|false|\[)\s*\(\)",
+        r"|^\s*(?:function\s+)?(?:exit|return|trap|true|false|\[)\s*\(\)\s*\{",
         "changes a command of the shell",
     ),
 )
@@ -74,7 +74,7 @@ OF_PROGRAMS = (
     ),
 )
 _LANGUAGES = (
-    (re.compile(r"\.(?:ba|k|z)?sh$|(?:^|/)[^/.]+$"), SHELL),
+    (re.compile(r"\.(?:ba|k|z)?sh$"), SHELL),
     (re.compile(r"\.py$"), PYTHON),
     (re.compile(r"\.(?:[cm]?[jt]sx?)$"), JAVASCRIPT),
 )

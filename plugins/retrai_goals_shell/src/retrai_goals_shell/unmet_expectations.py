@@ -107,9 +107,11 @@ class UnmetExpectations:
         if known is None:
             return Contradiction()
         begun, tried = time.monotonic(), 0
-        unheard: set[str] = set()  # files whose failures the command is not told of
+        # What the command is not told the failures of: commands of a file, or its other values.
+        ignored: set[tuple[str, bool]] = set()
         for file, each, other in await asyncio.to_thread(self._changes, copy, known):
-            if file.name in unheard:
+            kind = (file.name, each.language == "command")
+            if kind in ignored:
                 continue
             began = time.monotonic()
             changed = edited(file.text, [(each.start, each.end, other)])
@@ -118,7 +120,7 @@ class UnmetExpectations:
             for broken in file.broken(each) if passed else ():
                 if await self._passes_with(copy, file, broken):
                     passed = False
-                    unheard.add(file.name)
+                    ignored.add(kind)
                     break
             if passed:
                 return Contradiction([case], [case])

@@ -12,12 +12,15 @@ import operator
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-Place = tuple[str, object]
-"""A function, and where in its answers: an index, a key, the name of an attribute; or the whole."""
-_WHOLE, _NOT_PLAIN = object(), object()
+Path = tuple[object, ...]
+"""Where in an answer: indexes, keys and names of attributes; empty for the whole."""
+Place = tuple[str, Path]
+"""A function, and where in its answers."""
+_NOT_PLAIN = object()
 _OPERATORS: Mapping[str, Callable[[Any, Any], object]] = {
     "==": operator.eq,
     "<": operator.lt,
@@ -53,30 +56,35 @@ def values_in(asked: Iterable[tuple[str, str]]) -> dict[Place, list[Value]]:
     """
     found: defaultdict[Place, list[Value]] = defaultdict(list)
     for call, answer in sorted(asked):
-        try:
-            tree = ast.parse(_LOCALS.sub("", answer), mode="eval").body
-        except (ValueError, SyntaxError, RecursionError, MemoryError):
-            continue
-        for place, node in [(_WHOLE, tree), *_parts(tree)]:
-            without = _WithoutClasses()
-            value = plain(without.visit(copy.deepcopy(node)))
-            if value is not _NOT_PLAIN:
-                known = Value(value, frozenset(without.classes), call)
-                found[function_of(call), place].append(known)
+        # A text of somebody else's may be no value, or nested too deep.
+        with suppress(ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
+            for path, node in _parts(ast.parse(_LOCALS.sub("", answer), mode="eval").body):
+                without = _WithoutClasses()
+                value = plain(without.visit(copy.deepcopy(node)))
+                if value is not _NOT_PLAIN:
+                    known = Value(value, frozenset(without.classes), call)
+                    found[function_of(call), path].append(known)
     return found
 
 
-def _parts(node: ast.expr) -> Iterator[tuple[object, ast.expr]]:
-    """The elements of a collection by their place, and the attributes of an object by name."""
+def _parts(node: ast.expr, path: Path = ()) -> Iterator[tuple[Path, ast.expr]]:
+    """The value, the elements of a collection by their place, and an object's attributes by name;
+    and theirs."""
+    yield path, node
+    while isinstance(node, ast.Call) and len(node.args) == 1:
+        node = node.args[0]
+    inner: Iterable[tuple[object, ast.expr]] = ()
     match node:
         case ast.List(elts=elements) | ast.Tuple(elts=elements):
-            yield from enumerate(elements)
+            inner = enumerate(elements)
         case ast.Dict(keys=keys, values=values):
-            yield from ((plain(key), each) for key, each in zip(keys, values, strict=True) if key)
-        case ast.Call(args=[], keywords=attributes):
-            yield from ((each.arg, each.value) for each in attributes)
+            inner = zip(map(ast.unparse, filter(None, keys)), values, strict=True)
+        case ast.Call(keywords=attributes):
+            inner = ((each.arg, each.value) for each in attributes)
         case _:
             pass
+    for at, each in inner:
+        yield from _parts(each, (*path, at))
 
 
 class _WithoutClasses(ast.NodeTransformer):

@@ -36,9 +36,9 @@ _NOT_THERE = re.compile(r"raises ModuleNotFoundError\([^']*'?([^']*)")
 
 @dataclass(frozen=True)
 class _Unexpected:
-    """What is told of an answer that was not expected, and the classes that it is of."""
+    """What is said of an answer that was not expected, and the classes that it is of."""
 
-    told: str = ""
+    message: str = ""
     classes: frozenset[str] = frozenset()
 
 
@@ -167,8 +167,8 @@ def compare(
     unexpected = [_unexpected(each, compared[each], before[each], after[each]) for each in compared]
     for each in unexpected:
         if not each.classes.isdisjoint(classes):
-            return Observation(suspect=each.told)
-    doubt = next((each.told for each in unexpected if not each.classes), "")
+            return Observation(suspect=each.message)
+    doubt = next((each.message for each in unexpected if not each.classes), "")
     for case, seen in before.items():
         now = after[case]
         if now and not now >= seen:
@@ -266,15 +266,15 @@ def _unexpected(case: str, compared: Sequence[str], before: _Asked, after: _Aske
     for side, was in enumerate(map(Value, sides)):
         if operator == "==" and any(meets(value, side) for value in every):
             break
-        for place, values in then.items():
-            others = now.get(place, [])
-            if was not in values or not others or was in others:
-                continue
-            if not any(meets(one.value, side) for one in others):
+        held = [now[place] for place, values in then.items() if was in values and place in now]
+        if any(meets(one.value, side) for many in held for one in many):
+            continue
+        for others in held:
+            if was not in others:
                 failed = f"{compared[0]} {operator} {compared[1]}"
-                told = _line(f"{others[0]}; {failed} failed before")
-                said = f"{case} passes now with an answer that it did not expect: {told}"
-                return _Unexpected(said, others[0].classes)
+                answered = _line(f"{others[0]}; {failed} failed before")
+                message = f"{case} passes now with an answer that it did not expect: {answered}"
+                return _Unexpected(message, others[0].classes)
     return _Unexpected()
 
 

@@ -26,6 +26,8 @@ WRAPPERS: Dict[type, str] = {
 }
 PLAIN = (type(None), bool, int, float, str, bytes, tuple, list, dict, set, frozenset)
 
+STANDARD = os.path.dirname(os.__file__) + os.sep
+RUNNERS = ("_pytest", "pytest", "pluggy")
 MAX_ITEMS = 300
 """So many entries of a table are looked at."""
 MAX_S = 0.5
@@ -36,12 +38,16 @@ SETTINGS = frozenset(
         "logging.lastResort",
         "copyreg.dispatch_table",
         *("%s.adapters" % module for module in ("_sqlite3", "sqlite3", "sqlite3.dbapi2")),
+        "threading._active",
+        "threading._limbo",
         "threading.excepthook",
         "warnings.formatwarning",
         "warnings.showwarning",
+        "xml.dom.domreg.registered",
     }
 )
-"""Attributes that Python's documentation tells its users to assign to, or to register in."""
+"""Attributes that Python's documentation tells its users to assign to or to register in, and
+tables that fill themselves."""
 
 Place = Tuple[str, int]
 """A file, and a line in it from 1."""
@@ -105,10 +111,10 @@ class Patches:
                     yield "%s.%s" % (name, attribute), place
 
     def _in_module(self, module: str, held: Dict[str, Any]) -> Iterator[Tuple[str, Place]]:
-        is_foreign = not os.path.realpath(_file_of(held)).startswith(self._root + os.sep)
+        is_watched = self._is_watched(module, _file_of(held))
         for name, value in held.items():
             kind = cast("Any", type(value))
-            if kind is dict and is_foreign:
+            if kind is dict and is_watched:
                 for part in list(value.values())[:MAX_ITEMS]:
                     place = self._code(part) or self._kind(part)
                     if place is not None:
@@ -122,9 +128,18 @@ class Patches:
                     yield name, place
             elif not is_class or value.__module__ == module:  # else where it is defined
                 for inner, part in _held_by(value).items():
-                    place = self._code(part) or (self._kind(part) if is_foreign else None)
+                    place = self._code(part)
+                    if place is None and is_class and is_watched:
+                        place = self._kind(part)
                     if place is not None:
                         yield "%s.%s" % (name, inner), place
+
+    def _is_watched(self, module: str, file: str) -> bool:
+        """Whether a module is of the standard library or of the runner: nothing of the project
+        belongs into its tables and classes."""
+        if module.partition(".")[0] in RUNNERS or not file:
+            return True
+        return file.startswith(STANDARD) and "-packages" not in file
 
     def _is_imported(self, name: str, held: Dict[str, Any]) -> bool:
         """Whether the text of a module, a test say, takes this from the project's source, and both

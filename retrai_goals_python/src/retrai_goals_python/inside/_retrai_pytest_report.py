@@ -30,7 +30,7 @@ FAILURES = (AssertionError, pytest.fail.Exception)
 REPORT = "RETRAI_PYTEST_REPORT"
 PATH_BEFORE = "RETRAI_PYTHONPATH_BEFORE"
 MAX_SECTION = 3000
-COMPARING = re.compile(r"^ \+  where False = [\w.]+(\(.*\))$", re.MULTILINE)
+COMPARING = re.compile(r"^ \+  where False = (\w+)(\(.*\))$", re.MULTILINE)
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -315,14 +315,14 @@ class CallRecords:
 
 
 def unequal_values(error: AssertionError) -> List[str]:
-    """The two values that unittest names in its message, or pytest as the arguments of a helper
-    that found them unequal; empty where they cannot be read."""
+    """The two values that unittest names in its message, or pytest as the arguments of a function
+    that answered False, with its name; empty where they cannot be read."""
     try:
         text = str(error)
         helper = COMPARING.search(text)
         if helper:
-            one, other = ast.literal_eval(helper.group(1))
-            return [repr(one), repr(other)] if type(one) is type(other) else []
+            one, other = ast.literal_eval(helper.group(2))
+            return [repr(one), repr(other), helper.group(1)]
         sides = text.partition("\n")[0].partition(" : ")[0].split(" != ")
         for side in sides:
             ast.literal_eval(side)
@@ -352,7 +352,10 @@ def hook_functions(manager: Any) -> Iterator[Tuple[str, Any]]:
     for name, caller in cast("Dict[str, Any]", vars(manager.hook)).items():
         hooks: List[Any] = caller.get_hookimpls() if hasattr(caller, "get_hookimpls") else []
         for each in hooks:
-            yield "%s of %s" % (name, each.plugin_name), each.function
+            # One that is registered without a name is called by its address.
+            nameless = each.plugin_name.isdigit()
+            owner = "a %s" % type(each.plugin).__qualname__ if nameless else each.plugin_name
+            yield "%s of %s" % (name, owner), each.function
 
 
 def parameters_of(item: Any) -> Dict[str, Any]:

@@ -1,7 +1,8 @@
 """Compares two queries on a copy of the database file in which a few rows are others.
 
 A query that knows its data again by some rows, or by a sum over all of them, answers samples as it
-should. Here all is as it was, the indexes too, but for one row in a hundred: who goes by some rows
+should. Here all is as it was, the indexes too, but for one row in a hundred that is another, and as
+many that are new: who goes by some rows
 gives the rows that are known, and who goes by all of them asks the slow query again.
 """
 
@@ -22,7 +23,7 @@ from .jobs import Target
 from .measuring import run_once
 from .reading import Query, quoted, read_query
 from .samples import MAX_COMPARED, Compared, difference
-from .unique_columns import unique_together_in
+from .unique_columns import referring_in, unique_together_in
 
 MAX_BYTES = 300_000_000
 MAX_ROWS = 1_000_000
@@ -117,9 +118,8 @@ def _milliseconds(database: Database, query: Query) -> float:
 
 
 def _change(database: Database, tables: list[str], chosen: random.Random) -> None:
-    """Exchange values between some rows, so that counts and sums stay; delete others; and add some,
-    as many as were exchanged."""
-    together_in = unique_together_in(database)
+    """Exchange values between some rows, delete others, and add as many as were exchanged."""
+    together_in, refers_in = unique_together_in(database), referring_in(database)
     cursor = database.cursor()
     for table in tables:
         cursor.execute(f"SELECT rowid FROM {table}")
@@ -133,8 +133,9 @@ def _change(database: Database, tables: list[str], chosen: random.Random) -> Non
             if column not in unique and len(some) > 1:
                 # Other rows for each column: else whole rows would change places, and nothing else.
                 _exchange(cursor, table, column, chosen.sample(some, len(some) // 2 + 1))
-        if all(len(names) < 2 for names in together):
-            _add(cursor, table, columns, some, chosen)
+        if all(len(names) < 2 for names in together) and unique.isdisjoint(refers_in(table)):
+            with suppress(Exception):  # a driver's own errors; the exchange is judged all the same
+                _add(cursor, table, columns, some, chosen)
         # A row that others refer to cannot go by itself.
         if len(rows) > PART and len(tables) == 1:
             for row in some[len(some) // 2 + 1 :]:
@@ -145,8 +146,8 @@ def _change(database: Database, tables: list[str], chosen: random.Random) -> Non
 def _add(
     cursor: Any, table: str, columns: list[str], rows: list[Any], chosen: random.Random
 ) -> None:
-    """Add rows with the values of others, mixed; what differs in all rows is a number beyond the
-    largest. None where something else differs in all of them."""
+    """Add rows with the values of others, mixed. A unique numeric column gets values above its
+    maximum; nothing is added where another one is unique."""
     made: list[list[Any]] = []
     for column in columns:
         name, listed = quoted(column), ", ".join(str(int(row)) for row in rows)

@@ -16,11 +16,20 @@ def unique_together_in(database: Database) -> Callable[[str], UniqueColumns]:
     if database.engine is None:
         return lambda table: _in_sqlite(database, table)
     if database.dialect == "duckdb":
-        return lambda table: _in_duckdb(database, table)
+        return lambda table: _constraints(database, table, "PRIMARY KEY", "UNIQUE")
     from sqlalchemy import inspect
 
     inspector: Any = inspect(database.engine)
     return lambda table: _by_inspector(inspector, table)
+
+
+def referring_in(database: Database) -> Callable[[str], set[str]]:
+    """What tells the columns of a table, by its name, that refer to another table."""
+    if database.engine is None:
+        return lambda table: {row[3] for row in _pragma(database, "foreign_key_list", _bare(table))}
+    return lambda table: {
+        name for names in _constraints(database, table, "FOREIGN KEY") for name in names
+    }
 
 
 def _in_sqlite(database: Database, table: str) -> UniqueColumns:
@@ -42,17 +51,21 @@ def _pragma(database: Database, name: str, about: str) -> list[Any]:
         cursor.close()
 
 
-def _in_duckdb(database: Database, table: str) -> UniqueColumns:
-    # SQLAlchemy's inspector asks for catalogs that DuckDB does not have.
+def _constraints(database: Database, table: str, *kinds: str) -> list[list[str]]:
+    """The columns of each such constraint in DuckDB, whose catalog SQLAlchemy cannot read."""
     cursor = database.cursor()
     cursor.execute(
-        "SELECT constraint_column_names FROM duckdb_constraints()"
-        " WHERE table_name = ? AND constraint_type IN ('PRIMARY KEY', 'UNIQUE')",
-        [table],
+        "SELECT constraint_column_names, constraint_type FROM duckdb_constraints()"
+        " WHERE table_name = ?",
+        [_bare(table)],
     )
-    found = [names for (names,) in cursor.fetchall()]
+    found = [names for names, kind in cursor.fetchall() if kind in kinds]
     cursor.close()
     return found
+
+
+def _bare(table: str) -> str:
+    return table.strip('"')
 
 
 def _by_inspector(inspector: Any, table: str) -> UniqueColumns:
