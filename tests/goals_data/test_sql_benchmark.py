@@ -17,7 +17,7 @@ from retrai_goals_data.database.connecting import opened
 from retrai_goals_data.database.jobs import Dialect, Job, Target
 from retrai_goals_data.database.main import do
 from retrai_goals_data.database.reading import read_query
-from retrai_goals_data.database.unique_columns import unique_together_in
+from retrai_goals_data.database.unique_columns import referring_in, unique_together_in
 from retrai_goals_data.sql_goal import SqlBenchmark
 
 MS = 60.0
@@ -560,9 +560,12 @@ def test_keys_and_unique_columns_are_found_however_they_are_declared(tmp_path: P
         base.executescript(
             'CREATE TABLE "a ""b" (x UNIQUE, y, "z""1", PRIMARY KEY ("z""1", y), UNIQUE (y, x));'
             "CREATE VIEW v AS SELECT 1 AS one; CREATE TABLE plain (x)"
+            ";CREATE TABLE indexed (x, y REFERENCES plain(x)); CREATE UNIQUE INDEX i ON indexed (x)"
         )
     target = Target(dialect="sqlite", url=f"sqlite:///{path}", path=str(path))
     with opened(target, timeout_s=5) as database:
+        assert unique_together_in(database)("indexed") == [[], ["x"]]
+        assert referring_in(database)("indexed") == {"y"}
         unique_in = unique_together_in(database)
         found = [list(names) for names in unique_in('a "b') or ()]
         assert sorted(found) == [["x"], ["y", "x"], ['z"1', "y"]]

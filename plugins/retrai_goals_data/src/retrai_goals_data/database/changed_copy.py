@@ -127,13 +127,14 @@ def _change(database: Database, tables: list[str], chosen: random.Random) -> Non
         some = chosen.sample(rows, min(len(rows), 2 + len(rows) // PART))
         cursor.execute(f"SELECT * FROM {table} LIMIT 0")
         columns = [str(column[0]) for column in cursor.description]
-        together = together_in(table.strip('"')) or ()
+        bare = table.strip('"')
+        together = together_in(bare) or ()
         unique = {name for names in together for name in names}
         for column in columns:
             if column not in unique and len(some) > 1:
                 # Other rows for each column: else whole rows would change places, and nothing else.
                 _exchange(cursor, table, column, chosen.sample(some, len(some) // 2 + 1))
-        if all(len(names) < 2 for names in together) and unique.isdisjoint(refers_in(table)):
+        if all(len(names) < 2 for names in together) and unique.isdisjoint(refers_in(bare)):
             with suppress(Exception):  # a driver's own errors; the exchange is judged all the same
                 _add(cursor, table, columns, some, chosen)
         # A row that others refer to cannot go by itself.

@@ -24,9 +24,9 @@ def unique_together_in(database: Database) -> Callable[[str], UniqueColumns]:
 
 
 def referring_in(database: Database) -> Callable[[str], set[str]]:
-    """What tells the columns of a table, by its name, that refer to another table."""
+    """What tells the columns of a table of SQLite or DuckDB that refer to another table."""
     if database.engine is None:
-        return lambda table: {row[3] for row in _pragma(database, "foreign_key_list", _bare(table))}
+        return lambda table: {row[3] for row in _pragma(database, "foreign_key_list", table)}
     return lambda table: {
         name for names in _constraints(database, table, "FOREIGN KEY") for name in names
     }
@@ -36,8 +36,8 @@ def _in_sqlite(database: Database, table: str) -> UniqueColumns:
     columns = _pragma(database, "table_info", table)
     key = sorted((place, name) for _, name, _, _, _, place in columns if place)
     found = [[name for _, name in key]]
-    for _, index, is_unique, *_ in _pragma(database, "index_list", table):
-        if is_unique:
+    for _, index, is_unique, origin, _ in _pragma(database, "index_list", table):
+        if is_unique and origin != "pk":
             found.append([name for _, _, name in _pragma(database, "index_info", index)])
     return found
 
@@ -57,15 +57,11 @@ def _constraints(database: Database, table: str, *kinds: str) -> list[list[str]]
     cursor.execute(
         "SELECT constraint_column_names, constraint_type FROM duckdb_constraints()"
         " WHERE table_name = ?",
-        [_bare(table)],
+        [table],
     )
     found = [names for names, kind in cursor.fetchall() if kind in kinds]
     cursor.close()
     return found
-
-
-def _bare(table: str) -> str:
-    return table.strip('"')
 
 
 def _by_inspector(inspector: Any, table: str) -> UniqueColumns:
