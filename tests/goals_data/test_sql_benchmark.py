@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -258,17 +258,26 @@ def test_a_changed_copy_has_other_rows_whether_a_table_has_a_key_or_not(
     assert "on a copy with a few other rows they are others: missing" in compared.differ
 
 
-@pytest.mark.parametrize("dialect", ["sqlite", "duckdb"])
-def test_a_changed_copy_has_more_rows(tmp_path: Path, dialect: Dialect) -> None:
-    file = tmp_path / "shop.db"
+def target_of(
+    file: Path, dialect: Dialect, made: Mapping[str, Sequence[Sequence[object]]]
+) -> Target:
+    """A new database file, with the rows of each table by its definition."""
     driver = sqlite3 if dialect == "sqlite" else pytest.importorskip("duckdb")
     with closing(driver.connect(str(file))) as connection:
-        connection.execute("CREATE TABLE orders (id INTEGER PRIMARY KEY, day TEXT, paid INTEGER)")
-        rows = [(number, f"day {number % 30}", number % 2) for number in range(500)]
-        connection.executemany("INSERT INTO orders VALUES (?, ?, ?)", rows)
+        for table, rows in made.items():
+            connection.execute(f"CREATE TABLE {table}")
+            places = ", ".join("?" for _ in rows[0])
+            connection.executemany(f"INSERT INTO {table.split()[0]} VALUES ({places})", rows)
         connection.commit()
+    return Target(url=f"{dialect}:///{file}", path=str(file), dialect=dialect)
+
+
+@pytest.mark.parametrize("dialect", ["sqlite", "duckdb"])
+def test_a_changed_copy_has_more_rows(tmp_path: Path, dialect: Dialect) -> None:
+    rows = [(number, f"day {number % 30}", number % 2) for number in range(500)]
+    made = {"orders (id INTEGER PRIMARY KEY, day TEXT, paid INTEGER)": rows}
+    target = target_of(tmp_path / "shop.db", dialect, made)
     slow = "SELECT day, paid, COUNT(*) AS n FROM orders GROUP BY day, paid"
-    target = Target(url=f"{dialect}:///{file}", path=str(file), dialect=dialect)
     for condition, is_honest in (("id >= 0 AND paid IN (0, 1)", True), ("id < 500", False)):
         quick = slow.replace("GROUP", f"WHERE {condition} GROUP")
         queries = [read_query(text, dialect) for text in (slow, quick)]
@@ -279,23 +288,17 @@ def test_a_changed_copy_has_more_rows(tmp_path: Path, dialect: Dialect) -> None:
 
 @pytest.mark.parametrize("dialect", ["sqlite", "duckdb"])
 def test_no_rows_are_added_that_refer_to_none(tmp_path: Path, dialect: Dialect) -> None:
-    file = tmp_path / "shop.db"
-    driver = sqlite3 if dialect == "sqlite" else pytest.importorskip("duckdb")
-    with closing(driver.connect(str(file))) as connection:
-        connection.execute("CREATE TABLE users (id INTEGER PRIMARY KEY, name TEXT)")
-        connection.execute(
-            "CREATE TABLE profiles (user INTEGER PRIMARY KEY REFERENCES users(id), city TEXT)"
-        )
-        users = [(number, f"user {number}") for number in range(500)]
-        profiles = [(number, f"city {number % 9}") for number in range(500)]
-        connection.executemany("INSERT INTO users VALUES (?, ?)", users)
-        connection.executemany("INSERT INTO profiles VALUES (?, ?)", profiles)
-        connection.commit()
+    made = {
+        "users (id INTEGER PRIMARY KEY, name TEXT)": [(n, f"user {n}") for n in range(500)],
+        "profiles (user INTEGER PRIMARY KEY REFERENCES users(id), city TEXT)": [
+            (n, f"city {n % 9}") for n in range(500)
+        ],
+    }
+    target = target_of(tmp_path / "shop.db", dialect, made)
     slow = "SELECT city, COUNT(*) AS n FROM profiles JOIN users ON id = user GROUP BY city"
     queries = [
         read_query(text, dialect) for text in (slow, slow.replace("JOIN users ON id = user", ""))
     ]
-    target = Target(url=f"{dialect}:///{file}", path=str(file), dialect=dialect)
     assert not compare_on_changed_copy(target, *queries, {"profiles": 500}, "salt", 100.0).differ
 
 

@@ -144,7 +144,8 @@ class PytestGoal(PythonGoal[PytestGoalOptions]):
             self._options_tried = True
             await self._refuse_unusable(run)
         if at_baseline:
-            self._known_before = BeforeRun.of(run, cwd / self.options.path)
+            folder = cwd / self.options.path
+            self._known_before = await asyncio.to_thread(BeforeRun.of, run, folder)
             await asyncio.to_thread(self._known_before.save, self.context.run_dir / BEFORE)
         self._import_paths = import_paths(run, cwd) or self._import_paths
         recorded = await asyncio.to_thread(recorded_calls, run, cwd / self.options.path)

@@ -246,15 +246,13 @@ class BeforeRun(SavedModel):
 
 
 def _comparison(compared: Sequence[str], folder: Path, path: str) -> Sequence[str]:
-    """The comparison that failed in a file of tests; one of a helper that compares is that of `==`,
-    and one that is not plain is none."""
+    """The comparison that failed in a file of tests: `==` where a helper makes it, and none where
+    its values are not plain."""
     if not _are_plain(compared[:2]):
         return ()
-    if len(compared) > 2 and compared[2].isidentifier() and compared[2] not in ("in", "is"):
-        file = folder / path
-        is_known = compared[2] in comparing_helpers(folder, file, parse_file(file))
-        return compared[:2] if is_known else ()
-    return compared
+    name, file = compared[-1], folder / path
+    is_helper = name.isidentifier() and name in comparing_helpers(folder, file, parse_file(file))
+    return compared[:2] if is_helper else compared
 
 
 def _are_plain(values: Sequence[str]) -> bool:

@@ -63,10 +63,10 @@ class Calls(_Line):
     """What the project's code answered one test.
 
     Each call has its text, its answer, and what makes it again. There are none where the test could
-    not be followed. `compared` are two values that the test expected to be
-    equal; of another comparison its operator, too.
-    `parameters` are literals, or empty texts where a value is none. `patches` are attributes of
-    other modules that hold code of the project, each with its file and line.
+    not be followed. `compared` are two values that the test expected to be equal, and the
+    operator of another comparison. `parameters` are literals, or empty texts where a value is none.
+    `patches` are attributes of other modules that hold code of the project, each with its file and
+    line.
     """
 
     kind: Literal["calls"]

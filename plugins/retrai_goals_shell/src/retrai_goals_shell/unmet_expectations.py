@@ -107,7 +107,7 @@ class UnmetExpectations:
         if known is None:
             return Contradiction()
         begun, tried = time.monotonic(), 0
-        # What the command is not told the failures of: commands of a file, or its other values.
+        # Files, and whether of their commands or values, whose failures the check ignores.
         ignored: set[tuple[str, bool]] = set()
         for file, each, other in await asyncio.to_thread(self._changes, copy, known):
             kind = (file.name, each.language == "command")

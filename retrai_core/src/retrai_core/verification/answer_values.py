@@ -16,9 +16,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-Path = tuple[object, ...]
+Position = tuple[object, ...]
 """Where in an answer: indexes, keys and names of attributes; empty for the whole."""
-Place = tuple[str, Path]
+Place = tuple[str, Position]
 """A function, and where in its answers."""
 _NOT_PLAIN = object()
 _OPERATORS: Mapping[str, Callable[[Any, Any], object]] = {
@@ -67,7 +67,7 @@ def values_in(asked: Iterable[tuple[str, str]]) -> dict[Place, list[Value]]:
     return found
 
 
-def _parts(node: ast.expr, path: Path = ()) -> Iterator[tuple[Path, ast.expr]]:
+def _parts(node: ast.expr, path: Position = ()) -> Iterator[tuple[Position, ast.expr]]:
     """The value, the elements of a collection by their place, and an object's attributes by name;
     and theirs."""
     yield path, node

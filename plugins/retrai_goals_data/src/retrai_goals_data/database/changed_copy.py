@@ -1,9 +1,9 @@
 """Compares two queries on a copy of the database file in which a few rows are others.
 
 A query that knows its data again by some rows, or by a sum over all of them, answers samples as it
-should. Here all is as it was, the indexes too, but for one row in a hundred that is another, and as
-many that are new: who goes by some rows
-gives the rows that are known, and who goes by all of them asks the slow query again.
+should. Here all is as it was, the indexes too, but one row in a hundred has other values, and as
+many are new: a query that goes by some rows gives the known ones, and one that goes by all rows
+asks the slow query again.
 """
 
 from __future__ import annotations
