@@ -140,6 +140,8 @@ def test_what_is_unforeseen_says_nothing(react: Service) -> None:
         listed = react.http.get(f"/api/projects/{react.project}/pins")
         assert listed.status_code == 500
         assert "pins.sqlite" not in listed.text
+        # The server closes the connection; a client that did not know would use it again.
+        assert listed.headers["Connection"] == "close"
     finally:
         file.unlink()
         if kept.exists():

@@ -94,5 +94,6 @@ def response_of(error: Exception) -> Json:
     if isinstance(error, HTTPException):
         name = _NAMES.get(error.status_code, "HTTPError")
         return error_response(error.status_code, name, str(error.detail))
-    message = "the server failed; its own output says how"
-    return error_response(500, "InternalError", message)
+    response = error_response(500, "InternalError", "the server failed; its own output says how")
+    response.headers["Connection"] = "close"  # as uvicorn does, which does not say so itself
+    return response
