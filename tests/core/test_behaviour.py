@@ -231,6 +231,16 @@ def test_an_answer_that_is_no_value_says_nothing(answer: str) -> None:
     assert not compare(Recordings(old, seen("a", one=answer)), classes=["Stock"]).suspect
 
 
+def test_a_compared_answer_that_is_as_before_is_unexpected_where_chance_gives_none() -> None:
+    """The data that it was compared with were others, say."""
+    assert compared("Table([4, 3])", "[4, 3]", pair=("[4, 3]", "[4, 2]")) == ""  # as 4 is
+    rows = ("['tea', 3]", "['tea', 2]")
+    assert "one(): ['tea', 3]; " in compared("(['tea', 3], 1)", "(['tea', 3], 2)", pair=rows)
+    assert "one(): ['tea', 3]; " in compared("(['tea', 3], 1)", "(['tea', 3], 2)", pair=rows[::-1])
+    # Of two answers one may be right to be as before.
+    assert not compared("[['tea', 3], ['tea', 2]]", "(['tea', 3], ['tea', 2])", pair=rows)
+
+
 def test_another_call_may_give_what_was_expected() -> None:
     old = [replace(each, compared=("4", "5")) for each in seen("a", one="4", two="4")]
     assert not compare(Recordings(old, seen("a", one="6", two="5"))).doubt

@@ -75,6 +75,29 @@ def shown(calls: Sequence[RecordedCall], case: str = "") -> Answers:
     return [(each.call, each.answer) for each in calls if each.case.endswith(case)]
 
 
+@pytest.mark.parametrize(
+    ("asserts", "compared"),
+    [
+        ("found['a'] == wanted['a']", ("['tea']", "['milk']")),
+        ("found.get('a') == wanted['a']", ()),  # a call is not made twice
+        ("wanted['a'][0] in found['a']", ("'milk'", "['tea']", "in")),
+        ("len(found) > 1", ()),
+        ("found['a'] < wanted['a'], found", ("['tea']", "['milk']", "<")),
+        ("found['b'] == wanted['a']", ()),
+    ],
+)
+async def test_what_a_helper_asserts_by_itself_is_known(record, asserts: str, compared) -> None:
+    calls, _ = await record(
+        {
+            "shop.py": "def wares():\n    return {'a': ['tea']}\n",
+            "helping.py": f"def same(found, wanted):\n    assert {asserts}\n",
+            "test_shop.py": "from helping import same\nfrom shop import wares\n\n\n"
+            "def test_wares():\n    found = wares()\n    same(found, {'a': ['milk']})\n",
+        }
+    )
+    assert {each.compared for each in calls if each.call == "wares()"} == {compared}
+
+
 async def test_outermost_calls_are_recorded_with_all_that_came_back(record) -> None:
     calls, _ = await record(
         {

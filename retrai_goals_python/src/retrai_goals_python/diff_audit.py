@@ -43,6 +43,7 @@ PYTHON_TRICKS = (
     reported(r"#\s*pragma:\s*no cover", "a new `pragma: no cover`"),
     reported(r"\bos\._exit\b|\bos\.abort\b|\bos\.kill\b|\batexit\b", "ends the process"),
     reported(r"\bdef __(?:eq|ne)__\b.*return True\b", "equals everything"),
+    reported(r"\bdef __(?:eq|ne|lt|contains)__\b|\b(?:compare|eq)=False\b", "says what equals"),
     sign(r"\bsys\.modules\b", "touches sys.modules"),
     Trick.reaching(
         r"^[^#]*\bsys\.modules(?:\.(?:setdefault|pop)\(|(?=\[[^]]*\]\s*=[^=])\[)\s*"
@@ -71,6 +72,11 @@ PYTHON_TRICKS = (
         "resets a double of the tests",
     ),
     sign(r"\bgc\.get_\w+\(|\bfrom gc\b", "looks through live objects"),
+    Trick.reaching(
+        r"\blen\(\s*(?:gc\.get_objects\(|sys\.modules\b)|\bgc\.get_(?:count|stats)\(",
+        "asks how much is loaded",
+        sign="unproven",  # a page for operators shows it
+    ),
     sign(r"\bpythonapi\b", "calls the interpreter's own functions"),
     sign(
         r"\b__(?:instancecheck|subclasscheck|subclasshook)__\b",

@@ -38,6 +38,7 @@ __all__ = ["FAILED", "Failure", "PytestRun", "contradict_tests", "render_failure
 REPORTER = "_retrai_pytest_report"
 INSIDE = (
     REPORTER,
+    "_retrai_compared",
     "_retrai_explain",
     "_retrai_imports",
     "_retrai_patches",

@@ -31,6 +31,8 @@ _NOT_PASSED = ("failed", "error")
 _Asked = set[tuple[str, str]]
 """Calls, each with its answer."""
 _CLASS = re.compile(r"^[ \t]*class\s+(\w+)", re.MULTILINE)
+_TELLING_CHARS = 8
+"""A value of fewer stands in answers by chance."""
 _NOT_THERE = re.compile(r"raises ModuleNotFoundError\([^']*'?([^']*)")
 
 
@@ -248,8 +250,8 @@ def _misses_module(call: str, answer: str) -> bool:
 
 
 def _unexpected(case: str, compared: Sequence[str], before: _Asked, after: _Asked) -> _Unexpected:
-    """That a case passes although what it compared is neither as before nor as expected; empty
-    where that is not known.
+    """That a case passes although what it compared is not as expected; empty where that is not
+    known, or where it is as before and so short that another answer may have it too.
 
     What it compared is an answer, or a part of one, that was such a value before the run.
     """
@@ -262,19 +264,26 @@ def _unexpected(case: str, compared: Sequence[str], before: _Asked, after: _Aske
             return holds(value, operator, sides[1])
         return holds(sides[0], operator, value)
 
+    def unexpected(answer: Value) -> _Unexpected:
+        answered = _line(f"{answer}; {compared[0]} {operator} {compared[1]} failed before")
+        message = f"{case} passes now with an answer that it did not expect: {answered}"
+        return _Unexpected(message, answer.classes)
+
     every = [one.value for values in now.values() for one in values]
+    as_before: list[Value] = []
     for side, was in enumerate(map(Value, sides)):
-        if operator == "==" and any(meets(value, side) for value in every):
-            break
         held = [now[place] for place, values in then.items() if was in values and place in now]
+        if held and operator == "==" and any(meets(value, side) for value in every):
+            return _Unexpected()
         if any(meets(one.value, side) for many in held for one in many):
             continue
         for others in held:
             if was not in others:
-                failed = f"{compared[0]} {operator} {compared[1]}"
-                answered = _line(f"{others[0]}; {failed} failed before")
-                message = f"{case} passes now with an answer that it did not expect: {answered}"
-                return _Unexpected(message, others[0].classes)
+                return unexpected(others[0])
+        as_before += [others[0] for others in held[:1]]
+    # Where both sides are answers, one of them may be right to be as before.
+    if len(as_before) == 1 and len(repr(as_before[0].value)) >= _TELLING_CHARS:
+        return unexpected(as_before[0])
     return _Unexpected()
 
 

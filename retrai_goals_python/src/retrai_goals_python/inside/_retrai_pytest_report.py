@@ -12,11 +12,9 @@ Under pytest-xdist only the controller writes; the workers just get the same set
 
 from __future__ import annotations
 
-import ast
 import faulthandler
 import json
 import os
-import re
 import signal
 import sys
 from typing import Any, Dict, Generator, Iterator, List, Set, Tuple, cast
@@ -24,13 +22,13 @@ from typing import Any, Dict, Generator, Iterator, List, Set, Tuple, cast
 import _retrai_imports
 import _retrai_record
 import pytest
+from _retrai_compared import compared_by, written
 from _retrai_explain import MAX_TEXT, describe_subtest, explain, shorten
 
 FAILURES = (AssertionError, pytest.fail.Exception)
 REPORT = "RETRAI_PYTEST_REPORT"
 PATH_BEFORE = "RETRAI_PYTHONPATH_BEFORE"
 MAX_SECTION = 3000
-COMPARING = re.compile(r"^ \+  where False = (\w+)(\(.*\))$", re.MULTILINE)
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -272,7 +270,7 @@ class CallRecords:
 
     def pytest_assertrepr_compare(self, op: str, left: Any, right: Any) -> None:
         """Two values that were not equal, where they can be written down; or what else failed."""
-        self.compared = [self.written(left), self.written(right), *([op] if op != "==" else ())]
+        self.compared = [written(left), written(right), *([op] if op != "==" else ())]
 
     @pytest.hookimpl(hookwrapper=True, trylast=True)
     def pytest_runtest_makereport(self, item: Any, call: Any) -> Generator[None, Any, None]:
@@ -286,7 +284,7 @@ class CallRecords:
             passed = report.outcome == "passed" and self.of_subtest is None
             error, self.of_subtest = self.of_subtest or error, None
             if isinstance(error, AssertionError) and not compared:
-                compared = unequal_values(error)
+                compared = compared_by(error)
             if not passed if self.failed_only else item.nodeid in self.wanted:
                 functions = hook_functions(item.config.pluginmanager)
                 report.retrai_calls = {
@@ -295,8 +293,7 @@ class CallRecords:
                     "asserted": passed or isinstance(error, FAILURES),
                     "fixtures": fixtures_of(item, self.is_own) + self.changed_variables(),
                     "parameters": {
-                        str(name): self.written(value)
-                        for name, value in parameters_of(item).items()
+                        str(name): written(value) for name, value in parameters_of(item).items()
                     },
                     "patches": self.recorder.patches.take(functions),
                     "paths": [path for path in sys.path if path],
@@ -305,30 +302,6 @@ class CallRecords:
     def changed_variables(self) -> List[str]:
         """Variables of the environment that were set since the start, by a plugin, say."""
         return sorted(name for name, _ in variables() ^ _variables)
-
-    def written(self, value: Any) -> str:
-        try:
-            text = repr(value) if type(value) in _retrai_record.WRITTEN else ""
-        except Exception:  # noqa: BLE001 - of an object in it
-            return ""
-        return text if len(text) <= MAX_SECTION else ""
-
-
-def unequal_values(error: AssertionError) -> List[str]:
-    """The two values that unittest names in its message, or pytest as the arguments of a function
-    that answered False, with its name; empty where they cannot be read."""
-    try:
-        text = str(error)
-        helper = COMPARING.search(text)
-        if helper:
-            one, other = ast.literal_eval(helper.group(2))
-            return [repr(one), repr(other), helper.group(1)]
-        sides = text.partition("\n")[0].partition(" : ")[0].split(" != ")
-        for side in sides:
-            ast.literal_eval(side)
-    except Exception:  # noqa: BLE001 - an error of the project's own, or a text that is no value
-        return []
-    return sides if len(sides) == 2 else []
 
 
 def read_settings(folder: str) -> Dict[str, Any]:
