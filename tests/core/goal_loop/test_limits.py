@@ -87,7 +87,8 @@ async def test_a_model_that_knows_that_it_can_do_no_more_is_not_asked_again(runs
     record = await runs.run([call("look", path="a.txt"), gave_up], max_iterations=30)
     assert (record.status, len(runs.events(record, "llm_usage"))) == ("failed", 2)
     assert record.reason == "the model gave up; it said: I cannot fix this."
-    assert record.next_step == f"retrai run {record.goal} --model NAME takes another model"
+    anew = f"retrai run {record.goal} -C {record.project} --model NAME"
+    assert record.next_step == f"{anew} takes another model"
     assert runs.events(record, "llm_usage")[-1].payload["finish_reason"] == "gave_up"
 
 

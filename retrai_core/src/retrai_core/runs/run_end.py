@@ -75,7 +75,12 @@ def _command_to_go_on(record: RunRecord) -> str:
 
 
 def _new_run(record: RunRecord) -> str:
-    return f"retrai run {record.goal}".rstrip()
+    """The command that starts anew, in the same project."""
+    command = f"retrai run {record.goal}".rstrip()
+    with suppress(OSError):  # the current folder may be gone
+        if Path.cwd() == record.project:
+            return command
+    return f"{command} -C {shlex.quote(str(record.project))}"
 
 
 def _next_step(record: RunRecord) -> str:
@@ -83,7 +88,8 @@ def _next_step(record: RunRecord) -> str:
     run = record.id
     if record.status == "failed" and record.project.is_dir() and is_read_only(record.project):
         copied = f"cp -r {shlex.quote(str(record.project))} COPY"
-        return f"{copied}; {_new_run(record)} -C COPY works in a copy that can be written to"
+        anew = f"retrai run {record.goal} -C COPY"
+        return f"{copied}; {anew} works in a copy that can be written to"
     if record.status in ("failed", "stuck"):
         steps = [f"retrai runs resume {run}{_more_iterations(record)} goes on"]
         if record.gave_up:  # and would say so once more
