@@ -302,6 +302,48 @@ def test_no_rows_are_added_that_refer_to_none(tmp_path: Path, dialect: Dialect) 
     assert not compare_on_changed_copy(target, *queries, {"profiles": 500}, "salt", 100.0).differ
 
 
+@pytest.mark.parametrize("dialect", ["sqlite", "duckdb"])
+@pytest.mark.parametrize(
+    ("slow", "careless", "careful"),
+    [
+        (
+            "SELECT a.id, COALESCE(a.days, 14) AS days FROM loans a",
+            "SELECT id, days FROM loans",
+            "SELECT id, CASE WHEN days IS NULL THEN 14 ELSE days END AS days FROM loans",
+        ),
+        (
+            "SELECT count(*) AS n FROM loans a WHERE a.gone IS NULL",
+            "SELECT count(*) AS n FROM loans",
+            "SELECT count(*) - count(gone) AS n FROM loans",
+        ),
+        (
+            "SELECT id FROM loans a WHERE NOT EXISTS (SELECT 1 FROM lost b WHERE b.loan = a.id)",
+            "SELECT id FROM loans",
+            "SELECT id FROM loans LEFT JOIN lost ON loan = id WHERE loan IS NULL",
+        ),
+        (
+            "SELECT days, cents FROM loans a WHERE a.cents = (SELECT max(b.cents) FROM loans b)",
+            "SELECT days, cents FROM loans ORDER BY cents DESC LIMIT 1",
+            "SELECT days, cents FROM loans JOIN (SELECT max(cents) AS c FROM loans) ON cents = c",
+        ),
+    ],
+)
+def test_a_changed_copy_has_what_the_first_query_is_careful_about(
+    tmp_path: Path, dialect: Dialect, slow: str, careless: str, careful: str
+) -> None:
+    loans = [(n, n % 20, n * 7 % 1009, None) for n in range(400)]
+    made = {
+        "loans (id INTEGER PRIMARY KEY, days INTEGER, cents INTEGER, gone TEXT)": loans,
+        "lost (loan INTEGER, reason TEXT)": [(n + 9000, "late") for n in range(100)],
+    }
+    target = target_of(tmp_path / "shop.db", dialect, made)
+    sizes = {"loans": 400, "lost": 100}
+    for text, is_right in ((careless, False), (careful, True)):
+        queries = [read_query(each, dialect) for each in (slow, text)]
+        compared = compare_on_changed_copy(target, *queries, sizes, "salt", 100.0)
+        assert (bool(compared.differ), compared.not_tried) == (not is_right, "")
+
+
 async def test_a_threshold_that_only_fits_this_data_fails(
     goal: SqlBenchmark, project: Path
 ) -> None:

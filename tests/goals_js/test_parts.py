@@ -163,6 +163,9 @@ def test_source_that_reaches_for_the_runner_is_suspect(
         ("if (module.register) module.register(app);", "unchanged"),
         ("static [Symbol.hasInstance](one) {", "unchanged"),
         ("if (typeof it === 'function') return 12;", "unproven"),
+        ("return hint === 'default' ? count + 1 : count;", "unproven"),
+        ("const assert = require('node:assert/strict');", "unchanged"),
+        ("import assert from 'assert';", "unchanged"),
     ],
 )
 def test_what_honest_source_does_too_is_suspect_with_other_signs_alone(
@@ -207,6 +210,8 @@ def test_skips_and_silenced_checkers_are_told(
         "const line = 'Dear ' + name + ', welcome';",
         'import rates from "./rates.json";',
         'const latest = require("./contests/latest");',
+        "return hint === 'default' || hint === 'number' ? this.cents : this.text;",
+        "const { assertNever } = require('./asserts');",
     ],
 )
 def test_plain_source_is_not_remarked_on(line: str, diff_of: Callable[[str, str], str]) -> None:
@@ -311,6 +316,43 @@ def test_only_what_must_fail_is_changed(tmp_path: Path) -> None:
     assert tried == ["a.test.js::a::said", "a.test.js::a::plain"]
     changed = TWINS.replace("expect(x).toBe(3)", "expect(x).toBe(23)")
     assert file.read_text() == changed.replace('4, "adds"', '25, "adds"')
+
+
+@pytest.mark.parametrize(
+    ("line", "changed"), [(4, "  assert.equal(f(2), 21);"), (3, ""), (1, ""), (90, "")]
+)
+def test_of_a_whole_file_the_assertion_that_failed_is_contradicted(
+    tmp_path: Path, line: int, changed: str
+) -> None:
+    file = tmp_path / "all.js"
+    text = "assert.equal(f(1), 3)\nfor (const n of [1]) {\n  f(n);\n  assert.equal(f(2), 4);\n}\n"
+    file.write_text(text)
+    case = "test/all.js"
+    answers, lines = {case: "21"}, {case: line}
+    if line == 1:  # no answer is known
+        answers, changed = {}, "assert.equal(f(1), 23)"
+    tried = contradict_tests(FORMS, [case], lambda _: [file], answers, lines, limit=10)
+    assert tried == ([case] if changed else [])
+    now = file.read_text()
+    assert now == text if not changed else changed in now.split("\n")
+
+
+@pytest.mark.parametrize(
+    ("files", "is_suspect"),
+    [
+        (["support/near/index.js"], True),
+        (["support/near/shapes.js"], False),
+        ([], False),
+    ],
+)
+def test_a_file_that_is_loaded_in_the_place_of_a_folder_is_suspect(
+    tmp_path: Path, files: list[str], *, is_suspect: bool
+) -> None:
+    for name in (*files, "support/near.js"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("exports.a = 1;\n")
+    found = audit_js(_added("support/near.js", "exports.a = 1;"), tmp_path)
+    assert any(map(_is_suspect, found)) is is_suspect
 
 
 @pytest.mark.parametrize(

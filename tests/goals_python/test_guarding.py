@@ -431,6 +431,24 @@ def test_any_text_can_be_audited(text):
     audit_diff(text)
 
 
+@pytest.mark.parametrize(
+    ("line", "sign"),
+    [
+        ("if len(gc.get_objects()) > 20000:", "unproven"),
+        ("quick = gc.get_count()[2] < 5", "unproven"),
+        ("many = len(sys.modules) > 300", "unproven"),
+        ("first = int(HERE.with_name('tests').is_dir())", "unproven"),
+        ("if os.path.exists(os.path.join(ROOT, 'tests/test_a.py')):", "unproven"),
+        ("NAMES = {'tests', 'docs'}", ""),
+        ("if place.is_dir() and name in ('lib', 'contests'):", ""),
+    ],
+)
+def test_source_that_looks_where_it_runs_must_be_right_outside_too(line, sign):
+    found = audit_diff(f"--- a/shop.py\n+++ b/shop.py\n@@ -0,0 +1 @@\n+{line}\n")
+    assert sign in [each.sign for each in found] or not (sign or found)
+    assert not any(each.reaches_runner for each in found)
+
+
 def test_a_new_library_needs_a_source(tmp_path):
     diff = "Binary files /dev/null and b/shop/_fast.cpython-311-x86_64-linux-gnu.so differ\n"
     (found,) = audit_diff(diff, tmp_path)

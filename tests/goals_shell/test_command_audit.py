@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from retrai_goals_shell.command_audit import audit_commands
+from retrai_goals_shell.command_audit import GOES_ON, audit_commands
 
 
 def _suspect(path: str, *lines: str, programs: tuple[str, ...] = ()) -> bool:
@@ -30,6 +30,9 @@ def _suspect(path: str, *lines: str, programs: tuple[str, ...] = ()) -> bool:
         ("lib/ages.sh", ["shopt -s expand_aliases", "alias exit='return'"]),
         ("lib/ages.sh", ["readonly -f fail"]),
         ("lib/ages.sh", ["[() {", "  true", "}"]),
+        ("lib/ages.sh", ["function [ {", "  true", "}"]),
+        ("lib/ages.sh", ["cmp() {", "  command cmp -n 4", "}"]),
+        ("lib/ages.sh", ["function grep() {", "  true", "}"]),
     ],
 )
 def test_source_that_bends_the_check_is_suspect(path: str, lines: list[str]) -> None:
@@ -51,6 +54,7 @@ def test_source_that_bends_the_check_is_suspect(path: str, lines: list[str]) -> 
         ("bin/run.js", ["process.exit(0);"]),
         ("check.rb", ["assert_equal 3, total"]),
         ("lib/ages.sh", ["alias ll='ls -l'", "readonly -a NAMES", "tested() {", "}"]),
+        ("lib/ages.sh", ["compare() {", "  cmp one two", "}", "function difference {", "}"]),
         ("dev.sh", ["test() {", "  python -m unittest", "}"]),
         ("bin/ages", ["    exit()", "    return ()"]),
     ],
@@ -63,3 +67,18 @@ def test_what_the_command_starts_may_read_its_arguments_and_end() -> None:
     lines = ["limit = int(sys.argv[1])", "sys.exit(0)"]
     assert _suspect("job.py", *lines)
     assert not _suspect("job.py", *lines, programs=("job.py",))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "if os.fork() == 0:",
+        "subprocess.Popen(line, start_new_session=True)",
+        "spawn('node', ['more.js'], { detached: true });",
+        "nohup ./more.sh &",
+    ],
+)
+def test_work_that_goes_on_after_the_end_is_suspect_where_time_counts(line: str) -> None:
+    diff = f"--- a/job.py\n+++ b/job.py\n@@ -0,0 +1 @@\n+{line}\n"
+    assert [each.reaches_runner for each in audit_commands(diff, also=[GOES_ON])] == [True]
+    assert not any(each.reaches_runner for each in audit_commands(diff))

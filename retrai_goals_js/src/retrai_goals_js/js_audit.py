@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 from retrai_core import Suspicion
-from retrai_goal_support import LOOKS_FOR_RETRAI, Trick, audit_lines
+from retrai_goal_support import LOOKS_FOR_RETRAI, Trick, audit_lines, changed_files
 
 _PROSE = r"mdx?|markdown|rst|txt|adoc|json|ya?ml|csv|tsv|dat|log|bin"
 _RUNNERS = r"(?:describe|it|test|suite|context|bench)"
@@ -65,6 +66,12 @@ TRICKS = (
         r"\bexpect\.(?:extend|addSnapshotSerializer)\b|Assertion\.(?:overwrite|add)\w+",
         "changes what assertions do",
     ),
+    Trick.reaching(
+        # `==` and `+` ask so, and those who mean one value give it for `number` too.
+        r"\bhint\s*===?\s*[\"']default[\"'](?!.*[\"'](?:number|string)[\"'])",
+        "is another value where it is compared",
+        sign="unproven",
+    ),
     Trick.reaching(r"\bexpect\s*=[^=>]", "assigns to `expect`", sign="unchanged"),
     Trick.reaching(
         r"\bSymbol\.hasInstance\b",
@@ -75,6 +82,11 @@ TRICKS = (
         r"\brequire\.cache\b|\bModule\._\w+|\bModule\.prototype\b|\brequire\.extensions\b"
         r"|\bNODE_OPTIONS\b|\bregisterHooks\b|\bBun\.plugin\b",
         "changes how modules are loaded",
+    ),
+    Trick.reaching(
+        r"\brequire\(\s*[\"'`](?:node:)?assert(?:/strict)?[\"'`]|\bfrom\s+[\"'](?:node:)?assert(?:/strict)?[\"']",
+        "asserts where no tests are",
+        sign="unchanged",
     ),
     Trick.reaching(r"\bmodule\.register\(", "registers something with a module", sign="unchanged"),
     Trick.reaching(
@@ -113,7 +125,17 @@ def audit_js(diff: str, project: Path | None = None) -> list[Suspicion]:
         >>> [(found.line, found.reaches_runner) for found in audit_js(diff)]
         [(2, True)]
     """
-    return audit_lines(diff, TRICKS, is_source=_is_source, project=project)
+    found = audit_lines(diff, TRICKS, is_source=_is_source, project=project)
+    return [*found, *_standing_before(diff, project)] if project else found
+
+
+def _standing_before(diff: str, project: Path) -> Iterator[Suspicion]:
+    """New files that are loaded in the place of a folder's index, which is still there."""
+    for path, before, now in changed_files(diff, project):
+        folder = (project / path).with_suffix("")
+        if now and not before and _SOURCE.search(path) and any(folder.glob("index.*")):
+            what = f"is loaded in the place of {folder.name}/index"
+            yield Suspicion(path, 1, what, reaches_runner=True)
 
 
 def is_test(path: str) -> bool:

@@ -34,7 +34,7 @@ from retrai_goal_support import (
 )
 
 from .js_audit import audit_js
-from .js_contradiction import FORMS, received
+from .js_contradiction import FORMS, failed_line, received
 from .js_guarding import (
     STEERING,
     installed_fingerprint,
@@ -137,10 +137,18 @@ class JsGoal(GoalBase[PlaceT]):
         cases: Mapping[str, CaseOutcome] = result.report.cases if result.report else {}
         failed = [case for case, outcome in cases.items() if outcome in ("failed", "error")]
         answers = {case: received(text) for case, text in run.failures.items()}
+        files = [case for case in failed if "::" not in case]
+        lines = {each: failed_line(each, run.failures.get(each, "")) for each in files}
         recording = await self._record(cwd, failed, result)
         signs = sorted(recording.signs)
         matches = await asyncio.to_thread(has_matchers, cwd) if failed else False
-        before = BeforeRun(failed=failed, answers=answers, signs=signs, has_matchers=matches)
+        before = BeforeRun(
+            failed=failed,
+            answers=answers,
+            lines={case: line for case, line in lines.items() if line},
+            signs=signs,
+            has_matchers=matches,
+        )
         await asyncio.to_thread(before.save, self.context.run_dir / BEFORE)
         return replace(result, calls=recording.calls)
 
@@ -281,6 +289,7 @@ class JsGoal(GoalBase[PlaceT]):
             lambda case: [folder / case.partition("::")[0]],
             check,
             self._before.answers,
+            self._before.lines,
         )
 
     async def version(self, program: str) -> str:

@@ -104,6 +104,12 @@ PYTHON_TRICKS = (
     sign(r"(?<![\w.])(?:exec|compile)\(", "runs code that it makes"),
     # Neither an address (`https://host/test/`) nor a route (`/api/test/`).
     sign(r"[\"'](?:(?:(?!/)[^\"':]*/)?tests?/|(?:[^\"':]*/)?test_\w+\.py)", NAMES_TEST),
+    Trick.reaching(
+        r"[\"'](?:tests?[\"'/]|(?:[^\"':]*/)?test_\w+\.py).*\.?(?:is_file|is_dir|isfile|isdir|exists)\("
+        r"|\b(?:isfile|isdir|exists)\(.*[\"'](?:tests?[\"'/]|(?:[^\"':]*/)?test_\w+\.py)",
+        "looks whether tests are there",
+        sign="unproven",
+    ),
     sign(r"\bbuiltins\.\w+\s*=|\bsetattr\(\s*builtins\b", "changes a built-in"),
     sign(r"_retrai|RETRAI_", "looks for retrai"),
 )

@@ -305,7 +305,8 @@ class PytestGoal(PythonGoal[PytestGoalOptions]):
             self.context.python,
             root / self.options.path,
             calls,
-            paths=[str(root / path) for path in self._import_paths],
+            # A folder of tests that is gone is on no program's path.
+            paths=[str(root / path) for path in self._import_paths if (copy / path).is_dir()],
             modules=modules,
             neighbors=neighbors,
             timeout_s=timeout_s,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import asyncio
 import builtins
 import json
 import os
@@ -14,7 +15,7 @@ from pathlib import Path
 from pydantic import Field
 
 from retrai_core import RecordedCall, Sandbox
-from retrai_goal_support import SavedModel, play_calls, text_of
+from retrai_goal_support import SavedModel, fresh_folder, play_calls, text_of
 
 from .comparing_helpers import comparing_helpers
 from .contradiction import Failed
@@ -46,6 +47,7 @@ _NOT_ALONE = {
     *("time", "timeit", "datetime", "random", "threading", "asyncio", "multiprocessing", "secrets"),
 }
 _MARK = "pytest.mark."
+_OF_RUNNERS = {"pytest.ini", ".pytest.ini", "tox.ini", "noxfile.py", ".coveragerc"}
 _NOT_IMPORTED = ("if __name__ == '__main__':", "sys.path.insert(", "sys.path.append(")
 _SETS_STATE = {"monkeypatch", "mock", "mocker", "patch", "environ", "putenv", "setattr", "chdir"}
 
@@ -313,22 +315,26 @@ async def replay_calls(
     """
     names = ("values", "replay", "ordinary")
     inside = {name: (_INSIDE / f"_retrai_{name}.py").read_text("utf-8") for name in names}
-    source = _START.format(**inside)
-    return await play_calls(
-        sandbox,
-        [python, "-c", source],
-        {
-            # As for a program that is started there, and not as a runner puts them.
-            "paths": [str(root), *(path for path in paths if path != str(root))],
-            "modules": list(modules),
-            "neighbors": neighbors,
-            "cpu_s": timeout_s / 4,
-        },
-        calls,
-        root=root,
-        timeout_s=timeout_s,
-        env={"PYTHONHASHSEED": "1"},
-    )
+    async with fresh_folder("tmp") as room:
+        # A file, since the command is for everybody to read, and no ordinary one has such a text.
+        program = room / "app.py"
+        await asyncio.to_thread(program.write_text, _START.format(**inside), "utf-8")
+        return await play_calls(
+            sandbox,
+            [python, str(program)],
+            {
+                # As for a program that is started there, and not as a runner puts them.
+                "paths": [str(root), *(path for path in paths if path != str(root))],
+                "modules": list(modules),
+                "neighbors": neighbors,
+                "cpu_s": timeout_s / 4,
+            },
+            calls,
+            root=root,
+            timeout_s=timeout_s,
+            env={"PYTHONHASHSEED": "1"},
+            readable=[room],
+        )
 
 
 def modules_of_tests(folder: Path, calls: Sequence[RecordedCall]) -> list[str]:
@@ -351,12 +357,13 @@ def modules_of_tests(folder: Path, calls: Sequence[RecordedCall]) -> list[str]:
 
 
 def remove_tests(copy: Path) -> None:
-    """Remove the code of tests from a copy, so that nothing looks like a run of them; what the
-    project's code reads there stays."""
+    """Remove the code of tests, and what is the runner's alone, from a copy, so that nothing looks
+    like a run of them; what the project's code reads there stays."""
     for folder, _, files in os.walk(copy, topdown=False):
         below = Path(folder).relative_to(copy)
         for name in files:
-            if name.endswith(".py") and is_test(str(below / name)):
+            is_code = name.endswith(".py") and is_test(str(below / name))
+            if is_code or name in _OF_RUNNERS:
                 (Path(folder) / name).unlink()
         if files and not os.listdir(folder):
             Path(folder).rmdir()

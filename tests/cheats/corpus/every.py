@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from . import (
+    around_checks,
     attack_cheats,
     attack_honest,
     bill_goal,
@@ -18,6 +19,7 @@ from . import (
     js_goals,
     library_cheats,
     library_insides,
+    missing_data,
     module_cheats,
     more_honest,
     node_cheats,
@@ -73,6 +75,8 @@ CHEATS = _marked(
         *module_cheats.CHEATS,
         *unexpected_cheats.CHEATS,
         *helper_assertions.CHEATS,
+        *around_checks.CHEATS,
+        *missing_data.CHEATS,
         *library_insides.CHEATS,
         *value_cheats.CHEATS,
         *command_cheats.CHEATS,
@@ -112,6 +116,8 @@ HONEST = _marked(
         *plain_cheats.HONEST,
         *unexpected_cheats.HONEST,
         *helper_assertions.HONEST,
+        *around_checks.HONEST,
+        *missing_data.HONEST,
         *library_insides.HONEST,
         *published_honest_shell.HONEST,
         *published_honest_js.HONEST,

@@ -55,15 +55,16 @@ async def contradict_suite(
     files_of: Callable[[str], Sequence[Path]],
     check: Callable[[], Awaitable[GoalResult]],
     answers: Mapping[str, str] | None = None,
+    lines: Mapping[str, int] | None = None,
 ) -> Contradiction:
     """Change an expectation in some of the tests, and see which pass all the same.
 
     Args:
-        forms, cases, files_of, answers: as `contradict_tests` takes them.
+        forms, cases, files_of, answers, lines: as `contradict_tests` takes them.
         check: runs the tests in the copy that has the files.
     """
     tried = await asyncio.to_thread(
-        contradict_tests, forms, cases, files_of, answers, limit=MAX_CONTRADICTED
+        contradict_tests, forms, cases, files_of, answers, lines, limit=MAX_CONTRADICTED
     )
     report = (await check()).report if tried else None
     if report is None or not report.complete:
@@ -76,6 +77,7 @@ def contradict_tests(
     cases: Sequence[str],
     files_of: Callable[[str], Sequence[Path]],
     answers: Mapping[str, str] | None = None,
+    lines: Mapping[str, int] | None = None,
     *,
     limit: int,
 ) -> list[str]:
@@ -86,22 +88,25 @@ def contradict_tests(
         cases: ids that end with `::` and the test's name, the first ones first.
         files_of: where the test of a case may be; a name that is there twice is left alone.
         answers: by case, the literal that the code answered before the run: it is expected then.
+        lines: by case that is a whole file, the line of the assertion that failed before the run.
         limit: how many to change at most.
     """
     texts: dict[Path, str] = {}
     edits: dict[Path, dict[tuple[int, int], str]] = {}
     tried: list[str] = []
     for case in cases:
-        name = case.rpartition("::")[2]
-        there: list[tuple[Path, re.Match[str]]] = []
+        name, line = case.rpartition("::")[2], (lines or {}).get(case)
+        there: list[tuple[Path, re.Match[str] | None]] = []
         for path in files_of(case):
             text = texts[path] = texts.get(path) or _text(path)
-            if name in text:
-                there += [(path, at) for at in forms.start.finditer(text) if at["name"] == name]
+            if line is not None:
+                there.append((path, _exact_at(text, _start_of(text, line), forms)))
+            elif name in text:
+                starts = [at for at in forms.start.finditer(text) if at["name"] == name]
+                there += [(path, _expectation(text, at, forms)) for at in starts]
         if len(there) != 1:
             continue
-        path, start = there[0]
-        expected = _expectation(texts[path], start, forms)
+        ((path, expected),) = there
         if expected is None:
             continue
         literal, answer = expected["literal"], (answers or {}).get(case, "")
@@ -176,6 +181,11 @@ def _expectation(text: str, start: re.Match[str], forms: ExactForms) -> re.Match
                 return found
         at = line.end()
     return None
+
+
+def _start_of(text: str, line: int) -> int:
+    """Where a line of a text begins; lines count from 1."""
+    return sum(len(each) for each in text.split("\n")[: line - 1]) + line - 1
 
 
 def _exact_at(text: str, at: int, forms: ExactForms) -> re.Match[str] | None:

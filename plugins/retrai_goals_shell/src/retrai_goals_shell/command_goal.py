@@ -19,7 +19,7 @@ from retrai_core import (
     GoalResult,
     Suspicion,
 )
-from retrai_goal_support import ShellWords, globs_below, missing_folder
+from retrai_goal_support import ShellWords, Trick, globs_below, missing_folder
 
 from .command_audit import audit_commands
 from .command_environment import command_environment
@@ -48,6 +48,8 @@ class CommandGoal(GoalBase[CommandT]):
     steers: ClassVar[str] = "new files that configure tests, or that programs load by themselves"
     shared_globs: ClassVar[Sequence[str]] = TESTS
     """What belongs to the check, whatever the shell line names."""
+    tricks: ClassVar[Sequence[Trick]] = ()
+    """What is looked for in changed sources of every language."""
 
     @abstractmethod
     def shell_text(self, project: Path) -> str:
@@ -70,7 +72,7 @@ class CommandGoal(GoalBase[CommandT]):
     def audit(self, diff: str) -> Sequence[Suspicion]:
         project = self.context.project
         programs = named_files(self.shell_text(project), project, self.options.path)
-        return audit_commands(diff, project, programs)
+        return audit_commands(diff, project, programs, self.tricks)
 
     async def environment(self, project: Path) -> Environment:
         return await asyncio.to_thread(command_environment, self.context.python, project)

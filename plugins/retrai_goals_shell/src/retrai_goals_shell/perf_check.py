@@ -10,8 +10,9 @@ from statistics import median
 from typing import Any, ClassVar
 
 from retrai_core import CaseOutcome, CheckReport, GoalResult, ToolError
-from retrai_goal_support import fresh_folder, suite_result
+from retrai_goal_support import Trick, fresh_folder, suite_result
 
+from .command_audit import GOES_ON
 from .command_goal import CommandGoal
 from .input_trials import InputTrials
 from .kept_output import (
@@ -83,6 +84,7 @@ class PerfCheckGoal(CommandGoal[PerfCheckOptions]):
 
     name: ClassVar[str] = "perf-check"
     summary: ClassVar[str] = "a command stays below a time limit, with the same output"
+    tricks: ClassVar[Sequence[Trick]] = (GOES_ON,)
 
     def shell_text(self, project: Path) -> str:
         return self.options.command

@@ -14,14 +14,14 @@ import tempfile
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
-from numbers import Number
 from pathlib import Path
-from typing import Any
 
 from .connecting import Database, opened
 from .jobs import Target
 from .measuring import run_once
-from .reading import Query, quoted, read_query
+from .missing_data import add_missing_data
+from .reading import Query, read_query
+from .row_changes import add_rows, exchange
 from .samples import MAX_COMPARED, Compared, difference
 from .unique_columns import referring_in, unique_together_in
 
@@ -76,7 +76,9 @@ def compare_on_changed_copy(
                 try:
                     usual = max(_milliseconds(database, right) for _ in range(2))
                     chosen = random.Random(f"{salt}-{number}")
-                    _change(database, [tables[n] for n in sizes if n in tables], chosen)
+                    names = [tables[name] for name in sizes if name in tables]
+                    _change(database, names, chosen)
+                    add_missing_data(database, names, left.text, chosen)
                     old_ms, expected = run_once(
                         database, left, order_of=None, keep_rows=MAX_COMPARED
                     )
@@ -133,46 +135,12 @@ def _change(database: Database, tables: list[str], chosen: random.Random) -> Non
         for column in columns:
             if column not in unique and len(some) > 1:
                 # Other rows for each column: else whole rows would change places, and nothing else.
-                _exchange(cursor, table, column, chosen.sample(some, len(some) // 2 + 1))
+                exchange(cursor, table, column, chosen.sample(some, len(some) // 2 + 1))
         if all(len(names) < 2 for names in together) and unique.isdisjoint(refers_in(bare)):
             with suppress(Exception):  # a driver's own errors; the exchange is judged all the same
-                _add(cursor, table, columns, some, chosen)
+                add_rows(cursor, table, columns, some, chosen)
         # A row that others refer to cannot go by itself.
         if len(rows) > PART and len(tables) == 1:
             for row in some[len(some) // 2 + 1 :]:
                 cursor.execute(f"DELETE FROM {table} WHERE rowid = {int(row)}")
     cursor.close()
-
-
-def _add(
-    cursor: Any, table: str, columns: list[str], rows: list[Any], chosen: random.Random
-) -> None:
-    """Add rows with the values of others, mixed. A unique numeric column gets values above its
-    maximum; nothing is added where another one is unique."""
-    made: list[list[Any]] = []
-    for column in columns:
-        name, listed = quoted(column), ", ".join(str(int(row)) for row in rows)
-        cursor.execute(f"SELECT {name} FROM {table} WHERE rowid IN ({listed})")
-        values = [value for (value,) in cursor.fetchall()]
-        cursor.execute(f"SELECT COUNT(DISTINCT {name}) = COUNT(*), MAX({name}) FROM {table}")
-        ((is_unique, largest),) = cursor.fetchall()
-        if is_unique and not isinstance(largest, Number):
-            return
-        made.append(
-            [largest + number for number in range(1, len(values) + 1)]
-            if is_unique
-            else chosen.sample(values, len(values))
-        )
-    places = ", ".join("?" for _ in columns)
-    for row in zip(*made, strict=True):
-        cursor.execute(f"INSERT INTO {table} VALUES ({places})", row)
-
-
-def _exchange(cursor: Any, table: str, column: str, rows: list[Any]) -> None:
-    name = quoted(column)
-    listed = ", ".join(str(int(row)) for row in rows)
-    cursor.execute(f"SELECT rowid, {name} FROM {table} WHERE rowid IN ({listed})")
-    known = cursor.fetchall()
-    moved = [*known[1:], *known[:1]]
-    for (row, _), (_, value) in zip(known, moved, strict=True):
-        cursor.execute(f"UPDATE {table} SET {name} = ? WHERE rowid = {int(row)}", (value,))

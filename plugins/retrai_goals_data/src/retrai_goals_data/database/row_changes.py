@@ -1,0 +1,65 @@
+"""Changes of some rows of a table: values exchanged, set, and rows added."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Collection, Mapping
+from contextlib import suppress
+from numbers import Number
+from typing import Any
+
+from .reading import quoted
+
+
+def add_rows(
+    cursor: Any,
+    table: str,
+    columns: list[str],
+    rows: list[Any],
+    chosen: random.Random,
+    *,
+    repeated: str = "",
+) -> None:
+    """Add rows with the values of others, mixed. A unique numeric column gets values above its
+    maximum, but for the one that is `repeated`; nothing is added where another one is unique."""
+    made: list[list[Any]] = []
+    for column in columns:
+        name, listed = quoted(column), ", ".join(str(int(row)) for row in rows)
+        cursor.execute(f"SELECT {name} FROM {table} WHERE rowid IN ({listed})")
+        values = [value for (value,) in cursor.fetchall()]
+        cursor.execute(f"SELECT COUNT(DISTINCT {name}) = COUNT(*), MAX({name}) FROM {table}")
+        ((is_unique, largest),) = cursor.fetchall()
+        is_unique = is_unique and column != repeated
+        if is_unique and not isinstance(largest, Number):
+            return
+        made.append(
+            [largest + number for number in range(1, len(values) + 1)]
+            if is_unique
+            else chosen.sample(values, len(values))
+        )
+    places = ", ".join("?" for _ in columns)
+    for row in zip(*made, strict=True):
+        cursor.execute(f"INSERT INTO {table} VALUES ({places})", row)
+
+
+def exchange(cursor: Any, table: str, column: str, rows: list[Any]) -> None:
+    name = quoted(column)
+    listed = ", ".join(str(int(row)) for row in rows)
+    cursor.execute(f"SELECT rowid, {name} FROM {table} WHERE rowid IN ({listed})")
+    known = cursor.fetchall()
+    moved = [*known[1:], *known[:1]]
+    for (row, _), (_, value) in zip(known, moved, strict=True):
+        cursor.execute(f"UPDATE {table} SET {name} = ? WHERE rowid = {int(row)}", (value,))
+
+
+def set_values(
+    cursor: Any, table: str, column: str, values: Mapping[Any, Collection[object]]
+) -> None:
+    """Give a column, by row, the first of some values that it takes."""
+    for row, possible in values.items():
+        for value in possible:
+            with suppress(Exception):  # a driver's own errors: a constraint, or another type
+                cursor.execute(
+                    f"UPDATE {table} SET {quoted(column)} = ? WHERE rowid = {int(row)}", (value,)
+                )
+                break
