@@ -298,3 +298,110 @@ def test_probes_leave_a_text_that_can_be_read(text: str) -> None:
     ast.parse(exposed.text)
     assert exposed.ranges
     assert set(exposed.origins.values()) <= set(range(1, text.count("\n") + 1))
+
+
+OVERLOADS = """\
+from typing import Any, Literal, TypeVar, overload
+
+T = TypeVar("T")
+MISSING: Any = object()
+
+class Book:
+    def __init__(self) -> None:
+        self.entries: dict[str, int] = {}
+
+"""
+KEPT = [
+    """\
+    @overload
+    def find(self, name: str) -> int | None: ...
+    @overload
+    def find(self, name: str, *, must: Literal[True]) -> int: ...
+    def find(self, name: str, *, must: bool = False) -> int | None:
+        found = self.entries.get(name)
+        if must and found is None:
+            raise KeyError(name)
+        return found
+""",
+    """\
+    @overload
+    def find(self, name: str) -> int: ...
+    @overload
+    def find(self, name: str, default: T) -> int | T: ...
+    def find(self, name: str, default: Any = MISSING) -> Any:
+        if default is MISSING:
+            return self.entries[name]
+        return self.entries.get(name, default)
+""",
+    """\
+    @overload
+    def find(self, name: str) -> int: ...
+    @overload
+    def find(self, name: list[str]) -> list[int]: ...
+    def find(self, name: str | list[str]) -> int | list[int]:
+        names = [name] if isinstance(name, str) else name
+        found = [self.entries[each] for each in names]
+        return found[0] if isinstance(name, str) else found
+""",
+    """\
+    @overload
+    def find(self, name: Literal["first"]) -> int: ...
+    @overload
+    def find(self, name: Literal["all"]) -> list[int]: ...
+    def find(self, name: str) -> int | list[int]:
+        return {"first": 1, "all": [1]}[name]
+""",
+    """\
+    @overload
+    async def find(self, name: str) -> int: ...
+    @overload
+    async def find(self, name: None = None) -> None: ...
+    async def find(self, name: str | None = None) -> int | None:
+        return None if name is None else self.entries[name]
+""",
+]
+NOT_KEPT = [
+    """\
+    @overload
+    def find(self, name: str) -> int: ...
+    @overload
+    def find(self, name: str, default: int | None) -> int | None: ...
+    def find(self, name: str, default: int | None = None) -> int | None:
+        return self.entries.get(name, default)
+""",
+    """\
+    @overload
+    def find(self, name: str) -> int: ...
+    @overload
+    def find(self, name: int) -> str: ...
+    def find(self, name: str | int) -> str | int:
+        return name
+""",
+    """\
+    @overload
+    def find(self, name: str, must: Literal[True] = True) -> int: ...
+    @overload
+    def find(self, name: str, must: Literal[False]) -> int | None: ...
+    def find(self, name: str, must: bool = True) -> int | None:
+        return self.entries.get(name)
+""",
+]
+
+
+@pytest.mark.usefixtures("pyright")
+async def test_an_overload_must_keep_what_it_promises(make_project, context) -> None:
+    kept = {f"kept{number}.py": OVERLOADS + text for number, text in enumerate(KEPT)}
+    found = await _contradicted(make_project, context, {**kept, "shop.py": ""})
+    assert not found.still_passed, found.reason
+    for number, text in enumerate(NOT_KEPT):
+        fixed = {f"book{number}.py": OVERLOADS + text, "shop.py": ""}
+        found = await _contradicted(make_project, context, fixed)
+        assert found.still_passed == [f"book{number}.py"], text
+        assert "an overload promises what its function does not return: Type" in found.reason
+
+
+@pytest.mark.usefixtures("pyright")
+async def test_an_overload_that_was_there_before_is_left_alone(make_project, context) -> None:
+    make_project({"book.py": OVERLOADS + NOT_KEPT[0]})
+    found = await _contradicted(make_project, context, {"shop.py": ""})
+    assert not found.still_passed

@@ -55,7 +55,7 @@ def suspicion(contradiction: Contradiction, fixed: Collection[str]) -> str:
         return ""
     if contradiction.reason:
         return contradiction.reason
-    idle = bent or list(still)
+    idle = list(dict.fromkeys(bent or still))  # a case may have been tried twice
     named = ", ".join(idle[:3])
     if len(idle) == 1:
         return f"a case passes whatever it expects, so it proves nothing: {named}"
