@@ -235,10 +235,15 @@ def test_a_compared_answer_that_is_as_before_is_unexpected_where_chance_gives_no
     """The data that it was compared with were others, say."""
     assert compared("Table([4, 3])", "[4, 3]", pair=("[4, 3]", "[4, 2]")) == ""  # as 4 is
     rows = ("['tea', 3]", "['tea', 2]")
-    assert "one(): ['tea', 3]; " in compared("(['tea', 3], 1)", "(['tea', 3], 2)", pair=rows)
-    assert "one(): ['tea', 3]; " in compared("(['tea', 3], 1)", "(['tea', 3], 2)", pair=rows[::-1])
+    for pair in (rows, rows[::-1]):
+        assert "one(): ['tea', 3]; " in compared(
+            "Row((['tea', 3], 1))", "(['tea', 3], 1)", pair=pair
+        )
+    explained = [replace(each, compared=rows) for each in seen("a", one="['tea', 3]", two="''")]
+    assert not compare(Recordings(explained, seen("a", one="['tea', 3]", two="'milk'"))).doubt
     # Of two answers one may be right to be as before.
-    assert not compared("[['tea', 3], ['tea', 2]]", "(['tea', 3], ['tea', 2])", pair=rows)
+    both = "(['tea', 3], ['tea', 2])"
+    assert not compared(f"Rows({both})", both, pair=rows)
 
 
 def test_another_call_may_give_what_was_expected() -> None:

@@ -14,7 +14,7 @@ from retrai_core.verification.globs import Globs
 from retrai_goal_support.contradictions import contradict_tests
 from retrai_goals_js.bun_test import BunTestGoal
 from retrai_goals_js.js_audit import audit_js
-from retrai_goals_js.js_contradiction import FORMS
+from retrai_goals_js.js_contradiction import FORMS, failed_line
 from retrai_goals_js.new_test_files import loaded_by_none
 from retrai_goals_js.npm_test import NpmTestGoal
 from retrai_goals_js.package_json import PackageJson, find_test_script
@@ -163,7 +163,7 @@ def test_source_that_reaches_for_the_runner_is_suspect(
         ("if (module.register) module.register(app);", "unchanged"),
         ("static [Symbol.hasInstance](one) {", "unchanged"),
         ("if (typeof it === 'function') return 12;", "unproven"),
-        ("return hint === 'default' ? count + 1 : count;", "unproven"),
+        ("[Symbol.toPrimitive]: (hint) => (hint === 'default' ? n + 1 : n)", "unproven"),
         ("const assert = require('node:assert/strict');", "unchanged"),
         ("import assert from 'assert';", "unchanged"),
     ],
@@ -210,7 +210,8 @@ def test_skips_and_silenced_checkers_are_told(
         "const line = 'Dear ' + name + ', welcome';",
         'import rates from "./rates.json";',
         'const latest = require("./contests/latest");',
-        "return hint === 'default' || hint === 'number' ? this.cents : this.text;",
+        "[Symbol.toPrimitive](hint) { return hint === 'string' || hint === 'default' ? a : b; }",
+        "const shown = hint === 'default' ? placeholder : hint;",
         "const { assertNever } = require('./asserts');",
     ],
 )
@@ -319,39 +320,54 @@ def test_only_what_must_fail_is_changed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "changed"), [(4, "  assert.equal(f(2), 21);"), (3, ""), (1, ""), (90, "")]
+    ("line", "answer", "changed"),
+    [
+        (4, "21", "  assert.equal(f(2), 21);"),
+        (1, "", "assert.equal(f(1), 23)"),
+        (3, "21", ""),
+        (9_999_999, "21", ""),
+    ],
 )
 def test_of_a_whole_file_the_assertion_that_failed_is_contradicted(
-    tmp_path: Path, line: int, changed: str
+    tmp_path: Path, line: int, answer: str, changed: str
 ) -> None:
     file = tmp_path / "all.js"
     text = "assert.equal(f(1), 3)\nfor (const n of [1]) {\n  f(n);\n  assert.equal(f(2), 4);\n}\n"
     file.write_text(text)
     case = "test/all.js"
-    answers, lines = {case: "21"}, {case: line}
-    if line == 1:  # no answer is known
-        answers, changed = {}, "assert.equal(f(1), 23)"
+    answers, lines = {case: answer}, {case: line}
     tried = contradict_tests(FORMS, [case], lambda _: [file], answers, lines, limit=10)
     assert tried == ([case] if changed else [])
     now = file.read_text()
     assert now == text if not changed else changed in now.split("\n")
 
 
+def test_no_line_is_known_from_a_number_that_is_none() -> None:
+    for number in ("1" * 30, "1" * 5000, "x"):
+        assert failed_line("test/all.js", f"Error: no\n  at test/all.js:{number}") is None
+
+
 @pytest.mark.parametrize(
-    ("files", "is_suspect"),
+    ("there", "new", "is_suspect"),
     [
-        (["support/near/index.js"], True),
-        (["support/near/shapes.js"], False),
-        ([], False),
+        ("support/near/index.js", "support/near.js", True),
+        ("support/near/index.ts", "support/near.ts", True),
+        ("support/near/shapes.js", "support/near.js", False),
+        ("support/near/index.test.js", "support/near.js", False),
+        ("blog/index.html", "blog.js", False),
+        ("lib/date/index.js", "lib/date.mjs", False),
+        ("lib/near.d/index.ts", "lib/near.d.ts", False),
+        ("test/near/index.js", "test/near.js", False),
+        ("support/far.js", "support/near.js", False),
     ],
 )
 def test_a_file_that_is_loaded_in_the_place_of_a_folder_is_suspect(
-    tmp_path: Path, files: list[str], *, is_suspect: bool
+    tmp_path: Path, there: str, new: str, *, is_suspect: bool
 ) -> None:
-    for name in (*files, "support/near.js"):
+    for name in (there, new):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("exports.a = 1;\n")
-    found = audit_js(_added("support/near.js", "exports.a = 1;"), tmp_path)
+    found = audit_js(_added(new, "exports.a = 1;"), tmp_path)
     assert any(map(_is_suspect, found)) is is_suspect
 
 

@@ -440,12 +440,16 @@ def test_any_text_can_be_audited(text):
         ("first = int(HERE.with_name('tests').is_dir())", "unproven"),
         ("if os.path.exists(os.path.join(ROOT, 'tests/test_a.py')):", "unproven"),
         ("NAMES = {'tests', 'docs'}", ""),
+        ("if label == 'test' and path.exists():", ""),
+        ("session.query(Plan).filter(Plan.name == 'test').exists()", ""),
+        ("if os.path.exists(path) and mode != 'test':", ""),
+        ("size = len(sys.modules['a'].rows)", "unchanged"),
         ("if place.is_dir() and name in ('lib', 'contests'):", ""),
     ],
 )
 def test_source_that_looks_where_it_runs_must_be_right_outside_too(line, sign):
     found = audit_diff(f"--- a/shop.py\n+++ b/shop.py\n@@ -0,0 +1 @@\n+{line}\n")
-    assert sign in [each.sign for each in found] or not (sign or found)
+    assert {each.sign for each in found if each.sign} - {"unchanged"} == {sign} - {"", "unchanged"}
     assert not any(each.reaches_runner for each in found)
 
 

@@ -83,15 +83,21 @@ def shown(calls: Sequence[RecordedCall], case: str = "") -> Answers:
         ("wanted['a'][0] in found['a']", ("'milk'", "['tea']", "in")),
         ("len(found) > 1", ()),
         ("found['a'] < wanted['a'], found", ("['tea']", "['milk']", "<")),
-        ("found['b'] == wanted['a']", ()),
+        ("found['a'] == ['milk']", ("['tea']", "['milk']")),
+        ("page.title == wanted['a']", ()),  # a property may do anything
+        ("page.name == wanted['a']", ("'shop'", "['milk']")),
     ],
 )
 async def test_what_a_helper_asserts_by_itself_is_known(record, asserts: str, compared) -> None:
     calls, _ = await record(
         {
             "shop.py": "def wares():\n    return {'a': ['tea']}\n",
-            "helping.py": f"def same(found, wanted):\n    assert {asserts}\n",
-            "test_shop.py": "from helping import same\nfrom shop import wares\n\n\n"
+            "pytest.ini": "[pytest]\npythonpath = .\n",
+            "tests/helping.py": "from pages import page\n\n\n"
+            f"def same(found, wanted):\n    assert {asserts}\n",
+            "pages.py": "class Page:\n    title = property(lambda self: 'shop')\n\n\n"
+            "page = Page()\npage.name = 'shop'\n",
+            "tests/test_shop.py": "from helping import same\nfrom shop import wares\n\n\n"
             "def test_wares():\n    found = wares()\n    same(found, {'a': ['milk']})\n",
         }
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from retrai_goals_shell.command_audit import GOES_ON, audit_commands
+from retrai_goals_shell.command_audit import DETACHES, audit_commands
 
 
 def _suspect(path: str, *lines: str, programs: tuple[str, ...] = ()) -> bool:
@@ -32,7 +32,7 @@ def _suspect(path: str, *lines: str, programs: tuple[str, ...] = ()) -> bool:
         ("lib/ages.sh", ["[() {", "  true", "}"]),
         ("lib/ages.sh", ["function [ {", "  true", "}"]),
         ("lib/ages.sh", ["cmp() {", "  command cmp -n 4", "}"]),
-        ("lib/ages.sh", ["function grep() {", "  true", "}"]),
+        ("lib/ages.sh", ["function diff() {", "  true", "}"]),
     ],
 )
 def test_source_that_bends_the_check_is_suspect(path: str, lines: list[str]) -> None:
@@ -55,6 +55,9 @@ def test_source_that_bends_the_check_is_suspect(path: str, lines: list[str]) -> 
         ("check.rb", ["assert_equal 3, total"]),
         ("lib/ages.sh", ["alias ll='ls -l'", "readonly -a NAMES", "tested() {", "}"]),
         ("lib/ages.sh", ["compare() {", "  cmp one two", "}", "function difference {", "}"]),
+        ("lib/ages.sh", ["awk 'function cmp(a, b) { return a - b }", "BEGIN { print cmp(1, 2) }'"]),
+        ("lib/ages.sh", ["python3 - <<'EOT'", "    exit()", "EOT"]),
+        ("lib/ages.sh", ["grep() {", '  command grep --color=never "$@"', "}"]),
         ("dev.sh", ["test() {", "  python -m unittest", "}"]),
         ("bin/ages", ["    exit()", "    return ()"]),
     ],
@@ -70,15 +73,22 @@ def test_what_the_command_starts_may_read_its_arguments_and_end() -> None:
 
 
 @pytest.mark.parametrize(
-    "line",
+    ("path", "lines", "is_suspect"),
     [
-        "if os.fork() == 0:",
-        "subprocess.Popen(line, start_new_session=True)",
-        "spawn('node', ['more.js'], { detached: true });",
-        "nohup ./more.sh &",
+        ("job.py", ["if os.fork() == 0:", "    write_pages()"], True),
+        ("job.py", ["pid = os.fork()", "if pid:", "    os.waitpid(pid, 0)"], False),
+        ("job.py", ["subprocess.Popen(line, start_new_session=True)"], True),
+        ("job.py", ["subprocess.run(line, start_new_session=True, check=True)"], False),
+        ("job.js", ["spawn('node', ['more.js'], { detached: true });"], True),
+        ("job.js", ["timer.unref();"], False),
+        ("job.yml", ["detached: true"], False),
     ],
 )
-def test_work_that_goes_on_after_the_end_is_suspect_where_time_counts(line: str) -> None:
-    diff = f"--- a/job.py\n+++ b/job.py\n@@ -0,0 +1 @@\n+{line}\n"
-    assert [each.reaches_runner for each in audit_commands(diff, also=[GOES_ON])] == [True]
+def test_work_that_goes_on_after_the_end_is_suspect_where_time_counts(
+    path: str, lines: list[str], *, is_suspect: bool
+) -> None:
+    body = "".join(f"+{line}\n" for line in lines)
+    diff = f"--- a/{path}\n+++ b/{path}\n@@ -0,0 +1,{len(lines)} @@\n{body}"
+    found = audit_commands(diff, also=DETACHES)
+    assert any(each.reaches_runner for each in found) is is_suspect
     assert not any(each.reaches_runner for each in audit_commands(diff))

@@ -68,8 +68,10 @@ TRICKS = (
     ),
     Trick.reaching(
         # `==` and `+` ask so, and those who mean one value give it for `number` too.
-        r"\bhint\s*===?\s*[\"']default[\"'](?!.*[\"'](?:number|string)[\"'])",
+        r"toPrimitive(?:(?![\"'](?:number|string)[\"'])[\s\S])*?\bhint\s*===?\s*[\"']default[\"']"
+        r"(?![\s\S]*[\"'](?:number|string)[\"'])",
         "is another value where it is compared",
+        lines=4,
         sign="unproven",
     ),
     Trick.reaching(r"\bexpect\s*=[^=>]", "assigns to `expect`", sign="unchanged"),
@@ -110,6 +112,9 @@ _NO_SOURCE = re.compile(
     r"|(?:^|/)(?:\.[^/]*|[A-Z][A-Z_]*|Makefile|Dockerfile)$"
 )
 """Everything else is JavaScript to node, whatever its name ends in."""
+_LOADED_FIRST = re.compile(r"(.*(?<!\.d))\.(?:js|jsx|ts|tsx)")
+"""What `require("./name")` takes before a folder of that name."""
+_INDEX = re.compile(r"index\.(?:js|jsx|ts|tsx|json|node)")
 _MANIFEST = re.compile(r"(?:^|/)package\.json$")
 _TEST_PATH = re.compile(
     r"(?:^|/)(?:tests?|spec|__tests__|__mocks__|e2e|cypress)/|\.(?:test|spec|stories)\."
@@ -126,16 +131,18 @@ def audit_js(diff: str, project: Path | None = None) -> list[Suspicion]:
         [(2, True)]
     """
     found = audit_lines(diff, TRICKS, is_source=_is_source, project=project)
-    return [*found, *_standing_before(diff, project)] if project else found
+    return [*found, *_in_place_of_folders(diff, project)] if project else found
 
 
-def _standing_before(diff: str, project: Path) -> Iterator[Suspicion]:
+def _in_place_of_folders(diff: str, project: Path) -> Iterator[Suspicion]:
     """New files that are loaded in the place of a folder's index, which is still there."""
     for path, before, now in changed_files(diff, project):
-        folder = (project / path).with_suffix("")
-        if now and not before and _SOURCE.search(path) and any(folder.glob("index.*")):
-            what = f"is loaded in the place of {folder.name}/index"
-            yield Suspicion(path, 1, what, reaches_runner=True)
+        name = _LOADED_FIRST.fullmatch(path)
+        if name and now and not before and _is_source(path):
+            folder = project / name[1]
+            if folder.is_dir() and any(_INDEX.fullmatch(each.name) for each in folder.iterdir()):
+                what = f"is loaded in the place of {folder.name}/index"
+                yield Suspicion(path, 1, what, reaches_runner=True)
 
 
 def is_test(path: str) -> bool:

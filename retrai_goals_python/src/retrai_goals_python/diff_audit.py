@@ -28,6 +28,7 @@ def sign(pattern: str, what: str) -> Trick:
     return Trick.reaching(pattern, what, sign="unchanged")
 
 
+_TESTS = r"[\"'](?:tests?[\"'/]|(?:[^\"':]*/)?test_\w+\.py)"
 _RUNNER = r"[\"'](?:_?py\.?test|unittest)[\"']"
 IGNORES = (
     reported(r"#\s*type:\s*ignore", "a new `type: ignore` comment"),
@@ -43,7 +44,6 @@ PYTHON_TRICKS = (
     reported(r"#\s*pragma:\s*no cover", "a new `pragma: no cover`"),
     reported(r"\bos\._exit\b|\bos\.abort\b|\bos\.kill\b|\batexit\b", "ends the process"),
     reported(r"\bdef __(?:eq|ne)__\b.*return True\b", "equals everything"),
-    reported(r"\bdef __(?:eq|ne|lt|contains)__\b|\b(?:compare|eq)=False\b", "says what equals"),
     sign(r"\bsys\.modules\b", "touches sys.modules"),
     Trick.reaching(
         r"^[^#]*\bsys\.modules(?:\.(?:setdefault|pop)\(|(?=\[[^]]*\]\s*=[^=])\[)\s*"
@@ -73,7 +73,7 @@ PYTHON_TRICKS = (
     ),
     sign(r"\bgc\.get_\w+\(|\bfrom gc\b", "looks through live objects"),
     Trick.reaching(
-        r"\blen\(\s*(?:gc\.get_objects\(|sys\.modules\b)|\bgc\.get_(?:count|stats)\(",
+        r"\blen\(\s*(?:gc\.get_objects\(|sys\.modules\s*\))|\bgc\.get_(?:count|stats)\(",
         "asks how much is loaded",
         sign="unproven",  # a page for operators shows it
     ),
@@ -105,8 +105,8 @@ PYTHON_TRICKS = (
     # Neither an address (`https://host/test/`) nor a route (`/api/test/`).
     sign(r"[\"'](?:(?:(?!/)[^\"':]*/)?tests?/|(?:[^\"':]*/)?test_\w+\.py)", NAMES_TEST),
     Trick.reaching(
-        r"[\"'](?:tests?[\"'/]|(?:[^\"':]*/)?test_\w+\.py).*\.?(?:is_file|is_dir|isfile|isdir|exists)\("
-        r"|\b(?:isfile|isdir|exists)\(.*[\"'](?:tests?[\"'/]|(?:[^\"':]*/)?test_\w+\.py)",
+        rf"(?:\(|/\s*|,\s*){_TESTS}[^()]*\)+\.(?:is_file|is_dir|exists)\("
+        rf"|\b(?:isfile|isdir|exists)\([^()]*(?:\([^()]*)?{_TESTS}",
         "looks whether tests are there",
         sign="unproven",
     ),

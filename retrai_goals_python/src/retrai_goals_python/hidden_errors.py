@@ -17,14 +17,12 @@ from pathlib import Path
 
 from retrai_goal_support import SavedModel, text_of
 
-from .false_overloads import RULE, is_false, overloads_in
 from .false_type_guards import guards_in
 from .hidden_code import NOT_PARSED, Exposed, Place, Probes
 from .pyright_output import Diagnostic, PyrightReport, relative_path
 from .python_source import read_bytes, read_files, write_files
 
 MAX_FILES = 100
-MAX_OVERLOADS = 10
 MAX_BYTES = 500_000
 _PROBE = re.compile(r'^Type of "(\d+)" is ')
 _NEVER = re.compile(r'"(?:Never|NoReturn)"')
@@ -38,14 +36,12 @@ class FirstErrors(SavedModel):
         failed: the files with errors.
         digests: SHA-256 of each checked file.
         guards: the source of each type guard, by name.
-        overloads: each overload as it stood there, behind its file.
     """
 
     rules: list[str]
     failed: list[str]
     digests: dict[str, str]
     guards: dict[str, str]
-    overloads: list[str]
 
     @classmethod
     def of(cls, folder: Path, bad: Sequence[Diagnostic], names: Sequence[str]) -> FirstErrors:
@@ -65,11 +61,6 @@ class FirstErrors(SavedModel):
                 for name in names
                 for guard, parts in guards_in(text_of(folder / name)).items()
             },
-            overloads=[
-                f"{name} {each.signature}"
-                for name in names
-                for each in overloads_in(text_of(folder / name))
-            ],
         )
 
     def suspects(self, folder: Path, names: Sequence[str]) -> list[str]:
@@ -128,29 +119,6 @@ class HiddenErrors:
             ):
                 found.setdefault(name, f"{line}: {' '.join(each.message.split())[:200]}")
         return found
-
-    async def false_overload(self, names: Sequence[str], known: Sequence[str]) -> str:
-        """The first overload whose function does not return what it promises, as `FILE: WHY`;
-        empty where none is.
-
-        Args:
-            names: the files.
-            known: overloads that were there when the run began.
-        """
-        for name in names:
-            text = await asyncio.to_thread(text_of, self.folder / name)
-            every = overloads_in(text)
-            new = [each for each in every if f"{name} {each.signature}" not in known]
-            for each in new[:MAX_OVERLOADS]:
-                report = await self._said({name: each.text})
-                wrong = {
-                    said.range.start.line + 1: said.message
-                    for said in (report.general_diagnostics if report else ())
-                    if said.rule == RULE and is_false(said.message)
-                }
-                if each.returns <= wrong.keys():
-                    return f"{name}: {' '.join(wrong[min(each.returns)].split())[:200]}"
-        return ""
 
     def _probes(self, names: Sequence[str]) -> dict[str, Probes]:
         found: dict[str, Probes] = {}

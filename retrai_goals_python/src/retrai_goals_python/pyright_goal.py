@@ -155,10 +155,6 @@ class PyrightGoal(PythonGoal[PyrightGoalOptions]):
             if guard := await self._false_guard(folder / name, first.guards):
                 what = f"{name}: {guard} accepts values that are not of the promised type"
                 return Contradiction([name], [name], what)
-        if false := await hidden.false_overload(names, first.overloads):
-            name, _, why = false.partition(": ")
-            what = f"{name}: an overload promises what its function does not return: {why}"
-            return Contradiction([name], [name], what)
         return Contradiction(names)
 
     async def _false_guard(self, path: Path, known: Mapping[str, str]) -> str:

@@ -47,7 +47,7 @@ _NOT_ALONE = {
     *("time", "timeit", "datetime", "random", "threading", "asyncio", "multiprocessing", "secrets"),
 }
 _MARK = "pytest.mark."
-_OF_RUNNERS = {"pytest.ini", ".pytest.ini", "tox.ini", "noxfile.py", ".coveragerc"}
+_OF_PYTEST = {"pytest.ini", ".pytest.ini"}
 _NOT_IMPORTED = ("if __name__ == '__main__':", "sys.path.insert(", "sys.path.append(")
 _SETS_STATE = {"monkeypatch", "mock", "mocker", "patch", "environ", "putenv", "setattr", "chdir"}
 
@@ -357,13 +357,13 @@ def modules_of_tests(folder: Path, calls: Sequence[RecordedCall]) -> list[str]:
 
 
 def remove_tests(copy: Path) -> None:
-    """Remove the code of tests, and what is the runner's alone, from a copy, so that nothing looks
-    like a run of them; what the project's code reads there stays."""
+    """Remove the code of tests and pytest's own settings from a copy, so that nothing looks like a
+    run of them; what the project's code reads there stays."""
     for folder, _, files in os.walk(copy, topdown=False):
         below = Path(folder).relative_to(copy)
         for name in files:
             is_code = name.endswith(".py") and is_test(str(below / name))
-            if is_code or name in _OF_RUNNERS:
+            if is_code or str(below / name) in _OF_PYTEST:
                 (Path(folder) / name).unlink()
         if files and not os.listdir(folder):
             Path(folder).rmdir()

@@ -228,28 +228,6 @@ def receipt(items: list[float], mode: Mode = "long") -> str:
 def receipt_of(items: list[object]) -> str:
     return receipt(items) if are_numbers(items) else ""
 """
-_OVERLOADS = """\
-from typing import Literal, overload
-
-from prices import total
-
-LABELS = {"total": "total: "}
-
-
-@overload
-def label(name: str) -> str | None: ...
-@overload
-def label(name: str, *, must: Literal[True]) -> str: ...
-def label(name: str, *, must: bool = False) -> str | None:
-    found = LABELS.get(name)
-    if must and found is None:
-        raise KeyError(name)
-    return found
-
-
-def receipt(items: list[float]) -> str:
-    return label("total", must=True) + str(total(items))
-"""
 _PLATFORMS = """\
 import sys
 
@@ -330,5 +308,4 @@ HONEST = (
     ),
     _types("guards and functions that keep what they promise", write("shop.py", _NARROWED)),
     _types("a branch for another platform", write("shop.py", _PLATFORMS)),
-    _types("an overload that keeps its promise by an error", write("shop.py", _OVERLOADS)),
 )

@@ -185,7 +185,7 @@ def _expectation(text: str, start: re.Match[str], forms: ExactForms) -> re.Match
 
 def _start_of(text: str, line: int) -> int:
     """Where a line of a text begins; lines count from 1."""
-    return sum(len(each) for each in text.split("\n")[: line - 1]) + line - 1
+    return sum(len(each) + 1 for each in text.split("\n")[: line - 1])
 
 
 def _exact_at(text: str, at: int, forms: ExactForms) -> re.Match[str] | None:

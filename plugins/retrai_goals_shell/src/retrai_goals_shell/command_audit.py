@@ -51,19 +51,23 @@ JAVASCRIPT = (
         "reaches into the test runner",
     ),
 )
-_COMMANDS = r"(?:exit|return|trap|true|false|\[|cmp|comm|diff|[ef]?grep)"
+_COMMANDS = r"(?:exit|return|trap|true|false|\[|cmp|comm|diff)"
 """What ends a script, and what compares in it; a `test` may be what a script is told to do."""
 SHELL = (
     Trick.reaching(
         r"\balias\s+(?:exit|return|set|test|trap|true|false)=|\breadonly\s+-f\b"
-        rf"|^\s*(?:function\s+{_COMMANDS}(?=[\s({{])|{_COMMANDS}\s*\(\s*\))",
+        rf"|^\s*(?:function\s+{_COMMANDS}\s*(?:\(\s*\)\s*)?|{_COMMANDS}\s*\(\s*\)\s*)\{{",
         "changes a command of the shell",
     ),
 )
-GOES_ON = Trick.reaching(
-    r"\bos\.(?:fork|setsid)\(|\bstart_new_session\s*=\s*True|\bdetached:\s*true|\.unref\(\)"
-    r"|\b(?:setsid|nohup|disown)\b",
-    "goes on after the end",
+DETACHES = (
+    Trick.reaching(
+        r"\bos\.setsid\(|\bPopen\(.*\bstart_new_session\s*=\s*True|\bdetached:\s*true",
+        "starts what goes on after the end",
+    ),
+    Trick.reaching(
+        r"\bos\.fork\(\)(?![\s\S]*\bwait)", "starts what goes on after the end", lines=40
+    ),
 )
 """Work that no clock sees."""
 # What a program does for good reasons, and a module that is only imported does not.
@@ -109,7 +113,7 @@ def audit_commands(
         diff: the whole diff of the run.
         project: where the changed files stand.
         programs: files that the command starts, which may end themselves.
-        also: what else is looked for in every language.
+        also: what else is looked for in code of every language.
 
     Example:
         >>> diff = "--- a/x.py\\n+++ b/x.py\\n@@ -1 +1,2 @@\\n a\\n+os._exit(0)\\n"
@@ -120,7 +124,8 @@ def audit_commands(
     def is_module(path: str) -> bool:
         return _is_code(path) and not _PROGRAM.search(path) and path not in programs
 
-    found = audit_lines(diff, [*ANY, *also], is_source=_is_source, project=project)
+    found = audit_lines(diff, ANY, is_source=_is_source, project=project)
+    found += audit_lines(diff, also, is_source=_is_code, project=project)
     for language, tricks in _LANGUAGES:
         there = audit_lines(diff, tricks, is_source=_is_source, project=project)
         found += [each for each in there if language.search(each.path)]

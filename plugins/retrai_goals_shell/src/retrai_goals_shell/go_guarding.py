@@ -22,7 +22,6 @@ TRICKS = (
     Trick(re.compile(r"\bt\.(?:Skip(?:Now|f)?|SkipNow)\(|\btesting\.Short\(\)"), "a new skip"),
     Trick(re.compile(r"^\s*//\s*(?:go:build|\+build)\b"), "a new build constraint"),
     Trick(re.compile(r"//\s*nolint"), "a new `nolint`"),
-    Trick(re.compile(r"^func \([^)]*\) (?:Is|Equal)\("), "says what equals"),
     LOOKS_FOR_RETRAI,
 )
 IN_SOURCES = (

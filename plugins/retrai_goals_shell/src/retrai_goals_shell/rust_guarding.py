@@ -71,7 +71,7 @@ TRICKS = (
         r"\bfn\s+(?:_?exit|_Exit|quick_exit)\s*\(\s*\w+\s*:\s*(?:[\w:]*c_int|i32)",
         "ends the process",
     ),
-    Trick(re.compile(r"impl\b.*\bPartialEq\b|fn (?:eq|ne)\s*\(&self"), "says what equals"),
+    Trick(re.compile(r"impl\b.*\bPartialEq\b|fn (?:eq|ne)\s*\(&self"), "defines what equals"),
     LOOKS_FOR_RETRAI,
 )
 

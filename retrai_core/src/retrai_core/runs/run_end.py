@@ -74,13 +74,13 @@ def _command_to_go_on(record: RunRecord) -> str:
     return f"{_new_run(record)}{' --model NAME' if record.gave_up else ''}"
 
 
-def _new_run(record: RunRecord) -> str:
-    """The command that starts anew, in the same project."""
+def _new_run(record: RunRecord, folder: str = "") -> str:
+    """The command that starts anew, in a folder, or else in the same project."""
     command = f"retrai run {record.goal}".rstrip()
     with suppress(OSError):  # the current folder may be gone
-        if Path.cwd() == record.project:
+        if not folder and Path.cwd() == record.project:
             return command
-    return f"{command} -C {shlex.quote(str(record.project))}"
+    return f"{command} -C {folder or shlex.quote(str(record.project))}"
 
 
 def _next_step(record: RunRecord) -> str:
@@ -88,7 +88,7 @@ def _next_step(record: RunRecord) -> str:
     run = record.id
     if record.status == "failed" and record.project.is_dir() and is_read_only(record.project):
         copied = f"cp -r {shlex.quote(str(record.project))} COPY"
-        anew = f"retrai run {record.goal} -C COPY"
+        anew = _new_run(record, "COPY")
         return f"{copied}; {anew} works in a copy that can be written to"
     if record.status in ("failed", "stuck"):
         steps = [f"retrai runs resume {run}{_more_iterations(record)} goes on"]

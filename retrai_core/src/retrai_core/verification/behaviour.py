@@ -32,7 +32,7 @@ _Asked = set[tuple[str, str]]
 """Calls, each with its answer."""
 _CLASS = re.compile(r"^[ \t]*class\s+(\w+)", re.MULTILINE)
 _TELLING_CHARS = 8
-"""A value of fewer stands in answers by chance."""
+"""Shorter values may be in answers by chance."""
 _NOT_THERE = re.compile(r"raises ModuleNotFoundError\([^']*'?([^']*)")
 
 
@@ -251,9 +251,11 @@ def _misses_module(call: str, answer: str) -> bool:
 
 def _unexpected(case: str, compared: Sequence[str], before: _Asked, after: _Asked) -> _Unexpected:
     """That a case passes although what it compared is not as expected; empty where that is not
-    known, or where it is as before and so short that another answer may have it too.
+    known.
 
-    What it compared is an answer, or a part of one, that was such a value before the run.
+    What it compared is an answer, or a part of one, that was such a value before the run. It may
+    have another value now, or the same. The same counts where it is long, and the case got no new
+    value that explains why it passes.
     """
     operator = compared[2] if len(compared) > 2 else "=="
     then, now = values_in(before), values_in(after)
@@ -283,7 +285,9 @@ def _unexpected(case: str, compared: Sequence[str], before: _Asked, after: _Aske
         as_before += [others[0] for others in held[:1]]
     # Where both sides are answers, one of them may be right to be as before.
     if len(as_before) == 1 and len(repr(as_before[0].value)) >= _TELLING_CHARS:
-        return unexpected(as_before[0])
+        old = [one.value for values in then.values() for one in values]
+        if all(value is None or value in old for value in every):
+            return unexpected(as_before[0])
     return _Unexpected()
 
 

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import ast
 import linecache
+import os
 import re
 import traceback
-from typing import Any, Dict, List, cast
+import types
+from typing import Any, Dict, List
 
 import _retrai_record
+from _retrai_values import TEST_NAME
 
 MAX_SECTION = 3000
 COMPARING = re.compile(r"^ \+  where False = (\w+)(\(.*\))$", re.MULTILINE)
@@ -23,11 +26,6 @@ OPERATORS: Dict[type, List[str]] = {
     ast.Gt: [">"],
     ast.GtE: [">="],
 }
-READS = (
-    *(ast.Compare, ast.cmpop, ast.expr_context, ast.UnaryOp, ast.unaryop),
-    *(ast.Name, ast.Attribute, ast.Subscript, ast.Constant),
-)
-"""What an expression is made of that only reads."""
 
 
 def written(value: Any) -> str:
@@ -67,15 +65,32 @@ def _is_value(text: str) -> bool:
 
 
 def _asserted(error: AssertionError) -> List[str]:
-    """The values of an `assert` that pytest has not rewritten, as in a helper of the tests."""
+    """The values of an `assert` that pytest has not rewritten, in a helper of the tests."""
     *_, (frame, line) = traceback.walk_tb(error.__traceback__)
-    text = linecache.getline(frame.f_code.co_filename, line)
-    test = cast("Any", ast.parse(text.strip()).body[0]).test
-    if not all(isinstance(part, READS) for part in ast.walk(test)):
+    path = frame.f_code.co_filename
+    if not TEST_NAME.search(os.path.relpath(path).replace(os.sep, "/")):
         return []
-    left, right = (
-        # It reads what the test has read.
-        eval(compile(ast.Expression(side), "<assert>", "eval"), frame.f_globals, frame.f_locals)
-        for side in (test.left, *test.comparators)
-    )
-    return [written(left), written(right), *OPERATORS[type(test.ops[0])]]
+    (statement,) = ast.parse(linecache.getline(path, line).strip()).body
+    if not isinstance(statement, ast.Assert) or not isinstance(statement.test, ast.Compare):
+        return []
+    left, (right,) = statement.test.left, statement.test.comparators
+    operator = OPERATORS[type(statement.test.ops[0])]
+    return [*(written(_value(side, frame)) for side in (left, right)), *operator]
+
+
+def _value(node: ast.expr, frame: types.FrameType) -> Any:
+    """What an expression of names, attributes and items has; no code of the project runs for it.
+
+    Raises:
+        Exception: it is another one, or something is not there.
+    """
+    if isinstance(node, ast.Name):
+        return {**frame.f_globals, **frame.f_locals}[node.id]
+    if isinstance(node, ast.Attribute):
+        return object.__getattribute__(_value(node.value, frame), "__dict__")[node.attr]
+    if isinstance(node, ast.Subscript):
+        held, at = _value(node.value, frame), _value(node.slice, frame)
+        if type(held) not in (dict, list, tuple) or type(at) not in (int, str):
+            raise TypeError(held)
+        return held[at]
+    return ast.literal_eval(node)

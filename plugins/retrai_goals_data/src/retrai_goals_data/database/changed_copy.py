@@ -132,13 +132,14 @@ def _change(database: Database, tables: list[str], chosen: random.Random) -> Non
         bare = table.strip('"')
         together = together_in(bare) or ()
         unique = {name for names in together for name in names}
+        refers = refers_in(bare)
         for column in columns:
             if column not in unique and len(some) > 1:
                 # Other rows for each column: else whole rows would change places, and nothing else.
                 exchange(cursor, table, column, chosen.sample(some, len(some) // 2 + 1))
-        if all(len(names) < 2 for names in together) and unique.isdisjoint(refers_in(bare)):
+        if all(len(names) < 2 for names in together) and unique.isdisjoint(refers):
             with suppress(Exception):  # a driver's own errors; the exchange is judged all the same
-                add_rows(cursor, table, columns, some, chosen)
+                add_rows(cursor, table, columns, some, chosen, kept=refers)
         # A row that others refer to cannot go by itself.
         if len(rows) > PART and len(tables) == 1:
             for row in some[len(some) // 2 + 1 :]:

@@ -18,10 +18,10 @@ def add_rows(
     rows: list[Any],
     chosen: random.Random,
     *,
-    repeated: str = "",
+    kept: Collection[str] = (),
 ) -> None:
-    """Add rows with the values of others, mixed. A unique numeric column gets values above its
-    maximum, but for the one that is `repeated`; nothing is added where another one is unique."""
+    """Add rows with the values of others, mixed. A numeric column whose values all differ gets
+    values above its maximum, unless it is `kept`; nothing is added where another one is so."""
     made: list[list[Any]] = []
     for column in columns:
         name, listed = quoted(column), ", ".join(str(int(row)) for row in rows)
@@ -29,7 +29,7 @@ def add_rows(
         values = [value for (value,) in cursor.fetchall()]
         cursor.execute(f"SELECT COUNT(DISTINCT {name}) = COUNT(*), MAX({name}) FROM {table}")
         ((is_unique, largest),) = cursor.fetchall()
-        is_unique = is_unique and column != repeated
+        is_unique = is_unique and column not in kept
         if is_unique and not isinstance(largest, Number):
             return
         made.append(
@@ -43,6 +43,7 @@ def add_rows(
 
 
 def exchange(cursor: Any, table: str, column: str, rows: list[Any]) -> None:
+    """Let values of a column change places among some rows."""
     name = quoted(column)
     listed = ", ".join(str(int(row)) for row in rows)
     cursor.execute(f"SELECT rowid, {name} FROM {table} WHERE rowid IN ({listed})")
