@@ -9,7 +9,13 @@ from pathlib import Path
 import pytest
 
 from retrai_core import RecordedCall, RunContext
-from retrai_goals_python.recorded_calls import import_paths, patches, recorded_calls, replay_calls
+from retrai_goals_python.recorded_calls import (
+    import_paths,
+    patches,
+    recorded_calls,
+    remove_tests,
+    replay_calls,
+)
 from retrai_goals_python.runner import PytestRun, run_pytest
 
 from .conftest import MakeProject
@@ -102,6 +108,15 @@ async def test_what_a_helper_asserts_by_itself_is_known(record, asserts: str, co
         }
     )
     assert {each.compared for each in calls if each.call == "wares()"} == {compared}
+
+
+def test_what_the_code_reads_stays_where_the_tests_are_gone(make_project: MakeProject) -> None:
+    kept = ["shop.py", "tests/data/pytest.ini", "tests/data/rows.json", "tox.ini"]
+    gone = ["pytest.ini", "conftest.py", "tests/test_shop.py", "tests/unit/test_a.py"]
+    project = make_project(dict.fromkeys([*kept, *gone], "x = 1\n"))
+    remove_tests(project)
+    assert sorted(str(p.relative_to(project)) for p in project.rglob("*") if p.is_file()) == kept
+    assert not (project / "tests/unit").exists()
 
 
 async def test_outermost_calls_are_recorded_with_all_that_came_back(record) -> None:
