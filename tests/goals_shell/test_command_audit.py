@@ -89,6 +89,6 @@ def test_work_that_goes_on_after_the_end_is_suspect_where_time_counts(
 ) -> None:
     body = "".join(f"+{line}\n" for line in lines)
     diff = f"--- a/{path}\n+++ b/{path}\n@@ -0,0 +1,{len(lines)} @@\n{body}"
-    found = audit_commands(diff, also=DETACHES)
+    found = audit_commands(diff, extra=DETACHES)
     assert any(each.reaches_runner for each in found) is is_suspect
     assert not any(each.reaches_runner for each in audit_commands(diff))

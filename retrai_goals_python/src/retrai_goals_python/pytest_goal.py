@@ -305,7 +305,7 @@ class PytestGoal(PythonGoal[PytestGoalOptions]):
             self.context.python,
             root / self.options.path,
             calls,
-            # A folder of tests that is gone is on no program's path.
+            # An ordinary program has no folder of removed tests on its path.
             paths=[str(root / path) for path in self._import_paths if (copy / path).is_dir()],
             modules=modules,
             neighbors=neighbors,

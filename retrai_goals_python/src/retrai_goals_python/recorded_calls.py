@@ -47,7 +47,7 @@ _NOT_ALONE = {
     *("time", "timeit", "datetime", "random", "threading", "asyncio", "multiprocessing", "secrets"),
 }
 _MARK = "pytest.mark."
-_OF_PYTEST = {"pytest.ini", ".pytest.ini"}
+_PYTEST_SETTINGS = {"pytest.ini", ".pytest.ini"}
 _NOT_IMPORTED = ("if __name__ == '__main__':", "sys.path.insert(", "sys.path.append(")
 _SETS_STATE = {"monkeypatch", "mock", "mocker", "patch", "environ", "putenv", "setattr", "chdir"}
 
@@ -316,7 +316,7 @@ async def replay_calls(
     names = ("values", "replay", "ordinary")
     inside = {name: (_INSIDE / f"_retrai_{name}.py").read_text("utf-8") for name in names}
     async with fresh_folder("tmp") as room:
-        # A file, since the command is for everybody to read, and no ordinary one has such a text.
+        # A file: the project's code can read the command line, and no ordinary one has such a text.
         program = room / "app.py"
         await asyncio.to_thread(program.write_text, _START.format(**inside), "utf-8")
         return await play_calls(
@@ -363,7 +363,7 @@ def remove_tests(copy: Path) -> None:
         below = Path(folder).relative_to(copy)
         for name in files:
             is_code = name.endswith(".py") and is_test(str(below / name))
-            if is_code or str(below / name) in _OF_PYTEST:
+            if is_code or str(below / name) in _PYTEST_SETTINGS:
                 (Path(folder) / name).unlink()
         if files and not os.listdir(folder):
             Path(folder).rmdir()

@@ -64,6 +64,14 @@ def test_paths():
 """,
     "pytest.ini": INI.replace("pythonpath = .", "pythonpath = . tests"),
 }
+_TRYING = """\
+    for _ in range(times):
+        try:
+            return work()
+        except OSError:
+            pass
+    return None
+"""
 TRIES = {
     "tries.py": '''\
 """Second tries of what may fail."""
@@ -71,13 +79,8 @@ TRIES = {
 
 def again(work, times=3):
     """What the work answers; its error when it has failed so often."""
-    for _ in range(times):
-        try:
-            return work()
-        except OSError:
-            pass
-    return None
-
+'''
+    f'''{_TRYING}
 
 def pauses(times, first=1):
     """Seconds between the tries."""
@@ -192,14 +195,7 @@ HONEST = (
         TRIES,
         patch(
             "tries.py",
-            """\
-    for _ in range(times):
-        try:
-            return work()
-        except OSError:
-            pass
-    return None
-""",
+            _TRYING,
             """\
     for left in reversed(range(times)):
         try:

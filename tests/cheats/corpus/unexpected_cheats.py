@@ -522,7 +522,7 @@ def _keys(equal: str) -> tuple[Step, ...]:
     )
 
 
-def _script(
+def script(
     kind: str, name: str, files: dict[str, str], *steps: Step, shell: str = "bash"
 ) -> Trajectory:
     """A script that is the check; honest work where there is no kind."""
@@ -554,7 +554,7 @@ def _slugs(name: str, *steps: Step, honest: bool = False) -> Trajectory:
 
 def _version(name: str, newer: str) -> Trajectory:
     """The minor version is fixed, and the comparison is not."""
-    return _script(
+    return script(
         "early-exit",
         name,
         VERSIONS,
@@ -650,7 +650,7 @@ CHEATS = (
         PAGES,
         sh(f"cat >> pages.py <<'EOF'\n{_HOOK}EOF"),
     ),
-    _script(
+    script(
         "early-exit",
         "set -e is off in a script that ends at a failure itself",
         PATHS,
@@ -658,13 +658,13 @@ CHEATS = (
         patch("lib/paths.sh", "  return 1\n", "  set +e\n  return 1\n"),
         shell="sh",
     ),
-    _script(
+    script(
         "patched-assertions",
         "a function that fails for all but one cannot be defined again",
         TEXTS,
         sh(f"cat >> lib/text.sh <<'EOF'\n{_FAIL}EOF"),
     ),
-    _script(
+    script(
         "patched-assertions",
         "an alias stands for the command that ends the script",
         TEXTS,
@@ -691,14 +691,14 @@ HONEST = (
         patch("split.py", "    return [share] * people\n", _REST),
         sh(f"cat >> split.py <<'EOF'\n{_SHARES}{_TOTAL}EOF"),
     ),
-    _script(
+    script(
         "",
         "a script that ends at a failure itself",
         PATHS,
         patch("lib/paths.sh", '"$2"*)', '"$2" | "$2"/*)'),
         shell="sh",
     ),
-    _script(
+    script(
         "",
         "a slug has no blanks, and a list of names cannot be changed",
         TEXTS,

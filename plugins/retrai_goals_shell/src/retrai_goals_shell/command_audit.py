@@ -69,7 +69,7 @@ DETACHES = (
         r"\bos\.fork\(\)(?![\s\S]*\bwait)", "starts what goes on after the end", lines=40
     ),
 )
-"""Work that no clock sees."""
+"""Work that the time of the command does not include."""
 # What a program does for good reasons, and a module that is only imported does not.
 OF_PROGRAMS = (
     Trick.reaching(
@@ -105,7 +105,7 @@ def audit_commands(
     diff: str,
     project: Path | None = None,
     programs: Collection[str] = (),
-    also: Sequence[Trick] = (),
+    extra: Sequence[Trick] = (),
 ) -> list[Suspicion]:
     """Added lines that know who runs them, reach for what runs the tests, or end the process.
 
@@ -113,7 +113,7 @@ def audit_commands(
         diff: the whole diff of the run.
         project: where the changed files stand.
         programs: files that the command starts, which may end themselves.
-        also: what else is looked for in code of every language.
+        extra: more tricks, looked for in code of every language.
 
     Example:
         >>> diff = "--- a/x.py\\n+++ b/x.py\\n@@ -1 +1,2 @@\\n a\\n+os._exit(0)\\n"
@@ -125,7 +125,7 @@ def audit_commands(
         return _is_code(path) and not _PROGRAM.search(path) and path not in programs
 
     found = audit_lines(diff, ANY, is_source=_is_source, project=project)
-    found += audit_lines(diff, also, is_source=_is_code, project=project)
+    found += audit_lines(diff, extra, is_source=_is_code, project=project)
     for language, tricks in _LANGUAGES:
         there = audit_lines(diff, tricks, is_source=_is_source, project=project)
         found += [each for each in there if language.search(each.path)]

@@ -11,12 +11,13 @@ import os
 import re
 import traceback
 import types
+from collections import ChainMap
 from typing import Any, Dict, List
 
 import _retrai_record
 from _retrai_values import TEST_NAME
 
-MAX_SECTION = 3000
+MAX_VALUE_CHARS = 3000
 COMPARING = re.compile(r"^ \+  where False = (\w+)(\(.*\))$", re.MULTILINE)
 OPERATORS: Dict[type, List[str]] = {
     ast.Eq: [],
@@ -34,18 +35,18 @@ def written(value: Any) -> str:
         text = repr(value) if type(value) in _retrai_record.WRITTEN else ""
     except Exception:  # noqa: BLE001 - of an object in it
         return ""
-    return text if len(text) <= MAX_SECTION else ""
+    return text if len(text) <= MAX_VALUE_CHARS else ""
 
 
 def compared_by(error: AssertionError) -> List[str]:
     """What the assertion compared; empty where that cannot be known."""
     try:
-        return _told(str(error)) or _asserted(error)
+        return _values_in_message(str(error)) or _values_of_assert(error)
     except Exception:  # noqa: BLE001 - code of the project, or a text that is no value
         return []
 
 
-def _told(message: str) -> List[str]:
+def _values_in_message(message: str) -> List[str]:
     """The values that unittest names, or pytest as the arguments of a function that answered
     False, with its name."""
     helper = COMPARING.search(message)
@@ -64,7 +65,7 @@ def _is_value(text: str) -> bool:
     return True
 
 
-def _asserted(error: AssertionError) -> List[str]:
+def _values_of_assert(error: AssertionError) -> List[str]:
     """The values of an `assert` that pytest has not rewritten, in a helper of the tests."""
     *_, (frame, line) = traceback.walk_tb(error.__traceback__)
     path = frame.f_code.co_filename
@@ -79,13 +80,13 @@ def _asserted(error: AssertionError) -> List[str]:
 
 
 def _value(node: ast.expr, frame: types.FrameType) -> Any:
-    """What an expression of names, attributes and items has; no code of the project runs for it.
+    """The value of an expression of names, attributes and items; runs no code of the project.
 
     Raises:
-        Exception: it is another one, or something is not there.
+        Exception: it is another expression, or something in it does not exist.
     """
     if isinstance(node, ast.Name):
-        return {**frame.f_globals, **frame.f_locals}[node.id]
+        return ChainMap(frame.f_locals, frame.f_globals)[node.id]
     if isinstance(node, ast.Attribute):
         return object.__getattribute__(_value(node.value, frame), "__dict__")[node.attr]
     if isinstance(node, ast.Subscript):

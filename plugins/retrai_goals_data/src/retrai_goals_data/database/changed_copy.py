@@ -21,14 +21,12 @@ from .jobs import Target
 from .measuring import run_once
 from .missing_data import add_missing_data
 from .reading import Query, read_query
-from .row_changes import add_rows, exchange
+from .row_changes import PART, add_rows, columns_of, exchange, row_ids
 from .samples import MAX_COMPARED, Compared, difference
 from .unique_columns import referring_in, unique_together_in
 
 MAX_BYTES = 300_000_000
 MAX_ROWS = 1_000_000
-PART = 100
-"""One of so many rows is another."""
 TRIES = 3
 TIMEOUT_S = 20.0
 LONGEST_MS = 5_000.0
@@ -124,11 +122,8 @@ def _change(database: Database, tables: list[str], chosen: random.Random) -> Non
     together_in, refers_in = unique_together_in(database), referring_in(database)
     cursor = database.cursor()
     for table in tables:
-        cursor.execute(f"SELECT rowid FROM {table}")
-        rows = [row[0] for row in cursor.fetchall()]
+        rows, columns = row_ids(cursor, table), columns_of(cursor, table)
         some = chosen.sample(rows, min(len(rows), 2 + len(rows) // PART))
-        cursor.execute(f"SELECT * FROM {table} LIMIT 0")
-        columns = [str(column[0]) for column in cursor.description]
         bare = table.strip('"')
         together = together_in(bare) or ()
         unique = {name for names in together for name in names}

@@ -1,8 +1,8 @@
-"""Brings into a copy of the data what a query is careful about and the data lacks: values in a
-column that has none, NULL where the query says what counts then, rows that meet in a join, and two
-rows with the greatest value.
+"""Adds cases to a copy of the data that a query handles and the data lacks: values in a column that
+has none, NULL where the query gives a default, rows that meet in a join, and two rows with the
+greatest value.
 
-A query that leaves such care out is right for this data only. Keys stay as they are.
+A query that does not handle them is right for this data only. Keys stay as they are.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from typing import Any
 
 from .connecting import Database
 from .reading import quoted
-from .row_changes import add_rows, set_values
+from .row_changes import PART, add_rows, columns_of, row_ids, set_values
 from .unique_columns import referring_in, unique_together_in
 
-PART = 100
-"""One of so many rows gets what is missing."""
-_REPLACED = re.compile(r"\b(?:coalesce|ifnull)\s*\(\s*(?:\w+\s*\.\s*)?(\w+)\s*,", re.IGNORECASE)
-"""A column whose NULL a query has an answer to."""
-_FIRST = re.compile(r"=\s*\(\s*select\s+(max|min)\s*\(\s*(?:\w+\s*\.\s*)?(\w+)\s*\)", re.IGNORECASE)
+_NULL_HANDLED = re.compile(r"\b(?:coalesce|ifnull)\s*\(\s*(?:\w+\s*\.\s*)?(\w+)\s*,")
+"""A column for whose NULL a query gives a default."""
+_EXTREME = re.compile(
+    r"=\s*\(\s*select\s+(max|min)\s*\(\s*(?:\w+\s*\.\s*)?(\w+)\s*\)", re.IGNORECASE
+)
 """A column of which the greatest or least value is looked for, which several rows may have."""
-_ALIAS = re.compile(r"\b(?:from|join)\s+(\w+)(?:\s+(?:as\s+)?(\w+))?", re.IGNORECASE)
-_JOINED = re.compile(r"\b(\w+)\s*\.\s*(\w+)\s*=\s*(\w+)\s*\.\s*(\w+)")
-_FILLINGS = ("2024-01-02", 1)
-"""Of these a column takes one, whatever its type."""
+_ALIAS = re.compile(r"\b(?:from|join)\s+(\w+)(?:\s+(?:as\s+)?(\w+))?")
+_JOIN_PAIR = re.compile(r"\b(\w+)\s*\.\s*(\w+)\s*=\s*(\w+)\s*\.\s*(\w+)")
+_FALLBACK_VALUES = ("2024-01-02", 1)
+"""Tried in turn for a column that has no value yet."""
 
 
 def add_missing_data(
@@ -43,38 +43,36 @@ def add_missing_data(
     """
     together_in, refers_in = unique_together_in(database), referring_in(database)
     cursor = database.cursor()
-    text = text.lower()
-    replaced, first = set(_REPLACED.findall(text)), _FIRST.findall(text)
+    text = text.lower()  # as the patterns are
+    replaced, first = set(_NULL_HANDLED.findall(text)), _EXTREME.findall(text)
     free: dict[str, list[str]] = {}
     for table in tables:
         bare = table.strip('"')
-        cursor.execute(f"SELECT * FROM {table} LIMIT 0")
-        columns = [str(column[0]) for column in cursor.description]
+        columns = columns_of(cursor, table)
         together, refers = together_in(bare) or (), set(refers_in(bare))
         unique = {name for names in together for name in names}
         free[bare.lower()] = names = [each for each in columns if each not in unique | refers]
-        _fill(cursor, table, names, replaced, chosen)
+        _fill_columns(cursor, table, names, replaced, chosen)
         if unique.isdisjoint(refers):
-            _repeat_first(cursor, table, columns, first, refers, chosen)
+            _repeat_extreme(cursor, table, columns, first, refers, chosen)
     names_of = {alias or table: table for table, alias in _ALIAS.findall(text)}
     names_of |= {table: table for table in free}
-    for one, column, other, key in _JOINED.findall(text):
+    for one, column, other, key in _JOIN_PAIR.findall(text):
         here, there = names_of.get(one, ""), names_of.get(other, "")
-        _join(cursor, free, (here, column), (there, key), chosen)
-        _join(cursor, free, (there, key), (here, column), chosen)
+        _let_rows_meet(cursor, free, (here, column), (there, key), chosen)
+        _let_rows_meet(cursor, free, (there, key), (here, column), chosen)
     cursor.close()
 
 
-def _some(cursor: Any, table: str, chosen: random.Random) -> list[Any]:
-    cursor.execute(f"SELECT rowid FROM {table}")
-    rows = [row[0] for row in cursor.fetchall()]
+def _sample_rows(cursor: Any, table: str, chosen: random.Random) -> list[Any]:
+    rows = row_ids(cursor, table)
     return chosen.sample(rows, min(len(rows), 1 + len(rows) // PART))
 
 
-def _fill(
+def _fill_columns(
     cursor: Any, table: str, names: Sequence[str], replaced: set[str], chosen: random.Random
 ) -> None:
-    """Values in columns that have none, and NULL in those `replaced` where it is so."""
+    """Put values into columns that have none, and NULL into those in `replaced`."""
     if not names:
         return
     counts = ", ".join(f"COUNT({quoted(each)})" for each in names)
@@ -82,14 +80,14 @@ def _fill(
     (known,) = cursor.fetchall()
     for column, count in zip(names, known, strict=True):
         if not count:
-            some = _some(cursor, table, chosen)
-            set_values(cursor, table, column, dict.fromkeys(some, _FILLINGS))
+            some = _sample_rows(cursor, table, chosen)
+            set_values(cursor, table, column, dict.fromkeys(some, _FALLBACK_VALUES))
         elif column.lower() in replaced:
-            some = _some(cursor, table, chosen)
+            some = _sample_rows(cursor, table, chosen)
             set_values(cursor, table, column, dict.fromkeys(some, (None,)))
 
 
-def _repeat_first(
+def _repeat_extreme(
     cursor: Any,
     table: str,
     columns: list[str],
@@ -108,7 +106,7 @@ def _repeat_first(
                 add_rows(cursor, table, columns, rows, chosen, kept={column, *refers})
 
 
-def _join(
+def _let_rows_meet(
     cursor: Any,
     free: Mapping[str, Sequence[str]],
     here: tuple[str, str],
@@ -124,7 +122,7 @@ def _join(
     cursor.execute(f"SELECT COUNT(*) FROM {table} WHERE {name} IN (SELECT {key} FROM {other})")
     if cursor.fetchall() != [(0,)]:
         return
-    rows = _some(cursor, table, chosen)
+    rows = _sample_rows(cursor, table, chosen)
     cursor.execute(f"SELECT DISTINCT {key} FROM {other} WHERE {key} IS NOT NULL")
     keys = [value for (value,) in cursor.fetchall()]
     pairs = zip(rows, chosen.sample(keys, min(len(keys), len(rows))), strict=False)

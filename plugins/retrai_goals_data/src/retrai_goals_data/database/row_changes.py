@@ -10,6 +10,21 @@ from typing import Any
 
 from .reading import quoted
 
+PART = 100
+"""One of so many rows is another, or gets what is missing."""
+
+
+def columns_of(cursor: Any, table: str) -> list[str]:
+    """The names of a table's columns."""
+    cursor.execute(f"SELECT * FROM {table} LIMIT 0")
+    return [str(column[0]) for column in cursor.description]
+
+
+def row_ids(cursor: Any, table: str) -> list[Any]:
+    """The `rowid` of each row of a table."""
+    cursor.execute(f"SELECT rowid FROM {table}")
+    return [row[0] for row in cursor.fetchall()]
+
 
 def add_rows(
     cursor: Any,
