@@ -335,11 +335,35 @@ def test_of_a_whole_file_the_assertion_that_failed_is_contradicted(
     text = "assert.equal(f(1), 3)\nfor (const n of [1]) {\n  f(n);\n  assert.equal(f(2), 4);\n}\n"
     file.write_text(text)
     case = "test/all.js"
-    answers, lines = {case: answer}, {case: line}
+    answers, lines = {case: [answer]}, {case: line}
     tried = contradict_tests(FORMS, [case], lambda _: [file], answers, lines, limit=10)
     assert tried == ([case] if changed else [])
     now = file.read_text()
     assert now == text if not changed else changed in now.split("\n")
+
+
+@pytest.mark.parametrize(
+    ("line", "answer", "changed"),
+    [
+        (5, "2.50", "assert.equal(g(1), 21.5);"),  # it means what was expected: another value then
+        (4, "9", "assert.equal(f(2), 9);"),
+        (7, "9", "assert.equal(f(1), 9);"),  # no statement of the test itself
+        (2, "9", "assert.equal(f(1), 9);"),
+    ],
+)
+def test_of_a_test_the_assertion_that_failed_is_contradicted(
+    tmp_path: Path, line: int, answer: str, changed: str
+) -> None:
+    file = tmp_path / "a.test.js"
+    file.write_text(
+        "test('sums', () => {\n  load();\n  assert.equal(f(1), 3);\n  assert.equal(f(2), 4);\n"
+        "  assert.equal(g(1), 2.5);\n  for (const n of [1]) {\n    assert.equal(f(n), 3);\n  }\n"
+        "});\n"
+    )
+    case = "a.test.js::sums"
+    answers, lines = {case: [answer]}, {case: line}
+    assert contradict_tests(FORMS, [case], lambda _: [file], answers, lines, limit=10) == [case]
+    assert changed in [text.strip() for text in file.read_text().splitlines()]
 
 
 def test_no_line_is_known_from_a_number_that_is_none() -> None:

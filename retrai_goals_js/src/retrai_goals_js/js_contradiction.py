@@ -59,12 +59,13 @@ def received(message: str) -> str:
     return ""
 
 
-def failed_line(path: str, message: str) -> int | None:
-    """The line of a test file that an error came through first, from its stack.
+def failed_line(case: str, message: str) -> int | None:
+    """The line of a case's file that an error came through first, from its stack.
 
     Example:
         >>> failed_line("test/all.js", "Error: 3\\n  at f (lib/a.js:2:1)\\n  at test/all.js:9:5")
         9
     """
-    found = re.search(rf"(?<![\w./-]){re.escape(path)}:(\d{{1,7}})\b", message)
+    path = re.escape(case.partition("::")[0])
+    found = re.search(rf"(?<![\w./-]){path}:(\d{{1,7}})\b", message)
     return int(found[1]) if found else None

@@ -137,8 +137,7 @@ class JsGoal(GoalBase[PlaceT]):
         cases: Mapping[str, CaseOutcome] = result.report.cases if result.report else {}
         failed = [case for case, outcome in cases.items() if outcome in ("failed", "error")]
         answers = {case: received(text) for case, text in run.failures.items()}
-        files = [case for case in failed if "::" not in case]
-        lines = {each: failed_line(each, run.failures.get(each, "")) for each in files}
+        lines = {case: failed_line(case, run.failures.get(case, "")) for case in failed}
         recording = await self._record(cwd, failed, result)
         signs = sorted(recording.signs)
         matches = await asyncio.to_thread(has_matchers, cwd) if failed else False
@@ -288,7 +287,7 @@ class JsGoal(GoalBase[PlaceT]):
             cases,
             lambda case: [folder / case.partition("::")[0]],
             check,
-            self._before.answers,
+            {case: [answer] for case, answer in self._before.answers.items()},
             self._before.lines,
         )
 

@@ -10,7 +10,15 @@ from pathlib import Path
 
 from retrai_core import Contradiction, GoalResult
 
+from .folders import project_files
+
 MAX_CONTRADICTED = 40
+_EXPECTED_FILE = re.compile(
+    r"\.(?:golden|want|wanted|expected|exp|out|approved)(?:\.\w+)?$"
+    r"|(?:^|/)(?:golden|expected|wanted)s?[^/]*(?:/|$)"
+)
+"""A file that holds what an answer is compared with, by its name or that of its folder."""
+_OTHER_DIGITS = str.maketrans("0123456789", "1234567890")
 MARK = "retrai contradiction"
 LITERAL = (
     r"""-?\d[\d_]*(?:\.\d+)?(?:_?[iuf](?:8|16|32|64|128|size))?|"(?:[^"\\\n]|\\.)*"|true|false"""
@@ -34,7 +42,8 @@ class ExactForms:
         start: the first line of a test and the attributes above it, with the groups `indent` and
             `name`.
         exact: statements that compare with one literal, with the groups `literal` and `actual`; one
-            counts where it stands directly in a test.
+            counts where it stands directly in a test. With a group `made`, the literal is what an
+            object is made of, which may equal the answer of before.
         leaves: what can leave a test before the statement, so that it need not fail.
         unsure: what is no exact comparison, looked for in `actual`.
         dodges: what in `start` tells a test that need not run or pass.
@@ -54,7 +63,7 @@ async def contradict_suite(
     cases: Sequence[str],
     files_of: Callable[[str], Sequence[Path]],
     check: Callable[[], Awaitable[GoalResult]],
-    answers: Mapping[str, str] | None = None,
+    answers: Mapping[str, Sequence[str]] | None = None,
     lines: Mapping[str, int] | None = None,
 ) -> Contradiction:
     """Change an expectation in some of the tests, and see which pass all the same.
@@ -72,11 +81,77 @@ async def contradict_suite(
     return Contradiction(tried, [case for case in tried if report.cases.get(case) == "passed"])
 
 
+async def contradict_files(
+    folder: Path, belongs: Callable[[str], bool], check: Callable[[], Awaitable[GoalResult]]
+) -> Contradiction:
+    """Change every file of expected output, and see which cases pass although they read them.
+
+    Args:
+        folder: a copy of the project, which is changed and brought back.
+        belongs: whether a file, by its path there, belongs to the check.
+        check: runs the tests in it.
+    """
+    texts = await asyncio.to_thread(_expected_files, folder, belongs)
+    if not texts:
+        return Contradiction()
+
+    def change() -> None:
+        for path, text in texts.items():
+            path.write_text(other_output(text), encoding="utf-8")
+
+    def remove() -> None:
+        for path in texts:
+            path.unlink()
+
+    def bring_back() -> None:
+        for path, text in texts.items():
+            path.write_text(text, encoding="utf-8")
+
+    async def passed_after(edit: Callable[[], None]) -> set[str] | None:
+        await asyncio.to_thread(edit)
+        report = (await check()).report
+        await asyncio.to_thread(bring_back)
+        if report is None:
+            return None
+        return {case for case, outcome in report.cases.items() if outcome == "passed"}
+
+    changed = await passed_after(change)
+    if not changed:
+        return Contradiction()
+    # A case that passes without the files too does not read them.
+    removed = await passed_after(remove)
+    blind = sorted(changed - removed) if removed is not None else []
+    return Contradiction(blind, blind)
+
+
+def other_output(text: str) -> str:
+    """A text that no output equals which equals this one, not even by its numbers.
+
+    Example:
+        >>> other_output("tea 2.50\\ntotal\\n")
+        'tea 3.61\\ntotal retrai contradiction\\n'
+    """
+    lines = text.split("\n")
+    others = [line.translate(_OTHER_DIGITS) for line in lines]
+    return "\n".join(
+        f"{line} {MARK}" if line.strip() and line == other else other
+        for line, other in zip(lines, others, strict=True)
+    )
+
+
+def _expected_files(folder: Path, belongs: Callable[[str], bool]) -> dict[Path, str]:
+    names = [
+        name for name in project_files(folder) if _EXPECTED_FILE.search(name) and belongs(name)
+    ]
+    texts = {folder / name: _text(folder / name) for name in names}
+    return {path: text for path, text in texts.items() if text and not path.is_symlink()}
+
+
 def contradict_tests(
     forms: ExactForms,
     cases: Sequence[str],
     files_of: Callable[[str], Sequence[Path]],
-    answers: Mapping[str, str] | None = None,
+    answers: Mapping[str, Sequence[str]] | None = None,
     lines: Mapping[str, int] | None = None,
     *,
     limit: int,
@@ -87,8 +162,10 @@ def contradict_tests(
         forms: of the language.
         cases: ids that end with `::` and the test's name, the first ones first.
         files_of: where the test of a case may be; a name that is there twice is left alone.
-        answers: by case, the literal that the code answered before the run: it is expected then.
-        lines: by case that is a whole file, the line of the assertion that failed before the run.
+        answers: by case, the literals of its failed assertion, one of which the code answered
+            before the run: the first that differs from what was expected is expected then.
+        lines: by case, the line of the assertion that failed before the run. It is changed where it
+            is in a known form; else the first one of the test is.
         limit: how many to change at most.
     """
     texts: dict[Path, str] = {}
@@ -99,18 +176,21 @@ def contradict_tests(
         there: list[tuple[Path, re.Match[str] | None]] = []
         for path in files_of(case):
             text = texts[path] = texts.get(path) or _text(path)
-            if line is not None:
-                there.append((path, _exact_at(text, _start_of(text, line), forms)))
+            failed = _start_of(text, line) if line is not None else -1
+            if "::" not in case and line is not None:
+                there.append((path, _exact_at(text, failed, forms)))
             elif name in text:
                 starts = [at for at in forms.start.finditer(text) if at["name"] == name]
-                there += [(path, _expectation(text, at, forms)) for at in starts]
+                there += [(path, _expectation(text, at, forms, failed)) for at in starts]
         if len(there) != 1:
             continue
         ((path, expected),) = there
         if expected is None:
             continue
-        literal, answer = expected["literal"], (answers or {}).get(case, "")
-        other = answer if _differs(answer, literal) else contradiction_of(literal, far=forms.far)
+        literal = expected["literal"]
+        known = () if "made" in expected.re.groupindex else (answers or {}).get(case, ())
+        old = [answer for answer in known if _differs(answer, literal)]
+        other = old[0] if old else contradiction_of(literal, far=forms.far)
         if other is not None:
             edits.setdefault(path, {})[expected.span("literal")] = other
             tried.append(case)
@@ -164,23 +244,35 @@ def is_one_expression(text: str) -> bool:
     return not re.search(r"[,()\[\]{}]", plain)
 
 
-def _expectation(text: str, start: re.Match[str], forms: ExactForms) -> re.Match[str] | None:
-    """The first exact expectation that is reached whenever the test passes."""
+def _expectation(
+    text: str, start: re.Match[str], forms: ExactForms, failed: int
+) -> re.Match[str] | None:
+    """The exact expectation that failed, or the first one, that is reached whenever the test
+    passes.
+
+    Args:
+        text: of the file.
+        start: of the test.
+        forms: of the language.
+        failed: where the line begins that failed; -1 where that is not known.
+    """
     if forms.dodges and forms.dodges.search(start[0]):
         return None
-    inner, at = "", text.find("\n", start.end()) + 1
+    first, inner, at = None, "", text.find("\n", start.end()) + 1
     while 0 < at < len(text) and (line := _LINE.match(text, at)):
         here = line["indent"]
         if line[0].strip():
             if len(here) <= len(start["indent"]):
                 break
             if forms.leaves.search(line[0]):
-                return None
+                break
             inner = inner or here
             if here == inner and (found := _exact_at(text, at, forms)):
-                return found
+                first = first or found
+                if at >= failed:
+                    return found if at == failed else first
         at = line.end()
-    return None
+    return first
 
 
 def _start_of(text: str, line: int) -> int:
@@ -199,7 +291,18 @@ def _exact_at(text: str, at: int, forms: ExactForms) -> re.Match[str] | None:
 
 def _differs(one: str, other: str) -> bool:
     """Whether two literals are of one kind, and no loose comparison takes them for equal."""
-    return bool(one) and _kind(one) == _kind(other) and one.strip(_QUOTES) != other.strip(_QUOTES)
+    if not one or _kind(one) != _kind(other) or "\\" in one + other:
+        return False
+    return _value(one) != _value(other)
+
+
+def _value(literal: str) -> str | float:
+    """What a literal means, however it is written."""
+    found = _NUMBER.fullmatch(literal)
+    if found is None:
+        return literal.strip(_QUOTES)
+    sign, whole, fraction, _ = found.groups(default="0")
+    return float(f"{sign}{whole}.{fraction}")
 
 
 def _kind(literal: str) -> str:

@@ -12,6 +12,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from retrai_core import CaseOutcome
+from retrai_goal_support import LITERAL
 
 _TARGET = re.compile(r"^ {5}Running (?:(?:unittests|benches) )?(\S+) \((.+)\)$")
 _DOCS = re.compile(r"^ {3}Doc-tests (\S+)$")
@@ -30,6 +31,8 @@ _LINE_NUMBER = re.compile(r" \(line (\d+)\)")
 _OPTION = re.compile(r" - (?:compile fail|compile|should panic)$")
 _HASH = re.compile(r"-[0-9a-f]{16}(?:\.exe)?$")
 _COUNTED: tuple[CaseOutcome, ...] = ("passed", "failed", "skipped")
+_PANICKED = re.compile(r"\bpanicked at [^\n]*?(?P<file>[\w./\\-]+\.rs):(?P<line>\d{1,7}):\d+")
+_SIDE = re.compile(rf"^ *(?:left|right): `?({LITERAL})`?,?(?: at .*)?$", re.MULTILINE)
 _NOISE = re.compile(r"^(?:stack backtrace:|\s+\d+: |\s+at /rustc/|note: (?:run with|Some details))")
 
 
@@ -87,6 +90,27 @@ def compile_errors(output: str) -> list[str]:
             lines = block[start.start() :].rstrip().splitlines()
             found.append("\n".join(line for line in lines if not line.startswith("warning: ")))
     return found
+
+
+def compared(failure: str) -> list[str]:
+    """The values of a comparison that failed, as far as they are literals.
+
+    Example:
+        >>> compared("assertion `left == right` failed\n  left: 5\n right: Price(7)")
+        ['5']
+    """
+    return _SIDE.findall(failure)
+
+
+def failed_line(failure: str) -> int | None:
+    """The line of the assertion that failed; None where that is not told.
+
+    Example:
+        >>> failed_line("thread 'adds' panicked at tests/sums.rs:9:5:\nassertion failed: f(2)")
+        9
+    """
+    found = _PANICKED.search(failure)
+    return int(found["line"]) if found else None
 
 
 def _read_target(target: Target, lines: list[str]) -> None:

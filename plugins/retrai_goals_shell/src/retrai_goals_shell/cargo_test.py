@@ -22,10 +22,12 @@ from retrai_core import (
     ToolError,
 )
 from retrai_goal_support import (
+    SavedModel,
     ShellWords,
     contradict_suite,
     globs_below,
     suite_result,
+    text_of,
 )
 
 from .cargo_environment import (
@@ -36,9 +38,9 @@ from .cargo_environment import (
     tool_chain_folders,
     without_new_lock,
 )
-from .cargo_output import compile_errors, read_targets
+from .cargo_output import compared, compile_errors, failed_line, read_targets
 from .cargo_project import CargoProject
-from .exact_forms import RUST
+from .exact_forms import rust_forms
 from .inline_tests import KeptTests, changed_tests, read_project, source_files
 from .merged_run import OUTPUT_BYTES, merged
 from .place import PlaceOptions
@@ -77,6 +79,18 @@ class CargoTestOptions(PlaceOptions):
     """Whether tests inside source files must stay unchanged."""
 
 
+class _Failed(SavedModel):
+    """What the assertions that failed before the run were about.
+
+    Attributes:
+        answers: by case, the literals that its assertion compared.
+        lines: by case, the line of that assertion.
+    """
+
+    answers: dict[str, list[str]] = Field(default_factory=dict[str, list[str]])
+    lines: dict[str, int] = Field(default_factory=dict[str, int])
+
+
 class CargoTestGoal(ToolChainGoal[CargoTestOptions]):
     """`cargo test` ends well and every unit test, integration test and documentation example
     passes. Each is a case of its own (`src/lib.rs::tests::adds`); those of the beginning must all
@@ -97,7 +111,14 @@ class CargoTestGoal(ToolChainGoal[CargoTestOptions]):
 
     async def check(self, state: Mapping[str, Any], cwd: Path) -> GoalResult:
         folder = cwd / self.options.path
-        result = await self._run(folder)
+        result, failures = await self._run(folder)
+        if not state and cwd == self.context.project:
+            lines = {case: failed_line(text) for case, text in failures.items()}
+            failed = _Failed(
+                answers={case: compared(text) for case, text in failures.items()},
+                lines={case: line for case, line in lines.items() if line},
+            )
+            await asyncio.to_thread(failed.save, self._failed)
         if not self.options.protect_inline_tests:
             return result
         return await asyncio.to_thread(self._hold_to_text, result, folder, bool(state))
@@ -124,10 +145,19 @@ class CargoTestGoal(ToolChainGoal[CargoTestOptions]):
         folder = copy / self.options.path
         # A case names the program's root file, and its test may stand in any module.
         files = await asyncio.to_thread(lambda: list(source_files(folder)))
+        forms = await asyncio.to_thread(lambda: rust_forms(map(text_of, files)))
         tests = [case for case in cases if " documentation::" not in case]
-        return await contradict_suite(RUST, tests, lambda _: files, lambda: self._run(folder))
 
-    async def _run(self, folder: Path) -> GoalResult:
+        async def check() -> GoalResult:
+            return (await self._run(folder))[0]
+
+        failed = await asyncio.to_thread(_Failed.load, self._failed) or _Failed()
+        return await contradict_suite(
+            forms, tests, lambda _: files, check, failed.answers, failed.lines
+        )
+
+    async def _run(self, folder: Path) -> tuple[GoalResult, Mapping[str, str]]:
+        """Run all tests; the result, and what was printed of each failing case."""
         command = ["cargo", "test", "--no-fail-fast", *self.options.args]
         try:
             await asyncio.to_thread(self._forget_other_trees, folder)
@@ -135,12 +165,12 @@ class CargoTestGoal(ToolChainGoal[CargoTestOptions]):
                 metadata = await self.start(folder, _METADATA)
                 done = await self.start(folder, command[1:], self.options.timeout_s, is_merged=True)
         except (ToolError, OSError) as error:
-            return suite_result({}, command, problem=f"cargo cannot be started: {error}")
+            return suite_result({}, command, problem=f"cargo cannot be started: {error}"), {}
         return self._judge(done, CargoProject.read(metadata.stdout), folder, command)
 
     def _judge(
         self, done: Completed, project: CargoProject, folder: Path, command: Sequence[str]
-    ) -> GoalResult:
+    ) -> tuple[GoalResult, Mapping[str, str]]:
         cargo = shutil.which("cargo") or "cargo"
         cases: dict[str, CaseOutcome] = {}
         failures: dict[str, str] = {}
@@ -162,13 +192,14 @@ class CargoTestGoal(ToolChainGoal[CargoTestOptions]):
         elif not problem and done.exit_code == 101 and "failed" not in cases.values():
             problem = "cargo ended with exit status 101, though no test failed"
         output = "\n\n".join(errors) or done.stdout[-4000:]
-        return suite_result(
+        result = suite_result(
             cases, command, interpreter=cargo, problem=problem, failures=failures, output=output
         )
+        return result, failures
 
     def _hold_to_text(self, result: GoalResult, folder: Path, later: bool) -> GoalResult:
         """Keep the text of the inline tests at the first check; compare it at every later one."""
-        place = self.context.run_dir / "cargo-test" / "inline-tests.json"
+        place = self._notes / "inline-tests.json"
         kept, now = KeptTests.load(place), read_project(folder)
         report = result.report
         complete = report is not None and report.complete
@@ -206,8 +237,16 @@ class CargoTestGoal(ToolChainGoal[CargoTestOptions]):
             mark.unlink(missing_ok=True)
 
     @property
+    def _notes(self) -> Path:
+        return self.context.run_dir / "cargo-test"
+
+    @property
+    def _failed(self) -> Path:
+        return self._notes / "failed.json"
+
+    @property
     def _build(self) -> Path:
-        folder = self.context.run_dir / "cargo-test" / "build"
+        folder = self._notes / "build"
         folder.mkdir(parents=True, exist_ok=True)
         return folder
 

@@ -59,6 +59,17 @@ SHELL = (
         rf"|^\s*(?:function\s+{_COMMANDS}\s*(?:\(\s*\)\s*)?|{_COMMANDS}\s*\(\s*\)\s*)\{{",
         "changes a command of the shell",
     ),
+    Trick.reaching(
+        r"\btrap\b[^\n]*\b(?:EXIT|0)\b[\s\S]*\bexit 0\b|\bexit 0\b[\s\S]*\btrap\b[^\n]*\bEXIT\b",
+        "ends the script well, whatever it found",
+        lines=40,
+    ),
+)
+C = (
+    Trick.reaching(
+        r"^\s*#\s*define\s+(?:NDEBUG|assert)\b|\b(?:signal|sigaction)\(\s*SIGABRT\b",
+        "changes what assertions do",
+    ),
 )
 DETACHES = (
     Trick.reaching(
@@ -79,6 +90,10 @@ OF_PROGRAMS = (
         "ends the process",
     ),
     Trick.reaching(
+        r"\bprocess\.\w+\(\s*[\"'](?:uncaughtException|unhandledRejection)\b",
+        "catches what nobody has caught",
+    ),
+    Trick.reaching(
         # What follows the program's name may be the default of a parameter.
         r"\bsys\.(?:argv\b(?!\[1:\]\s*(?:$|[,)#:]|if\b))|flags\b)|\bprocess\.argv\b(?!\.slice\(2\)\s*(?:$|[,;).]))"
         r"|\brequire\.main\b|\bmainModule\b",
@@ -88,6 +103,7 @@ OF_PROGRAMS = (
 _LANGUAGES = (
     (re.compile(r"\.(?:ba|k|z)?sh$"), SHELL),
     (re.compile(r"\.py$"), PYTHON),
+    (re.compile(r"\.(?:c|cc|cpp|h|hpp)$"), C),
     (re.compile(r"\.(?:[cm]?[jt]sx?)$"), JAVASCRIPT),
 )
 _CODE = re.compile(r"\.(?:py|[cm]?[jt]sx?|c|cc|cpp|h|hpp|rb|pl|lua|php|go|rs)$")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import shlex
 import sys
@@ -66,7 +67,7 @@ SHADOWS = [
     if (name[0] != "_" or name == "_pytest") and name != "test"
     for suffix in (".py", "/__init__.py")
 ]
-"""A script that Python runs finds these before the real ones."""
+"""A script that Python runs finds these before the real ones, in its folder or on PYTHONPATH."""
 PROGRAMS = [
     f"**/bin/{name}" for name in ("[ef]grep", "awk", "cmp", "comm", "diff", "grep", "sed", "sort")
 ]
@@ -97,7 +98,9 @@ def steering_globs(path: str) -> list[str]:
     Args:
         path: the folder that it runs in, relative to the project.
     """
-    return [*STEERING, *PROGRAMS, *SHADOWS, *(globs_below(path, SHADOWS) if path != "." else ())]
+    below = [] if path == "." else [path]
+    shadows = [globs_below(folder, SHADOWS) for folder in (".", "src", "lib", *below)]
+    return [*STEERING, *PROGRAMS, *itertools.chain.from_iterable(shadows)]
 
 
 def files_in_command(command: str, project: Path, path: str = ".") -> list[str]:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from dataclasses import replace
 
 from retrai_goal_support import LITERAL, ExactForms
 
 _RUST_LITERAL = rf"(?P<literal>{LITERAL})"
 _RUST_END = r"""(?:,\s*"[^"\n]*"[^;]*)?,?\s*\);"""
 """What may follow: a message with its values."""
+_EQUALITY = re.compile(r"\bimpl\b[^{;]*\bPartialEq\b[^{;]*?\bfor\s+(?:\w+::)*(?P<type>[A-Z]\w*)")
 RUST = ExactForms(
     start=re.compile(
         r"^(?=(?:[ \t]*#\[[^\n]*\n)*?[ \t]*#\[[^\n]*test\b)(?:[ \t]*#\[[^\n]*\n)+"
@@ -23,3 +26,19 @@ RUST = ExactForms(
     unsure=re.compile(r"approx|round|epsilon|any|abs\(", re.IGNORECASE),
     dodges=re.compile(r"should_panic|ignore|cfg(?!\s*\(\s*test\s*\))"),
 )
+
+
+def rust_forms(sources: Iterable[str]) -> ExactForms:
+    """The forms for a project with these sources.
+
+    A value that is made of one literal (`Money(5)`, `Money::of(5)`) counts as the literal where its
+    type says itself what it equals. Other types are as exact as their literals.
+    """
+    types = {found["type"] for text in sources for found in _EQUALITY.finditer(text)}
+    if not types:
+        return RUST
+    names = "|".join(sorted(types))
+    made = rf"(?P<made>&?(?:\w+::)*(?:{names})(?:::\w+)?\(\s*{_RUST_LITERAL}\s*\))"
+    first = rf"\s*assert_eq!\(\s*{made},\s*(?P<actual>[^;]*?)\s*{_RUST_END}"
+    second = rf"\s*assert_eq!\(\s*(?P<actual>[^;]*?),\s*{made}\s*{_RUST_END}"
+    return replace(RUST, exact=[*RUST.exact, re.compile(second), re.compile(first)])

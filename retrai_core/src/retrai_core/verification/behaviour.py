@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -119,16 +119,21 @@ async def observe(
     then = {(each.call, each.case): each for each in before}
     known = {(each.call, each.case) for each in after}
     calls = [*after, *(one for one in before if (one.call, one.case) not in known)]
-    replayed: list[Sequence[RecordedCall]] = []
     # A function may have moved to another module since.
     calls_then = [then.get((each.call, each.case), each) for each in calls]
-    for change, made in ((changes.undo, calls_then), (_as_it_is, calls)):
+    timeout_s = max(8.0, check_s)
+
+    async def replay(
+        change: Callable[[Path], None], made: Sequence[RecordedCall]
+    ) -> Sequence[RecordedCall]:
         async with changed_copy(guard, change) as copy:
             with guard.checking(copy):
-                again = await guard.context.goal.replay_calls(
-                    copy, made, neighbors=neighbors, timeout_s=max(8.0, check_s)
+                return await guard.context.goal.replay_calls(
+                    copy, made, neighbors=neighbors, timeout_s=timeout_s
                 )
-        replayed.append(again)
+
+    # Side by side: what they could disturb each other with is forbidden there.
+    replayed = await asyncio.gather(replay(changes.undo, calls_then), replay(_as_it_is, calls))
     failed = {case for case, outcome in guard.baseline.cases.items() if outcome in _NOT_PASSED}
     classes = await asyncio.to_thread(_classes_in, guard.context.project, changes.sources)
     return compare(Recordings(before, after, *replayed), failed - failing, classes)

@@ -26,7 +26,7 @@ const retraiRecorder = (report, cases, expectation) => {
   };
   const judges = { assert, 'assert.strict': assert.strict, JSON, ...shapes() };
   const others = {
-    Reflect, Math, globalThis, util, fs, process,
+    Reflect, Math, globalThis, util, fs, process, performance: globalThis.performance,
     'fs.promises': fs.promises, path: builtin('path'), os: builtin('os'), child_process: builtin('child_process'),
     events: builtin('events').prototype, module: builtin('module'), 'module.prototype': builtin('module').prototype,
   };
@@ -57,7 +57,8 @@ const retraiRecorder = (report, cases, expectation) => {
     const added = now.length > keys.size ? now.filter((key) => !keys.has(key)) : [];
     for (const key of added) keys.add(key);
     const acting = added.filter((key) => typeof (descriptor(object, key).get ?? descriptor(object, key).value) === 'function');
-    return acting.map((key) => [`${name}.${String(key)}`, object === Object.prototype || typeof key === 'symbol' ? '' : key]);
+    // One that hides an inherited one replaces it.
+    return acting.map((key) => [`${name}.${String(key)}`, object === Object.prototype || typeof key === 'symbol' || key in (prototypeOf(object) ?? {}) ? '' : key]);
   });
   let folder = workingFolder();
   let looks = 0;
@@ -112,6 +113,7 @@ const retraiRecorder = (report, cases, expectation) => {
   };
   const reportFalseIdentity = (value, where) => {
     if (typeof value?.asymmetricMatch === 'function') noteSign(`${where} answers with an object that decides what it equals by asymmetricMatch`, true);
+    if (Array.isArray(value) && typeof value.toJSON === 'function') noteSign(`${where} answers with an array that is another one as JSON`, true);
     const found = inner(value);
     if (found === undefined || found.every((one) => is(one, found[0]))) return;
     noteSign(`${where} answers with an object whose conversions give two values`, true);
