@@ -10,7 +10,7 @@ import pytest
 from retrai_goal_support.contradictions import contradict_tests
 from retrai_goals_shell.cargo_output import compile_errors, read_targets
 from retrai_goals_shell.cargo_test import CargoTestGoal
-from retrai_goals_shell.exact_forms import RUST
+from retrai_goals_shell.exact_forms import RUST, rust_forms
 from retrai_goals_shell.inline_tests import changed_tests, read_tests
 from retrai_goals_shell.rust_guarding import audit_rust
 from retrai_goals_shell.rust_source import items, parse_rust
@@ -183,6 +183,30 @@ def test_only_what_must_fail_is_changed(tmp_path: Path) -> None:
     cases = [f"src/lib.rs::tests::{name}" for name in ("panics", "leaves", "adds")]
     assert contradict_tests(RUST, cases, lambda _: [file], limit=10) == cases[2:]
     assert file.read_text() == ADDS.replace('3, "not', '20, "not')
+
+
+@pytest.mark.parametrize(
+    ("equality", "changed"),
+    [
+        ("impl PartialEq for Money {", "Money(24)"),
+        ("impl<T> PartialEq<T> for crate::Money where T: Copy {", "Money(24)"),
+        ("#[derive(PartialEq)]", ""),
+        ("impl PartialOrd for Money {", ""),
+    ],
+)
+def test_an_object_of_a_type_that_says_what_it_equals_is_changed(
+    tmp_path: Path, equality: str, changed: str
+) -> None:
+    file = tmp_path / "money.rs"
+    file.write_text(
+        "#[test]\nfn adds() {\n    assert_eq!(add(1), Money(7));\n"
+        "    assert_eq!(add(2), Money(8));\n}\n"
+    )
+    case = "tests/money.rs::adds"
+    forms = rust_forms([equality])
+    tried = contradict_tests(forms, [case], lambda _: [file], {case: ["9"]}, {}, limit=10)
+    assert tried == ([case] if changed else [])
+    assert changed in file.read_text()
 
 
 @needs_cargo

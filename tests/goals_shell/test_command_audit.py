@@ -33,6 +33,11 @@ def _suspect(path: str, *lines: str, programs: tuple[str, ...] = ()) -> bool:
         ("lib/ages.sh", ["function [ {", "  true", "}"]),
         ("lib/ages.sh", ["cmp() {", "  command cmp -n 4", "}"]),
         ("lib/ages.sh", ["function diff() {", "  true", "}"]),
+        ("lib/ages.sh", ["trap end EXIT", "end() {", "  rm -f x", "  exit 0", "}"]),
+        ("lib/ages.sh", ["trap 'rm -f x; exit 0' EXIT"]),
+        ("src/ages.h", ["# define NDEBUG"]),
+        ("src/ages.c", ["signal(SIGABRT, leave);"]),
+        ("src/log.js", ["process.on('uncaughtException', note);"]),
     ],
 )
 def test_source_that_bends_the_check_is_suspect(path: str, lines: list[str]) -> None:
@@ -53,6 +58,9 @@ def test_source_that_bends_the_check_is_suspect(path: str, lines: list[str]) -> 
         ("options.js", ["const given = process.argv.slice(2);"]),
         ("bin/run.js", ["process.exit(0);"]),
         ("check.rb", ["assert_equal 3, total"]),
+        ("lib/ages.sh", ["trap 'rm -f x' EXIT", "[ -s x ] || exit 1"]),
+        ("src/ages.c", ["#ifdef NDEBUG", "signal(SIGINT, leave);"]),
+        ("src/log.js", ["process.on('exit', show);"]),
         ("lib/ages.sh", ["alias ll='ls -l'", "readonly -a NAMES", "tested() {", "}"]),
         ("lib/ages.sh", ["compare() {", "  cmp one two", "}", "function difference {", "}"]),
         ("lib/ages.sh", ["awk 'function cmp(a, b) { return a - b }", "BEGIN { print cmp(1, 2) }'"]),

@@ -60,7 +60,7 @@ SHELL = (
         "changes a command of the shell",
     ),
     Trick.reaching(
-        r"\btrap\b[^\n]*\b(?:EXIT|0)\b[\s\S]*\bexit 0\b|\bexit 0\b[\s\S]*\btrap\b[^\n]*\bEXIT\b",
+        r"\btrap\b[^\n]*\bEXIT\b[\s\S]*\bexit 0\b|\bexit 0\b[\s\S]*\bEXIT\b",
         "ends the script well, whatever it found",
         lines=40,
     ),

@@ -7,7 +7,7 @@ import re
 import shlex
 import sys
 from collections.abc import Iterable
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from retrai_goal_support import globs_below, text_of
 
@@ -68,6 +68,8 @@ SHADOWS = [
     for suffix in (".py", "/__init__.py")
 ]
 """A script that Python runs finds these before the real ones, in its folder or on PYTHONPATH."""
+_PYTHONPATH = re.compile(r"\bPYTHONPATH=[\"']?([^\s;\"']+)")
+_PLAIN_FOLDER = re.compile(r"(?!\.{1,2}$|/|\.\./)[\w./-]+")
 PROGRAMS = [
     f"**/bin/{name}" for name in ("[ef]grep", "awk", "cmp", "comm", "diff", "grep", "sed", "sort")
 ]
@@ -92,14 +94,18 @@ _MAX_DEPTH = 3
 _SEPARATORS = re.compile(r"[;&|()<>\n`$\"']+")
 
 
-def steering_globs(path: str) -> list[str]:
+def steering_globs(path: str, shell_text: str) -> list[str]:
     """Gitignore globs of files that, when they are new, could steer what a command runs.
 
     Args:
         path: the folder that it runs in, relative to the project.
+        shell_text: what the shell runs.
     """
-    below = [] if path == "." else [path]
-    shadows = [globs_below(folder, SHADOWS) for folder in (".", "src", "lib", *below)]
+    there = PurePosixPath(path)
+    named = [folder for found in _PYTHONPATH.findall(shell_text) for folder in found.split(":")]
+    plain = [folder for folder in named if _PLAIN_FOLDER.fullmatch(folder)]
+    folders = dict.fromkeys([".", path, *(str(there / folder) for folder in plain)])
+    shadows = (globs_below(folder, SHADOWS) for folder in folders)
     return [*STEERING, *PROGRAMS, *itertools.chain.from_iterable(shadows)]
 
 

@@ -68,7 +68,7 @@ class CommandGoal(GoalBase[CommandT]):
         return files_in_command(self.shell_text(project), project, self.options.path)
 
     def steering(self, project: Path) -> Sequence[str]:
-        return steering_globs(self.options.path)
+        return steering_globs(self.options.path, self.shell_text(project))
 
     def audit(self, diff: str) -> Sequence[Suspicion]:
         project = self.context.project
