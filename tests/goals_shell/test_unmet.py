@@ -64,8 +64,7 @@ LATER = {"iteration": 1}
         ("t.test.js", "f().then((n) => {\n  assert.equal(n, 3);\n}).catch(() => {});\n", []),
         (
             "t.js",
-            "async function all() {\n  assert.rejects(g());\n  assert.equal(f(1), 3);\n}\n"
-            "all().catch(end);\n",
+            "function a() {\n  assert.rejects(g());\n  assert.equal(f(1), 3);\n}\na().catch(e);\n",
             ["3"],
         ),
         ("t.js", "assert.deepEqual(f(1), [1, 'a']);\n", ["[1, 'a']"]),
