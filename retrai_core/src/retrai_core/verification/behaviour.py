@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -121,19 +121,16 @@ async def observe(
     calls = [*after, *(one for one in before if (one.call, one.case) not in known)]
     # A function may have moved to another module since.
     calls_then = [then.get((each.call, each.case), each) for each in calls]
-    timeout_s = max(8.0, check_s)
 
-    async def replay(
-        change: Callable[[Path], None], made: Sequence[RecordedCall]
-    ) -> Sequence[RecordedCall]:
-        async with changed_copy(guard, change) as copy:
-            with guard.checking(copy):
-                return await guard.context.goal.replay_calls(
-                    copy, made, neighbors=neighbors, timeout_s=timeout_s
-                )
+    async def replay(copy: Path, made: Sequence[RecordedCall]) -> Sequence[RecordedCall]:
+        with guard.checking(copy):
+            return await guard.context.goal.replay_calls(
+                copy, made, neighbors=neighbors, timeout_s=max(8.0, check_s)
+            )
 
-    # Side by side: what they could disturb each other with is forbidden there.
-    replayed = await asyncio.gather(replay(changes.undo, calls_then), replay(_as_it_is, calls))
+    async with changed_copy(guard, changes.undo) as old, changed_copy(guard, _as_it_is) as new:
+        # Side by side: what they could disturb each other with is forbidden there.
+        replayed = await asyncio.gather(replay(old, calls_then), replay(new, calls))
     failed = {case for case, outcome in guard.baseline.cases.items() if outcome in _NOT_PASSED}
     classes = await asyncio.to_thread(_classes_in, guard.context.project, changes.sources)
     return compare(Recordings(before, after, *replayed), failed - failing, classes)
