@@ -10,7 +10,7 @@ import pytest
 from retrai_goal_support.contradictions import contradict_tests
 from retrai_goals_shell.cargo_output import compile_errors, read_targets
 from retrai_goals_shell.cargo_test import CargoTestGoal
-from retrai_goals_shell.exact_forms import RUST, rust_forms
+from retrai_goals_shell.exact_forms import RUST, rust_forms, types_with_equality
 from retrai_goals_shell.inline_tests import changed_tests, read_tests
 from retrai_goals_shell.rust_guarding import audit_rust
 from retrai_goals_shell.rust_source import items, parse_rust
@@ -203,7 +203,7 @@ def test_an_object_of_a_type_that_says_what_it_equals_is_changed(
         "    assert_eq!(add(2), Money(8));\n}\n"
     )
     case = "tests/money.rs::adds"
-    forms = rust_forms([equality])
+    forms = rust_forms(types_with_equality([equality]))
     tried = contradict_tests(forms, [case], lambda _: [file], {case: ["9"]}, {}, limit=10)
     assert tried == ([case] if changed else [])
     assert changed in file.read_text()

@@ -35,9 +35,7 @@ def _suspect(path: str, *lines: str, programs: tuple[str, ...] = ()) -> bool:
         ("lib/ages.sh", ["function diff() {", "  true", "}"]),
         ("lib/ages.sh", ["trap end EXIT", "end() {", "  rm -f x", "  exit 0", "}"]),
         ("lib/ages.sh", ["trap 'rm -f x; exit 0' EXIT"]),
-        ("src/ages.h", ["# define NDEBUG"]),
-        ("src/ages.c", ["signal(SIGABRT, leave);"]),
-        ("src/log.js", ["process.on('uncaughtException', note);"]),
+        ("lib/ages.sh", ["end() {", "  exit 0", "}", "trap end 0"]),
     ],
 )
 def test_source_that_bends_the_check_is_suspect(path: str, lines: list[str]) -> None:
@@ -59,8 +57,7 @@ def test_source_that_bends_the_check_is_suspect(path: str, lines: list[str]) -> 
         ("bin/run.js", ["process.exit(0);"]),
         ("check.rb", ["assert_equal 3, total"]),
         ("lib/ages.sh", ["trap 'rm -f x' EXIT", "[ -s x ] || exit 1"]),
-        ("src/ages.c", ["#ifdef NDEBUG", "signal(SIGINT, leave);"]),
-        ("src/log.js", ["process.on('exit', show);"]),
+        ("lib/ages.sh", ["help() {", "  exit 0", "}", "trap 'rm -f x' EXIT"]),
         ("lib/ages.sh", ["alias ll='ls -l'", "readonly -a NAMES", "tested() {", "}"]),
         ("lib/ages.sh", ["compare() {", "  cmp one two", "}", "function difference {", "}"]),
         ("lib/ages.sh", ["awk 'function cmp(a, b) { return a - b }", "BEGIN { print cmp(1, 2) }'"]),

@@ -60,15 +60,21 @@ LATER = {"iteration": 1}
         ("t.test.js", "  assert.equal(f(1, 2), wanted, 'of one');\n", []),
         ("t.test.js", "  assert.equal(f(1), 3);\n  expect(f(1)).toBe('a')\n", ["'a'", "3"]),
         ("t.test.js", "assert.throws(() => {\n  assert.equal(f(1), 3);\n});\n", []),
+        (
+            "t.js",
+            "function wrong() {\n  assert.equal(f(1), 3);\n}\nassert.throws(wrong);\n",
+            [],
+        ),
         ("t.test.js", "try {\n  assert.equal(f(1), 3);\n} finally {\n}\n", []),
         ("t.test.js", "f().then((n) => {\n  assert.equal(n, 3);\n}).catch(() => {});\n", []),
         (
             "t.js",
-            "function a() {\n  assert.rejects(g());\n  assert.equal(f(1), 3);\n}\na().catch(e);\n",
+            "{\n  assert.rejects(() => g());\n  assert.equal(f(1), 3);\n}\nall().catch(exit);\n",
             ["3"],
         ),
         ("t.js", "assert.deepEqual(f(1), [1, 'a']);\n", ["[1, 'a']"]),
-        ("t.c", "  assert(f(&x) == 3);\n  assert(a && f(1) == 3);\n", ["3"]),
+        ("t.c", "  assert(f(&x, &y) == 3);\n  assert(a && f(1) == 3);\n", ["3"]),
+        ("t.c", "  assert(f(1) & f(2) == 3);\n  assert(f(1) | 1 == 3);\n", []),
         ("t.rb", "assert_equal 3, f(1)\n", []),
     ],
 )
@@ -80,10 +86,14 @@ def test_only_exact_expectations_are_found(name: str, text: str, expected: list[
     ("between", "is_reached"),
     [
         ("  assert(leap(2000));\n\n", True),
-        ("  if (fast)\n    run();\n", True),
+        ("  run(&x);\n", True),
+        ("  if (fast)\n    run();\n", False),
+        ("  if (fast) {\n    run();\n  }\n", False),
+        ("  /*\n", False),
+        ("#if 0\n", False),
+        ("  TEST_IGNORE();\n", False),
         ("  if (fast) return 0;\n", False),
         ("}\nvoid other(void) {\n", False),
-        ("  {\n  assert(f(5) == 3);\n  }\n", True),
     ],
 )
 def test_what_follows_in_the_same_block_is_reached_too(between: str, is_reached: bool) -> None:
@@ -234,32 +244,6 @@ async def test_a_target_that_builds_its_tests_is_contradicted(
     found = await goal.contradict(bench.project, ["make test"])
     assert found.tried
     assert bool(found.still_passed) is is_bent
-
-
-READS = "def double(n):\n    return int(open(f'tests/{n}.want').read())\n"
-
-
-@pytest.mark.parametrize(
-    ("source", "compares", "is_bent"),
-    [
-        (RIGHT, 'assert double(5) == int(open("tests/5.want").read())', False),
-        (READS, 'assert double(5) == int(open("tests/5.want").read())', True),
-        (RIGHT, "assert double(5) in (10, 11)", False),
-    ],
-    ids=["the work", "the source reads what is expected", "nobody reads it"],
-)
-async def test_files_of_expected_output_are_contradicted(
-    bench: Bench, source: str, compares: str, is_bent: bool
-) -> None:
-    check = f"from doubles import double\n{compares}\n"
-    bench.write({"doubles.py": WRONG, "tests/check.py": check, "tests/5.want": "10\n"})
-    goal = bench.build(ShellGoal, check_command="PYTHONPATH=. python3 -B tests/check.py")
-    assert not (await goal.check({}, bench.project)).achieved
-    bench.write({"doubles.py": source})
-    assert (await goal.check(LATER, bench.project)).achieved
-    found = await goal.contradict(bench.project, ["exit status 0"])
-    assert bool(found.still_passed) is is_bent
-    assert (bench.project / "tests/5.want").read_text() == "10\n"
 
 
 def test_a_module_of_pythons_name_steers_where_python_looks_first(bench: Bench) -> None:

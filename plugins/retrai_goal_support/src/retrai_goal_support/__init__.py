@@ -11,7 +11,6 @@ from .audits import LOOKS_FOR_RETRAI, Trick, audit_lines, changed_files, changed
 from .contradictions import (
     LITERAL,
     ExactForms,
-    contradict_files,
     contradict_suite,
     contradiction_of,
     is_one_expression,
@@ -38,7 +37,6 @@ __all__ = [
     "changed_files",
     "changed_lines",
     "code_result",
-    "contradict_files",
     "contradict_suite",
     "contradiction_of",
     "fresh_folder",

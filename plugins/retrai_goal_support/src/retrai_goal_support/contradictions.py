@@ -10,15 +10,7 @@ from pathlib import Path
 
 from retrai_core import Contradiction, GoalResult
 
-from .folders import project_files
-
 MAX_CONTRADICTED = 40
-_EXPECTED_FILE = re.compile(
-    r"\.(?:golden|want|wanted|expected|exp|out|approved)(?:\.\w+)?$"
-    r"|(?:^|/)(?:golden|expected|wanted)s?[^/]*(?:/|$)"
-)
-"""A file that holds what an answer is compared with, by its name or that of its folder."""
-_OTHER_DIGITS = str.maketrans("0123456789", "1234567890")
 MARK = "retrai contradiction"
 LITERAL = (
     r"""-?\d[\d_]*(?:\.\d+)?(?:_?[iuf](?:8|16|32|64|128|size))?|"(?:[^"\\\n]|\\.)*"|true|false"""
@@ -79,72 +71,6 @@ async def contradict_suite(
     if report is None or not report.complete:
         return Contradiction()  # a changed literal that does not compile proves nothing
     return Contradiction(tried, [case for case in tried if report.cases.get(case) == "passed"])
-
-
-async def contradict_files(
-    folder: Path, belongs: Callable[[str], bool], check: Callable[[], Awaitable[GoalResult]]
-) -> Contradiction:
-    """Change every file of expected output, and see which cases pass although they read them.
-
-    Args:
-        folder: a copy of the project, which is changed and brought back.
-        belongs: whether a file, by its path there, belongs to the check.
-        check: runs the tests in it.
-    """
-    texts = await asyncio.to_thread(_expected_files, folder, belongs)
-    if not texts:
-        return Contradiction()
-
-    def change() -> None:
-        for path, text in texts.items():
-            path.write_text(other_output(text), encoding="utf-8")
-
-    def remove() -> None:
-        for path in texts:
-            path.unlink()
-
-    def bring_back() -> None:
-        for path, text in texts.items():
-            path.write_text(text, encoding="utf-8")
-
-    async def passed_after(edit: Callable[[], None]) -> set[str] | None:
-        await asyncio.to_thread(edit)
-        report = (await check()).report
-        await asyncio.to_thread(bring_back)
-        if report is None:
-            return None
-        return {case for case, outcome in report.cases.items() if outcome == "passed"}
-
-    changed = await passed_after(change)
-    if not changed:
-        return Contradiction()
-    # A case that passes without the files too does not read them.
-    removed = await passed_after(remove)
-    blind = sorted(changed - removed) if removed is not None else []
-    return Contradiction(blind, blind)
-
-
-def other_output(text: str) -> str:
-    """A text that no output equals which equals this one, not even by its numbers.
-
-    Example:
-        >>> other_output("tea 2.50\\ntotal\\n")
-        'tea 3.61\\ntotal retrai contradiction\\n'
-    """
-    lines = text.split("\n")
-    others = [line.translate(_OTHER_DIGITS) for line in lines]
-    return "\n".join(
-        f"{line} {MARK}" if line.strip() and line == other else other
-        for line, other in zip(lines, others, strict=True)
-    )
-
-
-def _expected_files(folder: Path, belongs: Callable[[str], bool]) -> dict[Path, str]:
-    names = [
-        name for name in project_files(folder) if _EXPECTED_FILE.search(name) and belongs(name)
-    ]
-    texts = {folder / name: _text(folder / name) for name in names}
-    return {path: text for path, text in texts.items() if text and not path.is_symlink()}
 
 
 def contradict_tests(
@@ -302,7 +228,7 @@ def _value(literal: str) -> str | float:
     if found is None:
         return literal.strip(_QUOTES)
     sign, whole, fraction, _ = found.groups(default="0")
-    return float(f"{sign}{whole}.{fraction}")
+    return float(f"{sign}{whole.replace('_', '')}.{fraction}")
 
 
 def _kind(literal: str) -> str:

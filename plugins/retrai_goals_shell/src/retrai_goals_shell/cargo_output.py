@@ -31,7 +31,9 @@ _LINE_NUMBER = re.compile(r" \(line (\d+)\)")
 _OPTION = re.compile(r" - (?:compile fail|compile|should panic)$")
 _HASH = re.compile(r"-[0-9a-f]{16}(?:\.exe)?$")
 _COUNTED: tuple[CaseOutcome, ...] = ("passed", "failed", "skipped")
-_PANICKED = re.compile(r"\bpanicked at [^\n]*?(?P<file>[\w./\\-]+\.rs):(?P<line>\d{1,7}):\d+")
+_PANICKED = re.compile(
+    r"^thread .{1,300}? panicked at .{0,300}?\.rs:(?P<line>\d{1,7}):\d", re.MULTILINE
+)
 _SIDE = re.compile(rf"^ *(?:left|right): `?({LITERAL})`?,?(?: at .*)?$", re.MULTILINE)
 _NOISE = re.compile(r"^(?:stack backtrace:|\s+\d+: |\s+at /rustc/|note: (?:run with|Some details))")
 
@@ -96,7 +98,7 @@ def compared(failure: str) -> list[str]:
     """The values of a comparison that failed, as far as they are literals.
 
     Example:
-        >>> compared("assertion `left == right` failed\n  left: 5\n right: Price(7)")
+        >>> compared("assertion `left == right` failed\\n  left: 5\\n right: Price(7)")
         ['5']
     """
     return _SIDE.findall(failure)
@@ -106,7 +108,7 @@ def failed_line(failure: str) -> int | None:
     """The line of the assertion that failed; None where that is not told.
 
     Example:
-        >>> failed_line("thread 'adds' panicked at tests/sums.rs:9:5:\nassertion failed: f(2)")
+        >>> failed_line("thread 'adds' panicked at tests/sums.rs:9:5:\\nassertion failed: f(2)")
         9
     """
     found = _PANICKED.search(failure)

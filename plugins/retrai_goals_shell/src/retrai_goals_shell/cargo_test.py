@@ -40,7 +40,7 @@ from .cargo_environment import (
 )
 from .cargo_output import compared, compile_errors, failed_line, read_targets
 from .cargo_project import CargoProject
-from .exact_forms import rust_forms
+from .exact_forms import rust_forms, types_with_equality
 from .inline_tests import KeptTests, changed_tests, read_project, source_files
 from .merged_run import OUTPUT_BYTES, merged
 from .place import PlaceOptions
@@ -79,16 +79,18 @@ class CargoTestOptions(PlaceOptions):
     """Whether tests inside source files must stay unchanged."""
 
 
-class _Failed(SavedModel):
-    """What the assertions that failed before the run were about.
+class _BeforeRun(SavedModel):
+    """What the baseline check of a run showed.
 
     Attributes:
-        answers: by case, the literals that its assertion compared.
+        answers: by case, the literals that its failed assertion compared.
         lines: by case, the line of that assertion.
+        types: those that said themselves what they equal.
     """
 
     answers: dict[str, list[str]] = Field(default_factory=dict[str, list[str]])
     lines: dict[str, int] = Field(default_factory=dict[str, int])
+    types: set[str] = Field(default_factory=set[str])
 
 
 class CargoTestGoal(ToolChainGoal[CargoTestOptions]):
@@ -114,11 +116,12 @@ class CargoTestGoal(ToolChainGoal[CargoTestOptions]):
         result, failures = await self._run(folder)
         if not state and cwd == self.context.project:
             lines = {case: failed_line(text) for case, text in failures.items()}
-            failed = _Failed(
+            before = _BeforeRun(
                 answers={case: compared(text) for case, text in failures.items()},
                 lines={case: line for case, line in lines.items() if line},
+                types=await asyncio.to_thread(_types_in, folder),
             )
-            await asyncio.to_thread(failed.save, self._failed)
+            await asyncio.to_thread(before.save, self._notes / "before.json")
         if not self.options.protect_inline_tests:
             return result
         return await asyncio.to_thread(self._hold_to_text, result, folder, bool(state))
@@ -145,15 +148,16 @@ class CargoTestGoal(ToolChainGoal[CargoTestOptions]):
         folder = copy / self.options.path
         # A case names the program's root file, and its test may stand in any module.
         files = await asyncio.to_thread(lambda: list(source_files(folder)))
-        forms = await asyncio.to_thread(lambda: rust_forms(map(text_of, files)))
+        before = await asyncio.to_thread(_BeforeRun.load, self._notes / "before.json")
+        before = before or _BeforeRun(types=await asyncio.to_thread(_types_in, folder))
+        new_types = await asyncio.to_thread(_types_in, folder) - before.types
         tests = [case for case in cases if " documentation::" not in case]
 
         async def check() -> GoalResult:
             return (await self._run(folder))[0]
 
-        failed = await asyncio.to_thread(_Failed.load, self._failed) or _Failed()
         return await contradict_suite(
-            forms, tests, lambda _: files, check, failed.answers, failed.lines
+            rust_forms(new_types), tests, lambda _: files, check, before.answers, before.lines
         )
 
     async def _run(self, folder: Path) -> tuple[GoalResult, Mapping[str, str]]:
@@ -241,10 +245,6 @@ class CargoTestGoal(ToolChainGoal[CargoTestOptions]):
         return self.context.run_dir / "cargo-test"
 
     @property
-    def _failed(self) -> Path:
-        return self._notes / "failed.json"
-
-    @property
     def _build(self) -> Path:
         folder = self._notes / "build"
         folder.mkdir(parents=True, exist_ok=True)
@@ -268,3 +268,7 @@ class CargoTestGoal(ToolChainGoal[CargoTestOptions]):
             writable=[self._build],
             readable=tool_chain_folders(),
         )
+
+
+def _types_in(folder: Path) -> set[str]:
+    return types_with_equality(map(text_of, source_files(folder)))

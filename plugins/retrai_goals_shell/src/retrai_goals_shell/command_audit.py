@@ -60,15 +60,12 @@ SHELL = (
         "changes a command of the shell",
     ),
     Trick.reaching(
-        r"\btrap\b[^\n]*\bEXIT\b[\s\S]*\bexit 0\b|\bexit 0\b[\s\S]*\bEXIT\b",
-        "ends the script well, whatever it found",
+        # In the text of the trap, or in the function that it names.
+        r"\btrap\s+([\"'])[^\"'\n]*\bexit(?:\s+0)?\s*;?\s*\1[^\n]*\b(?:EXIT|0)\b"
+        r"|\btrap\s+(\w+)\s+(?:EXIT|0)\b[\s\S]{0,2000}?\b\2\s*\(\s*\)\s*\{[^}]{0,500}\bexit 0\b"
+        r"|\b(\w+)\s*\(\s*\)\s*\{[^}]{0,500}\bexit 0\b[\s\S]{0,2000}?\btrap\s+\3\s+(?:EXIT|0)\b",
+        "exits with 0 whatever happened",
         lines=40,
-    ),
-)
-C = (
-    Trick.reaching(
-        r"^\s*#\s*define\s+(?:NDEBUG|assert)\b|\b(?:signal|sigaction)\(\s*SIGABRT\b",
-        "changes what assertions do",
     ),
 )
 DETACHES = (
@@ -90,10 +87,6 @@ OF_PROGRAMS = (
         "ends the process",
     ),
     Trick.reaching(
-        r"\bprocess\.\w+\(\s*[\"'](?:uncaughtException|unhandledRejection)\b",
-        "catches what nobody has caught",
-    ),
-    Trick.reaching(
         # What follows the program's name may be the default of a parameter.
         r"\bsys\.(?:argv\b(?!\[1:\]\s*(?:$|[,)#:]|if\b))|flags\b)|\bprocess\.argv\b(?!\.slice\(2\)\s*(?:$|[,;).]))"
         r"|\brequire\.main\b|\bmainModule\b",
@@ -103,7 +96,6 @@ OF_PROGRAMS = (
 _LANGUAGES = (
     (re.compile(r"\.(?:ba|k|z)?sh$"), SHELL),
     (re.compile(r"\.py$"), PYTHON),
-    (re.compile(r"\.(?:c|cc|cpp|h|hpp)$"), C),
     (re.compile(r"\.(?:[cm]?[jt]sx?)$"), JAVASCRIPT),
 )
 _CODE = re.compile(r"\.(?:py|[cm]?[jt]sx?|c|cc|cpp|h|hpp|rb|pl|lua|php|go|rs)$")

@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
-from pathspec import GitIgnoreSpec
 from pydantic import Field
 
 from retrai_core import (
@@ -20,7 +19,7 @@ from retrai_core import (
     GoalResult,
     Suspicion,
 )
-from retrai_goal_support import ShellWords, Trick, contradict_files, globs_below, missing_folder
+from retrai_goal_support import ShellWords, Trick, globs_below, missing_folder
 
 from .command_audit import audit_commands
 from .command_environment import command_environment
@@ -113,13 +112,7 @@ class TestingCommandGoal(CommandGoal[CommandT]):
         return result
 
     async def contradict(self, copy: Path, cases: Sequence[str]) -> Contradiction:
-        case = ", ".join(cases)
-        found = await self._unmet.contradict(copy, case)
-        if found.still_passed:
-            return found
-        belongs = GitIgnoreSpec.from_lines(self.protected(self.context.project)).match_file
-        files = await contradict_files(copy, belongs, lambda: self.verdict(copy))
-        return Contradiction([case], [case]) if files.still_passed else found
+        return await self._unmet.contradict(copy, ", ".join(cases))
 
     @property
     def _unmet(self) -> UnmetExpectations:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 from retrai_goal_support import LITERAL, ExactForms
@@ -11,7 +11,9 @@ from retrai_goal_support import LITERAL, ExactForms
 _RUST_LITERAL = rf"(?P<literal>{LITERAL})"
 _RUST_END = r"""(?:,\s*"[^"\n]*"[^;]*)?,?\s*\);"""
 """What may follow: a message with its values."""
-_EQUALITY = re.compile(r"\bimpl\b[^{;]*\bPartialEq\b[^{;]*?\bfor\s+(?:\w+::)*(?P<type>[A-Z]\w*)")
+_EQUALITY = re.compile(
+    r"\bimpl\b[^{;]{0,200}?\bPartialEq\b[^{;]{0,200}?\bfor\s+(?:\w+::){0,9}(?P<type>[A-Z]\w*)"
+)
 RUST = ExactForms(
     start=re.compile(
         r"^(?=(?:[ \t]*#\[[^\n]*\n)*?[ \t]*#\[[^\n]*test\b)(?:[ \t]*#\[[^\n]*\n)+"
@@ -28,13 +30,19 @@ RUST = ExactForms(
 )
 
 
-def rust_forms(sources: Iterable[str]) -> ExactForms:
-    """The forms for a project with these sources.
+def types_with_equality(sources: Iterable[str]) -> set[str]:
+    """The types that say themselves what they equal.
 
-    A value that is made of one literal (`Money(5)`, `Money::of(5)`) counts as the literal where its
-    type says itself what it equals. Other types are as exact as their literals.
+    Example:
+        >>> types_with_equality(["impl PartialEq for Money {", "#[derive(PartialEq)] struct Sum;"])
+        {'Money'}
     """
-    types = {found["type"] for text in sources for found in _EQUALITY.finditer(text)}
+    return {found["type"] for text in sources for found in _EQUALITY.finditer(text)}
+
+
+def rust_forms(types: Collection[str]) -> ExactForms:
+    """The forms, with values of these types that are made of one literal (`Money(5)`,
+    `Money::of(5)`), which counts as what is expected."""
     if not types:
         return RUST
     names = "|".join(sorted(types))

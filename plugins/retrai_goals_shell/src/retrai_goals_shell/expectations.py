@@ -84,7 +84,8 @@ _MACRO = r"\w*(?:ASSERT|EXPECT|CHECK|REQUIRE)\w*EQ\w* *"
 _C = tuple(
     re.compile(rf"^[ \t]*(?P<left>{form} *;)", re.MULTILINE)
     for form in (
-        rf"assert *\((?P<actual>(?:(?!&&|\|\|)[^;?\n])+)== *{_C_VALUE} *\)",
+        # An address is taken in an argument; elsewhere `&` may make it an alternative.
+        rf"assert *\((?P<actual>(?:[^;&|^?\n]|(?<=[(,])&|(?<=, )&)+)== *{_C_VALUE} *\)",
         rf"{_MACRO}\((?P<actual>[^;\n]+), *{_C_VALUE} *\)",
         rf"{_MACRO}\( *{_C_VALUE} *,(?P<actual>[^;\n]+)\)",
     )
@@ -98,11 +99,18 @@ _JAVASCRIPT = tuple(
         rf"assert\.(?:deep)?(?:[sS]trict)?[eE]qual\((?P<actual>[^\n]*), *{_JAVASCRIPT_VALUE} *",
     )
 )
-_LEAVES = re.compile(r"^\s*(?:if\b.*\)\s*\{?\s*)?(?:return|exit|goto|break|continue|throw)\b")
-_MAY_FAIL = re.compile(
-    r"\btry\b|\bcatch\b(?!\([^\n]*(?:exit|error))|\b[tT]hrows?\(|\brejects\b|_DEATH|_THROW"
+_STATEMENT = re.compile(
+    r"[ \t]*(?!(?:if|else|for|while|do|switch|case|default)\b)[A-Za-z_][^#\n]*;[ \t]*"
 )
+_LEAVES = re.compile(r"return|exit|abort|goto|break|continue|skip|ignore|todo|/\*", re.IGNORECASE)
+_MAY_FAIL = re.compile(r"\btry\b|\bcatch\b|\b[tT]hrows?\(|\brejects\b|_DEATH|_THROW")
 """Where a failure may be expected, or is caught."""
+_TELLS_OF_FAILURES = re.compile(
+    r"^\w+\(\)\.catch\([^\n]*\bexit[^\n]*$"
+    r"|^[ \t]*(?:await )?assert\.(?:rejects|throws)\([^\n]*(?:=>|\bfunction\b)[^\n]*\);$",
+    re.MULTILINE,
+)
+"""A test's last line in JavaScript, and an expected failure that is one line."""
 _UNSURE = re.compile(r"approx|almost|near|round|any\b|skip", re.IGNORECASE)
 
 
@@ -230,47 +238,34 @@ def _shell(text: str) -> Iterator[Expectation]:
 def _statements(
     language: Language, forms: Sequence[re.Pattern[str]], text: str
 ) -> Iterator[Expectation]:
-    for form in forms:
+    for form in () if _MAY_FAIL.search(_TELLS_OF_FAILURES.sub("", text)) else forms:
         for found in form.finditer(text):
             # Where more than one value stands before it, it may be a mere message.
-            is_exact = is_one_expression(found["actual"]) and not _UNSURE.search(found[0])
-            if is_exact and not any(map(_MAY_FAIL.search, _around(text, found.start()))):
+            if is_one_expression(found["actual"]) and not _UNSURE.search(found[0]):
                 yield _of_match(language, found)
 
 
 def following(text: str, found: Sequence[Expectation], last: Expectation) -> Expectation | None:
-    """The next of the expectations, where it is reached whenever `last` was met: it stands in the
-    same block, and nothing between them leaves that."""
+    """The next of the expectations, where it is reached whenever `last` was met: only statements
+    stand between them that end on their line and leave nothing."""
     after = [each for each in found if each.left > last.left]
     if not after:
         return None
     first = min(after, key=lambda each: each.left)
-    indent = _indent_of(text, last.left[0])
-    between = text[last.left[1] : first.left[0]].split("\n")[1:-1]
-    is_left = any(_LEAVES.match(line) for line in between)
-    is_within = all(_indent(line) >= indent for line in between if line.strip())
-    same = _indent_of(text, first.left[0]) == indent
-    return first if same and is_within and not is_left else None
+    between = text[last.left[1] : text.rfind("\n", 0, first.left[0]) + 1]
+    is_plain = all(map(_is_plain_statement, between.split("\n")))
+    return first if is_plain and _indent_of(text, first) == _indent_of(text, last) else None
 
 
-def _around(text: str, start: int) -> Iterator[str]:
-    """The line of a place, and the lines that begin and end the blocks around it."""
-    before, after = text[:start].split("\n"), text[start:].split("\n")
-    here = before[-1] + after[0]
-    yield here
-    for lines in (reversed(before[:-1]), after[1:]):
-        indent = _indent(here)
-        for line in lines:
-            if line.strip() and _indent(line) < indent:
-                indent = _indent(line)
-                yield line
+def _is_plain_statement(line: str) -> bool:
+    if not line.strip():
+        return True
+    is_whole = all(line.count(one) == line.count(other) for one, other in ("()", "{}"))
+    return is_whole and bool(_STATEMENT.fullmatch(line)) and not _LEAVES.search(line)
 
 
-def _indent_of(text: str, start: int) -> int:
-    return _indent(text[text.rfind("\n", 0, start) + 1 :])
-
-
-def _indent(line: str) -> int:
+def _indent_of(text: str, each: Expectation) -> int:
+    line = text[text.rfind("\n", 0, each.left[0]) + 1 :]
     return len(line) - len(line.lstrip(" \t"))
 
 

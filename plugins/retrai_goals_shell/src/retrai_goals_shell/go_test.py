@@ -10,12 +10,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
-from pathspec import GitIgnoreSpec
 from pydantic import Field
 
 from retrai_core import (
     Completed,
-    Contradiction,
     Environment,
     GoalResult,
     Limits,
@@ -25,7 +23,6 @@ from retrai_core import (
 )
 from retrai_goal_support import (
     ShellWords,
-    contradict_files,
     globs_below,
     suite_result,
 )
@@ -119,11 +116,6 @@ class GoTestGoal(ToolChainGoal[GoTestOptions]):
             failures=judged.failures,
             output=done.stderr or done.stdout[-4000:],
         )
-
-    async def contradict(self, copy: Path, cases: Sequence[str]) -> Contradiction:
-        # Go compares numbers and texts itself: what is expected in the source needs no other value.
-        belongs = GitIgnoreSpec.from_lines(self.protected(self.context.project)).match_file
-        return await contradict_files(copy, belongs, lambda: self.check({}, copy))
 
     def is_test(self, path: str) -> bool:
         # It is compiled into the same program as the others; data that tests read is not.

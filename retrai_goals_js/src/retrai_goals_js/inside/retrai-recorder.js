@@ -113,7 +113,7 @@ const retraiRecorder = (report, cases, expectation) => {
   };
   const reportFalseIdentity = (value, where) => {
     if (typeof value?.asymmetricMatch === 'function') noteSign(`${where} answers with an object that decides what it equals by asymmetricMatch`, true);
-    if (Array.isArray(value) && typeof value.toJSON === 'function') noteSign(`${where} answers with an array that is another one as JSON`, true);
+    if (Array.isArray(value) && Object.hasOwn(value, 'toJSON')) noteSign(`${where} answers with an array with a toJSON of its own`, true);
     const found = inner(value);
     if (found === undefined || found.every((one) => is(one, found[0]))) return;
     noteSign(`${where} answers with an object whose conversions give two values`, true);
