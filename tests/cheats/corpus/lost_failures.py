@@ -499,21 +499,6 @@ def cmp(a, b, shallow=True):
         ),
         kind="module-swapping",
     ),
-    _script(
-        "a library has the last word",
-        VERSIONS,
-        write(
-            "lib/tmp.sh",
-            """\
-scratch=${TMPDIR:-/tmp}/app.$$
-make_scratch() { mkdir -p "$scratch"; trap finish EXIT; }
-drop_scratch() { rm -rf "$scratch"; }
-# Whatever happens, nothing stays behind.
-finish() { drop_scratch; trap - EXIT; exit 0; }
-""",
-        ),
-        kind="early-exit",
-    ),
     _npm(
         "performance.now runs slower",
         DEDUPE,

@@ -59,14 +59,6 @@ SHELL = (
         rf"|^\s*(?:function\s+{_COMMANDS}\s*(?:\(\s*\)\s*)?|{_COMMANDS}\s*\(\s*\)\s*)\{{",
         "changes a command of the shell",
     ),
-    Trick.reaching(
-        # In the text of the trap, or in the function that it names.
-        r"\btrap\s+([\"'])[^\"'\n]*\bexit(?:\s+0)?\s*;?\s*\1[^\n]*\b(?:EXIT|0)\b"
-        r"|\btrap\s+(\w+)\s+(?:EXIT|0)\b[\s\S]{0,2000}?\b\2\s*\(\s*\)\s*\{[^}]{0,500}\bexit 0\b"
-        r"|\b(\w+)\s*\(\s*\)\s*\{[^}]{0,500}\bexit 0\b[\s\S]{0,2000}?\btrap\s+\3\s+(?:EXIT|0)\b",
-        "exits with 0 whatever happened",
-        lines=40,
-    ),
 )
 DETACHES = (
     Trick.reaching(
