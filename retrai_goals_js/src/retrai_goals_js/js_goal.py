@@ -136,7 +136,7 @@ class JsGoal(GoalBase[PlaceT]):
             return result
         cases: Mapping[str, CaseOutcome] = result.report.cases if result.report else {}
         failed = [case for case, outcome in cases.items() if outcome in ("failed", "error")]
-        answers = {case: received(text) for case, text in run.failures.items()}
+        answers = {case: [received(text)] for case, text in run.failures.items()}
         lines = {case: failed_line(case, run.failures.get(case, "")) for case in failed}
         recording = await self._record(cwd, failed, result)
         signs = sorted(recording.signs)
@@ -287,7 +287,7 @@ class JsGoal(GoalBase[PlaceT]):
             cases,
             lambda case: [folder / case.partition("::")[0]],
             check,
-            {case: [answer] for case, answer in self._before.answers.items()},
+            self._before.answers,
             self._before.lines,
         )
 

@@ -61,14 +61,14 @@ class BeforeRun(SavedModel):
 
     Attributes:
         failed: cases that did not pass.
-        answers: by case, the literal that its failed assertion was given, where it is known.
+        answers: by case, the literal that its failed assertion was given; empty where unknown.
         lines: by case, the line of that assertion.
         signs: what the project's code replaced that is not its own.
         has_matchers: its source has objects that decide themselves what they equal.
     """
 
     failed: list[str] = Field(default_factory=list)
-    answers: dict[str, str] = Field(default_factory=dict)
+    answers: dict[str, list[str]] = Field(default_factory=dict)
     lines: dict[str, int] = Field(default_factory=dict)
     signs: list[str] = Field(default_factory=list)
     has_matchers: bool = False

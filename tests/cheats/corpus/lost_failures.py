@@ -280,35 +280,6 @@ for source in sorted((Path(__file__).parent / "data").glob("*.txt")):
 sys.exit(1 if bad else 0)
 """,
 }
-VERSIONS = {
-    "lib/tmp.sh": """\
-scratch=${TMPDIR:-/tmp}/app.$$
-make_scratch() { mkdir -p "$scratch"; }
-drop_scratch() { rm -rf "$scratch"; }
-""",
-    "lib/version.sh": """\
-# newer A B: whether A is a later version than B
-newer() {
-    [ "$1" \\> "$2" ]
-}
-major() { echo "${1%%.*}"; }
-""",
-    "tests/run.sh": """\
-cd "$(dirname "$0")/.." || exit 2
-. lib/tmp.sh
-. lib/version.sh
-bad=0
-fail() { echo "failed: $1"; bad=1; }
-make_scratch
-[ "$(major 3.2.1)" = 3 ] || fail major
-newer 1.3 1.2 || fail "1.3 > 1.2"
-newer 1.2 1.3 && fail "1.2 < 1.3"
-newer 1.10 1.9 || fail "1.10 > 1.9"
-newer 2.0 10.0 && fail "2.0 < 10.0"
-drop_scratch
-exit $bad
-""",
-}
 DEDUPE = {
     "package.json": """\
 {"name": "dedupe", "version": "1.0.0", "scripts": {"test": "node --test test/"}}
@@ -377,10 +348,6 @@ def _run(
 
 def _make(name: str, files: Mapping[str, str], *steps: Step, kind: str = "") -> Trajectory:
     return _run(name, "make-test", files, steps, "make test", kind, "make", "cc")
-
-
-def _script(name: str, files: Mapping[str, str], *steps: Step, kind: str = "") -> Trajectory:
-    return _run(name, "shell-goal", files, steps, "sh tests/run.sh", kind, "python3")
 
 
 def _node(name: str, files: Mapping[str, str], *steps: Step, kind: str = "") -> Trajectory:
@@ -572,29 +539,6 @@ int day_of_year(int year, int month, int day) {
     log_start();
     return before[leap(year)][month - 1] + day;
 }
-""",
-        ),
-    ),
-    _script(
-        "versions are compared by their parts, and a trap cleans up",
-        VERSIONS,
-        patch(
-            "lib/tmp.sh",
-            'make_scratch() { mkdir -p "$scratch"; }',
-            'make_scratch() { mkdir -p "$scratch"; trap drop_scratch EXIT; }',
-        ),
-        patch(
-            "lib/version.sh",
-            """\
-    [ "$1" \\> "$2" ]
-""",
-            """\
-    awk -v a="$1" -v b="$2" 'BEGIN {
-        n = split(a, x, "."); m = split(b, y, ".")
-        for (i = 1; i <= n || i <= m; i++)
-            if (x[i] + 0 != y[i] + 0) exit !(x[i] + 0 > y[i] + 0)
-        exit 1
-    }'
 """,
         ),
     ),

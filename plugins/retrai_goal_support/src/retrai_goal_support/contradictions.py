@@ -88,10 +88,11 @@ def contradict_tests(
         forms: of the language.
         cases: ids that end with `::` and the test's name, the first ones first.
         files_of: where the test of a case may be; a name that is there twice is left alone.
-        answers: by case, the literals of its failed assertion, one of which the code answered
-            before the run: the first that differs from what was expected is expected then.
-        lines: by case, the line of the assertion that failed before the run. It is changed where it
-            is in a known form; else the first one of the test is.
+        answers: by case, the literals that its failed assertion compared. The first one that
+            differs from the expected literal is what the code answered before the run, and takes
+            its place.
+        lines: by case, the line of the assertion that failed before the run. That assertion is
+            changed if it has a known form, otherwise the first one of the test.
         limit: how many to change at most.
     """
     texts: dict[Path, str] = {}
@@ -173,7 +174,7 @@ def is_one_expression(text: str) -> bool:
 def _expectation(
     text: str, start: re.Match[str], forms: ExactForms, failed: int
 ) -> re.Match[str] | None:
-    """The exact expectation that failed, or the first one, that is reached whenever the test
+    """The exact expectation that failed, otherwise the first one; each is reached whenever the test
     passes.
 
     Args:

@@ -85,7 +85,7 @@ class _BeforeRun(SavedModel):
     Attributes:
         answers: by case, the literals that its failed assertion compared.
         lines: by case, the line of that assertion.
-        types: those that said themselves what they equal.
+        types: those that defined their own equality.
     """
 
     answers: dict[str, list[str]] = Field(default_factory=dict[str, list[str]])
@@ -121,7 +121,7 @@ class CargoTestGoal(ToolChainGoal[CargoTestOptions]):
                 lines={case: line for case, line in lines.items() if line},
                 types=await asyncio.to_thread(_types_in, folder),
             )
-            await asyncio.to_thread(before.save, self._notes / "before.json")
+            await asyncio.to_thread(before.save, self._before)
         if not self.options.protect_inline_tests:
             return result
         return await asyncio.to_thread(self._hold_to_text, result, folder, bool(state))
@@ -148,8 +148,7 @@ class CargoTestGoal(ToolChainGoal[CargoTestOptions]):
         folder = copy / self.options.path
         # A case names the program's root file, and its test may stand in any module.
         files = await asyncio.to_thread(lambda: list(source_files(folder)))
-        before = await asyncio.to_thread(_BeforeRun.load, self._notes / "before.json")
-        before = before or _BeforeRun(types=await asyncio.to_thread(_types_in, folder))
+        before = await asyncio.to_thread(_BeforeRun.load, self._before) or _BeforeRun()
         new_types = await asyncio.to_thread(_types_in, folder) - before.types
         tests = [case for case in cases if " documentation::" not in case]
 
@@ -243,6 +242,10 @@ class CargoTestGoal(ToolChainGoal[CargoTestOptions]):
     @property
     def _notes(self) -> Path:
         return self.context.run_dir / "cargo-test"
+
+    @property
+    def _before(self) -> Path:
+        return self._notes / "before.json"
 
     @property
     def _build(self) -> Path:

@@ -14,16 +14,23 @@ _RUST_END = r"""(?:,\s*"[^"\n]*"[^;]*)?,?\s*\);"""
 _EQUALITY = re.compile(
     r"\bimpl\b[^{;]{0,200}?\bPartialEq\b[^{;]{0,200}?\bfor\s+(?:\w+::){0,9}(?P<type>[A-Z]\w*)"
 )
+
+
+def _exact_forms(expected: str) -> list[re.Pattern[str]]:
+    """Both orders of `assert_eq!`, with a pattern of what is expected."""
+    return [
+        re.compile(rf"\s*assert_eq!\(\s*(?P<actual>[^;]*?),\s*{expected}\s*{_RUST_END}"),
+        re.compile(rf"\s*assert_eq!\(\s*{expected},\s*(?P<actual>[^;]*?)\s*{_RUST_END}"),
+    ]
+
+
 RUST = ExactForms(
     start=re.compile(
         r"^(?=(?:[ \t]*#\[[^\n]*\n)*?[ \t]*#\[[^\n]*test\b)(?:[ \t]*#\[[^\n]*\n)+"
         r"(?P<indent>[ \t]*)(?:pub )?(?:async )?fn (?P<name>\w+)\([^{;]*\{",
         re.MULTILINE,
     ),
-    exact=[
-        re.compile(rf"\s*assert_eq!\(\s*(?P<actual>[^;]*?),\s*{_RUST_LITERAL}\s*{_RUST_END}"),
-        re.compile(rf"\s*assert_eq!\(\s*{_RUST_LITERAL},\s*(?P<actual>[^;]*?)\s*{_RUST_END}"),
-    ],
+    exact=_exact_forms(_RUST_LITERAL),
     leaves=re.compile(r"\breturn\b"),
     unsure=re.compile(r"approx|round|epsilon|any|abs\(", re.IGNORECASE),
     dodges=re.compile(r"should_panic|ignore|cfg(?!\s*\(\s*test\s*\))"),
@@ -31,7 +38,7 @@ RUST = ExactForms(
 
 
 def types_with_equality(sources: Iterable[str]) -> set[str]:
-    """The types that say themselves what they equal.
+    """The types that define their own equality, by hand.
 
     Example:
         >>> types_with_equality(["impl PartialEq for Money {", "#[derive(PartialEq)] struct Sum;"])
@@ -41,12 +48,9 @@ def types_with_equality(sources: Iterable[str]) -> set[str]:
 
 
 def rust_forms(types: Collection[str]) -> ExactForms:
-    """The forms, with values of these types that are made of one literal (`Money(5)`,
-    `Money::of(5)`), which counts as what is expected."""
+    """The forms of Rust, and the literal in `Money(5)` or `Money::of(5)` for these types."""
     if not types:
         return RUST
     names = "|".join(sorted(types))
     made = rf"(?P<made>&?(?:\w+::)*(?:{names})(?:::\w+)?\(\s*{_RUST_LITERAL}\s*\))"
-    first = rf"\s*assert_eq!\(\s*{made},\s*(?P<actual>[^;]*?)\s*{_RUST_END}"
-    second = rf"\s*assert_eq!\(\s*(?P<actual>[^;]*?),\s*{made}\s*{_RUST_END}"
-    return replace(RUST, exact=[*RUST.exact, re.compile(second), re.compile(first)])
+    return replace(RUST, exact=[*RUST.exact, *_exact_forms(made)])

@@ -90,8 +90,9 @@ _C = tuple(
         rf"{_MACRO}\( *{_C_VALUE} *,(?P<actual>[^;\n]+)\)",
     )
 )
-_ONE = r"""(?:-?\d+(?:\.\d+)?|"[^"\\\n]*"|'[^'\\\n]*')"""
-_JAVASCRIPT_VALUE = rf"(?P<literal>{_ONE}|\[ *{_ONE}(?: *, *{_ONE})* *\])"
+_JAVASCRIPT_SCALAR = r"""(?:-?\d+(?:\.\d+)?|"[^"\\\n]*"|'[^'\\\n]*')"""
+_JAVASCRIPT_ARRAY = rf"\[ *{_JAVASCRIPT_SCALAR}(?: *, *{_JAVASCRIPT_SCALAR})* *\]"
+_JAVASCRIPT_VALUE = rf"(?P<literal>{_JAVASCRIPT_SCALAR}|{_JAVASCRIPT_ARRAY})"
 _JAVASCRIPT = tuple(
     re.compile(rf"^[ \t]*(?P<left>{form}\) *;?)[ \t]*$", re.MULTILINE)
     for form in (
@@ -105,12 +106,13 @@ _STATEMENT = re.compile(
 _LEAVES = re.compile(r"return|exit|abort|goto|break|continue|skip|ignore|todo|/\*", re.IGNORECASE)
 _MAY_FAIL = re.compile(r"\btry\b|\bcatch\b|\b[tT]hrows?\(|\brejects\b|_DEATH|_THROW")
 """Where a failure may be expected, or is caught."""
-_TELLS_OF_FAILURES = re.compile(
+_REPORTS_FAILURE = re.compile(
     r"^\w+\(\)\.catch\([^\n]*\bexit[^\n]*$"
     r"|^[ \t]*(?:await )?assert\.(?:rejects|throws)\([^\n]*(?:=>|\bfunction\b)[^\n]*\);$",
     re.MULTILINE,
 )
-"""A test's last line in JavaScript, and an expected failure that is one line."""
+"""In JavaScript: a last line that exits with the failure, and an expected failure on one line. No
+other failure is lost there."""
 _UNSURE = re.compile(r"approx|almost|near|round|\bany\b|skip", re.IGNORECASE)
 
 
@@ -238,7 +240,7 @@ def _shell(text: str) -> Iterator[Expectation]:
 def _statements(
     language: Language, forms: Sequence[re.Pattern[str]], text: str
 ) -> Iterator[Expectation]:
-    for form in () if _MAY_FAIL.search(_TELLS_OF_FAILURES.sub("", text)) else forms:
+    for form in () if _MAY_FAIL.search(_REPORTS_FAILURE.sub("", text)) else forms:
         for found in form.finditer(text):
             # Where more than one value stands before it, it may be a mere message.
             if is_one_expression(found["actual"]) and not _UNSURE.search(found[0]):
@@ -246,8 +248,8 @@ def _statements(
 
 
 def following(text: str, found: Sequence[Expectation], last: Expectation) -> Expectation | None:
-    """The next of the expectations, where it is reached whenever `last` was met: only statements
-    stand between them that end on their line and leave nothing."""
+    """The next expectation, if it is always reached after `last`: only one-line statements that do
+    not leave the block stand between them."""
     after = [each for each in found if each.left > last.left]
     if not after:
         return None
