@@ -98,10 +98,7 @@ class SigningKey:
     @property
     def public(self) -> PublicKey:
         """Its public half; the key is made when there is none yet."""
-        from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
-
-        key = self._loaded().public_key()
-        return PublicKey(key.public_bytes(Encoding.Raw, PublicFormat.Raw))
+        return PublicKey(self._loaded().public_key().public_bytes_raw())
 
     def sign(self, message: bytes) -> bytes:
         """Sign; the key is made when there is none yet.

@@ -51,7 +51,7 @@ async def keep_artifacts(
 
 
 async def verdict_of_run(
-    holder: Holder, guard: Guard, verifier: Verifier, *, achieved: bool
+    holder: Holder, guard: Guard, verifier: Verifier, *, achieved: bool, state_within_reach: bool
 ) -> Verdict:
     """The last check of a run that ends, with all that is known of the run as evidence."""
     record = holder.record
@@ -62,7 +62,7 @@ async def verdict_of_run(
         "versions": record.versions,
         "tree": {"files": verifier.files},
         "state": str(guard.context.run_dir.parents[1]),  # runs/<id> stands in the state folder
-        "sandbox": {"state_within_reach": await _is_state_within_reach(guard, record.sandboxes)},
+        "sandbox": {"state_within_reach": state_within_reach},
     }
     if result is not None:
         evidence["clean_copy"] = {"achieved": True, "passed": verifier.passed_on_copies}
@@ -74,13 +74,13 @@ async def verdict_of_run(
     )
 
 
-async def _is_state_within_reach(guard: Guard, sandboxes: list[str]) -> bool:
+async def is_state_within_reach(guard: Guard) -> bool:
     """Whether the agent's commands could read the state folder; found out by trying.
 
     True where that cannot be found out.
     """
     baseline = guard.context.run_dir / "baseline" / "baseline.json"
     try:
-        return len(sandboxes) != 1 or await can_reach(guard.context.sandbox, baseline, "-r")
+        return await can_reach(guard.context.sandbox, baseline, "-r")
     except RetraiError:
         return True

@@ -27,7 +27,7 @@ from ..verification.verifier import Verifier
 from ..workspace.file_system import is_read_only
 from ..workspace.lock import WorkspaceLock
 from ..workspace.portable_tree import tree_digest
-from .artifacts import keep_artifacts, verdict_of_run
+from .artifacts import is_state_within_reach, keep_artifacts, verdict_of_run
 from .event_sinks import EventSinks
 from .hand_over import write_hand_over
 from .holder import Holder
@@ -95,6 +95,7 @@ class RunWork:
         self._agent_run: AgentRun | None = None
         self._outcome: Status = "error"
         self._is_tree_changed = False
+        self._is_state_within_reach = True
         self.begun = False
         self.sinks: EventSinks | None = None
 
@@ -235,6 +236,9 @@ class RunWork:
             # Before it counts as begun: what is wrong with them is a usage error.
             await session.contributing
         self._note_baseline(context, verifier, baseline)
+        if session.hooks.implementers("artifacts"):  # now, while imports go on, and not at the end
+            within_reach = await is_state_within_reach(session.guard)
+            self._is_state_within_reach = within_reach or len(self._record.sandboxes) != 1
         await self._holder.save()
         self.begun = True
         if not baseline.achieved and is_read_only(context.project):
@@ -394,7 +398,13 @@ class RunWork:
         try:
             if self._is_tree_changed:
                 await verifier.look()  # artifacts are about the tree as it stands
-            verdict = await verdict_of_run(holder, guard, verifier, achieved=achieved)
+            verdict = await verdict_of_run(
+                holder,
+                guard,
+                verifier,
+                achieved=achieved,
+                state_within_reach=self._is_state_within_reach,
+            )
             await keep_artifacts(hooks, self._run_info(), verdict, holder, limit_s)
         except Exception as error:  # noqa: BLE001 - the run has ended; its outcome stands
             self._log("warning", f"no artifacts: {type(error).__name__}: {error}")

@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import IO
 
@@ -53,6 +54,7 @@ class GitStore:
         self._folder = folder
         self._timeout_s = timeout_s
         self._git = shutil.which("git")
+        self._known_entries = lru_cache(maxsize=2)(self._list)
 
     @property
     def available(self) -> bool:
@@ -118,8 +120,11 @@ class GitStore:
         _raise_if_failed("fast-import", git.returncode, message)
         return answer.split()[2].decode()
 
-    def entries(self, tree: str) -> dict[str, Entry]:
-        """Every file and symlink of a tree, by path."""
+    def entries(self, tree: str) -> Mapping[str, Entry]:
+        """Every file and symlink of a tree, by path; those of the latest two trees are kept."""
+        return self._known_entries(tree)
+
+    def _list(self, tree: str) -> Mapping[str, Entry]:
         found: dict[str, Entry] = {}
         for line in self.run("ls-tree", "-r", "-z", tree).split("\0") if tree else []:
             if line:
