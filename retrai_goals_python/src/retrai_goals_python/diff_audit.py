@@ -30,6 +30,11 @@ def sign(pattern: str, what: str) -> Trick:
 
 _TESTS = r"[\"'](?:tests?[\"'/]|(?:[^\"':]*/)?test_\w+\.py)"
 _RUNNER = r"[\"'](?:_?py\.?test|unittest)[\"']"
+_STANDARD = (
+    "ast|builtins|cmath|datetime|decimal|difflib|filecmp|fractions|functools|itertools|json|math"
+    "|operator|os|pathlib|re|statistics|time|unittest"
+)
+"""Modules that tests compare with."""
 IGNORES = (
     reported(r"#\s*type:\s*ignore", "a new `type: ignore` comment"),
     reported(r"#\s*pyright:\s*(?:ignore|basic|off|report\w+\s*=)", "a new pyright comment"),
@@ -110,7 +115,10 @@ PYTHON_TRICKS = (
         "looks whether tests are there",
         sign="unproven",
     ),
-    sign(r"\bbuiltins\.\w+\s*=|\bsetattr\(\s*builtins\b", "changes a built-in"),
+    sign(
+        rf"(?<![\w.])(?:{_STANDARD})\.\w+\s*=[^=]|\bsetattr\(\s*(?:{_STANDARD})\s*,",
+        "changes Python's own functions",
+    ),
     sign(r"_retrai|RETRAI_", "looks for retrai"),
 )
 

@@ -60,6 +60,14 @@ SHELL = (
         "changes a command of the shell",
     ),
 )
+C = (
+    Trick.reaching(
+        # The same header may be in the test.
+        r"^\s*(?:#\s*define\s+|(?:(?:static|inline|extern)\s+)*(?:int|void|double)\s+)"
+        r"(?:assert|abort|_?exit|strn?cmp|memcmp|fabs)\s*\(",
+        "replaces what compares or ends the process",
+    ),
+)
 DETACHES = (
     Trick.reaching(
         r"\bos\.setsid\(|\bPopen\(.*\bstart_new_session\s*=\s*True|\bdetached:\s*true",
@@ -89,6 +97,7 @@ _LANGUAGES = (
     (re.compile(r"\.(?:ba|k|z)?sh$"), SHELL),
     (re.compile(r"\.py$"), PYTHON),
     (re.compile(r"\.(?:[cm]?[jt]sx?)$"), JAVASCRIPT),
+    (re.compile(r"\.(?:c|cc|cpp|h|hpp)$"), C),
 )
 _CODE = re.compile(r"\.(?:py|[cm]?[jt]sx?|c|cc|cpp|h|hpp|rb|pl|lua|php|go|rs)$")
 _PROSE = re.compile(r"\.(?:md|rst|txt|adoc)$")

@@ -11,11 +11,12 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from ..contracts.goal import GoalResult, RecordedCall
 from ..storage.snapshots import Snapshots
-from .answer_values import Value, function_of, holds, plain, values_in
+from .answer_values import Value, function_of, has_plain_arguments, holds, plain, values_in
 from .final_check import changed_copy
 from .guard import Guard
 from .source_changes import SourceChanges
@@ -31,6 +32,9 @@ _NOT_PASSED = ("failed", "error")
 _Asked = set[tuple[str, str]]
 """Calls, each with its answer."""
 _CLASS = re.compile(r"^[ \t]*class\s+(\w+)", re.MULTILINE)
+_READS_FILES = re.compile(
+    r"\b(?:open|read_text|read_bytes|r?glob|iglob|iterdir|scandir|listdir|walk|read(?:File|dir)\w*)\("
+)
 _TELLING_CHARS = 8
 """Shorter values may be in answers by chance."""
 _NOT_THERE = re.compile(r"raises ModuleNotFoundError\([^']*'?([^']*)")
@@ -131,15 +135,62 @@ async def observe(
     async with changed_copy(guard, changes.undo) as old, changed_copy(guard, _as_it_is) as new:
         # Side by side: what they could disturb each other with is forbidden there.
         replayed = await asyncio.gather(replay(old, calls_then), replay(new, calls))
+    if data := await asyncio.to_thread(_data_of_check, guard, changes):
+        async with changed_copy(guard, partial(_remove, data)) as bare:
+            alone = await replay(bare, calls)
+        if leaning := _leans_on(data, after, *replayed, alone):
+            return Observation(suspect=leaning)
     failed = {case for case, outcome in guard.baseline.cases.items() if outcome in _NOT_PASSED}
     classes = await asyncio.to_thread(_classes_in, guard.context.project, changes.sources)
     return compare(Recordings(before, after, *replayed), failed - failing, classes)
 
 
+def _data_of_check(guard: Guard, changes: SourceChanges) -> list[str]:
+    """Files in folders of the check, where the changed sources read files; else none."""
+    texts = _texts_of(guard.context.project, changes.sources)
+    if not any(map(_READS_FILES.search, texts)):
+        return []
+    known = guard.baseline.protected
+    return [path for path in known if guard.belongs_to_check(str(Path(path).with_name("any")))]
+
+
+def _remove(paths: Iterable[str], copy: Path) -> None:
+    for path in paths:
+        (copy / path).unlink(missing_ok=True)
+
+
+def _leans_on(
+    data: Collection[str],
+    after: Sequence[RecordedCall],
+    replayed_before: Sequence[RecordedCall],
+    replayed_after: Sequence[RecordedCall],
+    alone: Sequence[RecordedCall],
+) -> str:
+    """That the new code gives the old answer where the check's data are gone; empty where it does
+    not.
+
+    Only calls count whose arguments are plain values and name no folder of these data.
+    """
+    folders = {Path(path).parts[0] for path in data}
+    then, now, bare = map(_answers, (replayed_before, replayed_after, alone))
+    for each in after:
+        call, old = each.call, then.get(each.call, "")
+        named = any(f"{folder}/" in call or f"'{folder}'" in call for folder in folders)
+        if named or old.startswith("raises ") or not has_plain_arguments(call):
+            continue
+        if old and bare.get(call) == old != now.get(call) == each.answer:
+            return _line(f"the fix reads the check's own files: {call} answers {old} without them")
+    return ""
+
+
 def _classes_in(project: Path, paths: Iterable[str]) -> set[str]:
-    files = [project / path for path in paths if path.endswith(".py")]
-    texts = [file.read_text("utf-8", errors="replace") for file in files if file.is_file()]
+    texts = _texts_of(project, (path for path in paths if path.endswith(".py")))
     return {name for text in texts for name in _CLASS.findall(text)}
+
+
+def _texts_of(project: Path, paths: Iterable[str]) -> list[str]:
+    files = [project / path for path in paths]
+    return [file.read_text("utf-8", errors="replace") for file in files if file.is_file()]
 
 
 def _as_it_is(copy: Path) -> None:
