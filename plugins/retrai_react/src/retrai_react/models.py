@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from langchain_core.messages import AIMessage, BaseMessage
 
 _MAX_MESSAGE = 400
+_SHORT = 8
+"""A key of fewer characters is looked for between words only."""
 _ADDRESS = re.compile(
     r"\w+://\S+|\b(?:host )?(?:localhost|\d{1,3}(?:\.\d{1,3}){3})(?::\d+)?"
     r"|(?<![\w/])(?:/[\w.@-]+){2,}"
@@ -108,5 +110,8 @@ def sanitised(text: str, key: str) -> str:
         >>> sanitised("no access to openai/gpt-4o: key sk-1 at http://10.0.0.5:80/v1", "sk-1")
         'no access to openai/gpt-4o: key [redacted] at [address]'
     """
-    text = _ADDRESS.sub("[address]", text.replace(key, "[redacted]"))
+    shown = re.escape(key)
+    if len(key) < _SHORT:  # a local server's may be `k`
+        shown = rf"(?<!\w){shown}(?!\w)"
+    text = _ADDRESS.sub("[address]", re.sub(shown, "[redacted]", text))
     return text if len(text) <= _MAX_MESSAGE else f"{text[: _MAX_MESSAGE - 3]}..."

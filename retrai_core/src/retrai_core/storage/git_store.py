@@ -120,11 +120,12 @@ class GitStore:
         _raise_if_failed("fast-import", git.returncode, message)
         return answer.split()[2].decode()
 
-    def entries(self, tree: str) -> Mapping[str, Entry]:
-        """Every file and symlink of a tree, by path; those of the latest two trees are kept."""
+    def entries(self, tree: str) -> dict[str, Entry]:
+        """Every file and symlink of a tree, by path; those of the latest two trees are kept, and
+        must not be changed."""
         return self._known_entries(tree)
 
-    def _list(self, tree: str) -> Mapping[str, Entry]:
+    def _list(self, tree: str) -> dict[str, Entry]:
         found: dict[str, Entry] = {}
         for line in self.run("ls-tree", "-r", "-z", tree).split("\0") if tree else []:
             if line:

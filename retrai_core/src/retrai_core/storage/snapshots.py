@@ -124,7 +124,7 @@ class Snapshots:
             raise UsageError(f"this run has no snapshot at iteration {iteration}")
         return fitting[-1]
 
-    def entries(self, snapshot: Snapshot) -> Mapping[str, Entry]:
+    def entries(self, snapshot: Snapshot) -> dict[str, Entry]:
         """Every file and symlink of the snapshot, by relative path."""
         return self.store.entries(snapshot.tree)
 
@@ -132,7 +132,7 @@ class Snapshots:
         """What git does not keep of the snapshot."""
         return Manifest.load(self._manifests, snapshot.manifest)
 
-    def repository_entries(self, snapshot: Snapshot) -> Mapping[str, Entry]:
+    def repository_entries(self, snapshot: Snapshot) -> dict[str, Entry]:
         """Every file and symlink in a `.git` but objects, by relative path."""
         inside = self.store.entries(snapshot.repository_tree)
         return {path_of(name): entry for name, entry in inside.items()}
