@@ -7,6 +7,7 @@ too, and what changed beside them is shown to people.
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
@@ -146,12 +147,14 @@ async def observe(
 
 
 def _data_of_check(guard: Guard, changes: SourceChanges) -> list[str]:
-    """Files in folders of the check, where the changed sources read files; else none."""
+    """Files in the folders of the cases, where the changed sources read files; else none."""
     texts = _texts_of(guard.context.project, changes.sources)
     if not any(map(_READS_FILES.search, texts)):
         return []
     known = guard.baseline.protected
-    return [path for path in known if guard.belongs_to_check(str(Path(path).with_name("any")))]
+    files = {case.partition("::")[0] for case in guard.baseline.cases} & known.keys()
+    folders = {os.path.dirname(file) for file in files}
+    return [path for path in known if any(map(Path(path).is_relative_to, folders - {""}))]
 
 
 def _remove(paths: Iterable[str], copy: Path) -> None:
