@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from langchain_core.messages import AIMessage, BaseMessage
 
 _MAX_MESSAGE = 400
-_SHORT = 8
+_SHORT_KEY = 8
 """A key of fewer characters is looked for between words only."""
 _ADDRESS = re.compile(
     r"\w+://\S+|\b(?:host )?(?:localhost|\d{1,3}(?:\.\d{1,3}){3})(?::\d+)?"
@@ -111,7 +111,7 @@ def sanitised(text: str, key: str) -> str:
         'no access to openai/gpt-4o: key [redacted] at [address]'
     """
     shown = re.escape(key)
-    if len(key) < _SHORT:  # a local server's may be `k`
+    if len(key) < _SHORT_KEY:  # a local server's may be `k`
         shown = rf"(?<!\w){shown}(?!\w)"
     text = _ADDRESS.sub("[address]", re.sub(shown, "[redacted]", text))
     return text if len(text) <= _MAX_MESSAGE else f"{text[: _MAX_MESSAGE - 3]}..."

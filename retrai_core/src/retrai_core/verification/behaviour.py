@@ -7,7 +7,6 @@ too, and what changed beside them is shown to people.
 from __future__ import annotations
 
 import asyncio
-import os
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
@@ -127,7 +126,9 @@ async def observe(
     # A function may have moved to another module since.
     calls_then = [then.get((each.call, each.case), each) for each in calls]
 
-    async def replay(copy: Path, made: Sequence[RecordedCall]) -> Sequence[RecordedCall]:
+    async def replay(
+        copy: Path, made: Sequence[RecordedCall], neighbors: int = neighbors
+    ) -> Sequence[RecordedCall]:
         with guard.checking(copy):
             return await guard.context.goal.replay_calls(
                 copy, made, neighbors=neighbors, timeout_s=max(8.0, check_s)
@@ -138,7 +139,7 @@ async def observe(
         replayed = await asyncio.gather(replay(old, calls_then), replay(new, calls))
     if data := await asyncio.to_thread(_data_of_check, guard, changes):
         async with changed_copy(guard, partial(_remove, data)) as bare:
-            alone = await replay(bare, calls)
+            alone = await replay(bare, calls, neighbors=0)
         if leaning := _leans_on(data, after, *replayed, alone):
             return Observation(suspect=leaning)
     failed = {case for case, outcome in guard.baseline.cases.items() if outcome in _NOT_PASSED}
@@ -153,8 +154,8 @@ def _data_of_check(guard: Guard, changes: SourceChanges) -> list[str]:
         return []
     known = guard.baseline.protected
     files = {case.partition("::")[0] for case in guard.baseline.cases} & known.keys()
-    folders = {os.path.dirname(file) for file in files}
-    return [path for path in known if any(map(Path(path).is_relative_to, folders - {""}))]
+    folders = {Path(file).parent for file in files} - {Path()}
+    return [path for path in known if any(map(Path(path).is_relative_to, folders))]
 
 
 def _remove(paths: Iterable[str], copy: Path) -> None:
@@ -169,10 +170,10 @@ def _leans_on(
     replayed_after: Sequence[RecordedCall],
     alone: Sequence[RecordedCall],
 ) -> str:
-    """That the new code gives the old answer where the check's data are gone; empty where it does
-    not.
+    """A call that the new code answers as the old one did once the check's files are gone; empty
+    where there is none.
 
-    Only calls count whose arguments are plain values and name no folder of these data.
+    Only calls count whose arguments are plain values and name no folder of these files.
     """
     folders = {Path(path).parts[0] for path in data}
     then, now, bare = map(_answers, (replayed_before, replayed_after, alone))
