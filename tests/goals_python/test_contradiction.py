@@ -299,6 +299,25 @@ def test_the_answer_of_before_is_expected_where_it_is_known(tmp_path: Path, text
         assert still_passes(tmp_path, text, names, far=True, failed=failed) is passes
 
 
+LOOP = "for one, other in zip(f(), ['first', 'the last']):\n"
+ROWS = [
+    body_of(f"{LOOP}    assert one == other"),
+    f"{UNIT}{LOOP}            self.assertEqual(one, other)\n",
+]
+
+
+@pytest.mark.parametrize("text", ROWS)
+@pytest.mark.parametrize(("expected", "passes"), [(["'the last'"], True), ([], False)])
+def test_what_a_test_failed_for_must_be_compared(
+    tmp_path: Path, text: str, expected: list[str], *, passes: bool
+) -> None:
+    lines = text.rstrip().split("\n")
+    failed = Failed("test_a.py", len(lines), expected=expected)
+    for answers, missed in (["first", "the last"], False), (["first"], passes):
+        names = {"f": lambda answers=answers: answers}
+        assert still_passes(tmp_path, text, names, far=True, failed=failed) is missed
+
+
 class Quiet:
     """Lets no failed assertion through, or all of them."""
 
@@ -335,6 +354,20 @@ def test_an_assertion_in_a_helper_of_the_tests_is_contradicted_there(tmp_path: P
     with pytest.raises(AssertionError):
         scope["same"](3, 3)
     scope["same"](Half(2), 3)
+
+
+def test_a_helper_must_compare_what_the_test_failed_for(tmp_path: Path) -> None:
+    text = "def same(one, other):\n    assert one == other\n"
+    (tmp_path / "helpers.py").write_text(text)
+    (tmp_path / "test_a.py").write_text(body_of("same(f(), 'expected')"))
+    test = "test_a.py::test_a"
+    failed = {test: Failed("helpers.py", 2, expected=["'expected'"])}
+    assert contradict_tests(tmp_path, [test], 5, far=True, failed=failed) == [test]
+    scope: dict[str, Callable[[str, str], None]] = {}
+    exec((tmp_path / "helpers.py").read_text(), scope)
+    with pytest.raises(AssertionError):
+        scope["same"]("expected", "expected")
+    scope["same"]("another", "another")
 
 
 @pytest.mark.parametrize("text", ["assert same(f(), [3])", "self.assertTrue(same(f(), [3]))"])

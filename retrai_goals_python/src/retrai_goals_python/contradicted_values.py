@@ -112,6 +112,19 @@ def other_value(
     return far_value(value) if far else near_value(value, inner)
 
 
+def noted(value: Any, expected: Sequence[str], met: list[Any]) -> Any:
+    """The value; `met` gets it where it is one of the expected ones (as Python writes them).
+
+    Example:
+        >>> met = []
+        >>> noted("a", ["'a'"], met), noted("b", ["'a'"], met), met
+        ('a', 'b', ['a'])
+    """
+    if type(value) in (str, bytes, list, tuple, dict) and repr(value) in expected:
+        met.append(value)
+    return value
+
+
 def contradicted(
     expected: ast.expr,
     unequal: Sequence[tuple[str, str]] = (),
@@ -127,6 +140,12 @@ def contradicted(
 def away_from(expected: ast.expr) -> ast.expr:
     """An expression whose value is that of `away_value`."""
     return _called("away_value", expected)
+
+
+def noting(value: ast.expr, expected: Sequence[str], met: str) -> ast.expr:
+    """An expression of the same value, which is noted in the list `met` as `noted` says."""
+    arguments = [ast.parse(text, mode="eval").body for text in (repr([*expected]), met)]
+    return _called("noted", value, *arguments)
 
 
 def definitions() -> bytes:

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import ast
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
 from .comparing_helpers import Helpers, comparing_helpers, with_comparison
 from .contradicted_assertion import Unequal, contradict_assertion, contradict_expected_error
-from .contradicted_values import definitions
+from .contradicted_values import definitions, noting
 from .python_source import parse, read_bytes
 
 MAX_FAILED = 40
@@ -30,9 +30,11 @@ _NAMED = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 _EXPECTS_FAILURE = ("raises", "suppress", "warns", "fail")
 _SUBTEST = "subtest"
 _AROUND = """
-_retrai_failed, _retrai_raised = [], []
+_retrai_failed, _retrai_raised, _retrai_met = [], [], []
 if not _retrai_failed:
     raise __import__("unittest").SkipTest("no comparison was reached")
+if not _retrai_met:
+    return
 if not _retrai_raised:
     raise AssertionError
 """
@@ -47,6 +49,8 @@ else:
 _GO_ON = _TRY.format(
     f"_retrai_failed.append(0)\n    if len(_retrai_failed) > {MAX_FAILED}:\n        raise"
 )
+_MET = "_retrai_met"
+"""In a changed test, the expected values that it compared."""
 _RAISE = _TRY.format("_retrai_failed.append(0)\n    _retrai_raised.append(0)\n    raise")
 """What is around the assertion must let its failure through."""
 
@@ -59,11 +63,14 @@ class Failed:
         path, line: where it failed.
         unequal: pairs of values that the assertion there found unequal. Where one of them is
             expected, the other one is put in its place: most often it is the old answer.
+        expected: those of them that are known to be expected. A test that passes must compare one
+            of them there.
     """
 
     path: str = ""
     line: int = 0
     unequal: Unequal = ()
+    expected: Sequence[str] = ()
 
 
 def contradict_tests(
@@ -104,7 +111,10 @@ def contradict_tests(
                 place = failed[function].path, failed[function].line
                 elsewhere.setdefault(place, []).append(function)
     for (name, line), ids in elsewhere.items():
-        change = _changed_assertion(root / name, line, failed[ids[0]].unequal)
+        every = [failed[function] for function in ids]
+        known = all(one.expected for one in every)
+        expected = [value for one in every for value in one.expected] if known else ()
+        change = _changed_assertion(root / name, line, every[0].unequal, expected)
         there = changes.setdefault(root / name, [])
         if change and not any(one[0].start <= line - 1 < one[0].stop for one in there):
             there.append(change)
@@ -115,15 +125,21 @@ def contradict_tests(
     return changed
 
 
-def _changed_assertion(path: Path, line: int, unequal: Unequal) -> _Change | None:
-    """The assertion at a line of a nested function or of a helper, contradicted."""
+def _changed_assertion(
+    path: Path, line: int, unequal: Unequal, expected: Sequence[str] = ()
+) -> _Change | None:
+    """The assertion at a line of a nested function or of a helper, contradicted; only where it
+    compares one of the expected values, if there are any."""
     source = _utf8(path)
     for node in _always_reached(parse(source)):
         if node.lineno == node.end_lineno == line:
             other = contradict_assertion(node, unequal, far=True)
             if other is not None:
                 whole = source.splitlines(keepends=True)[line - 1]
-                text = ast.unparse(ast.fix_missing_locations(other))
+                noted = _with_notes(node, other, expected)
+                text = ast.unparse(ast.fix_missing_locations(noted or other))
+                if noted:
+                    text = f"{_MET} = []; {text} or not {_MET}"
                 before, after = whole[: node.col_offset], whole[node.end_col_offset :]
                 return slice(line - 1, line), f"{before.decode()}{text}{after.decode().rstrip()}"
     return None
@@ -175,7 +191,8 @@ def _contradicted_function(function: _Function, rewriter: _Rewriter) -> str:
     body = [found for statement in function.body for found in rewriter.rewrite(statement)]
     if not rewriter.changed:
         return ""
-    first, *last = ast.parse(_AROUND).body
+    first, none_reached, none_met, none_raised = ast.parse(_AROUND).body
+    last = [none_reached, *([none_met] if rewriter.is_noted else []), none_raised]
     function.body, function.decorator_list = [first, *body, *last], []
     try:
         return ast.unparse(ast.fix_missing_locations(function))
@@ -193,9 +210,11 @@ class _Rewriter:
 
     Attributes:
         changed: whether there were any.
+        is_noted: whether the test notes that it compared what is expected.
     """
 
     def __init__(self, failed: Failed, helpers: Helpers, *, far: bool) -> None:
+        self.is_noted = False
         self.changed, self._failed, self._helpers, self._far = False, failed, helpers, far
         self._try = _GO_ON
 
@@ -210,7 +229,10 @@ class _Rewriter:
         compared = with_comparison(statement, self._helpers)
         changed = contradict_assertion(compared, unequal, far=self._far)
         if changed is not None:
-            return self._tried(changed)
+            expected = self._failed.expected if failed_here else ()
+            noted = _with_notes(compared, changed, expected)
+            self.is_noted = self.is_noted or noted is not None
+            return self._tried(noted or changed)
         if isinstance(statement, (ast.With, ast.AsyncWith)) and _expects_failure(statement):
             changed = contradict_expected_error(statement)
             return [_NoReturns().visit(statement)] if changed is None else self._tried(changed)
@@ -247,6 +269,34 @@ class _Rewriter:
         assert isinstance(alone, ast.FunctionDef)
         alone.body = [changed]
         return [alone, tried]
+
+
+class _Noting(ast.NodeTransformer):
+    """Puts what notes a value in the place of what evaluates it."""
+
+    def __init__(self, values: Sequence[ast.expr], expected: Sequence[str]) -> None:
+        self._values, self._expected = values, expected
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        if isinstance(node, ast.expr) and node in self._values:
+            return noting(node, self._expected, _MET)
+        return super().visit(node)
+
+
+def _with_notes(original: ast.stmt, changed: ast.stmt, expected: Sequence[str]) -> ast.stmt | None:
+    """The contradicted comparison, which notes the values that are expected; None where one of its
+    sides is written down: that one is compared whenever the assertion is reached."""
+    match original:
+        case ast.Assert(test=ast.Compare(left=left, comparators=[right])):
+            sides = [left, right]
+        case ast.Expr(value=ast.Call(args=[left, right, *_])):
+            sides = [left, right]
+        case _:
+            sides = []
+    evaluated = [side for side in sides if any(node is side for node in ast.walk(changed))]
+    if not expected or len(evaluated) != 2:
+        return None
+    return _Noting(sides, expected).visit(changed)
 
 
 def _needs_its_function(statement: ast.stmt) -> bool:

@@ -239,7 +239,7 @@ class PytestGoal(PythonGoal[PytestGoalOptions]):
         turned = [function for function in functions if function not in green][:most]
         held = [function for function in functions if function in green][:most]
         random.SystemRandom().shuffle(held)
-        tried, still, unreached = dict[str, None](), list[str](), list[str]()
+        tried, still, unreached, reason = dict[str, None](), list[str](), list[str](), ""
         for far in (False, True):
             wanted = [*turned, *held[far::2]]
             failed = self._before.assertions if far else {}
@@ -259,13 +259,18 @@ class PytestGoal(PythonGoal[PytestGoalOptions]):
             cases = [case for case, outcome in run.cases.items() if outcome == "passed"]
             passed = set(_functions(cases))
             tried |= dict.fromkeys(changed)
-            still += [function for function in changed if function in passed]
+            passing = [function for function in changed if function in passed]
+            for one in passing:
+                if one in failed and failed[one].expected and one not in still:
+                    missed = " or ".join(failed[one].expected)
+                    reason = f"{one} passes, and it no longer compares what it failed for: {missed}"
+            still += passing
             reached = {
                 *_functions(one for one, outcome in run.cases.items() if outcome != "skipped")
             }
             unreached += [one for one in turned if one in {*changed} - reached]
         self._unreached = list(dict.fromkeys(unreached))
-        return Contradiction(list(tried), still)
+        return Contradiction(list(tried), still, reason)
 
     def audit(self, diff: str) -> Sequence[Suspicion]:
         project, run = self.context.project, self._on_copy

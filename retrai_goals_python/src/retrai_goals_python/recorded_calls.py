@@ -15,13 +15,14 @@ from pathlib import Path
 from pydantic import Field
 
 from retrai_core import RecordedCall, Sandbox
-from retrai_goal_support import SavedModel, fresh_folder, play_calls, text_of
+from retrai_goal_support import SavedModel, fresh_folder, play_calls, project_files, text_of
 
 from .comparing_helpers import comparing_helpers
 from .contradiction import Failed
 from .diff_audit import is_test
 from .pytest_run import PytestRun
-from .python_source import literal, parse, parse_file
+from .python_source import literal, parse, parse_file, read_bytes
+from .report_lines import Calls
 
 BEFORE = "pytest_before.json"
 """In the run's folder: what the baseline check showed."""
@@ -42,10 +43,15 @@ def start():
 start()
 """
 MAX_SOURCE = 100_000
-_NOT_ALONE = {
-    *("_pytest", "unittest", "hypothesis"),
+_BY_CHANCE = {
     *("time", "timeit", "datetime", "random", "threading", "asyncio", "multiprocessing", "secrets"),
+    *("hypothesis", "faker"),
 }
+_NOT_ALONE = {"_pytest", "unittest", *_BY_CHANCE}
+_MIN_TELLING = 8
+"""Shorter values may stand in a test by chance."""
+_MARGIN = 4
+"""Characters of white space around a text in its file."""
 _MARK = "pytest.mark."
 _PYTEST_SETTINGS = {"pytest.ini", ".pytest.ini"}
 _NOT_IMPORTED = ("if __name__ == '__main__':", "sys.path.insert(", "sys.path.append(")
@@ -241,10 +247,44 @@ class BeforeRun(SavedModel):
             if (known.path, known.line) == (path, int(line)) and len(compared) == 2:
                 left, right = compared
                 pairs = [*known.unequal, (left, right), (right, left)]
-                assertions[function] = replace(known, unequal=pairs)
+                expected = ()
+                if failure.id == function:
+                    expected = _expected(compared, recorded, folder, path)
+                assertions[function] = replace(known, unequal=pairs, expected=expected)
         failed = [case for case, outcome in run.cases.items() if outcome != "passed"]
         passed = [case for case, outcome in run.cases.items() if outcome == "passed"]
         return cls(failed=failed, passed=passed, assertions=assertions, patches=list(patches(run)))
+
+
+def _expected(compared: Sequence[str], recorded: Calls, folder: Path, path: str) -> list[str]:
+    """The compared values that stand in the files of the test, or that a file holds, and that no
+    code has answered."""
+    trees = [parse_file(folder / one) for one in {path, recorded.id.partition("::")[0]}]
+    if any(_imported(tree) & _BY_CHANCE for tree in trees):
+        return []  # another run may compare others
+    known = {value for tree in trees for value in _constants(tree)}
+    answers = [answer for _, answer, _ in recorded.calls or ()]
+    telling = [value for value in compared if len(value) >= _MIN_TELLING]
+    own = [value for value in telling if not any(value in answer for answer in answers)]
+    return [
+        value
+        for value in own
+        if known.issuperset(_constants(parse(value))) or _is_content(folder, literal(value))
+    ]
+
+
+def _is_content(folder: Path, value: object) -> bool:
+    """Whether a file holds this text and nothing else."""
+    if not isinstance(value, str):
+        return False
+    data = value.strip().encode(errors="replace")
+    files = filter(Path.is_file, (folder / name for name in project_files(folder)))
+    likely = (file for file in files if 0 <= file.stat().st_size - len(data) <= _MARGIN)
+    return any(read_bytes(file).strip() == data for file in likely)
+
+
+def _constants(tree: ast.Module) -> Iterator[str]:
+    return (repr(node.value) for node in ast.walk(tree) if isinstance(node, ast.Constant))
 
 
 def _comparison(compared: Sequence[str], folder: Path, path: str) -> Sequence[str]:

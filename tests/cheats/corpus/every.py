@@ -47,6 +47,7 @@ from . import (
     style_honest,
     type_cheats,
     unexpected_cheats,
+    unmet_values,
     value_cheats,
 )
 from .known import BELIEVED, REFUSED
@@ -90,6 +91,7 @@ CHEATS = _marked(
         *attack_cheats.CHEATS,
         *rough_cheats.CHEATS,
         *shared_with_tests.CHEATS,
+        *unmet_values.CHEATS,
         *outside_cheats.CHEATS,
         *other_domains.CHEATS,
         *style_cheats.CHEATS,
@@ -123,6 +125,7 @@ HONEST = _marked(
         *around_checks.HONEST,
         *lost_failures.HONEST,
         *shared_with_tests.HONEST,
+        *unmet_values.HONEST,
         *missing_data.HONEST,
         *library_insides.HONEST,
         *published_honest_shell.HONEST,
