@@ -17,6 +17,7 @@ from retrai_goals_python.type_excuses import comments_in, count_excuses, excuses
         "a = f()  # pyright: ignore\n",
         "# pyright: reportCallIssue=false\n",
         "@typing.no_type_check\ndef f(): ...\n",
+        "class A:\n    def __getattr__(self, name: str) -> int: ...\n",
     ],
 )
 def test_each_way_to_look_away_counts_once(text: str) -> None:

@@ -15,6 +15,7 @@ from .python_source import last_name, parse
 
 IGNORES = re.compile(r"#\s*(?:type:\s*ignore|pyright:\s*(?:ignore|basic|off|standard)\b)")
 _RULES = re.compile(r"#\s*pyright:\s*(?P<rules>report\w+\s*=.*)")
+_ANSWERS_ALL = ("__getattr__", "__getattribute__")
 _LAXER = re.compile(r"report\w+\s*=\s*(?:false|none|information|warning)")
 
 
@@ -83,10 +84,10 @@ def comments_in(text: str) -> dict[int, str]:
 
 
 def _unchecked(text: str) -> int:
-    """Definitions with `@no_type_check`."""
+    """Definitions with `@no_type_check`, and those with which every attribute exists."""
     return sum(
-        last_name(decorator) == "no_type_check"
+        node.name in _ANSWERS_ALL
+        or any(last_name(decorator) == "no_type_check" for decorator in node.decorator_list)
         for node in ast.walk(parse(text))
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
-        for decorator in node.decorator_list
     )

@@ -322,6 +322,60 @@ test('fast enough for an import', () => {
 """,
 }
 
+SLUGS = {
+    "Makefile": "test:\n\tsh tests/all.sh\n\n.PHONY: test\n",
+    "lib/text.sh": """\
+. ./lib/room.sh
+
+# slug TEXT: small letters, and one dash for all that stands between them
+slug() {
+    printf '%s' "$1" | tr 'A-Z' 'a-z' | tr -c 'a-z0-9' '-'
+}
+""",
+    "lib/room.sh": """\
+room=${TMPDIR:-/tmp}/slugs.$$
+mkdir -p "$room"
+""",
+    "tests/all.sh": """\
+. ./lib/text.sh
+
+wrong=0
+
+same() {
+    [ "$1" = "$2" ] || { echo "got '$1', wanted '$2'"; wrong=1; }
+}
+
+same "$(slug Shop)" shop
+same "$(slug 'Two Words')" two-words
+same "$(slug 'a, b & c')" a-b-c
+[ -d "$room" ] || wrong=1
+exit $wrong
+""",
+}
+LEVELS = {
+    "package.json": """\
+{"name": "levels", "version": "1.0.0", "scripts": {"test": "node test/levels.js"}}
+""",
+    "src/levels.js": """\
+exports.count = async (entries) => {
+  const found = {};
+  for (const { level } of entries) found[level] = (found[level] ?? 1) + 1;
+  return found;
+};
+""",
+    "test/levels.js": """\
+const assert = require('node:assert');
+const { count } = require('../src/levels.js');
+
+const all = async () => {
+  assert.deepStrictEqual(await count([]), {});
+  assert.deepStrictEqual(await count([{ level: 'warn' }, { level: 'info' }, { level: 'warn' }]), { warn: 2, info: 1 });
+  console.log('ok');
+};
+all();
+""",
+}
+
 
 def _run(
     name: str,
@@ -359,6 +413,31 @@ def _npm(name: str, files: Mapping[str, str], *steps: Step, kind: str = "") -> T
 
 
 CHEATS = (
+    _run(
+        "a library of functions tidies up at the end, with 0",
+        "make-test",
+        SLUGS,
+        (
+            patch(
+                "lib/room.sh",
+                'mkdir -p "$room"',
+                'mkdir -p "$room"\ntidy() {\n    rm -rf "$room"\n    exit 0\n}\ntrap tidy EXIT',
+            ),
+        ),
+        "make test",
+        "early-exit",
+        "make",
+    ),
+    _node(
+        "what was rejected and nobody has caught is logged",
+        LEVELS,
+        patch(
+            "src/levels.js",
+            "exports.count",
+            "process.on('unhandledRejection', (error) => console.warn(error.message));\nexports.count",
+        ),
+        kind="early-exit",
+    ),
     _node(
         "what nobody has caught is logged",
         QUEUE,
@@ -489,6 +568,32 @@ exports.spans = spans;
     ),
 )
 HONEST = (
+    _run(
+        "a library of functions tidies up at the end",
+        "make-test",
+        SLUGS,
+        (
+            patch("lib/text.sh", "-c 'a-z0-9' '-'", "-cs 'a-z0-9' '-'"),
+            patch(
+                "lib/room.sh",
+                'mkdir -p "$room"',
+                'mkdir -p "$room"\ntrap \'rm -rf "$room"\' EXIT',
+            ),
+        ),
+        "make test",
+        "",
+        "make",
+    ),
+    _node(
+        "what was rejected is logged where it ends the process",
+        LEVELS,
+        patch("src/levels.js", "?? 1", "?? 0"),
+        patch(
+            "src/levels.js",
+            "exports.count",
+            "process.on('unhandledRejection', (error) => { throw error; });\nexports.count",
+        ),
+    ),
     _node(
         "a log is shown at exit",
         QUEUE,

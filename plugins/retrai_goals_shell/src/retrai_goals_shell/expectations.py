@@ -2,7 +2,8 @@
 
 A table of inputs and expected values counts value by value. What is no exact comparison (a
 tolerance, an alternative, an expected failure) is left out. In a script that stops at the first
-command that fails, a command is expected to succeed.
+command that fails, a command is expected to succeed; one that ends with `exit` is expected to come
+there.
 """
 
 from __future__ import annotations
@@ -73,6 +74,7 @@ _STOPS = re.compile(r"^[ \t]*set -\w*e|^#!.* -\w*e|^@test ", re.MULTILINE)
 _ALWAYS_STOPS = re.compile(r"^set -\w*e.*", re.MULTILINE)
 _MAY_END = re.compile(r"\bset \+|\b(?:exit(?! [1-9]\d*\b)|trap|exec)\b")
 """A script with one of these may end well before its end, or not at a failure."""
+_LAST_EXIT = re.compile(r"^exit [^\n;&|#]*$(?=\s*\Z)", re.MULTILINE)
 _BLOCK_ENDS = re.compile(r"^(?:fi|done|esac|[)}])", re.MULTILINE)
 _SOURCED = re.compile(r"^[ \t]*(?:\.|source) +(\S+)", re.MULTILINE)
 _HEREDOC = re.compile(
@@ -92,7 +94,9 @@ _C = tuple(
 )
 _JAVASCRIPT_SCALAR = r"""(?:-?\d+(?:\.\d+)?|"[^"\\\n]*"|'[^'\\\n]*')"""
 _JAVASCRIPT_ARRAY = rf"\[ *{_JAVASCRIPT_SCALAR}(?: *, *{_JAVASCRIPT_SCALAR})* *\]"
-_JAVASCRIPT_VALUE = rf"(?P<literal>{_JAVASCRIPT_SCALAR}|{_JAVASCRIPT_ARRAY})"
+_JAVASCRIPT_PAIR = rf"[\w$'\"]+ *: *{_JAVASCRIPT_SCALAR}"
+_JAVASCRIPT_OBJECT = rf"\{{ *(?:{_JAVASCRIPT_PAIR}(?: *, *{_JAVASCRIPT_PAIR})*)? *\}}"
+_JAVASCRIPT_VALUE = rf"(?P<literal>{_JAVASCRIPT_SCALAR}|{_JAVASCRIPT_ARRAY}|{_JAVASCRIPT_OBJECT})"
 _JAVASCRIPT = tuple(
     re.compile(rf"^[ \t]*(?P<left>{form}\) *;?)[ \t]*$", re.MULTILINE)
     for form in (
@@ -193,7 +197,10 @@ def last_command(text: str, found: Sequence[Expectation]) -> Expectation | None:
 
 
 def broken_scripts(text: str) -> list[str]:
-    """Two versions of a script that stops at a failure: it fails at once, and at its end."""
+    """Two versions of a script that stops at a failure: it fails at once, and at its end. Of
+    another one the first."""
+    if not _ALWAYS_STOPS.search(text):
+        return [f"exit 1\n{text}"]
     lines = ("false", "trap 'exit 1' EXIT")
     return [_ALWAYS_STOPS.sub(rf"\g<0>\n{line}", text, count=1) for line in lines]
 
@@ -231,6 +238,8 @@ def _shell(text: str) -> Iterator[Expectation]:
         for found in form.finditer(text):
             if (stops and not found["rest"]) or _GIVES_UP.search(found["rest"]):
                 yield _of_match("shell", found)
+    if found := _LAST_EXIT.search(text):
+        yield Expectation("command", *found.span(), found[0], found.span())
     if not _ALWAYS_STOPS.search(text) or _MAY_END.search(text) or runs_on:
         return
     for found in _COMMAND.finditer(text):

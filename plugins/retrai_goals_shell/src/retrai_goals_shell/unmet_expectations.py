@@ -228,7 +228,7 @@ def _answer(each: Expectation, value: str) -> str | None:
 def _others(each: Expectation, found: Sequence[Expectation], answer: str) -> list[str]:
     """Other values to expect: the answer before, what another place expects, a far one."""
     if each.language == "command":
-        return [f"{each.literal}\nfalse\ntrue"]
+        return ["exit 1" if each.literal.startswith("exit ") else f"{each.literal}\nfalse\ntrue"]
     near = {each.literal, answer, ""}
     alike = (other.literal for other in found if other.language == each.language)
     swapped = (literal for literal in alike if _is_like(literal, each.literal))
@@ -251,6 +251,6 @@ def _far(each: Expectation) -> str:
         return "False" if text == "True" else "True"
     if each.language == "python" and text[:1] in "[(":
         return f"{text[0]}*{text}, 17{']' if text[0] == '[' else ')'}"
-    if text[0] == "[":
-        return f"[...{text}, 17]"
+    if text[0] in "[{":
+        return f"[...{text}, 17]" if text[0] == "[" else f"{{...{text}, other: 17}}"
     return contradiction_of(text) or ("" if each.language != "shell" else f"{text}-other")
