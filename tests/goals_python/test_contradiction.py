@@ -356,8 +356,9 @@ def test_an_assertion_in_a_helper_of_the_tests_is_contradicted_there(tmp_path: P
     scope["same"](Half(2), 3)
 
 
-def test_a_helper_must_compare_what_the_test_failed_for(tmp_path: Path) -> None:
-    text = "def same(one, other):\n    assert one == other\n"
+@pytest.mark.parametrize("message", ["", ", 'not the same'"])
+def test_a_helper_must_compare_what_the_test_failed_for(tmp_path: Path, message: str) -> None:
+    text = f"def same(one, other):\n    assert one == other{message}\n"
     (tmp_path / "helpers.py").write_text(text)
     (tmp_path / "test_a.py").write_text(body_of("same(f(), 'expected')"))
     test = "test_a.py::test_a"

@@ -18,6 +18,8 @@ from retrai_goals_python.type_excuses import comments_in, count_excuses, excuses
         "# pyright: reportCallIssue=false\n",
         "@typing.no_type_check\ndef f(): ...\n",
         "class A:\n    def __getattr__(self, name: str) -> int: ...\n",
+        "class A:\n    __getattribute__ = answer\n",
+        "class A(typing.Any): ...\n",
     ],
 )
 def test_each_way_to_look_away_counts_once(text: str) -> None:
@@ -31,6 +33,7 @@ def test_each_way_to_look_away_counts_once(text: str) -> None:
         "# pyright: reportCallIssue=true\n",
         "a = '# type: ignore'\n",
         "if TYPE_CHECKING:\n    from a import B\nelse:\n    B = object\n",
+        "if not TYPE_CHECKING:\n    def __getattr__(name): ...\n",
         "def f(: # broken\n",
     ],
 )

@@ -113,8 +113,9 @@ async def test_a_command_that_fails_is_no_complete_run(
 @pytest.mark.parametrize("command", ["cat later.txt", "date +%N", "echo slow; exit 1"])
 async def test_without_an_output_at_the_start_nothing_begins(bench: Bench, command: str) -> None:
     goal = bench.build(PerfCheckGoal, **options(command=command))
-    with pytest.raises(UsageError, match="perf-check cannot be checked"):
+    with pytest.raises(UsageError, match="perf-check cannot be checked") as raised:
         await goal.check({}, bench.project)
+    assert "compare_output=false" in raised.value.hint
     timed = bench.build(PerfCheckGoal, **options(command="date +%N", compare_output=False))
     assert (await timed.check({}, bench.project)).achieved
 

@@ -56,6 +56,11 @@ LATER = {"iteration": 1}
         ("t.sh", "./f 2\n", []),
         ("t.sh", "failed=0\n./f 2 || failed=1\nexit $failed\n", ["exit $failed"]),
         ("t.sh", "exit $failed\n./f 2\n", []),
+        # It may end elsewhere, or says itself that it failed.
+        ("t.sh", "[ -f x ] || exit 0\n./f 2 || failed=1\nexit $failed\n", []),
+        ("t.sh", "trap tidy EXIT\n./f 2 || failed=1\nexit $failed\n", []),
+        ("t.sh", "if ./f 2; then exit 0; fi\nexit 1\n", []),
+        ("t.sh", "cat <<END\ntext\nEND\nexit $failed\n", []),
         ("t.c", "  assert(f(1) == 3);\n  CHECK_EQ(4, f(2));\n", ["3", "4"]),
         ("t.c", "  assert(f(1) == 3 || f(1) == 4);\n", []),
         ("t.c", '  CHECK_EQ(f(1), wanted, "of one");\n', []),

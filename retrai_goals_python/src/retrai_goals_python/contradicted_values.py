@@ -12,6 +12,7 @@ from __future__ import annotations
 import ast
 import datetime as dt
 from collections.abc import Sequence
+from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, cast
@@ -112,16 +113,18 @@ def other_value(
     return far_value(value) if far else near_value(value, inner)
 
 
-def noted(value: Any, expected: Sequence[str], met: list[Any]) -> Any:
-    """The value; `met` gets it where it is one of the expected ones (as Python writes them).
+def note_if_expected(value: Any, expected: Sequence[str], seen: list[Any]) -> Any:
+    """The value, which is appended to `seen` where it is one of the expected ones (as Python writes
+    them).
 
     Example:
-        >>> met = []
-        >>> noted("a", ["'a'"], met), noted("b", ["'a'"], met), met
-        ('a', 'b', ['a'])
+        >>> seen = []
+        >>> [note_if_expected(value, ["'a'"], seen) for value in "ab"], seen
+        (['a', 'b'], ['a'])
     """
-    if type(value) in (str, bytes, list, tuple, dict) and repr(value) in expected:
-        met.append(value)
+    with suppress(Exception):  # code of the project
+        if repr(value) in expected:
+            seen.append(value)
     return value
 
 
@@ -142,10 +145,10 @@ def away_from(expected: ast.expr) -> ast.expr:
     return _called("away_value", expected)
 
 
-def noting(value: ast.expr, expected: Sequence[str], met: str) -> ast.expr:
-    """An expression of the same value, which is noted in the list `met` as `noted` says."""
-    arguments = [ast.parse(text, mode="eval").body for text in (repr([*expected]), met)]
-    return _called("noted", value, *arguments)
+def noting_expected(value: ast.expr, expected: Sequence[str], seen: str) -> ast.expr:
+    """An expression of the same value, which `note_if_expected` notes in the list named `seen`."""
+    arguments = [ast.parse(text, mode="eval").body for text in (repr([*expected]), seen)]
+    return _called("note_if_expected", value, *arguments)
 
 
 def definitions() -> bytes:

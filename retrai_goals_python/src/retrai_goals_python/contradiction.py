@@ -16,7 +16,7 @@ from types import MappingProxyType
 
 from .comparing_helpers import Helpers, comparing_helpers, with_comparison
 from .contradicted_assertion import Unequal, contradict_assertion, contradict_expected_error
-from .contradicted_values import definitions, noting
+from .contradicted_values import definitions, noting_expected
 from .python_source import parse, read_bytes
 
 MAX_FAILED = 40
@@ -30,10 +30,10 @@ _NAMED = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 _EXPECTS_FAILURE = ("raises", "suppress", "warns", "fail")
 _SUBTEST = "subtest"
 _AROUND = """
-_retrai_failed, _retrai_raised, _retrai_met = [], [], []
+_retrai_failed, _retrai_raised, _retrai_seen = [], [], []
 if not _retrai_failed:
     raise __import__("unittest").SkipTest("no comparison was reached")
-if not _retrai_met:
+if not _retrai_seen:
     return
 if not _retrai_raised:
     raise AssertionError
@@ -49,7 +49,7 @@ else:
 _GO_ON = _TRY.format(
     f"_retrai_failed.append(0)\n    if len(_retrai_failed) > {MAX_FAILED}:\n        raise"
 )
-_MET = "_retrai_met"
+_SEEN = "_retrai_seen"
 """In a changed test, the expected values that it compared."""
 _RAISE = _TRY.format("_retrai_failed.append(0)\n    _retrai_raised.append(0)\n    raise")
 """What is around the assertion must let its failure through."""
@@ -63,8 +63,8 @@ class Failed:
         path, line: where it failed.
         unequal: pairs of values that the assertion there found unequal. Where one of them is
             expected, the other one is put in its place: most often it is the old answer.
-        expected: those of them that are known to be expected. A test that passes must compare one
-            of them there.
+        expected: the compared values that the tests expect, as Python writes them; empty where
+            that is not known. A test that passes must compare one of them there.
     """
 
     path: str = ""
@@ -128,18 +128,21 @@ def contradict_tests(
 def _changed_assertion(
     path: Path, line: int, unequal: Unequal, expected: Sequence[str] = ()
 ) -> _Change | None:
-    """The assertion at a line of a nested function or of a helper, contradicted; only where it
-    compares one of the expected values, if there are any."""
+    """The assertion at a line of a nested function or of a helper, contradicted. With expected
+    values it fails only where it compares one of them."""
     source = _utf8(path)
     for node in _always_reached(parse(source)):
         if node.lineno == node.end_lineno == line:
             other = contradict_assertion(node, unequal, far=True)
             if other is not None:
                 whole = source.splitlines(keepends=True)[line - 1]
-                noted = _with_notes(node, other, expected)
-                text = ast.unparse(ast.fix_missing_locations(noted or other))
-                if noted:
-                    text = f"{_MET} = []; {text} or not {_MET}"
+                start = ""
+                noting = _with_notes(node, other, expected)
+                if isinstance(noting, ast.Assert):
+                    not_seen = ast.parse(f"not {_SEEN}", mode="eval").body
+                    noting.test = ast.BoolOp(ast.Or(), [noting.test, not_seen])
+                    other, start = noting, f"{_SEEN} = []; "
+                text = start + ast.unparse(ast.fix_missing_locations(other))
                 before, after = whole[: node.col_offset], whole[node.end_col_offset :]
                 return slice(line - 1, line), f"{before.decode()}{text}{after.decode().rstrip()}"
     return None
@@ -191,8 +194,8 @@ def _contradicted_function(function: _Function, rewriter: _Rewriter) -> str:
     body = [found for statement in function.body for found in rewriter.rewrite(statement)]
     if not rewriter.changed:
         return ""
-    first, none_reached, none_met, none_raised = ast.parse(_AROUND).body
-    last = [none_reached, *([none_met] if rewriter.is_noted else []), none_raised]
+    first, none_reached, none_seen, none_raised = ast.parse(_AROUND).body
+    last = [none_reached, *([none_seen] if rewriter.takes_notes else []), none_raised]
     function.body, function.decorator_list = [first, *body, *last], []
     try:
         return ast.unparse(ast.fix_missing_locations(function))
@@ -210,11 +213,11 @@ class _Rewriter:
 
     Attributes:
         changed: whether there were any.
-        is_noted: whether the test notes that it compared what is expected.
+        takes_notes: whether the test notes that it compared what is expected.
     """
 
     def __init__(self, failed: Failed, helpers: Helpers, *, far: bool) -> None:
-        self.is_noted = False
+        self.takes_notes = False
         self.changed, self._failed, self._helpers, self._far = False, failed, helpers, far
         self._try = _GO_ON
 
@@ -230,9 +233,9 @@ class _Rewriter:
         changed = contradict_assertion(compared, unequal, far=self._far)
         if changed is not None:
             expected = self._failed.expected if failed_here else ()
-            noted = _with_notes(compared, changed, expected)
-            self.is_noted = self.is_noted or noted is not None
-            return self._tried(noted or changed)
+            noting = _with_notes(compared, changed, expected)
+            self.takes_notes = self.takes_notes or noting is not None
+            return self._tried(noting or changed)
         if isinstance(statement, (ast.With, ast.AsyncWith)) and _expects_failure(statement):
             changed = contradict_expected_error(statement)
             return [_NoReturns().visit(statement)] if changed is None else self._tried(changed)
@@ -271,32 +274,40 @@ class _Rewriter:
         return [alone, tried]
 
 
-class _Noting(ast.NodeTransformer):
-    """Puts what notes a value in the place of what evaluates it."""
+class _AddNotes(ast.NodeTransformer):
+    """Has the values of some expressions noted where they are expected."""
 
-    def __init__(self, values: Sequence[ast.expr], expected: Sequence[str]) -> None:
-        self._values, self._expected = values, expected
+    def __init__(self, noted: Sequence[ast.expr], expected: Sequence[str]) -> None:
+        self._noted, self._expected = noted, expected
 
     def visit(self, node: ast.AST) -> ast.AST:
-        if isinstance(node, ast.expr) and node in self._values:
-            return noting(node, self._expected, _MET)
+        if isinstance(node, ast.expr) and node in self._noted:
+            return noting_expected(node, self._expected, _SEEN)
         return super().visit(node)
 
 
 def _with_notes(original: ast.stmt, changed: ast.stmt, expected: Sequence[str]) -> ast.stmt | None:
-    """The contradicted comparison, which notes the values that are expected; None where one of its
-    sides is written down: that one is compared whenever the assertion is reached."""
+    """The contradicted comparison, with its sides noted where they are expected.
+
+    None where it evaluates no two sides: a literal is compared whenever the assertion is reached.
+    """
     match original:
         case ast.Assert(test=ast.Compare(left=left, comparators=[right])):
-            sides = [left, right]
-        case ast.Expr(value=ast.Call(args=[left, right, *_])):
-            sides = [left, right]
+            pass
+        case ast.Expr(value=ast.Call(func=ast.Attribute(attr=name), args=[left, right, *_])) if (
+            name.startswith("assert") and name.endswith("Equal")
+        ):
+            pass
         case _:
-            sides = []
-    evaluated = [side for side in sides if any(node is side for node in ast.walk(changed))]
-    if not expected or len(evaluated) != 2:
+            return None
+    evaluated = list(ast.walk(changed))
+    if not expected or isinstance(left, ast.Starred) or isinstance(right, ast.Starred):
         return None
-    return _Noting(sides, expected).visit(changed)
+    if left not in evaluated or right not in evaluated:
+        return None
+    noting = _AddNotes([left, right], expected).visit(changed)
+    assert isinstance(noting, ast.stmt)
+    return noting
 
 
 def _needs_its_function(statement: ast.stmt) -> bool:

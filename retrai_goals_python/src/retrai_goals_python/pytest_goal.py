@@ -52,6 +52,8 @@ from .unusable_options import USAGE_ERROR, unusable_target
 
 RUNNERS = re.compile(r"(?:_pytest|pytest|pluggy|unittest)\.|pytest_\w+ of a ")
 """Attributes of modules that only what serves tests replaces, and hooks of a nameless plugin."""
+UNCOMPARED = "{} passes whatever it expects, or without comparing the value that it failed on: {}"
+MAX_VALUE_CHARS = 200
 MAX_WHOLE_S = 60.0
 """A suite that takes longer is not run whole with contradictions, but some of its tests alone."""
 MAX_CONTRADICTED = 40
@@ -260,10 +262,10 @@ class PytestGoal(PythonGoal[PytestGoalOptions]):
             passed = set(_functions(cases))
             tried |= dict.fromkeys(changed)
             passing = [function for function in changed if function in passed]
-            for one in passing:
-                if one in failed and failed[one].expected and one not in still:
-                    missed = " or ".join(failed[one].expected)
-                    reason = f"{one} passes, and it no longer compares what it failed for: {missed}"
+            missed = [one for one in passing if one in failed and failed[one].expected]
+            if missed and missed == passing and not still:
+                value = failed[missed[0]].expected[0]
+                reason = UNCOMPARED.format(missed[0], value[:MAX_VALUE_CHARS])
             still += passing
             reached = {
                 *_functions(one for one, outcome in run.cases.items() if outcome != "skipped")

@@ -44,6 +44,22 @@ def parse_file(path: Path) -> ast.Module:
     return parse(read_bytes(path))
 
 
+def imported(tree: ast.Module) -> set[str]:
+    """The outermost names of the modules that a module imports.
+
+    Example:
+        >>> sorted(imported(parse("import os.path, re\\nfrom json import loads")))
+        ['json', 'os', 're']
+    """
+    names: list[str] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names.append(node.module or "")
+    return {name.partition(".")[0] for name in names}
+
+
 def last_name(node: ast.expr) -> str:
     """The last word of a dotted name, or of the function that is called; else empty.
 

@@ -15,14 +15,14 @@ from pathlib import Path
 from pydantic import Field
 
 from retrai_core import RecordedCall, Sandbox
-from retrai_goal_support import SavedModel, fresh_folder, play_calls, project_files, text_of
+from retrai_goal_support import SavedModel, fresh_folder, play_calls, text_of
 
 from .comparing_helpers import comparing_helpers
 from .contradiction import Failed
 from .diff_audit import is_test
+from .expected_values import NONDETERMINISTIC, ExpectedValues
 from .pytest_run import PytestRun
-from .python_source import literal, parse, parse_file, read_bytes
-from .report_lines import Calls
+from .python_source import imported, literal, parse, parse_file
 
 BEFORE = "pytest_before.json"
 """In the run's folder: what the baseline check showed."""
@@ -43,15 +43,7 @@ def start():
 start()
 """
 MAX_SOURCE = 100_000
-_BY_CHANCE = {
-    *("time", "timeit", "datetime", "random", "threading", "asyncio", "multiprocessing", "secrets"),
-    *("hypothesis", "faker"),
-}
-_NOT_ALONE = {"_pytest", "unittest", *_BY_CHANCE}
-_MIN_TELLING = 8
-"""Shorter values may stand in a test by chance."""
-_MARGIN = 4
-"""Characters of white space around a text in its file."""
+_NOT_ALONE = {"_pytest", "unittest", *NONDETERMINISTIC}
 _MARK = "pytest.mark."
 _PYTEST_SETTINGS = {"pytest.ini", ".pytest.ini"}
 _NOT_IMPORTED = ("if __name__ == '__main__':", "sys.path.insert(", "sys.path.append(")
@@ -101,9 +93,9 @@ def _as_call(path: Path, test: str, parameters: Mapping[str, str]) -> str:
     if len(source) > MAX_SOURCE or not all(map(_is_literal, parameters.values())):
         return ""
     tree = parse(source)
-    if _imported(tree) & _NOT_ALONE or not any(name == one for one in _plain_functions(tree)):
+    if imported(tree) & _NOT_ALONE or not any(name == one for one in _plain_functions(tree)):
         return ""
-    if "pytest" in _imported(tree):
+    if "pytest" in imported(tree):
         if not _take_out_marks(tree):
             return ""
         source = ast.unparse(tree)
@@ -137,17 +129,6 @@ def _take_out_marks(tree: ast.Module) -> bool:
     imports = [one for one in tree.body if ast.unparse(one) == "import pytest"]
     tree.body = [one for one in tree.body if one not in imports] or [ast.Pass()]
     return not any(isinstance(one, ast.Name) and one.id == "pytest" for one in ast.walk(tree))
-
-
-def _imported(tree: ast.Module) -> set[str]:
-    """The outermost names of the modules that it imports."""
-    names: list[str] = []
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            names += [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            names.append(node.module or "")
-    return {name.partition(".")[0] for name in names}
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,6 +214,7 @@ class BeforeRun(SavedModel):
     def of(cls, run: PytestRun, folder: Path) -> BeforeRun:
         """What a run of the whole suite showed, in the folder that it ran in."""
         assertions: dict[str, Failed] = {}
+        expectations = ExpectedValues(folder)
         for failure in run.failures:
             function = failure.id.partition("[")[0]
             path, _, line = failure.location.rpartition(":")
@@ -247,44 +229,15 @@ class BeforeRun(SavedModel):
             if (known.path, known.line) == (path, int(line)) and len(compared) == 2:
                 left, right = compared
                 pairs = [*known.unequal, (left, right), (right, left)]
-                expected = ()
+                expected = known.expected
                 if failure.id == function:
-                    expected = _expected(compared, recorded, folder, path)
+                    answers = [answer for _, answer, _ in recorded.calls or ()]
+                    files = [path, function.partition("::")[0]]
+                    expected = [*expected, *expectations.among(compared, answers, files)]
                 assertions[function] = replace(known, unequal=pairs, expected=expected)
         failed = [case for case, outcome in run.cases.items() if outcome != "passed"]
         passed = [case for case, outcome in run.cases.items() if outcome == "passed"]
         return cls(failed=failed, passed=passed, assertions=assertions, patches=list(patches(run)))
-
-
-def _expected(compared: Sequence[str], recorded: Calls, folder: Path, path: str) -> list[str]:
-    """The compared values that stand in the files of the test, or that a file holds, and that no
-    code has answered."""
-    trees = [parse_file(folder / one) for one in {path, recorded.id.partition("::")[0]}]
-    if any(_imported(tree) & _BY_CHANCE for tree in trees):
-        return []  # another run may compare others
-    known = {value for tree in trees for value in _constants(tree)}
-    answers = [answer for _, answer, _ in recorded.calls or ()]
-    telling = [value for value in compared if len(value) >= _MIN_TELLING]
-    own = [value for value in telling if not any(value in answer for answer in answers)]
-    return [
-        value
-        for value in own
-        if known.issuperset(_constants(parse(value))) or _is_content(folder, literal(value))
-    ]
-
-
-def _is_content(folder: Path, value: object) -> bool:
-    """Whether a file holds this text and nothing else."""
-    if not isinstance(value, str):
-        return False
-    data = value.strip().encode(errors="replace")
-    files = filter(Path.is_file, (folder / name for name in project_files(folder)))
-    likely = (file for file in files if 0 <= file.stat().st_size - len(data) <= _MARGIN)
-    return any(read_bytes(file).strip() == data for file in likely)
-
-
-def _constants(tree: ast.Module) -> Iterator[str]:
-    return (repr(node.value) for node in ast.walk(tree) if isinstance(node, ast.Constant))
 
 
 def _comparison(compared: Sequence[str], folder: Path, path: str) -> Sequence[str]:

@@ -6,7 +6,7 @@ import ast
 import io
 import re
 import tokenize
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from retrai_goal_support import text_of
@@ -15,7 +15,10 @@ from .python_source import last_name, parse
 
 IGNORES = re.compile(r"#\s*(?:type:\s*ignore|pyright:\s*(?:ignore|basic|off|standard)\b)")
 _RULES = re.compile(r"#\s*pyright:\s*(?P<rules>report\w+\s*=.*)")
-_ANSWERS_ALL = ("__getattr__", "__getattribute__")
+_DYNAMIC_ATTRIBUTES = ("__getattr__", "__getattribute__")
+_UNCHECKED = {"no_type_check", "Any"}
+"""A decorator, and a base with which every attribute exists."""
+_ONLY_RUNNING = ("not TYPE_CHECKING", "not typing.TYPE_CHECKING")
 _LAXER = re.compile(r"report\w+\s*=\s*(?:false|none|information|warning)")
 
 
@@ -85,9 +88,25 @@ def comments_in(text: str) -> dict[int, str]:
 
 def _unchecked(text: str) -> int:
     """Definitions with `@no_type_check`, and those with which every attribute exists."""
-    return sum(
-        node.name in _ANSWERS_ALL
-        or any(last_name(decorator) == "no_type_check" for decorator in node.decorator_list)
-        for node in ast.walk(parse(text))
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
-    )
+    return sum(map(_is_unchecked, _seen_by_checker(parse(text))))
+
+
+def _seen_by_checker(tree: ast.AST) -> Iterator[ast.AST]:
+    """The nodes of a tree, without what only a running program sees."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.If) and ast.unparse(node.test).endswith(_ONLY_RUNNING):
+            continue
+        yield node
+        yield from _seen_by_checker(node)
+
+
+def _is_unchecked(node: ast.AST) -> bool:
+    match node:
+        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+            bases = node.bases if isinstance(node, ast.ClassDef) else ()
+            names = [last_name(one) for one in (*node.decorator_list, *bases)]
+            return node.name in _DYNAMIC_ATTRIBUTES or not _UNCHECKED.isdisjoint(names)
+        case ast.Assign(targets=[ast.Name(id=name)]):
+            return name in _DYNAMIC_ATTRIBUTES
+        case _:
+            return False

@@ -2,8 +2,7 @@
 
 A table of inputs and expected values counts value by value. What is no exact comparison (a
 tolerance, an alternative, an expected failure) is left out. In a script that stops at the first
-command that fails, a command is expected to succeed; one that ends with `exit` is expected to come
-there.
+command that fails, a command is expected to succeed; an `exit` at the end must be reached.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from retrai_goal_support import is_one_expression
 from .edits import Edit
 from .python_expectations import find_in_python
 
-Language = Literal["python", "shell", "command", "c", "javascript"]
+Language = Literal["python", "shell", "command", "exit", "c", "javascript"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +73,7 @@ _STOPS = re.compile(r"^[ \t]*set -\w*e|^#!.* -\w*e|^@test ", re.MULTILINE)
 _ALWAYS_STOPS = re.compile(r"^set -\w*e.*", re.MULTILINE)
 _MAY_END = re.compile(r"\bset \+|\b(?:exit(?! [1-9]\d*\b)|trap|exec)\b")
 """A script with one of these may end well before its end, or not at a failure."""
-_LAST_EXIT = re.compile(r"^exit [^\n;&|#]*$(?=\s*\Z)", re.MULTILINE)
+_LAST_EXIT = re.compile(r"^exit (?![1-9])[^\n;&|#]*$(?=\s*\Z)", re.MULTILINE)
 _BLOCK_ENDS = re.compile(r"^(?:fi|done|esac|[)}])", re.MULTILINE)
 _SOURCED = re.compile(r"^[ \t]*(?:\.|source) +(\S+)", re.MULTILINE)
 _HEREDOC = re.compile(
@@ -144,7 +143,7 @@ def expectations_in(name: str, text: str) -> list[Expectation]:
 
 def comparisons(found: Sequence[Expectation]) -> list[Expectation]:
     """One of the expectations for each place where something is compared, in the text's order."""
-    first = {each.left: each for each in reversed(found)}
+    first = {each.left: each for each in reversed(found) if each.language != "exit"}
     return [first[left] for left in sorted(first)]
 
 
@@ -192,13 +191,13 @@ def _javascript_mark(path: str, line: str) -> str:
 
 def last_command(text: str, found: Sequence[Expectation]) -> Expectation | None:
     """The last command of a script, if it stands in no block."""
-    commands = [each for each in found if each.language == "command"]
+    commands = [each for each in found if each.language in ("command", "exit")]
     return commands[-1] if commands and not _BLOCK_ENDS.search(text, commands[-1].end) else None
 
 
 def broken_scripts(text: str) -> list[str]:
-    """Two versions of a script that stops at a failure: it fails at once, and at its end. Of
-    another one the first."""
+    """Two versions of a script that stops at a failure: it fails at once, and at its end. Any other
+    script gets the first version only."""
     if not _ALWAYS_STOPS.search(text):
         return [f"exit 1\n{text}"]
     lines = ("false", "trap 'exit 1' EXIT")
@@ -238,8 +237,9 @@ def _shell(text: str) -> Iterator[Expectation]:
         for found in form.finditer(text):
             if (stops and not found["rest"]) or _GIVES_UP.search(found["rest"]):
                 yield _of_match("shell", found)
-    if found := _LAST_EXIT.search(text):
-        yield Expectation("command", *found.span(), found[0], found.span())
+    last = _LAST_EXIT.search(text)
+    if last and not runs_on and not _MAY_END.search(text, 0, last.start()):
+        yield Expectation("exit", *last.span(), last[0], last.span())
     if not _ALWAYS_STOPS.search(text) or _MAY_END.search(text) or runs_on:
         return
     for found in _COMMAND.finditer(text):

@@ -29,8 +29,8 @@ from .perf_options import PerfCheckOptions
 from .timings import with_spread
 
 HOW_TO_COMPARE = (
-    "the command must end with 0 and print the same each time, however slow it is; `--option "
-    "ignore_output=REGEX` names what may differ, such as a printed time, and `--option "
+    "the command must end with 0 before `timeout_s` is over, and print the same each time; "
+    "`--option ignore_output=REGEX` names what may differ, such as a printed time, and `--option "
     "compare_output=false` looks at the time alone"
 )
 NOT_TRIED = "other inputs could not be tried: {}"
@@ -84,9 +84,9 @@ class Measured:
 class PerfCheckGoal(CommandGoal[PerfCheckOptions]):
     """After `warmup` repeats, `runs` times in a row the median of `repeats` repeats of `command`
     stays below `max_seconds`, and what it prints is what it printed when the run began. The clock
-    is retrai's, outside the sandbox. There are two cases, the time and the output. A command that
-    fails at the start, or whose output differs from one repeat to the next then, ends the run
-    before its first turn: nothing could be compared with it."""
+    is retrai's, outside the sandbox. There are two cases, the time and the output. If the command
+    fails at the start, or its output differs between repeats, the run ends before the first turn.
+    With `compare_output: false` only the time counts."""
 
     name: ClassVar[str] = "perf-check"
     summary: ClassVar[str] = "a command stays below a time limit, with the same output"
@@ -175,7 +175,9 @@ class PerfCheckGoal(CommandGoal[PerfCheckOptions]):
     async def _record_output(self, measured: Measured, cwd: Path) -> KeptOutput:
         kept = KeptOutput(shown=measured.shown, files=measured.files, written=measured.written)
         if measured.problem:
-            kept.problem = f"{measured.problem}, so there is no output to compare later ones with"
+            last = measured.printed.strip().rpartition("\n")[2][-SHOWN_CHARS:]
+            said = f" ({last.strip()})" if last else ""
+            kept.problem = f"there is no output to compare with: {measured.problem}{said}"
         elif len(measured.outputs) > 1:
             kept.problem = "the output of the command differs from one repeat to the next"
         else:

@@ -111,7 +111,7 @@ class UnmetExpectations:
         # Files, and whether of their commands or values, whose failures the check ignores.
         ignored: set[tuple[str, bool]] = set()
         for file, each, other in await asyncio.to_thread(self._changes, copy, known):
-            kind = (file.name, each.language == "command")
+            kind = (file.name, each.language in ("command", "exit"))
             if kind in ignored:
                 continue
             began = time.monotonic()
@@ -159,7 +159,7 @@ class UnmetExpectations:
                 found = expectations_in(name, text) if len(text) < _MAX_CHARS else []
                 if any(map(belongs, sourced(text))):
                     # Its functions may end the script well.
-                    found = [each for each in found if each.language != "command"]
+                    found = [each for each in found if each.language not in ("command", "exit")]
                 if found:
                     yield _TestFile(name, text, found)
 
@@ -176,7 +176,8 @@ class _TestFile:
 
     def broken(self, each: Expectation) -> list[str]:
         """Versions of the file with which the command must fail, or it is not told of failures."""
-        return broken_scripts(self.text) if each.language == "command" else [_GARBLED]
+        is_of_script = each.language in ("command", "exit")
+        return broken_scripts(self.text) if is_of_script else [_GARBLED]
 
     def write(self, folder: Path, text: str) -> None:
         (folder / self.name).write_text(text, encoding="utf-8")
@@ -228,7 +229,9 @@ def _answer(each: Expectation, value: str) -> str | None:
 def _others(each: Expectation, found: Sequence[Expectation], answer: str) -> list[str]:
     """Other values to expect: the answer before, what another place expects, a far one."""
     if each.language == "command":
-        return ["exit 1" if each.literal.startswith("exit ") else f"{each.literal}\nfalse\ntrue"]
+        return [f"{each.literal}\nfalse\ntrue"]
+    if each.language == "exit":
+        return ["exit 1"]
     near = {each.literal, answer, ""}
     alike = (other.literal for other in found if other.language == each.language)
     swapped = (literal for literal in alike if _is_like(literal, each.literal))
@@ -251,6 +254,8 @@ def _far(each: Expectation) -> str:
         return "False" if text == "True" else "True"
     if each.language == "python" and text[:1] in "[(":
         return f"{text[0]}*{text}, 17{']' if text[0] == '[' else ')'}"
-    if text[0] in "[{":
-        return f"[...{text}, 17]" if text[0] == "[" else f"{{...{text}, other: 17}}"
+    if text[0] == "[":
+        return f"[...{text}, 17]"
+    if text[0] == "{":
+        return f"{{...{text}, no_such_key: 17}}"
     return contradiction_of(text) or ("" if each.language != "shell" else f"{text}-other")
