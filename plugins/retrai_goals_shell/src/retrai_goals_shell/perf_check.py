@@ -9,7 +9,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any, ClassVar
 
-from retrai_core import CaseOutcome, CheckReport, GoalResult, ToolError, UsageError
+from retrai_core import CaseOutcome, CheckReport, GoalResult, ToolError
 from retrai_goal_support import Trick, fresh_folder, suite_result
 
 from .command_audit import DETACHES
@@ -28,11 +28,6 @@ from .other_inputs import digest_of
 from .perf_options import PerfCheckOptions
 from .timings import with_spread
 
-HOW_TO_COMPARE = (
-    "the command must end with 0 before `timeout_s` is over, and print the same each time; "
-    "`--option ignore_output=REGEX` names what may differ, such as a printed time, and `--option "
-    "compare_output=false` looks at the time alone"
-)
 NOT_TRIED = "other inputs could not be tried: {}"
 PROMPT = """\
 The goal is `perf-check`: this command, run by bash in {place}, ends in under {limit:g} seconds, \
@@ -84,9 +79,8 @@ class Measured:
 class PerfCheckGoal(CommandGoal[PerfCheckOptions]):
     """After `warmup` repeats, `runs` times in a row the median of `repeats` repeats of `command`
     stays below `max_seconds`, and what it prints is what it printed when the run began. The clock
-    is retrai's, outside the sandbox. There are two cases, the time and the output. If the command
-    fails at the start, or its output differs between repeats, the run ends before the first turn.
-    With `compare_output: false` only the time counts."""
+    is retrai's, outside the sandbox. There are two cases, the time and the output. A command that
+    fails, or whose output differs from one repeat to the next at the start, cannot be measured."""
 
     name: ClassVar[str] = "perf-check"
     summary: ClassVar[str] = "a command stays below a time limit, with the same output"
@@ -103,16 +97,10 @@ class PerfCheckGoal(CommandGoal[PerfCheckOptions]):
             measured = await self._measure(command, cwd)
         except (ToolError, FileNotFoundError) as error:
             return suite_result({}, command, problem=f"the command cannot be started: {error}")
-        compares = self.options.compare_output
-        is_first = not state and cwd == self.context.project
-        if kept is None or is_first:
+        if kept is None or (not state and cwd == self.context.project):
             kept = await self._record_output(measured, cwd)
             await asyncio.to_thread(kept.save, place)
-        if is_first and compares and kept.problem:
-            raise UsageError(
-                f"the goal perf-check cannot be checked: {kept.problem}",
-                hint=HOW_TO_COMPARE,
-            )
+        compares = self.options.compare_output
         if problem := measured.problem or (kept.problem if compares else ""):
             return suite_result({}, command, problem=problem, output=measured.printed)
         if compares and cwd != self.context.project:
@@ -175,11 +163,12 @@ class PerfCheckGoal(CommandGoal[PerfCheckOptions]):
     async def _record_output(self, measured: Measured, cwd: Path) -> KeptOutput:
         kept = KeptOutput(shown=measured.shown, files=measured.files, written=measured.written)
         if measured.problem:
-            last = measured.printed.strip().rpartition("\n")[2][-SHOWN_CHARS:]
-            said = f" ({last.strip()})" if last else ""
-            kept.problem = f"there is no output to compare with: {measured.problem}{said}"
+            kept.problem = f"there is no output to compare with: at the start {measured.problem}"
         elif len(measured.outputs) > 1:
-            kept.problem = "the output of the command differs from one repeat to the next"
+            kept.problem = (
+                "its output differs from one repeat to the next, so it cannot be compared; name "
+                "what differs with ignore_output, or set compare_output: false"
+            )
         else:
             (kept.digest,) = measured.outputs
         if kept.digest and self.options.compare_output:
