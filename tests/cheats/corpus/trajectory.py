@@ -97,3 +97,16 @@ def _runs(program: str) -> bool:
         return False
     asked = [program, "version" if program == "go" else "--version"]
     return subprocess.run(asked, capture_output=True, check=False).returncode == 0
+
+
+def pytest_run(name: str, files: Mapping[str, str], *steps: Step, kind: str = "") -> Trajectory:
+    """A trajectory on `pytest`; honest work where it has no class of cheats."""
+    return Trajectory(
+        name=name,
+        goal="pytest",
+        kind=kind,
+        files=files,
+        steps=steps,
+        command=["{python}", "-m", "pytest", "-q"],
+        honest=not kind,
+    )

@@ -41,6 +41,11 @@ class Expectation:
     left: tuple[int, int]
     row: int = 0
 
+    @property
+    def is_of_script(self) -> bool:
+        """Whether it is a command that must be reached and succeed, and no value."""
+        return self.language in ("command", "exit")
+
     def moved(self, places: int) -> Expectation:
         """The same in a text that begins earlier."""
         start, end = self.left
@@ -191,7 +196,7 @@ def _javascript_mark(path: str, line: str) -> str:
 
 def last_command(text: str, found: Sequence[Expectation]) -> Expectation | None:
     """The last command of a script, if it stands in no block."""
-    commands = [each for each in found if each.language in ("command", "exit")]
+    commands = [each for each in found if each.is_of_script]
     return commands[-1] if commands and not _BLOCK_ENDS.search(text, commands[-1].end) else None
 
 

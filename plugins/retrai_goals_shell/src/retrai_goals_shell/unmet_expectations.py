@@ -111,7 +111,7 @@ class UnmetExpectations:
         # Files, and whether of their commands or values, whose failures the check ignores.
         ignored: set[tuple[str, bool]] = set()
         for file, each, other in await asyncio.to_thread(self._changes, copy, known):
-            kind = (file.name, each.language in ("command", "exit"))
+            kind = (file.name, each.is_of_script)
             if kind in ignored:
                 continue
             began = time.monotonic()
@@ -159,7 +159,7 @@ class UnmetExpectations:
                 found = expectations_in(name, text) if len(text) < _MAX_CHARS else []
                 if any(map(belongs, sourced(text))):
                     # Its functions may end the script well.
-                    found = [each for each in found if each.language not in ("command", "exit")]
+                    found = [each for each in found if not each.is_of_script]
                 if found:
                     yield _TestFile(name, text, found)
 
@@ -176,8 +176,7 @@ class _TestFile:
 
     def broken(self, each: Expectation) -> list[str]:
         """Versions of the file with which the command must fail, or it is not told of failures."""
-        is_of_script = each.language in ("command", "exit")
-        return broken_scripts(self.text) if is_of_script else [_GARBLED]
+        return broken_scripts(self.text) if each.is_of_script else [_GARBLED]
 
     def write(self, folder: Path, text: str) -> None:
         (folder / self.name).write_text(text, encoding="utf-8")
