@@ -28,7 +28,16 @@ from .other_inputs import digest_of
 from .perf_options import PerfCheckOptions
 from .timings import with_spread
 
+NOT_STARTED = "the command cannot be started: {}"
 NOT_TRIED = "other inputs could not be tried: {}"
+NO_OUTPUT = (
+    "{} at the start, so there is no output to compare with; let it end by itself with status 0 "
+    "(the option max_seconds is the limit), or set compare_output: false"
+)
+DIFFERS = (
+    "its output differs from one repeat to the next, so it cannot be compared; name what differs "
+    "with ignore_output, or set compare_output: false"
+)
 PROMPT = """\
 The goal is `perf-check`: this command, run by bash in {place}, ends in under {limit:g} seconds, \
 {runs} times in a row{compared}:
@@ -75,12 +84,19 @@ class Measured:
         """The repeats with the worst median."""
         return max(self.groups, key=median)
 
+    @property
+    def incomparable(self) -> str:
+        """Why a later output cannot be compared with this one; empty where it can."""
+        if self.problem:
+            return NO_OUTPUT.format(self.problem)
+        return DIFFERS if len(self.outputs) > 1 else ""
+
 
 class PerfCheckGoal(CommandGoal[PerfCheckOptions]):
     """After `warmup` repeats, `runs` times in a row the median of `repeats` repeats of `command`
     stays below `max_seconds`, and what it prints is what it printed when the run began. The clock
-    is retrai's, outside the sandbox. There are two cases, the time and the output. A command that
-    fails, or whose output differs from one repeat to the next at the start, cannot be measured."""
+    is retrai's, outside the sandbox. There are two cases, the time and the output. Where the
+    command fails at the start, or its output differs from one repeat to the next, no run begins."""
 
     name: ClassVar[str] = "perf-check"
     summary: ClassVar[str] = "a command stays below a time limit, with the same output"
@@ -89,17 +105,31 @@ class PerfCheckGoal(CommandGoal[PerfCheckOptions]):
     def shell_text(self, project: Path) -> str:
         return self.options.command
 
-    async def check(self, state: Mapping[str, Any], cwd: Path) -> GoalResult:
-        place = self.context.run_dir / "perf-check" / "output.json"
-        kept = await asyncio.to_thread(KeptOutput.load, place)
-        command = ["bash", "-c", self.options.command]
+    async def ready(self) -> str | None:
+        if problem := await super().ready():
+            return problem
+        if not self.options.compare_output or await asyncio.to_thread(self._place.exists):
+            return None
+        tried = Measured()
         try:
-            measured = await self._measure(command, cwd)
+            for _ in range(2):
+                await self._once(self.context.project, tried)
+                if tried.incomparable:
+                    break
         except (ToolError, FileNotFoundError) as error:
-            return suite_result({}, command, problem=f"the command cannot be started: {error}")
+            return NOT_STARTED.format(error)
+        return tried.incomparable or None
+
+    async def check(self, state: Mapping[str, Any], cwd: Path) -> GoalResult:
+        kept = await asyncio.to_thread(KeptOutput.load, self._place)
+        command = self._command
+        try:
+            measured = await self._measure(cwd)
+        except (ToolError, FileNotFoundError) as error:
+            return suite_result({}, command, problem=NOT_STARTED.format(error))
         if kept is None or (not state and cwd == self.context.project):
             kept = await self._record_output(measured, cwd)
-            await asyncio.to_thread(kept.save, place)
+            await asyncio.to_thread(kept.save, self._place)
         compares = self.options.compare_output
         if problem := measured.problem or (kept.problem if compares else ""):
             return suite_result({}, command, problem=problem, output=measured.printed)
@@ -121,18 +151,26 @@ class PerfCheckGoal(CommandGoal[PerfCheckOptions]):
             compared=" and prints what it printed before" if options.compare_output else "",
         )
 
-    async def _measure(self, command: Sequence[str], cwd: Path) -> Measured:
+    @property
+    def _place(self) -> Path:
+        return self.context.run_dir / self.name / "output.json"
+
+    @property
+    def _command(self) -> list[str]:
+        return ["bash", "-c", self.options.command]
+
+    async def _measure(self, cwd: Path) -> Measured:
         """Repeat it until one figure is too slow, or all are in."""
         measured = Measured()
         before = await asyncio.to_thread(file_stats, cwd)
         for _ in range(self.options.warmup):
-            await self._once(command, cwd, measured)
+            await self._once(cwd, measured)
             if measured.problem:
                 return measured
         for _ in range(self.options.runs):
             seconds: list[float] = []
             for _ in range(self.options.repeats):
-                seconds.append(await self._once(command, cwd, measured))
+                seconds.append(await self._once(cwd, measured))
                 if measured.problem:
                     return measured
             measured.groups.append(seconds)
@@ -141,11 +179,11 @@ class PerfCheckGoal(CommandGoal[PerfCheckOptions]):
         measured.written = changed_files(before, await asyncio.to_thread(file_stats, cwd))
         return measured
 
-    async def _once(self, command: Sequence[str], cwd: Path, measured: Measured) -> float:
+    async def _once(self, cwd: Path, measured: Measured) -> float:
         """One repeat, in fresh folders for what programs keep; its seconds."""
         folder = cwd / self.options.path
         async with fresh_folder("tmp") as fresh:
-            done = await self._trials.start(command, folder, fresh)
+            done = await self._trials.start(self._command, folder, fresh)
         measured.problem = self.unfinished(done, "the command")
         if not measured.problem and done.exit_code:
             measured.problem = f"the command failed with exit status {done.exit_code}"
@@ -161,15 +199,13 @@ class PerfCheckGoal(CommandGoal[PerfCheckOptions]):
         return InputTrials(self.context, self.options)
 
     async def _record_output(self, measured: Measured, cwd: Path) -> KeptOutput:
-        kept = KeptOutput(shown=measured.shown, files=measured.files, written=measured.written)
-        if measured.problem:
-            kept.problem = f"there is no output to compare with: at the start {measured.problem}"
-        elif len(measured.outputs) > 1:
-            kept.problem = (
-                "its output differs from one repeat to the next, so it cannot be compared; name "
-                "what differs with ignore_output, or set compare_output: false"
-            )
-        else:
+        kept = KeptOutput(
+            shown=measured.shown,
+            files=measured.files,
+            written=measured.written,
+            problem=measured.incomparable,
+        )
+        if not kept.problem:
             (kept.digest,) = measured.outputs
         if kept.digest and self.options.compare_output:
             written = [*measured.written, *self.options.output_files]
