@@ -90,7 +90,7 @@ class Answer:
     """What the small server does with one request.
 
     Attributes:
-        body: sent as JSON; None hangs up without an answer.
+        body: sent as JSON, bytes as they are; None hangs up without an answer.
         frames: sent as server-sent events instead of a body.
         finished: the events end as they should; otherwise the connection is cut after them.
     """
@@ -140,7 +140,8 @@ def wire() -> Iterator[WireServer]:
                 self.connection.close()
 
         def whole(self, answer: Answer) -> None:
-            data = json.dumps(answer.body).encode()
+            body = answer.body
+            data = body if isinstance(body, bytes) else json.dumps(body).encode()
             self.send_response(answer.status)
             for name, value in answer.headers.items():
                 self.send_header(name, value)

@@ -117,6 +117,15 @@ async def test_an_answer_without_a_message_is_asked_for_again_and_then_named(
     assert len(wire.bodies) == 2
 
 
+async def test_a_web_page_is_no_answer_to_wait_for(wire, answer, model_of) -> None:
+    wire.answers = [answer(body=b"<!doctype html>\n<html><body>Welcome</body></html>")]
+    with pytest.raises(ModelError, match="a web page came back for openai/gpt-4o") as caught:
+        await model_of(OPENAI, api_base=wire.url).ainvoke("hi")
+    assert caught.value.fatal
+    assert wire.url in (caught.value.hint or "")
+    assert len(wire.bodies) == 1
+
+
 async def test_a_server_that_is_not_there_is_named(model_of) -> None:
     with pytest.raises(
         ModelError, match=r"no connection for openai/gpt-4o after 1 attempt: .*127.0.0.1:9"
@@ -130,10 +139,16 @@ async def test_a_server_that_is_not_there_is_named(model_of) -> None:
 
 
 @pytest.mark.parametrize("model", [OPENAI, "ollama_chat/qwen"])
-async def test_where_nobody_listens_on_this_machine_waiting_is_soon_over(model, model_of) -> None:
+async def test_where_nobody_listens_on_this_machine_waiting_is_soon_over(
+    model, model_of, events
+) -> None:
     with pytest.raises(ModelError, match=r"after 3 attempts: .*127\.0\.0\.1:9") as caught:
         await model_of(model, api_base="http://127.0.0.1:9").ainvoke("hi")
     assert caught.value.fatal, "the run ends, and is not told so three times"
+    assert [one.rpartition("; ")[2][:14] for one in warnings(events)] == [
+        "attempt 2 of 3",
+        "attempt 3 of 3",
+    ]
     assert "start the server" in (caught.value.hint or "")
 
 

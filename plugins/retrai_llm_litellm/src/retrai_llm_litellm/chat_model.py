@@ -166,7 +166,7 @@ class RetraiChatLiteLLM(ChatLiteLLM):
         wait_s = self._policy.wait_s(error, retries)
         if wait_s is None:
             raise problem
-        attempt = f"attempt {retries + 2} of {self._policy.max_retries + 1}"
+        attempt = f"attempt {retries + 2} of {self._policy.retries_of(error) + 1}"
         self._report(f"{problem.message}; {attempt} in {wait_s:.1f} s")
         return wait_s
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -17,6 +17,7 @@ LONGEST_CHAIN = 20
 QUOTA = re.compile(r"(?i)insufficient_quota|exceeded your current quota|credit balance|billing")
 CONTEXT = re.compile(r"(?i)context.?(?:length|window)|maximum context|prompt is too long")
 CONNECTION = re.compile(r"(?i)connection error|cannot connect|connect call failed|disconnected")
+WEB_PAGE = re.compile(r"(?i)<!doctype html|<html\b")
 # How asyncio and anyio say that nobody listens, and where.
 REFUSED = re.compile(r"(?i)connect call failed|connection refused|all connection attempts failed")
 LOCAL = re.compile(r"(?i)host (?:localhost|127\.\d+\.\d+\.\d+|\[?::1\]?)(?::|\s)")
@@ -67,24 +68,36 @@ def is_quota(error: BaseException) -> bool:
     return status_of(error) == 429 and QUOTA.search(str(error)) is not None
 
 
+def is_web_page(error: BaseException) -> bool:
+    """Whether a web page was the answer: the address is not that of an API."""
+    # LiteLLM's own transport shows what came; OpenAI's client has it in the parser's error alone.
+    came = [str(error)] if status_of(error) == 200 else []
+    came += [each.doc for each in _chain(error) if isinstance(each, json.JSONDecodeError)]
+    return any(map(WEB_PAGE.search, came))
+
+
 def nobody_there(error: BaseException) -> str:
     """Which address of this machine no server listens at, as it was said; empty for any other."""
+    told = [str(each) for each in _chain(error)]
+    refused = [text for text in told if REFUSED.search(text) and LOCAL.search(text)]
+    # The innermost that names the address has the fewest words around it.
+    return first_line(refused[-1]) if refused else ""
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    """An error and what it came from, outermost first."""
     one: BaseException | None = error
     for _ in range(LONGEST_CHAIN):
         if one is None:
-            break
-        if REFUSED.search(str(one)) and LOCAL.search(str(one)):
-            # The innermost that names the address has the fewest words around it.
-            deeper = one.__cause__ or one.__context__
-            return (deeper is not None and nobody_there(deeper)) or first_line(str(one))
+            return
+        yield one
         one = one.__cause__ or one.__context__
-    return ""
 
 
 def explain(error: BaseException, asked: Asked, attempts: int = 1) -> ModelError:
     """The error for people. No secret of `asked` is in it, whatever the server echoed."""
     detail = redact(first_line(str(error)), asked.secrets)
-    said = f"{asked.provider} said: {detail}" if detail else f"{asked.provider} gave no reason"
+    said = _said(asked, detail)
     status = status_of(error)
     kind = type(error).__name__
     name = asked.model
@@ -107,17 +120,32 @@ def explain(error: BaseException, asked: Asked, attempts: int = 1) -> ModelError
         return ModelError(f"{asked.provider} has no model {name}; {said}", hint=hint, fatal=True)
     if status is not None and 400 <= status < 500 and status != 408:
         return ModelError(f"{name} refused the request ({status}); {said}")
+    return _without_answer(error, asked, after, detail)
+
+
+def _without_answer(error: BaseException, asked: Asked, after: str, detail: str) -> ModelError:
+    """Of an error that no answer of the API explains: a wrong address, no connection, a failure."""
+    name, status = asked.model, status_of(error)
+    address = asked.api_base or "the default one"
+    if is_web_page(error):
+        hint = f"check the server's address ({address}), which mostly ends in /v1"
+        return ModelError(f"a web page came back for {name}", hint=hint, fatal=True)
     nobody = nobody_there(error)
     if nobody or CONNECTION.search(str(error)):
         look = "start the server, or check its" if nobody else "check the network and the server's"
-        hint = f"{look} address ({asked.api_base or 'the default one'})"
         told = redact(nobody, asked.secrets) or detail
         return ModelError(
-            f"no connection for {name} {after}: {told}", hint=hint, fatal=bool(nobody)
+            f"no connection for {name} {after}: {told}",
+            hint=f"{look} address ({address})",
+            fatal=bool(nobody),
         )
     hint = "`retrai runs resume` goes on from the last finished step"
     failed = f" (status {status})" if status is not None and status >= 500 else ""
-    return ModelError(f"no answer from {name} {after}{failed}; {said}", hint=hint)
+    return ModelError(f"no answer from {name} {after}{failed}; {_said(asked, detail)}", hint=hint)
+
+
+def _said(asked: Asked, detail: str) -> str:
+    return f"{asked.provider} said: {detail}" if detail else f"{asked.provider} gave no reason"
 
 
 def first_line(text: str) -> str:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 
-from .problems import is_quota, nobody_there, status_of
+from .problems import is_quota, is_web_page, nobody_there, status_of
 
 FIRST_WAIT_S = 0.5
 LONGEST_OWN_WAIT_S = 30.0
@@ -31,6 +31,10 @@ class RetryPolicy:
     max_retries: int = 5
     max_wait_s: float = 120.0
 
+    def retries_of(self, error: BaseException) -> int:
+        """How many further attempts an error is worth."""
+        return min(self.max_retries, RESTART_RETRIES) if nobody_there(error) else self.max_retries
+
     def wait_s(self, error: BaseException, retries: int) -> float | None:
         """Seconds to wait before the next attempt; None when there should be none.
 
@@ -38,8 +42,7 @@ class RetryPolicy:
             error: what the last attempt raised.
             retries: how many further attempts were made before it.
         """
-        most = min(self.max_retries, RESTART_RETRIES) if nobody_there(error) else self.max_retries
-        if retries >= most or not is_passing(error):
+        if retries >= self.retries_of(error) or not is_passing(error):
             return None
         asked_for = retry_after_s(response_headers(error))
         if asked_for is not None:
@@ -54,8 +57,9 @@ def is_passing(error: BaseException) -> bool:
     status = status_of(error)
     if status is None:
         return type(error).__name__ in ("APIConnectionError", "Timeout", "APITimeoutError")
-    # A 200 that LiteLLM could not read counts as a broken answer.
-    return (status in RETRIED_STATUSES or status >= 500 or status == 200) and not is_quota(error)
+    # A 200 that LiteLLM could not read counts as a broken answer, unless it is a web page.
+    passes = status in RETRIED_STATUSES or status >= 500 or status == 200
+    return passes and not is_quota(error) and not is_web_page(error)
 
 
 def response_headers(error: BaseException) -> Mapping[str, str]:
