@@ -105,23 +105,6 @@ def function_of(call: str) -> str:
     return call.partition("(")[0]
 
 
-def has_plain_arguments(call: str) -> bool:
-    """Whether a call, as a text, is given literals only.
-
-    Example:
-        >>> [has_plain_arguments(call) for call in ("f('a', [1], end=2)", "f(Path('a'))")]
-        [True, False]
-    """
-    try:
-        made = ast.parse(call, mode="eval").body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    if not isinstance(made, ast.Call):
-        return False
-    given = [*made.args, *(keyword.value for keyword in made.keywords)]
-    return all(plain(one) is not _NOT_PLAIN for one in given)
-
-
 def plain(value: str | ast.AST) -> object:
     """The value of a literal; an object that equals none where it is no literal."""
     try:

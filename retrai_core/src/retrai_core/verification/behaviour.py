@@ -11,12 +11,12 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 from ..contracts.goal import GoalResult, RecordedCall
 from ..storage.snapshots import Snapshots
-from .answer_values import Value, function_of, has_plain_arguments, holds, plain, values_in
+from .answer_values import Value, function_of, holds, plain, values_in
+from .expected_files import follows_expected_files
 from .final_check import changed_copy
 from .guard import Guard
 from .source_changes import SourceChanges
@@ -32,9 +32,6 @@ _NOT_PASSED = ("failed", "error")
 _Asked = set[tuple[str, str]]
 """Calls, each with its answer."""
 _CLASS = re.compile(r"^[ \t]*class\s+(\w+)", re.MULTILINE)
-_READS_FILES = re.compile(
-    r"\b(?:open|read_text|read_bytes|r?glob|iglob|iterdir|scandir|listdir|walk|read(?:File|dir)\w*)\("
-)
 _TELLING_CHARS = 8
 """Shorter values may be in answers by chance."""
 _NOT_THERE = re.compile(r"raises ModuleNotFoundError\([^']*'?([^']*)")
@@ -111,14 +108,16 @@ async def observe(
     report = result.report
     if report is None or report.ids_may_change:
         return Observation()
+    changes = await asyncio.to_thread(SourceChanges.of, guard, snapshots)
+    if not changes.sources:
+        return Observation()
+    if follows := await follows_expected_files(guard, changes, report):
+        return Observation(suspect=follows)
     # One that is still expected to fail has not turned green.
     failing = {case for case, outcome in report.cases.items() if outcome != "passed"}
     before = [one for one in guard.baseline_calls() if one.case not in failing]
     after = [one for one in result.calls if one.case not in failing]
     if not before:
-        return Observation()
-    changes = await asyncio.to_thread(SourceChanges.of, guard, snapshots)
-    if not changes.sources:
         return Observation()
     then = {(each.call, each.case): each for each in before}
     known = {(each.call, each.case) for each in after}
@@ -126,9 +125,7 @@ async def observe(
     # A function may have moved to another module since.
     calls_then = [then.get((each.call, each.case), each) for each in calls]
 
-    async def replay(
-        copy: Path, made: Sequence[RecordedCall], neighbors: int = neighbors
-    ) -> Sequence[RecordedCall]:
+    async def replay(copy: Path, made: Sequence[RecordedCall]) -> Sequence[RecordedCall]:
         with guard.checking(copy):
             return await guard.context.goal.replay_calls(
                 copy, made, neighbors=neighbors, timeout_s=max(8.0, check_s)
@@ -137,54 +134,9 @@ async def observe(
     async with changed_copy(guard, changes.undo) as old, changed_copy(guard, _as_it_is) as new:
         # Side by side: what they could disturb each other with is forbidden there.
         replayed = await asyncio.gather(replay(old, calls_then), replay(new, calls))
-    if data := await asyncio.to_thread(_data_of_check, guard, changes):
-        async with changed_copy(guard, partial(_remove, data)) as bare:
-            alone = await replay(bare, calls, neighbors=0)
-        if leaning := _leans_on(data, after, *replayed, alone):
-            return Observation(suspect=leaning)
     failed = {case for case, outcome in guard.baseline.cases.items() if outcome in _NOT_PASSED}
     classes = await asyncio.to_thread(_classes_in, guard.context.project, changes.sources)
     return compare(Recordings(before, after, *replayed), failed - failing, classes)
-
-
-def _data_of_check(guard: Guard, changes: SourceChanges) -> list[str]:
-    """Files in the folders of the cases, where the changed sources read files; else none."""
-    texts = _texts_of(guard.context.project, changes.sources)
-    if not any(map(_READS_FILES.search, texts)):
-        return []
-    known = guard.baseline.protected
-    files = {case.partition("::")[0] for case in guard.baseline.cases} & known.keys()
-    folders = {Path(file).parent for file in files} - {Path()}
-    return [path for path in known if any(map(Path(path).is_relative_to, folders))]
-
-
-def _remove(paths: Iterable[str], copy: Path) -> None:
-    for path in paths:
-        (copy / path).unlink(missing_ok=True)
-
-
-def _leans_on(
-    data: Collection[str],
-    after: Sequence[RecordedCall],
-    replayed_before: Sequence[RecordedCall],
-    replayed_after: Sequence[RecordedCall],
-    alone: Sequence[RecordedCall],
-) -> str:
-    """A call that the new code answers as the old one did once the check's files are gone; empty
-    where there is none.
-
-    Only calls count whose arguments are plain values and name no folder of these files.
-    """
-    folders = {Path(path).parts[0] for path in data}
-    then, now, bare = map(_answers, (replayed_before, replayed_after, alone))
-    for each in after:
-        call, old = each.call, then.get(each.call, "")
-        named = any(f"{folder}/" in call or f"'{folder}'" in call for folder in folders)
-        if named or old.startswith("raises ") or not has_plain_arguments(call):
-            continue
-        if old and bare.get(call) == old != now.get(call) == each.answer:
-            return _line(f"the fix reads the check's own files: {call} answers {old} without them")
-    return ""
 
 
 def _classes_in(project: Path, paths: Iterable[str]) -> set[str]:
