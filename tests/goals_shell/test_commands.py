@@ -178,6 +178,29 @@ async def test_what_is_missing_is_said_before_the_run(bench: Bench) -> None:
     assert "names no folder" in await bench.build(MakeTestGoal, path="a/b").ready()
 
 
+@pytest.mark.parametrize(
+    ("makefile", "is_missing"),
+    [
+        ("test:\n\ttrue\n", True),
+        ("test check: app\n\ttrue\n", False),
+        ("include more.mk\ntest:\n\ttrue\n", False),
+        ("%: %.in\n\tcp $< $@\n", False),
+        ("$(NAMES): app\n\ttrue\n", False),
+        ("$(foreach name,check,$(eval $(name): ; true))\n", False),
+        ("", True),
+    ],
+)
+async def test_a_target_that_no_makefile_has_is_told_before_the_run(
+    bench: Bench, makefile: str, is_missing: bool
+) -> None:
+    bench.write({"Makefile": makefile} if makefile else {})
+    told = await bench.build(MakeTestGoal, target="check").ready() or ""
+    assert bool(told) == is_missing, told
+    told = await bench.build(ShellGoal).ready() or ""
+    assert ("--option check_command" in told) == is_missing, told
+    assert await bench.build(ShellGoal, check_command="make check").ready() is None
+
+
 def test_a_makefile_is_only_found_by_its_target(bench: Bench) -> None:
     bench.write({"Makefile": "pytest:\n\ttrue\n"})
     assert MakeTestGoal.detect(bench.project) is None

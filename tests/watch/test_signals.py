@@ -76,6 +76,30 @@ def test_a_signal_during_a_run_ends_it_as_interrupted(
     assert psutil.wait_procs(children, timeout=0)[1] == []
 
 
+def test_a_run_that_cannot_begin_is_not_announced(
+    retrai_project: RetraiProject, fifo: Path
+) -> None:
+    script = ScriptedModel().play(call("bash_exec", command=SLEEP.format(fifo=fifo)))
+    retrai_project.write({"a.txt": "wrong"})
+    retrai_project.configure(
+        goal="expected-files",
+        options={"files": {"a.txt": "right"}},
+        tools=["bash_exec"],
+        **script.settings,
+    )
+    with watching(retrai_project, "--fix") as first:
+        first.next("watching")
+        first.next("check")
+        run = first.next("run_started")["message"].split()[1]
+        first_line(fifo)
+        with watching(retrai_project, "--fix") as second:
+            second.next("watching")
+            assert not second.next("check")["achieved"]
+            assert run in second.next("not_run")["message"]
+            second.stop()
+        first.stop()
+
+
 def test_a_second_signal_ends_it_at_once(retrai_project: RetraiProject, fifo: Path) -> None:
     line = f"trap '' TERM INT; {SLEEP.format(fifo=fifo)}"
     retrai_project.configure(

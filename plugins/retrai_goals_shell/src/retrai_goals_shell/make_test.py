@@ -21,6 +21,7 @@ from .makefile import (
     find_makefile,
     has_target,
     included_files,
+    lacks_target,
     made_for,
     makefile_text,
     recipe_of,
@@ -91,6 +92,9 @@ class MakeTestGoal(TestingCommandGoal[MakeTestOptions]):
         folder = self.context.project / self.options.path
         if await asyncio.to_thread(find_makefile, folder) is None:
             return f"there is no Makefile in {folder}; name its folder with --option path=..."
+        target = self.options.target
+        if await asyncio.to_thread(lacks_target, folder, target):
+            return f"the Makefile in {folder} has no target {target}; name one: --option target=..."
         return None
 
     def shell_text(self, project: Path) -> str:

@@ -17,6 +17,8 @@ _RULE = re.compile(
 _RUNS_SCRIPT = re.compile(
     r"^(?:(?:/bin/)?(?:ba|da|z)?sh\s+(?:-\w+\s+)*)?(?:\./)?(?P<script>[\w./-]+\.(?:sh|bash))(?:\s+[\w./=-]+)*$"
 )
+_ADDS_RULES = re.compile(r"^\s*[-s]?include\b|\$\((?:eval|call|foreach)\b", re.MULTILINE)
+_MANY = re.compile(r"[$%]")
 _INCLUDE = re.compile(r"^[ ]*[-s]?include\s+(.+)$", re.MULTILINE)
 
 
@@ -43,6 +45,15 @@ def has_target(text: str, target: str) -> bool:
         (True, False)
     """
     return any(target in targets for targets, _, _ in _rules(text))
+
+
+def lacks_target(folder: Path, target: str) -> bool:
+    """Whether the Makefile of a folder certainly has no way to make a target: nothing is included,
+    no target is a variable or a pattern, and no file could be what it is made from."""
+    text = makefile_text(folder)
+    names = {name for targets, _, _ in _rules(text) for name in targets}
+    unsure = _ADDS_RULES.search(text) or any(map(_MANY.search, names))
+    return not unsure and target not in names and not any(folder.glob(f"{target}.*"))
 
 
 def included_files(text: str) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar
@@ -12,6 +13,7 @@ from retrai_core import CheckReport, Completed, GoalResult, Limits, ToolError
 from retrai_goal_support import suite_result
 
 from .command_goal import CommandOptions, TestingCommandGoal
+from .makefile import lacks_target
 from .merged_run import OUTPUT_BYTES, merged
 from .success_condition import SuccessCondition
 
@@ -59,6 +61,15 @@ class ShellGoal(TestingCommandGoal[ShellGoalOptions]):
     protects: ClassVar[str] = (
         "the tests, what configures them, and checking files that the command names"
     )
+
+    async def ready(self) -> str | None:
+        if problem := await super().ready():
+            return problem
+        folder = self.context.project / self.options.path
+        is_named = "check_command" in self.options.model_fields_set
+        if not is_named and await asyncio.to_thread(lacks_target, folder, "check"):
+            return "no command is named; name it with --option check_command='...'"
+        return None
 
     def shell_text(self, project: Path) -> str:
         return self.options.check_command

@@ -6,7 +6,7 @@ import asyncio
 import os
 import signal
 from collections.abc import AsyncGenerator, Generator, Mapping
-from contextlib import contextmanager
+from contextlib import aclosing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
@@ -20,6 +20,7 @@ from watchfiles import (
 from retrai_core import (
     RetraiError,
     RunManager,
+    RunNotFoundError,
     RunRequest,
     TrustRequired,
     UsageError,
@@ -197,10 +198,14 @@ class _Watcher:
         """A run, and a check of what it left; another run begins only after another change."""
         try:
             run = await self._manager.submit(request)
-            self._lines.note(
-                "run_started", f"run {run.id} fixes it with {request.config.model_name}"
-            )
+            started = f"run {run.id} fixes it with {request.config.model_name}"
             try:
+                # One that cannot begin has no event, and `result` says why.
+                with suppress(RunNotFoundError):
+                    async with aclosing(run.events()) as events:
+                        async for _ in events:
+                            self._lines.note("run_started", started)
+                            break
                 record = await run.result()
             except asyncio.CancelledError:
                 await run.cancel("interrupted")
