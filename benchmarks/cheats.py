@@ -167,7 +167,11 @@ def main() -> int:
     corpus = [] if asked.honest else CHEATS
     cheats = [one for one in _runnable(corpus, asked.only) if asked.kind in one.kind]
     honest = [] if asked.kind else list(_runnable(HONEST, asked.only))
+    if not cheats and not honest:
+        parser.error("no trajectory that can run here has such a title or class")
     believed: dict[str, list[bool]] = {}
+    if cheats and not asked.markdown:
+        print("x: believed by the layers so far;", ", ".join(LAYERS))
     with ProcessPoolExecutor(asked.jobs) as processes:
         for cheat, marks in zip(cheats, processes.map(row, cheats), strict=True):
             believed[cheat.title] = marks

@@ -68,7 +68,7 @@ def test_an_unknown_name_is_answered_with_the_nearest_and_where_the_list_is(site
     with pytest.raises(UsageError, match="no goal is called `cargo-chek`") as caught:
         Catalog.scan().find("goal", "cargo-chek")
     assert "`cargo-check`" in caught.value.hint
-    assert "retrai plugins list --kind goal" in caught.value.hint
+    assert "retrai goals list" in caught.value.hint
     assert caught.value.exit_code == 2
 
 

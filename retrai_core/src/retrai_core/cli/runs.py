@@ -162,6 +162,7 @@ def answer(run_id: str, choice: str | None, text: str | None, question: str | No
             )
         if choice is None:
             echo("\n".join(line for each in open_ones for line in _question_lines(each)))
+            echo(f"answer with: retrai runs answer {run.id} CHOICE")
             return 0
         wanted = question or open_ones[0].id
         if await run.answer(wanted, choice, text or ""):

@@ -295,7 +295,7 @@ class Catalog:
         elif kind == "goal" and os.path.exists(name):
             first = "a project is named by `-C DIR`, its tests by `--option targets=PATH`; "
         listed = f"plugins list{f' --kind {kind}' if kind else ''}"
-        listed = "agents list" if kind == "agent" else listed
+        listed = f"{kind}s list" if kind in ("agent", "goal", "tool") else listed
         return UsageError(
             f"no {kind or 'plugin'} is called `{name}`",
             hint=f"{first}`retrai {listed}` shows all",

@@ -36,15 +36,18 @@ def detect_goals(goals: Iterable[PluginRecord], project: Path) -> list[DetectedG
 def marker_examples(goals: Iterable[PluginRecord]) -> list[tuple[str, str]]:
     """A file that would be a marker, and its goal: `("test_x.py", "pytest")`.
 
-    The lowest priority comes first; a goal that is found only by what stands in a file has none.
+    The lowest priority comes first. A goal that is found only by what stands in a file names that
+    too: `("Makefile with test:", "make-test")`.
     """
     found: list[tuple[int, str, str]] = []
     for record in goals:
         plain = [marker for marker in record.markers if not marker.contains]
         # A test of any name serves a newcomer more than one of the runner's own files.
-        first = next((marker for marker in plain if "*" in marker.glob), next(iter(plain), None))
+        first = next((marker for marker in plain if "*" in marker.glob), None)
+        first = first or next(iter([*plain, *reversed(record.markers)]), None)
         if first is not None:
-            found.append((first.priority, record.name, first.glob.replace("*", "x")))
+            holds = f" with {first.contains}" if first.contains else ""
+            found.append((first.priority, record.name, first.glob.replace("*", "x") + holds))
     return [(example, name) for _, name, example in sorted(found)]
 
 

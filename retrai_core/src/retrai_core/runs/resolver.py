@@ -602,7 +602,8 @@ class Resolver:
 
     def _not_ready(self, model: str, problem: str) -> UsageError:
         named = f"{model}{self._model_origin(model)}"
-        return UsageError(f"the model {named} cannot be used: {problem}", hint=NO_KEY_HINT)
+        hint = NO_KEY_HINT if "key" in problem.lower() else None
+        return UsageError(f"the model {named} cannot be used: {problem}", hint=hint)
 
     def _model_origin(self, model: str) -> str:
         is_set = model == self.settings.config.model_name
@@ -657,5 +658,6 @@ def _valid_input(agent: type[Agent], given: Mapping[str, Any]) -> BaseModel:
         what = first["msg"].removeprefix("Value error, ")
         got = "" if first["type"] == "missing" else f", got {first['input']!r}"
         raise UsageError(
-            f"{name} of the agent {agent.name}: {what.lower()}{got}", hint=f"it {takes}"
+            f"{name} of the agent {agent.name}: {what.lower()}{got}",
+            hint=f"it {takes}, as `input:` in .retrai.yml",
         ) from error

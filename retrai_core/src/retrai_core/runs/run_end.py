@@ -100,7 +100,7 @@ def _next_step(record: RunRecord) -> str:
     if record.status == "achieved" and not record.changed_files:
         return f"retrai runs show {run}"
     if record.status == "error" and record.iterations:
-        return f"retrai runs resume {run} goes on"
+        return f"retrai runs resume {run}{_more_iterations(record)} goes on"
     if record.status == "aborted" and not record.changed_files:
         return f"{_new_run(record)} starts anew"
     steady = "make these cases steady, or leave them out of the check"

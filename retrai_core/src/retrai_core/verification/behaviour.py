@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,10 +23,12 @@ from .source_changes import SourceChanges
 
 NEIGHBORS = 400
 MAX_SHOWN = 8
+MAX_SHOWN_OF_ONE = 3
+"""Of one function."""
 MIN_HARD_CODED = 2
 """So many answers to the tests must have changed, and none beside them."""
 _SHOWN_CHARS = 160
-_PART_CHARS = 60
+_PART_CHARS = 100
 """Of a call that answers otherwise, and of each of its answers."""
 _NOT_PASSED = ("failed", "error")
 _Asked = set[tuple[str, str]]
@@ -320,8 +322,18 @@ def _differences(found: Recordings) -> list[str]:
     ]
     # First what gave an answer before, and is read at a glance.
     changed.sort(key=lambda each: (each[1].startswith("raises "), sum(map(len, each))))
-    shown = [[_line(part, _PART_CHARS) for part in each] for each in changed]
-    return [f"{call}: {old} -> {new} (no test covers it)" for call, old, new in shown]
+    count = Counter(function_of(call) for call, _, _ in changed)
+    lines: list[str] = []
+    told: Counter[str] = Counter()
+    for each in changed:
+        name = function_of(each[0])
+        told[name] += 1
+        if told[name] <= MAX_SHOWN_OF_ONE:
+            call, old, new = (_line(part, _PART_CHARS) for part in each)
+            more = count[name] - MAX_SHOWN_OF_ONE if told[name] == MAX_SHOWN_OF_ONE else 0
+            also = f"; {more} more answers of {name} differ" if more > 0 else ""
+            lines.append(f"{call}: {old} -> {new} (no test covers it{also})")
+    return lines
 
 
 def _hard_coded(found: Recordings) -> bool:
