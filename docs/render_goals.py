@@ -98,7 +98,7 @@ def index(every: list[Documented]) -> str:
         "# Goals and tools",
         "",
         "Type `retrai run NAME` to work towards a goal. Without a name, retrai looks for a goal by",
-        "the markers in the project, and offers the one with the lowest number first. Each name",
+        "the markers in the project, and offers the one with the lowest number (in brackets on its page) first. Each name",
         "below links to its page, with all options.",
         "",
         "`python docs/render_goals.py` writes this page from the code and from those pages.",

@@ -21,15 +21,27 @@ End = Literal[
 
 
 class Step(BaseModel):
-    """One edit of one file that turns failing tests green and breaks none."""
+    """What is changed in one file, in one place or two, with which failing tests pass and none
+    breaks.
+
+    Attributes:
+        line: where the first edit is.
+        lines: where each is.
+    """
 
     path: str
     line: int
+    lines: list[int] = Field(default_factory=list[int])
     function: str = ""
     kind: str
     key: str = ""
     patches: list[tuple[str, str]]
     fixed: list[str] = Field(default_factory=list[str])
+
+    @property
+    def places(self) -> list[str]:
+        """Each place as `PATH:LINE`."""
+        return [f"{self.path}:{line}" for line in self.lines or [self.line]]
 
 
 class SearchRound(BaseModel):

@@ -11,8 +11,9 @@ LOOK = "I fix Python by search. First I run the tests to see what fails."
 
 def found(answer: Answer) -> str:
     """What a successful search tells before the first edit."""
-    where = ", ".join(dict.fromkeys(f"{step.path}:{step.line}" for step in answer.steps))
-    edits = "one edit" if len(answer.steps) == 1 else f"{len(answer.steps)} edits"
+    places = dict.fromkeys(place for step in answer.steps for place in step.places)
+    where = ", ".join(places)
+    edits = "one edit" if len(places) == 1 else f"{len(places)} edits"
     left = f" {tests(answer.failing)} would still fail." if answer.failing else ""
     return (
         f"I tried {answer.tried:,} edits in {answer.cpu_s:.1f} s of processor time and found "
@@ -23,10 +24,12 @@ def found(answer: Answer) -> str:
 
 def reason(step: Step) -> str:
     """Why one edit is made."""
-    place = f" in {step.function}" if step.function else ""
+    is_one = len(step.places) == 1
+    place = f" in {step.function}" if step.function and is_one else ""
     shown = ", ".join(name.rsplit("::", 1)[-1] for name in step.fixed[:3])
     more = f" and {len(step.fixed) - 3} more" if len(step.fixed) > 3 else ""
-    return f"{step.path}:{step.line}{place}: {step.kind}. It fixes {shown}{more}."
+    what = f"{' and '.join(step.places)}{place}: {step.kind}"
+    return f"{what}. It fixes {shown}{more}."
 
 
 def going_on(answer: Answer) -> str:

@@ -128,6 +128,7 @@ class Repair:
                 {
                     "path": self.project.relative(path),
                     "line": source.line_of(edits[0].start),
+                    "lines": sorted({source.line_of(edit.start) for edit in edits}),
                     "function": unit.name if unit is not None else "",
                     "kind": candidate.kind,
                     "cost": round(candidate.cost, 2),
