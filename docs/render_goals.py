@@ -98,8 +98,8 @@ def index(every: list[Documented]) -> str:
         "# Goals and tools",
         "",
         "Type `retrai run NAME` to work towards a goal. Without a name, retrai looks for a goal by",
-        "the markers in the project, and offers the one with the lowest number (in brackets on its page) first. Each name",
-        "below links to its page, with all options.",
+        "the markers in the project. The one whose marker has the lowest number comes first; the",
+        "number stands in brackets on its page. Each name below links to its page.",
         "",
         "`python docs/render_goals.py` writes this page from the code and from those pages.",
     ]

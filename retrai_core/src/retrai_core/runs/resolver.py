@@ -602,7 +602,7 @@ class Resolver:
 
     def _not_ready(self, model: str, problem: str) -> UsageError:
         named = f"{model}{self._model_origin(model)}"
-        hint = NO_KEY_HINT if "key" in problem.lower() else None
+        hint = NO_KEY_HINT if "key" in problem.lower() else ""
         return UsageError(f"the model {named} cannot be used: {problem}", hint=hint)
 
     def _model_origin(self, model: str) -> str:

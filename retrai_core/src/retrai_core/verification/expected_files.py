@@ -101,8 +101,9 @@ def _to_each(change: Callable[[Path], None], paths: Sequence[str], copy: Path) -
 
 
 def _passed(report: CheckReport | None) -> set[str]:
-    cases = report.cases if report is not None else {}
-    return {case for case, outcome in cases.items() if outcome == "passed"}
+    if report is None:
+        return set()
+    return {case for case, outcome in report.cases.items() if outcome == "passed"}
 
 
 def _expected_files(guard: Guard, changes: SourceChanges) -> list[str]:
