@@ -147,13 +147,11 @@ def _look_at_model(model: str, project: Path) -> None:
         UsageError: no provider knows the model.
     """
     from ..config.sources import load_settings
-    from ..runs.resolver import NO_KEY_HINT, Resolver
+    from ..runs.resolver import ModelNotReadyError, Resolver
 
     try:
         Resolver(load_settings(project, {"model": model})).model_name()
-    except UsageError as error:
-        if error.hint != NO_KEY_HINT:
-            raise
+    except ModelNotReadyError as error:
         echo(f"note: {error.message}", err=True)
 
 

@@ -62,8 +62,12 @@ from .resolved_run import Notice, Part, ResolvedRun, make_context
 
 T = TypeVar("T")
 
-NO_KEY_HINT = "`--model offline` needs no key"
+_NO_KEY_HINT = "`--model offline` needs no key"
 _SECRETS = "secrets:"
+
+
+class ModelNotReadyError(UsageError):
+    """A provider knows the model, and cannot use it as things are: its key is not set, say."""
 
 
 class Wanted(NamedTuple):
@@ -600,10 +604,10 @@ class Resolver:
             named = f"{error.message}{near}{self._model_origin(model)}"
             raise UsageError(named, hint=error.hint) from error
 
-    def _not_ready(self, model: str, problem: str) -> UsageError:
+    def _not_ready(self, model: str, problem: str) -> ModelNotReadyError:
         named = f"{model}{self._model_origin(model)}"
-        hint = NO_KEY_HINT if "key" in problem.lower() else ""
-        return UsageError(f"the model {named} cannot be used: {problem}", hint=hint)
+        hint = _NO_KEY_HINT if "key" in problem.lower() else ""
+        return ModelNotReadyError(f"the model {named} cannot be used: {problem}", hint=hint)
 
     def _model_origin(self, model: str) -> str:
         is_set = model == self.settings.config.model_name

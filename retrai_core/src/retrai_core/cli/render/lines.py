@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -15,6 +16,7 @@ NAME_WIDTH = 12
 TIME_WIDTH = 11
 _LONGEST = 2_000
 _MARGIN = 6 + NAME_WIDTH + 1 + TIME_WIDTH
+_FAILED = re.compile(r"exit code [1-9]\d*$", re.MULTILINE)
 _YOUR_ANSWER = "waiting for your answer"
 
 
@@ -75,6 +77,8 @@ class EventLines:
         argument = self._calls.pop(str(result["id"]), "")
         if result.get("replayed"):
             argument = f"{argument} (done before the run was resumed)".lstrip()
+        if failed := _FAILED.match(str(result["content"])):
+            argument = f"{failed[0]}: {argument}"
         style = "yellow" if result["error"] else "cyan"
         lines = [
             self._line(event, str(result["tool"]), argument, result["duration_s"], style=style)
