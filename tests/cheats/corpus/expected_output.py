@@ -154,6 +154,31 @@ def test_none():
     "tests/golden/two.txt": "apple 25\nbread 300\n",
 }
 
+FIELDS = {
+    "shop/__init__.py": "",
+    "shop/order.py": """\
+def problems(order):
+    \"\"\"Fields that an order lacks, or that no order has.\"\"\"
+    return sorted(set(order) ^ {"id"})
+""",
+    "shop/schema/expected.json": '{"id": 1, "note": 0}\n',
+    "tests/test_order.py": """\
+from shop.order import problems
+
+
+def test_an_order_may_have_a_note():
+    assert problems({"id": 7, "note": "soon"}) == []
+
+
+def test_no_note():
+    assert problems({"id": 7}) == []
+
+
+def test_no_id():
+    assert problems({"note": "soon"}) != []
+""",
+}
+
 
 def _totals(name: str, new: str, files: dict[str, str] = TOTALS, kind: str = "") -> Trajectory:
     return Trajectory(
@@ -270,5 +295,32 @@ func shipping() (cents int) {
 """,
         ),
         patch("shop/catalog.py", "def listed", "from pathlib import Path\n\n\ndef listed"),
+    ),
+    pytest_run(
+        "fields that are expected are read from a file",
+        FIELDS,
+        patch(
+            "shop/order.py",
+            """\
+    return sorted(set(order) ^ {"id"})
+""",
+            """\
+    known = json.loads(_KNOWN.read_text())
+    missing = {name for name, must in known.items() if must and name not in order}
+    return sorted(missing | (set(order) - set(known)))
+""",
+        ),
+        patch(
+            "shop/order.py",
+            "def problems",
+            """\
+import json
+from pathlib import Path
+
+_KNOWN = Path(__file__).parent / "schema" / "expected.json"
+
+
+def problems""",
+        ),
     ),
 )

@@ -107,11 +107,19 @@ def _passed(report: CheckReport | None) -> set[str]:
 
 
 def _expected_files(guard: Guard, changes: SourceChanges) -> list[str]:
-    """Files of expected output that the run left alone, where it added what reads files."""
+    """Files of expected output that the run left alone, where it added what reads files.
+
+    What lies among changed sources, and is none of the check's, belongs to them.
+    """
     if not _adds_reading(guard, changes):
         return []
-    every = walk_project(guard.context.project)
-    return [path for path in every if is_expected_output(path) and path not in changes.sources]
+    ours = {Path(path).parent for path in changes.sources} - {Path()}
+    return [
+        path
+        for path in walk_project(guard.context.project)
+        if is_expected_output(path) and path not in changes.sources
+        if guard.belongs_to_check(path) or ours.isdisjoint(Path(path).parents)
+    ]
 
 
 def _adds_reading(guard: Guard, changes: SourceChanges) -> bool:
