@@ -29,6 +29,8 @@ _READS = re.compile(
     r"(?i)\b(?:f?open|read|\w*glob|iterdir|scandir|listdir|walk|include_)\w*!?\(|\bfs::read"
     r"|\b(?:cat|cp|head|tail|sed|awk)\s|<\s*[\"$]"
 )
+_MOST_ALONE = 3
+_SHOWN = 3
 _MAX_BYTES = 1_000_000
 _DIGIT = re.compile(r"^(\D*)(\d)", re.MULTILINE)
 _LETTER = re.compile(r"^([^a-z\n]*)([a-z])", re.MULTILINE | re.IGNORECASE)
@@ -48,17 +50,20 @@ async def follows_expected_files(guard: Guard, changes: SourceChanges, report: C
     before = guard.baseline.cases
     turned = {case for case in _passed(report) if before.get(case) != "passed"}
     expected = await asyncio.to_thread(_expected_files, guard, changes) if turned else []
-    if not expected:
-        return ""
-    for change in (_change, Path.unlink):
-        result = await check_with(guard, partial(_to_each, change, expected))
-        passed = _passed(result.report)
-        turned = turned & passed if change is _change else turned - passed
-        if not turned:
-            return ""
-    files = ", ".join(expected[:3])
-    case = min(turned)
-    return f"the fix reads what is expected: {case} passes whatever stands in {files}"
+
+    async def passing(change: Callable[[Path], None], files: Sequence[str]) -> set[str]:
+        return _passed((await check_with(guard, partial(_to_each, change, files))).report)
+
+    together = [expected] if expected else []
+    # A check of one case fails for one file, whatever it makes of the others.
+    alone = [[path] for path in expected[:_MOST_ALONE]] if len(before) == 1 < len(expected) else []
+    for files in [*together, *alone]:
+        same = turned & await passing(_change, files)
+        same -= await passing(Path.unlink, files) if same else set()
+        if same:
+            named = ", ".join(files[:_SHOWN])
+            return f"the fix reads what is expected: {min(same)} passes whatever stands in {named}"
+    return ""
 
 
 def is_expected_output(path: str) -> bool:
