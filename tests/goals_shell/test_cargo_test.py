@@ -383,6 +383,8 @@ def test_a_file_that_was_moved_takes_its_tests_along() -> None:
         "let all = std::env::args().collect::<Vec<_>>()[0].len();",
         'let text = read(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/labels.rs"));',
         "if cfg!(debug_assertions) { return 3; }",
+        "if cfg!(debug_assertions) { assert!(age > 3); return 3; }",
+        "if cfg!(debug_assertions) { assert!(age > 3); } else { return 3; }",
         '#[cfg_attr(test, path = "easy.rs")]',
         'extern "C" { fn _exit(code: i32) -> !; }',
         "#[cfg(not(any(test)))]",
@@ -420,15 +422,23 @@ def test_source_that_reaches_for_the_runner_is_suspect(
         'let level = std::env::var("RUST_LOG").unwrap_or_default();',
         "let given = std::env::args().skip(1).collect::<Vec<_>>();",
         "let given: Vec<String> = std::env::args().skip(1).collect();",
+        'if cfg!(debug_assertions) { assert_eq!(a.len(), b.len(), "{a:?}"); }',
     ],
 )
 def test_plain_source_is_not_remarked_on(line: str, diff_of: Callable[[str, str], str]) -> None:
     assert audit_rust(diff_of("src/lib.rs", line)) == []
 
 
-def test_a_chain_of_calls_may_go_over_lines() -> None:
-    lines = "+let given = std::env::args()\n+    .skip(1);\n"
-    assert audit_rust(f"--- a/src/lib.rs\n+++ b/src/lib.rs\n@@ -1 +1,3 @@\n one\n{lines}") == []
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["let given = std::env::args()", "    .skip(1);"],
+        ["if cfg!(debug_assertions) {", "    assert!(", "        low <= high,", "    );", "}"],
+    ],
+)
+def test_plain_source_may_go_over_lines(lines: list[str]) -> None:
+    hunk = f"@@ -1 +1,{len(lines) + 1} @@\n one\n" + "".join(f"+{line}\n" for line in lines)
+    assert audit_rust(f"--- a/src/lib.rs\n+++ b/src/lib.rs\n{hunk}") == []
 
 
 EQUAL = """\

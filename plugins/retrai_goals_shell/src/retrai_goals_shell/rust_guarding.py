@@ -64,8 +64,12 @@ TRICKS = (
         r"|\"(?:\./)?tests/?\"",
         "reads a test file",
     ),
+    Trick.reaching(r"cfg_attr\s*\([^,]*\btest\b[^,]*,\s*path\b", "differs when tests run"),
     Trick.reaching(
-        r"cfg_attr\s*\([^,]*\btest\b[^,]*,\s*path\b|\bdebug_assertions\b", "differs when tests run"
+        # A block with one assertion and nothing else is what `debug_assert!` stands for.
+        r"\bdebug_assertions\b(?!\)\s*\{\s*(?:debug_)?assert(?:_eq|_ne)?!\([^;]*\);?\s*\}(?!\s*else))",
+        "differs when tests run",
+        lines=8,
     ),
     Trick.reaching(
         r"\bfn\s+(?:_?exit|_Exit|quick_exit)\s*\(\s*\w+\s*:\s*(?:[\w:]*c_int|i32)",
